@@ -142,7 +142,7 @@ def whole_turns(memory: perdure.Memory, namespace: str, budget: int, order: Call
     """Archive all but the first memories in an order that fit a budget, in one operation; return its id."""
     context = memory._context  # noqa: SLF001  # past the API, so that a way of forgetting is one plan
     store = context.store
-    kept, listed = 0, _all(memory, namespace)
+    kept, listed = 0, all_memories(memory, namespace)
     gone = []
     for one in sorted(listed, key=order):
         if kept + one.tokens <= budget:
@@ -161,9 +161,9 @@ def whole_turns(memory: perdure.Memory, namespace: str, budget: int, order: Call
     return plan_id if changes else ""
 
 
-def _all(memory: perdure.Memory, namespace: str) -> list[Any]:
+def all_memories(memory: perdure.Memory, namespace: str) -> list[Any]:
     found: list[Any] = []
-    while page := memory.list(namespace, 1000, before=found[-1] if found else None):
+    while page := memory.list(namespace, 1000, before=found[-1].id if found else None):
         found += page
     return found
 
@@ -196,7 +196,7 @@ def measured(
         past, test = halves(chat)
         with opened(chat, past, embedder, feedback, {**policy, "compression": {"rule": "never"}}) as memory:
             found["everything", 1.0] += scored(memory, chat, test)
-            total = sum(m.tokens for m in _all(memory, chat.name))
+            total = sum(m.tokens for m in all_memories(memory, chat.name))
             say(f"  {chat.name}: {len(chat.messages)} messages, {total} tokens, {len(past)} past, {len(test)} test")
             for share in SHARES if compare else ():
                 for name, order in baselines(chat).items():
@@ -244,7 +244,7 @@ def ablated(chats: Sequence[Chat], embedder: Kept, share: float) -> Figures:
     for chat in chats:
         past, test = halves(chat)
         with opened(chat, past, embedder, "access", {"compression": {"rule": "never"}}) as memory:
-            budget = int(share * sum(m.tokens for m in _all(memory, chat.name)))
+            budget = int(share * sum(m.tokens for m in all_memories(memory, chat.name)))
             for name, changes in ABLATIONS.items():
                 with ExitStack() as stack:
                     for module, attribute, value in changes:

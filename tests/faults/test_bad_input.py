@@ -31,7 +31,7 @@ CONTENT = {
     "list": ["text"],
 }
 VALUES = {
-    "importance": [math.nan, math.inf, -math.inf, -0.1, 1.1, 10**400, "0.5", None, True, 1j],
+    "importance": [math.nan, math.inf, -math.inf, -0.1, 1.1, 10**400, "0.5", True, 1j],
     "confidence": [math.nan, math.inf, -0.1, 1.1, 10**400, "0.5", True],
     "kind": ["memo", "", "NOTE", None, 5, [], "note "],
     "tags": [

@@ -105,7 +105,7 @@ def test_decay_previews_unless_applied():
     identity = kept("The office is in Lyon.", "--at", OLD)
     text = done("decay")
     assert identity[-8:] in text
-    assert re.search(r"0\.50 +0\.10", text)
+    assert re.search(r"0\.70 +0\.10", text)
     assert "--apply" in text
     assert shown(identity)["state"]["decayed"] is None
     applied = data(

@@ -286,7 +286,7 @@ def test_why_tells_strength_stability_and_form(opening, clock):
     clock.passes(days=30)
     signals = memory.why(kept.id).signals
     assert signals["strength"].endswith("hides nothing because archive.rule is both")
-    assert "baseline 0.205, threshold 0.080" in signals["strength"]
+    assert "baseline 0.255, threshold 0.064" in signals["strength"]
     assert "stability 2.31 days" in signals["retention"]
     assert signals["retention"].endswith("a review is suggested")
     assert memory.stats().review_suggested == 1

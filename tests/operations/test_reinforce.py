@@ -266,7 +266,7 @@ def test_weakening_touches_neither_importance_nor_access_and_can_be_undone(memor
     found = memory.weaken([kept.id, "nobody", kept.id])
     assert (found.memories_weakened, found.not_found) == (1, ["nobody"])
     state = memory.get(kept.id).state
-    assert (state.importance, state.access_count, state.reinforcements) == (0.5, 0, 0)
+    assert (state.importance, state.access_count, state.reinforcements) == (0.7, 0, 0)
     assert "weakened by hand" in memory.history(kept.id)[-1].because
     memory.undo(memory.history()[0].id)
     assert logical(path) == before

@@ -58,7 +58,7 @@ def test_known_words_take_over_what_is_new_in_one_operation(memory, path, archiv
     assert kept.metadata == {"owner": "Ana", "floor": 1, "room": 2}
     assert (kept.importance, kept.pinned, kept.status) == (0.9, True, "active")
     because = memory.history(first.id)[-1].because
-    assert all(part in because for part in ("tags c", "metadata", "importance 0.500 to 0.900", "pinned"))
+    assert all(part in because for part in ("tags c", "metadata", "importance 0.700 to 0.900", "pinned"))
     assert [m.id for m in memory.list(tags=["a", "c"])] == [first.id]
     memory.undo(again.operation)
     assert logical(path) == before

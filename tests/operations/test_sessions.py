@@ -101,7 +101,7 @@ def test_what_was_strengthened_or_pinned_is_promoted_and_what_nobody_used_is_not
 
 def test_what_was_weakened_by_hand_is_not_promoted_unless_it_is_used(memory, clock):
     ids = told(memory)
-    memory.weaken([ids[0]])
+    memory.weaken([ids[0]], 2.0)
     assert set(memory.promote("s").promoted) == set(ids[1:])
     clock.passes(minutes=1)
     memory.recall(TEXTS[0], inside="s", limit=1)

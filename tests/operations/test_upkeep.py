@@ -130,7 +130,7 @@ def test_the_documents_say_how_it_went(kept, clock):
         "statuses": {"active": 3},
         "hidden_soon": 0,
         "soon_days": 30,
-        "importance": {"p10": 0.5, "p50": 0.5, "p90": 0.5},
+        "importance": {"p10": 0.7, "p50": 0.7, "p90": 0.7},
         "sampled": 3,
     }
     assert kept.upkeep_state("nowhere") == {}

@@ -74,7 +74,8 @@ class Knowledge(Extension[Context]):
         event = event_of(draft.text)
         named = len({mention.name for mention in mentions(draft.text)})
         importance = event_importance(event, named)
-        return replace(draft, importance=importance, metadata={**draft.metadata, "event": event.value})
+        metadata = {**draft.metadata, "event": event.value}
+        return replace(draft, importance=importance, worth=f"a {event}, {named} named", metadata=metadata)
 
     def learn(self, ctx: Context, namespace: str, sessions: Iterable[str], /) -> tuple[str, ...]:
         """Learn facts from the messages of sessions, where the policy says so."""

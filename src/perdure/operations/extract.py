@@ -116,12 +116,13 @@ def _check_with_model(
 
 
 def _draft(ctx: Context, candidate: NoteCandidate, place: Place) -> Draft:
+    policy, asked = ctx.policy, place.sort is Sort.REQUEST
     made = intake.draft(
         candidate.content,
-        policy=ctx.policy,
+        policy=policy,
         now=ctx.clock(),
         tags=(candidate.pattern,),
-        importance=ctx.policy.extract.importance,
+        importance=policy.worth.request if asked else policy.extract.importance,
         confidence=candidate.confidence,
         source=SOURCE,
         session=place.session,
@@ -130,7 +131,7 @@ def _draft(ctx: Context, candidate: NoteCandidate, place: Place) -> Draft:
         at=place.at,
         idempotency_key=None if place.key is None else f"extract:{place.key}:{candidate.start}",
     )
-    return replace(made, sort=place.sort)
+    return replace(made, sort=place.sort, worth="a person asks to remember it" if asked else "extracted")
 
 
 def _find_known(

@@ -144,9 +144,11 @@ def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scop
             raise InvalidInput(
                 f"Message {position} was refused: {error.message} Nothing was stored.", remedy=error.remedy
             ) from error
-        sort, _ = sort_of(checked.text, message.role, answers=before.get(checked.session, False))
+        sort, shown_by = sort_of(checked.text, message.role, answers=before.get(checked.session, False))
         before[checked.session] = asks(checked.text)
-        made = replace(checked, key=_key(checked, message, repeats), sort=sort)
+        importance = getattr(ctx.policy.worth, sort)
+        key = _key(checked, message, repeats)
+        made = replace(checked, key=key, sort=sort, importance=importance, worth=shown_by)
         drafts.append(ctx.extension.weigh(ctx, made, message.role))
         if message.role.lower() in REPLYING:
             replies.add(drafts[-1].key)

@@ -34,3 +34,4 @@ class Draft:
     message: bool = False
     redacted: tuple[str, ...] = ()  # what was replaced in it before storing, secret by secret: ``aws access key``
     sort: Sort = Sort.ATTRIBUTE  # what a fact is about, or what a message does
+    worth: str = ""  # where its importance comes from; empty where nothing is to be told

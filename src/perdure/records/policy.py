@@ -21,6 +21,7 @@ from perdure.records.policy_lifecycle import (
     TaskPolicy,
     UpkeepPolicy,
     UsePolicy,
+    WorthPolicy,
 )
 from perdure.records.policy_recall import RecallPolicy
 
@@ -202,6 +203,7 @@ class Policy:
 
     preset: str = "balanced"
     importance: ImportancePolicy = ImportancePolicy()
+    worth: WorthPolicy = WorthPolicy()
     confidence: ConfidencePolicy = ConfidencePolicy()
     retention: RetentionPolicy = RetentionPolicy()
     value: ValuePolicy = ValuePolicy()
@@ -266,11 +268,15 @@ def sections() -> dict[str, type]:
     return {f.name: type(getattr(policy, f.name)) for f in fields(Policy) if f.name != "preset"}
 
 
+_EVEN: Final = dict.fromkeys((f.name for f in fields(WorthPolicy)), 0.5)
+"""The importance of every new memory, whoever says it, under all presets but the default."""
+
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "balanced": {},
     # Importance only, for ranking; nothing is hidden or compressed.
     "importance-decay": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
+        "worth": _EVEN,
         "confidence": {"daily_factor": 1.0},
         "archive": {"rule": "never"},
         "compression": {"rule": "never"},
@@ -278,6 +284,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     # Long-term confidence loses 5 % a day; below 0.3 a memory is archived.
     "confidence-decay": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
+        "worth": _EVEN,
         "confidence": {"daily_factor": 0.95},
         "archive": {"rule": "confidence"},
         "compression": {"rule": "never"},
@@ -285,6 +292,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     # Facts are learned and doubted; nothing else fades, and nothing is hidden but by what is known.
     "facts": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
+        "worth": _EVEN,
         "confidence": {"daily_factor": 1.0},
         "archive": {"rule": "never"},
         "compression": {"rule": "never"},
@@ -294,6 +302,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     # forgotten, that is archived.
     "activation": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0, "on_access": 0.0},
+        "worth": _EVEN,
         "strength": {"on_access": 1.0},
         "tiers": {"vault_reinforcements": 1},
         "use": {"boost": 0.0},
@@ -305,6 +314,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     # Value decides alone, confidence is a source's reliability and does not fade.
     "tiered": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
+        "worth": _EVEN,
         "confidence": {"daily_factor": 1.0, "fact_rate": 0.0},
         "archive": {"rule": "value", "value_below": 0.1},
         "tiers": {"vault_full_accesses": 0},

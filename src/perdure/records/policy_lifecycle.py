@@ -73,6 +73,19 @@ class LongTermStrengthPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class WorthPolicy:
+    """Importance of new memories for which none is given, by who says them and how."""
+
+    request: float = store_key(0.9, "A message in which a person asks to have something remembered.", 0, 1)
+    decision: float = store_key(0.8, "A person's message that decides or corrects something.", 0, 1)
+    note: float = store_key(0.7, "What an agent or a program remembers.", 0, 1)
+    statement: float = store_key(0.5, "A person's message that states something.", 0, 1)
+    question: float = store_key(0.3, "A person's question.", 0, 1)
+    reply: float = store_key(0.3, "What an assistant, a tool or a system says.", 0, 1)
+    small_talk: float = store_key(0.1, "Thanks, greetings, mere agreement.", 0, 1)
+
+
+@dataclass(frozen=True, slots=True)
 class UsePolicy:
     """What being useful, or wrong, does to a memory."""
 

@@ -165,4 +165,5 @@ def _why(record: Record, prepared: PreparedDraft) -> str:
     state = record.state
     reason = "a message of its session" if prepared.draft.message and state.tier is Tier.HOT else "by value"
     near = f"; nearest earlier memory at cosine {prepared.near[0][1]:.3f}" if prepared.near else ""
-    return f"stored as {state.kind} in {state.tier} ({reason}); uniqueness {state.uniqueness:.3f}{near}"
+    worth = f"; importance {state.importance:.3f} ({prepared.draft.worth})" if prepared.draft.worth else ""
+    return f"stored as {state.kind} in {state.tier} ({reason}){worth}; uniqueness {state.uniqueness:.3f}{near}"

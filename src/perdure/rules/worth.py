@@ -14,7 +14,7 @@ from perdure.records.sort import Sort
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.worth_words import DECIDES, REMEMBER, SMALL_TALK
 from perdure.rules.remember_requests import find_requests
-from perdure.rules.source_trust import is_person
+from perdure.rules.source_trust import is_person, takes_over
 
 _ASKING: Final = re.compile(r"[?\uff1f\u061f\u037e\u055e\u1367\u2047\u2048\u2049][\s\W]*\Z")
 """A sentence's question mark: Latin, full-width, Arabic, Greek, Armenian, Ethiopic."""
@@ -67,6 +67,8 @@ def sort_of(text: str, role: str, *, answers: bool = False) -> tuple[Sort, str]:
 
 
 def _sort_of_persons(said: str, *, answers: bool) -> tuple[Sort, str]:
+    if takes_over(said):
+        return Sort.STATEMENT, "tells its reader to ignore instructions"
     parts = [said[start:end] for start, end in sentences(said) if not said.startswith("```", start)]
     told = [part for part in parts if not _ASKING.search(part)]
     if find_requests(said) or any(_REMEMBER.match(part) for part in told):

@@ -100,7 +100,7 @@ def draft(
     now: Instant,
     kind: Any = "note",
     tags: Any = (),
-    importance: Any = 0.5,
+    importance: Any = None,
     confidence: Any = None,
     source: Any = None,
     speaker: Any = None,
@@ -120,15 +120,14 @@ def draft(
         InvalidInput: One of the values is refused; the text says which and what to do.
     """
     text = _checked_content(content, policy)
-    if not isinstance(pinned, bool):
-        raise InvalidInput("pinned must be True or False.", remedy="Pass a bool.")
+    _check_pinned(pinned)
     chosen = checked_choice(kind, Kind, "kind")
     lived = _scope(session, task) if scope is None else checked_choice(scope, Scope, "scope")
     made = Draft(
         text=text,
         kind=chosen,
         scope=lived,
-        importance=checked_share(importance, "importance"),
+        importance=policy.worth.note if importance is None else checked_share(importance, "importance"),
         confidence=birth_confidence(chosen, policy) if confidence is None else checked_share(confidence, "confidence"),
         at=checked_at(at, policy, now),
         tags=checked_tags(tags, policy),
@@ -141,8 +140,14 @@ def draft(
         pinned=pinned,
         key=optional_text(idempotency_key, "idempotency_key"),
         message=message,
+        worth="a note" if importance is None else "given",
     )
     return redact_draft(made, policy)
+
+
+def _check_pinned(pinned: Any) -> None:
+    if not isinstance(pinned, bool):
+        raise InvalidInput("pinned must be True or False.", remedy="Pass a bool.")
 
 
 def _with_trust(metadata: Mapping[str, Any], source: str | None, text: str) -> dict[str, Any]:
