@@ -81,133 +81,49 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
-    "perdure.compose": ("EmbedderWarning", "UntrustedPolicyWarning", "copy", "load_policy", "open"),
-    "perdure.memory": ("Memory",),
-    "perdure.records.memory": ("MemoryItem",),
-    "perdure.records.fact_claim": ("FactClaim",),
-    "perdure.records.outcome": ("Outcome", "RelatedMemory", "Remembered"),
-    "perdure.records.plan": ("Plan",),
-    "perdure.records.policy": ("Policy",),
-    "perdure.records.recall": ("Absence", "Hit", "Recall"),
-    "perdure.records.report": ("Entry", "Explanation", "Ingested", "Operation", "Reembedded", "Report", "Stats"),
-    "perdure.records.digest": ("Digest",),
-    "perdure.records.signal_results": (
-        "DecayResult",
-        "Question",
-        "ReinforceResult",
-        "Review",
-        "StrengthenResult",
-        "Used",
-        "WeakenResult",
-    ),
-    "perdure.records.compression_results": ("CompressionReport", "FitResult"),
-    "perdure.records.consolidation_results": (
-        "ConsolidateResult",
-        "Edge",
-        "EdgeChange",
-        "PromotionResult",
-        "SessionResult",
-        "TaskResult",
-    ),
-    "perdure.records.extraction_results": ("ExtractResult",),
-    "perdure.knowledge.records.answer_results": ("AnswerSheet",),
-    "perdure.knowledge.records.entity_results": ("AliasChange", "EntityMerge", "EntitySplit", "EntityView"),
-    "perdure.knowledge.records.fact_results": ("FactLine", "Learnt", "Summaries", "Timeline"),
-    "perdure.knowledge.records.learning_results": ("ProceduresResult", "RatesResult"),
-    "perdure.records.applied": ("ApplyResult", "UndoResult"),
-    "perdure.records.backtest_results": ("BacktestResult",),
-    "perdure.knowledge.records.verification_results": ("Verified",),
+    "compose": "EmbedderWarning UntrustedPolicyWarning copy load_policy open",
+    "memory": "Memory",
+    "records.memory": "MemoryItem",
+    "records.fact_claim": "FactClaim",
+    "records.outcome": "Outcome RelatedMemory Remembered",
+    "records.plan": "Plan",
+    "records.policy": "Policy",
+    "records.recall": "Absence Hit Recall",
+    "records.report": "Entry Explanation Ingested Operation Reembedded Report Stats",
+    "records.digest": "Digest",
+    "records.signal_results": "DecayResult Question ReinforceResult Review StrengthenResult Used WeakenResult",
+    "records.compression_results": "CompressionReport FitResult",
+    "records.consolidation_results": "ConsolidateResult Edge EdgeChange PromotionResult SessionResult TaskResult",
+    "records.extraction_results": "ExtractResult",
+    "knowledge.records.answer_results": "AnswerSheet",
+    "knowledge.records.entity_results": "AliasChange EntityMerge EntitySplit EntityView",
+    "knowledge.records.fact_results": "FactLine Learnt Summaries Timeline",
+    "knowledge.records.learning_results": "ProceduresResult RatesResult",
+    "records.applied": "ApplyResult UndoResult",
+    "records.backtest_results": "BacktestResult",
+    "knowledge.records.verification_results": "Verified",
 }
-_LATER = {name: module for module, names in _MODULES.items() for name in names}
+_LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
 """Names whose modules load numpy and SQLite: they are imported when first used, so that importing perdure is quick."""
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'perdure' has no attribute {name!r}")
-    found = getattr(import_module(_LATER[name]), name)
+    found = getattr(import_module(f"perdure.{_LATER[name]}"), name)
     globals()[name] = found
     return found
 
 
-__all__ = [
-    "Absence",
-    "AliasChange",
-    "AnswerSheet",
-    "ApplyResult",
-    "AuthorityWarning",
-    "BacktestResult",
-    "CompressionReport",
-    "ConflictError",
-    "ConsolidateResult",
-    "CopyDiffers",
-    "DecayResult",
-    "Digest",
-    "DiskFull",
-    "Edge",
-    "EdgeChange",
-    "EmbedderError",
-    "EmbedderWarning",
-    "EntityMerge",
-    "EntitySplit",
-    "EntityView",
-    "Entry",
-    "Explanation",
-    "ExtractResult",
-    "FactClaim",
-    "FactLine",
-    "FitResult",
-    "GateStopped",
-    "Hit",
-    "Ingested",
-    "InvalidInput",
-    "Learnt",
-    "Memory",
-    "MemoryItem",
-    "Message",
-    "ModelError",
-    "ModelWarning",
-    "NotAStore",
-    "NotFound",
-    "Operation",
-    "Outcome",
-    "PartlyStored",
-    "PerdureError",
-    "PerdureWarning",
-    "Plan",
-    "Policy",
-    "PolicyError",
-    "ProceduresResult",
-    "PromotionResult",
-    "Question",
-    "RatesResult",
-    "Recall",
-    "Reembedded",
-    "ReinforceResult",
-    "RelatedMemory",
-    "Remembered",
-    "Report",
-    "Review",
-    "SessionResult",
-    "SpaceMismatch",
-    "Stats",
-    "StoreBusy",
-    "StoreDamaged",
-    "StoreError",
-    "StoreReadOnly",
-    "StoreTooNew",
-    "StrengthenResult",
-    "Summaries",
-    "TargetTaken",
-    "TaskResult",
-    "Timeline",
-    "UndoResult",
-    "UntrustedPolicyWarning",
-    "Used",
-    "Verified",
-    "WeakenResult",
-    "__version__",
-    "copy",
-    "load_policy",
-    "open",
-]
+__all__ = ["Memory", "Message", "Policy", "__version__", "copy", "load_policy", "open"]
+__all__ += ["AuthorityWarning", "ConflictError", "CopyDiffers", "DiskFull", "EmbedderError", "EmbedderWarning"]
+__all__ += ["GateStopped", "InvalidInput", "ModelError", "ModelWarning", "NotAStore", "NotFound", "PartlyStored"]
+__all__ += ["PerdureError", "PerdureWarning", "PolicyError", "SpaceMismatch", "StoreBusy", "StoreDamaged"]
+__all__ += ["StoreError", "StoreReadOnly", "StoreTooNew", "TargetTaken", "UntrustedPolicyWarning"]
+__all__ += ["Absence", "AliasChange", "AnswerSheet", "ApplyResult", "BacktestResult", "CompressionReport"]
+__all__ += ["ConsolidateResult", "DecayResult", "Digest", "Edge", "EdgeChange", "EntityMerge", "EntitySplit"]
+__all__ += ["EntityView", "Entry", "Explanation", "ExtractResult", "FactClaim", "FactLine", "FitResult", "Hit"]
+__all__ += ["Ingested", "Learnt", "MemoryItem", "Operation", "Outcome", "Plan", "ProceduresResult", "PromotionResult"]
+__all__ += ["Question", "RatesResult", "Recall", "Reembedded", "ReinforceResult", "RelatedMemory", "Remembered"]
+__all__ += ["Report", "Review", "SessionResult", "Stats", "StrengthenResult", "Summaries", "TaskResult", "Timeline"]
+__all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]

@@ -131,7 +131,7 @@ def test_what_sends_reads_writes_or_protects_is_protected():
         *(f"model.{f.name}" for f in fields(Policy().model)),
         *(f"gates.{f.name}" for f in fields(Policy().gates)),
         *("knowledge.file", "knowledge.redact", "consolidate.require_dry_run", "recall.log_entries"),
-        *(f"upkeep.{k}" for k in ("background", "backup_days", "backup_folder")),
+        *(f"upkeep.{k}" for k in ("background", "backup_days", "backup_folder", "erase_archived_days")),
     }
 
 

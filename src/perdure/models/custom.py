@@ -10,10 +10,10 @@ from perdure.records.errors import EmbedderError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from perdure.records.vector import Space, Vector
+    from perdure.records.vector import Vector
 
 
-class CallableEmbedder:
+class CallableEmbedder(SpaceOnFirstUse):
     """Turns texts into vectors with the caller's own function.
 
     As safe to share between threads as the function is.
@@ -37,18 +37,8 @@ class CallableEmbedder:
         version: str = "1",
         dimensions: int | None = None,
     ) -> None:
+        super().__init__(name, version, dimensions)
         self._function = function
-        self._name = name
-        self._known = SpaceOnFirstUse(name, version, dimensions)
-
-    @property
-    def space(self) -> Space:
-        """The identity of the vectors.
-
-        Raises:
-            EmbedderError: The dimensions were not given and no text has been embedded yet.
-        """
-        return self._known.space
 
     def embed(self, texts: Sequence[str], *, purpose: Literal["query", "document"]) -> list[Vector]:  # noqa: ARG002  # part of the port
         """Return one vector per text, in the order of the texts.
@@ -60,7 +50,7 @@ class CallableEmbedder:
             EmbedderError: The function raised, or its reply is wrong: see ``to_vector``.
         """
         listed = text_list(texts)
-        return self._known.pack(self._rows(listed), len(listed)) if listed else []
+        return self.pack(self._rows(listed), len(listed)) if listed else []
 
     def _rows(self, listed: list[str]) -> Sequence[Any]:
         try:
@@ -68,13 +58,13 @@ class CallableEmbedder:
             reply = self._function(list(listed))
         except Exception as error:
             raise EmbedderError(
-                f"The embedding function {self._name} raised {type(error).__name__}: {error}.",
+                f"The embedding function {self._model} raised {type(error).__name__}: {error}.",
                 remedy="Fix the function.",
             ) from error
         rows = reply.tolist() if hasattr(reply, "tolist") else reply
         if not isinstance(rows, (list, tuple)):
             raise EmbedderError(
-                f"The embedding function {self._name} returned a {type(rows).__name__}.",
+                f"The embedding function {self._model} returned a {type(rows).__name__}.",
                 remedy="Return a list of vectors or an array of shape (texts, dimensions).",
             )
         return rows

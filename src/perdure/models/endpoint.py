@@ -12,7 +12,7 @@ from perdure.records.errors import EmbedderError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from perdure.records.vector import Space, Vector
+    from perdure.records.vector import Vector
 
 _BATCH_TEXTS = 64
 _LARGEST_REPLY = 64 * 1024 * 1024
@@ -20,7 +20,7 @@ _LARGEST_REPLY = 64 * 1024 * 1024
 _CHECK_SERVER = "Check that the server is running and supports the OpenAI embeddings protocol."
 
 
-class EndpointEmbedder:
+class EndpointEmbedder(SpaceOnFirstUse):
     """Turns texts into vectors by ``POST {base_url}/embeddings``. Safe to share between threads.
 
     Redirects are refused: following one would send the texts and the key to a place nobody chose.
@@ -60,17 +60,7 @@ class EndpointEmbedder:
             pause=pause,
             largest=_LARGEST_REPLY,
         )
-        self._model = model
-        self._known = SpaceOnFirstUse(model, version, dimensions)
-
-    @property
-    def space(self) -> Space:
-        """The identity of the vectors.
-
-        Raises:
-            EmbedderError: The dimensions were not given and no text has been embedded yet.
-        """
-        return self._known.space
+        super().__init__(model, version, dimensions)
 
     def embed(self, texts: Sequence[str], *, purpose: Literal["query", "document"]) -> list[Vector]:  # noqa: ARG002  # part of the port
         """Return one vector per text, in the order of the texts.
@@ -87,7 +77,7 @@ class EndpointEmbedder:
         for start in range(0, len(listed), _BATCH_TEXTS):
             batch = listed[start : start + _BATCH_TEXTS]
             rows = self._rows(self._reply(batch))
-            vectors += self._known.pack(rows, len(batch))
+            vectors += self.pack(rows, len(batch))
         return vectors
 
     def _reply(self, batch: list[str]) -> bytes:

@@ -72,7 +72,7 @@ def text_list(texts: Sequence[str]) -> list[str]:
 
 
 class SpaceOnFirstUse:
-    """A space whose dimensions may become known with the first vector; afterwards they are fixed.
+    """An embedder whose dimensions may become known with the first vector; afterwards they are fixed.
 
     Safe to share between threads.
     """
@@ -89,7 +89,7 @@ class SpaceOnFirstUse:
 
     @property
     def space(self) -> Space:
-        """The space's identity.
+        """The identity of the vectors.
 
         Raises:
             EmbedderError: No vector has been made yet and no dimensions were given.

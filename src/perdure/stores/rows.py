@@ -107,35 +107,14 @@ def image_of(record: Record, key: str | None, space: str | None, vector: bytes |
 def operation_of(values: Sequence[Any]) -> Operation:
     """Return an operation from (namespace, id, operation, at, changes, hides, policy, note, undoes, undone by)."""
     namespace, identity, name, at, changes, hides, policy, note, undoes, undone_by = values
-    return Operation(
-        id=identity,
-        operation=name,
-        namespace=namespace,
-        at=text_of(at),
-        changes=changes,
-        hides=hides,
-        note=note,
-        policy=policy,
-        undoes=undoes,
-        undone_by=undone_by,
-    )
+    return Operation(identity, name, namespace, text_of(at), changes, hides, note, policy, undoes, undone_by)
 
 
 def entry_of(values: Sequence[Any]) -> Entry:
     """Return a line of a memory's journal from (operation id, operation, namespace, at, target, id, before, ...)."""
     op_id, operation, space, at, target, memory, before, after, because, policy = values
-    return Entry(
-        operation_id=op_id,
-        operation=operation,
-        namespace=space,
-        at=text_of(at),
-        target=target,
-        id=memory,
-        before=_shown(before),
-        after=_shown(after),
-        because=because,
-        policy=policy,
-    )
+    images = (_shown(before), _shown(after))
+    return Entry(op_id, operation, space, text_of(at), target, memory, *images, because, policy)
 
 
 def change_of(values: Sequence[Any]) -> Change:
