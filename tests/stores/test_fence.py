@@ -104,6 +104,8 @@ def known(alice):
         "ids": many,
         "op": op,
         "operation": op,
+        "operations": [op],
+        "place": 0,
         "row": 1,
         "rows": [1, 2, 3],
         "lowest": "0",

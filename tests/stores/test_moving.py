@@ -613,10 +613,10 @@ def test_an_import_into_a_store_that_holds_something_else_is_refused_untouched(w
 
 
 def test_numbers_are_the_same_however_they_are_kept():
-    from perdure.rules.transfer import canonical
+    from perdure.rules.transfer import canonical_row
 
     def same(one, other):
-        return canonical({"metadata": {"x": one}}) == canonical({"metadata": {"x": other}})
+        return canonical_row({"metadata": {"x": one}}) == canonical_row({"metadata": {"x": other}})
 
     assert same(1.0, 1)
     assert same(-0.0, 0)

@@ -64,6 +64,7 @@ def old_server(url):
         operator.execute("ALTER TABLE memory DROP COLUMN short_id")
         operator.execute("ALTER TABLE operation DROP COLUMN short_id")
         operator.execute("DROP POLICY erasing ON journal")
+        operator.execute("ALTER TABLE operation DROP COLUMN digest")
         operator.execute("DROP TABLE document")
         operator.execute("DROP INDEX content_task")
         operator.execute("ALTER TABLE memory " + ", ".join(f"DROP COLUMN {name}" for name in NEW_STATE))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from perdure.records.damage import CheckScope, Fault
 from perdure.records.document import Document, Shelf
 from perdure.records.erasure import Purged
 from perdure.records.importance_row import ImportanceRow
@@ -226,8 +227,8 @@ class Store(Protocol):
     def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:
         """Bring search structures up to date, from ``cells_above`` vectors on approximate ones; return counts."""
 
-    def check(self) -> list[str]:
-        """Return what is damaged, one sentence each; empty for a sound store."""
+    def check(self, scope: CheckScope) -> list[Fault]:
+        """Return what is damaged; empty for a sound store. Writers go on meanwhile."""
 
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
         """Remove what deleted rows of a namespace left behind, and search for passages of the erased texts.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import binascii
-import json
 from base64 import b64decode
 from collections.abc import Mapping
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Any, Final
 
+from perdure.records.canonical_json import canonical_number, canonical_value, encoded
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, Kind, Scope, Status, Tier
@@ -18,7 +18,6 @@ from perdure.records.sort import Sort
 from perdure.records.transfer import COLUMNS, PARTS, Line, Tally
 from perdure.rules.validation.values import checked_namespace
 
-_EXACT: Final = 2**53
 _LARGEST: Final = 2**63
 _MODULUS: Final = 2**128
 _FLOATS: Final = {
@@ -34,8 +33,10 @@ _TEXTS: Final = {
 _LISTS: Final = {"tags", "keys", "hits"}
 _MAY_LACK: Final = {
     *("session", "turn", "speaker", "source", "task", "accessed_ms", "access2_ms", "access3_ms", "validated_ms"),
-    *("due_ms", "undoes", "before", "after", "shown", "decayed", "decayed_ms"),
+    *("due_ms", "undoes", "digest", "before", "after", "shown", "decayed", "decayed_ms"),
 }
+_LATER: Final[dict[str, Line]] = {"operation": {"digest": None}}
+"""Part -> columns that earlier exports have not."""
 _WORDS: Final[dict[str, dict[str, type[StrEnum]]]] = {
     "memory": {"kind": Kind, "scope": Scope, "tier": Tier, "status": Status, "form": Form, "sort": Sort},
     "document": {"shelf": Shelf},
@@ -52,38 +53,17 @@ class TallyCounter:
     def add(self, row: Line) -> None:
         """Take a row in."""
         self.rows += 1
-        self._sum += int.from_bytes(blake2b(canonical(row), digest_size=16).digest(), "big")
+        self._sum += int.from_bytes(blake2b(canonical_row(row), digest_size=16).digest(), "big")
 
     def told(self) -> Tally:
         """Return what was taken in so far."""
         return Tally(self.rows, f"{self._sum % _MODULUS:032x}")
 
 
-def canonical(row: Line) -> bytes:
+def canonical_row(row: Line) -> bytes:
     """Return a row as the bytes that every store gives for it: a number is the same, however it is kept."""
-    plain = {**row, "metadata": _plain(row["metadata"])} if row.get("metadata") else row
-    return _encoded({k: _number(v) if isinstance(v, float) else v for k, v in plain.items()}).encode()
-
-
-_encoded: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_plain(v) for v in value]
-    return _number(value) if isinstance(value, float | int) and not isinstance(value, bool) else value
-
-
-def _number(value: float) -> float | int | str:
-    """Whole numbers as int; what a float cannot hold exactly as the nearest float's text."""
-    if abs(value) > _EXACT:
-        try:
-            return repr(float(value))
-        except OverflowError:
-            return str(value)
-    return int(value) if value == int(value) else value
+    plain = {**row, "metadata": canonical_value(row["metadata"])} if row.get("metadata") else row
+    return encoded({k: canonical_number(v) if isinstance(v, float) else v for k, v in plain.items()}).encode()
 
 
 def checked_place(part: Any, namespace: Any) -> tuple[str, str]:
@@ -105,6 +85,7 @@ def checked_row(part: str, row: Line, dimensions: Mapping[str, int]) -> Line:
     Raises:
         InvalidInput: A column is missing, unknown, or holds what it cannot.
     """
+    row = {**_LATER.get(part, {}), **row}
     if row.keys() != (columns := set(COLUMNS[part])):
         odd = ", ".join(sorted(row.keys() ^ columns))
         raise InvalidInput(f"A row of the part {part} has missing or unknown columns ({odd}).", remedy=_REMEDY)
@@ -112,7 +93,7 @@ def checked_row(part: str, row: Line, dimensions: Mapping[str, int]) -> Line:
         _check_vector(row, dimensions)
     for column, value in row.items():
         if part == "document" and column == "data":
-            fits = isinstance(value, dict) and _is_text(_encoded(value))
+            fits = isinstance(value, dict) and _is_text(encoded(value))
         else:
             fits = _fits(column, value)
         if not (fits and _is_word(part, column, value)):
@@ -133,7 +114,7 @@ def _fits(column: str, value: Any) -> bool:
     if column in _LISTS:
         return isinstance(value, list) and all(map(_is_text, value))
     if column == "metadata":
-        return isinstance(value, dict) and _is_text(_encoded(value))
+        return isinstance(value, dict) and _is_text(encoded(value))
     return isinstance(value, bool) if column in _FLAGS else _is_number(column, value)
 
 

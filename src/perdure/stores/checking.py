@@ -1,9 +1,18 @@
-"""Looking for damage, in every store: what must hold between the tables."""
+"""Looking for damage, in every store: what must hold between the tables, and between the journal and the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar
+
+from perdure.records.damage import CheckScope, Fault
+from perdure.records.memory import Record
+from perdure.stores.operation_digests import altered_operations
+from perdure.stores.reading import active_space
+from perdure.stores.replay import Expected, wrong_columns, wrong_documents, wrong_links
+from perdure.stores.rows import content_digest, json_value, record_of
+from perdure.stores.session import Session
 
 RULES: Final = {
     "memories_without_content": "memories without content",
@@ -16,16 +25,182 @@ RULES: Final = {
     "accesses_without_memory": "accesses without a memory",
     "keys_without_memory": "idempotency keys without a memory",
     "memories_without_namespace": "memories without a namespace",
+    "tags_without_content": "entries of the tag index that no memory has",
+    "contents_without_tags": "tags missing from the tag index",
+    "wrong_vector_counts": "namespaces with a wrong count of vectors",
 }
 """Statement that counts -> what it counts."""
+PAGE: Final = 200
+"""Memories that are compared with the journal on one view of the store."""
+T = TypeVar("T")
+_ALL: Final = 2**31 - 1
+_UNREADABLE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
+"""What reading a value raises that is none of those that were written."""
 
 
-def broken_rules(count: Callable[[str], int], own: Mapping[str, str]) -> list[str]:
-    """Return what is wrong, one sentence each.
+class NamespaceView(Protocol):
+    """Runs work on one consistent view of a namespace."""
+
+    def __call__(self, namespace: str, work: Callable[[Session], T]) -> T:
+        """Return what the work returns."""
+
+
+def broken_rules(count: Callable[[str], int], own: Mapping[str, str]) -> list[Fault]:
+    """Return what is wrong between the tables.
 
     Args:
         count: Runs a statement that counts.
         own: Rules of one engine besides.
     """
     counts = {what: count(name) for name, what in {**RULES, **own}.items()}
-    return [f"{number} {what}." for what, number in counts.items() if number]
+    return [Fault("rule", f"{number} {what}.") for what, number in counts.items() if number]
+
+
+def journal_faults(read: NamespaceView, namespace: str, scope: CheckScope) -> Iterator[Fault]:
+    """Yield where a namespace is not what its journal says, and where the journal is not as it was written.
+
+    Args:
+        read: Runs work on one view of the namespace; each page has a view of its own, so that writers go on.
+        namespace: Which one.
+        scope: How much of it.
+    """
+    for first, most in scope.windows(int(read(namespace, partial(_value, name="size_of_operation")))):
+        yield from _operation_faults(read, namespace, first, most)
+    yield from read(namespace, partial(_recall_faults, namespace=namespace))
+    total = int(read(namespace, partial(_value, name="size_of_memory")))
+    for first, most in scope.windows(total):
+        # What is in the journal alone is looked for too where everything is.
+        yield from _window_faults(read, namespace, first, most if most < total else _ALL)
+
+
+def _value(session: Session, *, name: str, **bindings: Any) -> Any:
+    return session.value(name, **bindings)
+
+
+def _recall_faults(session: Session, namespace: str) -> list[Fault]:
+    """Return the lines of the log of recalls that cannot be read."""
+    faults = []
+    for identity, _, _, hits in session.rows("recalls", limit=_ALL):
+        try:
+            readable = all(isinstance(hit, str) for hit in json_value(hits))
+        except _UNREADABLE:
+            readable = False
+        if not readable:
+            faults.append(Fault("recall", "This line of the log of recalls cannot be read.", namespace, identity))
+    return faults
+
+
+def _operation_faults(read: NamespaceView, namespace: str, first: int, most: int) -> Iterator[Fault]:
+    after: int | None = -1
+    if first:
+        after = read(namespace, partial(_value, name="number_at", place=first - 1))
+    while after is not None and most > 0:
+        altered, seen, after = read(namespace, partial(altered_operations, after=after))
+        most -= seen
+        for row in altered:
+            message = f"The operation {row['operation']} or a line of its journal is not as it was written."
+            yield Fault("operation", message, namespace, row["id"])
+
+
+def _window_faults(read: NamespaceView, namespace: str, first: int, most: int) -> Iterator[Fault]:
+    after: str | None = ""
+    if first:
+        after = read(namespace, partial(_value, name="id_at", place=first - 1))
+    while after is not None and most > 0:
+        faults, seen, after = read(namespace, partial(_page, namespace=namespace, after=after, limit=min(PAGE, most)))
+        most -= seen
+        yield from faults
+
+
+def _page(session: Session, namespace: str, after: str, limit: int) -> tuple[list[Fault], int, str | None]:
+    ids = [identity for (identity,) in session.rows("journalled_ids", after=after, limit=limit)]
+    return _faults_of(session, namespace, ids), len(ids), ids[-1] if len(ids) == limit else None
+
+
+def _faults_of(session: Session, namespace: str, ids: Sequence[str]) -> list[Fault]:
+    """Return the faults of some memories; those that cannot even be fetched are told from the others by halves."""
+    if not ids:
+        return []
+    try:
+        return memory_faults(session, namespace, ids)
+    except _UNREADABLE as error:
+        if len(ids) == 1:
+            return [Fault("memory", f"It cannot be read ({error}).", namespace, ids[0])]
+        half = len(ids) // 2
+        return _faults_of(session, namespace, ids[:half]) + _faults_of(session, namespace, ids[half:])
+
+
+def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[Fault]:
+    """Return where some memories, or other things that have documents, are not what the journal says."""
+    faults: list[Fault] = []
+    expected = expected_of_ids(session, namespace, ids, faults)
+    records = _readable(session, namespace, ids, faults)
+    space = active_space(session)
+    vectors = {} if space is None else dict(session.rows("vectors_of", ids=list(ids), space=space[0]))
+    links = _by_id(session.rows("links_from", ids=list(ids)))
+    documents = _by_id(session.rows("documents_at", ids=list(ids)))
+    keyed = {w.row["key"]: i for i, w in expected.items() if w.there and w.row.get("key")}
+    kept = dict(session.rows("find_keys", keys=list(keyed))) if keyed else {}
+    for key, identity in keyed.items():
+        if kept.get(key) != identity:
+            faults.append(Fault("memory", f"Its idempotency key {key} is missing.", namespace, identity, ("key",)))
+    damaged = {fault.id for fault in faults}
+    for identity in ids:
+        wanted, record = expected.get(identity, Expected()), records.get(identity)
+        if identity not in damaged:
+            vector = ("" if space is None else space[1].name, vectors.get(identity))
+            faults += _memory_faults(namespace, identity, wanted, record, vector)
+        faults += [Fault("link", m, namespace, identity) for m in wrong_links(wanted, links.get(identity, {}))]
+        wrong = wrong_documents(wanted, documents.get(identity, {}))
+        faults += [Fault("document", message, namespace, identity) for message in wrong]
+    return faults
+
+
+def expected_of_ids(session: Session, namespace: str, ids: Sequence[str], faults: list[Fault]) -> dict[str, Expected]:
+    """Return id -> what the journal says; lines that cannot be read are faults."""
+    found: dict[str, Expected] = {}
+    for identity, *line in session.rows("lines_about", ids=list(ids)):
+        try:
+            found.setdefault(identity, Expected()).play(*line)
+        except _UNREADABLE as error:
+            faults.append(Fault("operation", f"A journal line cannot be read ({error}).", namespace, identity))
+    return found
+
+
+def _readable(session: Session, namespace: str, ids: Sequence[str], faults: list[Fault]) -> dict[str, Record]:
+    records = {}
+    for values in session.rows("records", ids=list(ids)):
+        try:
+            records[values[0]] = record_of(namespace, values)
+        except _UNREADABLE as error:
+            faults.append(Fault("memory", f"It cannot be read ({error}).", namespace, values[0]))
+    digests = dict(session.rows("digests_of", ids=list(ids)))
+    for identity, record in records.items():
+        if digests.get(identity) != content_digest(record.content.text):
+            faults.append(Fault("content", "Its text is not the one that was stored.", namespace, identity, ("text",)))
+    return records
+
+
+def _memory_faults(
+    namespace: str, identity: str, wanted: Expected, record: Record | None, vector: tuple[str, bytes | None]
+) -> Iterator[Fault]:
+    if record is None:
+        if wanted.there and not wanted.erased:
+            yield Fault("memory", "It was stored, and it is missing.", namespace, identity)
+        return
+    if not wanted.lines:
+        yield Fault("memory", "It is in no journal.", namespace, identity)
+    elif not wanted.there and not wanted.erased:
+        yield Fault("memory", "The journal says that it was taken back.", namespace, identity)
+    for part, columns in wrong_columns(wanted, record, *vector).items():
+        what = "It differs" if part == "memory" else f"Its {part} differs"
+        named = ", ".join(columns)
+        yield Fault(part, f"{what} from what the journal says: {named}.", namespace, identity, tuple(columns))
+
+
+def _by_id(rows: Sequence[tuple[Any, ...]]) -> dict[str, dict[tuple[str, str], Any]]:
+    """Return id -> (kind, other) or (shelf, name) -> the rest."""
+    found: dict[str, dict[tuple[str, str], Any]] = {}
+    for identity, one, other, value in rows:
+        found.setdefault(identity, {})[one, other] = value
+    return found

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from perdure.records.erasure import ERASED, Erasure
 from perdure.records.plan import Plan, Target
+from perdure.stores.operation_digests import renew_digests
 from perdure.stores.rows import json_value
 from perdure.stores.session import Session
 
@@ -77,19 +78,24 @@ def erase_traces(session: Session, plan: Plan) -> int:
     erasure = plan.erasure
     if erasure is None:
         return 0
+    rewritten = {operation for (operation,) in session.rows("operations_about", ids=sorted(erasure.ids))}
     for identity in sorted(erasure.ids):
         session.run("blank_journal", id=identity, because=_BECAUSE, operation=plan.id)
     redactor = Redactor(erasure)
-    _redact_journal(session, redactor)
+    rewritten |= _redact_journal(session, redactor)
     _redact_documents(session, redactor)
     for identity, note in session.rows("operation_notes"):
         if (redacted := redactor.text(note)) != note:
             session.run("redact_note", id=identity, note=redacted)
+            rewritten.add(identity)
+    renew_digests(session, sorted(rewritten))
     return _redact_recalls(session, redactor, erasure)
 
 
-def _redact_journal(session: Session, redactor: Redactor) -> None:
+def _redact_journal(session: Session, redactor: Redactor) -> set[str]:
+    """Return the operations whose lines were rewritten."""
     after: tuple[Any, ...] = ("", -1)
+    rewritten = set()
     while page := session.rows("journal_page", operation=after[0], position=after[1], limit=_PAGE):
         after = page[-1][:2]
         for operation, position, *stored in page:
@@ -98,6 +104,8 @@ def _redact_journal(session: Session, redactor: Redactor) -> None:
             if fresh != stored:
                 news = dict(zip(("before", "after", "because"), fresh, strict=True))
                 session.run("redact_journal", operation=operation, position=position, **news)
+                rewritten.add(operation)
+    return rewritten
 
 
 def _redact_documents(session: Session, redactor: Redactor) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from perdure.records.errors import ConflictError, SpaceMismatch, StoreError
 from perdure.records.plan import BY_HAND, Change, Plan, Row, Target
 from perdure.stores.codes import quantize
+from perdure.stores.digests import operation_digest
 from perdure.stores.erasing import erased_line
 from perdure.stores.rows import (
     CONTENT_COLUMNS,
@@ -40,6 +41,8 @@ class PlanWriter(ABC):
         self.plan = plan
         self.rows: dict[str, int] = {}
         """Memory -> its row, as far as they are known."""
+        self.vectors: dict[tuple[Target, str], bytes] = {}
+        """(kind of row, memory) -> the int8 vector that was written."""
         self._statements = session
         self._spaces: dict[str, int] = {}
 
@@ -116,6 +119,12 @@ class PlanWriter(ABC):
             self._update_states(hot, checked, turn)
             if content:
                 self._update_content(content, turn)
+
+    def _int8_vectors(self, changes: Sequence[Change]) -> list[bytes]:
+        """Return the vectors that changes bring, as they are stored; their digests go into the journal."""
+        data = int8_vectors(changes)
+        self.vectors.update(((c.target, c.id), vector) for c, vector in zip(changes, data, strict=True))
+        return data
 
     def _space(self, name: str) -> int:
         """Return the number of an embedding space."""
@@ -212,9 +221,9 @@ def int8_vectors(changes: Sequence[Change]) -> list[bytes]:
     return data
 
 
-def operation_row(plan: Plan) -> dict[str, Any]:
-    """Return what the journal says about a plan as a whole."""
-    return {
+def operation_row(plan: Plan, lines: Sequence[Row]) -> dict[str, Any]:
+    """Return what the journal says about a plan as a whole, with the digest of that and of its lines."""
+    row = {
         "id": plan.id,
         "operation": plan.operation,
         "at_ms": plan.at,
@@ -224,13 +233,19 @@ def operation_row(plan: Plan) -> dict[str, Any]:
         "note": plan.note,
         "undoes": plan.undoes,
     }
+    return {**row, "digest": operation_digest(row, lines)}
 
 
-def journal_lines(plan: Plan) -> list[Row]:
-    """Return the journal's lines of a plan, each with its columns in the order of the table."""
+def journal_lines(plan: Plan, vectors: Mapping[tuple[Target, str], bytes]) -> list[Row]:
+    """Return the journal's lines of a plan, each with its columns in the order of the table.
+
+    Args:
+        plan: What was written.
+        vectors: (kind of row, memory) -> the int8 vector that was written.
+    """
     lines: list[Row] = []
     for position, change in enumerate(plan.changes):
-        before, after = journal_form(change)
+        before, after = journal_form(change, vectors.get((change.target, change.id)))
         line = {"operation": plan.id, "position": position, "target": change.target.value, "id": change.id}
         line |= {"before": before, "after": after, "because": change.because}
         lines.append(erased_line(plan, line))

@@ -18,12 +18,13 @@ from perdure.records.memory import Content, Form, Kind, Record, Scope, State, St
 from perdure.records.plan import Change, Row, Target
 from perdure.records.report import Entry, Operation
 from perdure.records.sort import Sort
+from perdure.stores.digests import DIGESTS, digest_of, digests_of
 from perdure.stores.packing import unpacked
 
 STATE_COLUMNS: Final = tuple(f.name for f in fields(State))
 _BYTES: Final = {"vector", "int8"}
 _UNJOURNALLED: Final = {"text", "shown", "metadata", "vector", "int8"}
-_DEFAULTS: Final = {f.name: f.default for f in fields(State) if f.default is not MISSING}
+DEFAULTS: Final = {f.name: f.default for f in fields(State) if f.default is not MISSING}
 
 SEARCHED: Final = {"status", "scope", "tags", "created_ms"}
 """Columns that the caches of searches must hear about when they change."""
@@ -131,12 +132,12 @@ def _brought_up(row: dict[str, Any] | None) -> dict[str, Any] | None:
     if row is None or "text" not in row or "sort" in row:
         return row
     lately = {"strength_ms": row["anchor_ms"], "form_ms": row["created_ms"], "tokens": (len(row["text"]) + 3) // 4}
-    return {**_DEFAULTS, **lately, "shown": None, **row}
+    return {**DEFAULTS, **lately, "shown": None, **row}
 
 
 def _shown(text: str | None) -> dict[str, Any] | None:
     row = decoded(text)
-    return None if row is None else {k: v for k, v in row.items() if not isinstance(v, bytes)}
+    return None if row is None else {k: v for k, v in row.items() if not isinstance(v, bytes) and k != DIGESTS}
 
 
 def document_of(values: Sequence[Any]) -> Document:
@@ -172,25 +173,29 @@ def content_digest(text: str) -> int:
     return int.from_bytes(blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 
-def journal_form(change: Change) -> tuple[str | None, str | None]:
+def journal_form(change: Change, vector: bytes | None = None) -> tuple[str | None, str | None]:
     """Return a change's before and after as journal text.
 
-    An insert is told briefly, because the row itself holds the rest; a delete keeps everything, so that it can be
-    undone.
+    The line of an insert is brief, because the row itself holds the rest: it has digests of that. A delete keeps
+    everything, so that it can be undone.
+
+    Args:
+        change: What is written.
+        vector: The int8 vector that an insert brings.
     """
-    return _encoded(change.before, brief=False), _encoded(_brief(change), brief=change.before is None)
+    return _encoded(change.before, brief=False), _encoded(_brief(change, vector), brief=change.before is None)
 
 
-def _brief(change: Change) -> Row | None:
-    if change.before is not None or change.after is None:
-        return change.after
+def _brief(change: Change, vector: bytes | None) -> Row | None:
+    after = change.after
+    if change.before is not None or after is None:
+        return after
     if change.target is Target.MEMORY:
-        return {
-            k: v for k, v in change.after.items() if v is not None and k not in _UNJOURNALLED and v != _DEFAULTS.get(k)
-        }
+        row = {k: v for k, v in after.items() if v is not None and k not in _UNJOURNALLED and v != DEFAULTS.get(k)}
+        return {**row, DIGESTS: digests_of(after, vector)}
     if change.target is Target.VECTOR:
-        return {"space": change.after["space"]}
-    return change.after
+        return {"space": after["space"], DIGESTS: {"vector": digest_of(vector)}}
+    return after
 
 
 Shape = tuple[Target, str, tuple[str, ...]]

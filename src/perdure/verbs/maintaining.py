@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
+from perdure.records.damage import WHOLE, CheckScope
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.parameters import AcceptLoss, DryRun, Everywhere, Namespace
@@ -107,9 +108,18 @@ class MaintainingVerbs:
         return dict(self._context.store.optimize(namespace, now, above))
 
     @verb(_PANEL, reads=True, items="faults")
-    def check(self) -> list[str]:
-        """Check the store; an empty list means that no problems were found. Slow on a large store."""
-        return self._context.store.check()
+    def check(
+        self,
+        *,
+        full: Annotated[bool, Param("Compare everything with the journal, not samples; search indexes too.")] = False,
+    ) -> list[str]:
+        """Check the store for damage; an empty list means that none was found.
+
+        What must hold between the tables is checked for all rows. Rows are compared with the journal, and the journal
+        with its digests: samples of each namespace, or everything with ``full``. Others may read and write meanwhile.
+        """
+        scope = WHOLE if full else CheckScope()
+        return [str(fault) for fault in self._context.store.check(scope)]
 
     def maintain(self, owner: str, *, stop: Callable[[], bool] = lambda: False) -> Maintained:
         """Sweep every namespace that is due and that no other worker keeps; one round.

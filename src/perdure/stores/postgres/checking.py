@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from perdure.stores.checking import broken_rules
+from perdure.records.damage import CheckScope, Fault
+from perdure.stores.checking import broken_rules, journal_faults
 from perdure.stores.postgres.schema import SchemaStatus
 from perdure.stores.postgres.server import Server
 
 OWN_RULES: Final = {"wrong_word_counts": "namespaces with wrong word counts"}
 
 
-def find_faults(server: Server, schema: SchemaStatus) -> list[str]:
-    """Return what is wrong, one sentence each."""
-    found = []
+def find_faults(server: Server, schema: SchemaStatus, namespaces: Iterable[str], scope: CheckScope) -> Iterator[Fault]:
+    """Yield what is wrong.
+
+    Args:
+        server: Where to look.
+        schema: What is known of its schema.
+        namespaces: Those that are compared with their journals.
+        scope: How much of them.
+    """
     if schema.unfenced:
-        found.append("The role bypasses row-level security: use one that is not a superuser and has no BYPASSRLS.")
+        message = "The role bypasses row-level security: use one that is not a superuser and has no BYPASSRLS."
+        yield Fault("schema", message)
 
     def count(name: str) -> int:
         return sum(int(n) for (n,) in server.everywhere(lambda s: s.rows(name)))
 
-    return found + broken_rules(count, OWN_RULES)
+    yield from broken_rules(count, OWN_RULES)
+    for namespace in namespaces:
+        yield from journal_faults(server.read, namespace, scope)

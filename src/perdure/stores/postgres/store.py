@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from psycopg.errors import UniqueViolation
 
+from perdure.records.damage import CheckScope, Fault
 from perdure.records.erasure import Purged
 from perdure.records.errors import StoreReadOnly
 from perdure.records.instant import Instant
@@ -143,9 +144,9 @@ class PostgresStore(SqlStore):
         """Give a large namespace an index for approximate search; smaller ones are searched exactly."""
         return build_index(self.address, self._server, namespace, cells_above)
 
-    def check(self) -> list[str]:
+    def check(self, scope: CheckScope) -> list[Fault]:
         """Return what is wrong with the server's tables; empty for sound ones."""
-        return find_faults(self._server, self.schema)
+        return list(find_faults(self._server, self.schema, self.namespaces(), scope))
 
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:  # noqa: ARG002  # the protocol's
         """Vacuum the tables, and search them for passages of the erased texts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,6 @@ from perdure.stores.erasing import erase_traces
 from perdure.stores.plans import (
     PlanWriter,
     applied_before,
-    int8_vectors,
     journal_lines,
     memory_gone,
     operation_row,
@@ -69,7 +68,7 @@ def apply_plan(session: PostgresSession, plan: Plan, stemmer: Stemmer, fence: Le
         if held is None:
             raise lease_lost(fence)
     writer.write_all()
-    _write_journal(session, plan, number)
+    _write_journal(session, plan, number, writer.vectors)
     writer.settle()
     if plan.erasure is not None:
         session.set_local("perdure.erasing", "on")  # the one thing that the journal's policies let change a line
@@ -114,9 +113,12 @@ def _growth(plan: Plan, stemmer: Stemmer) -> _Growth:
     return growth
 
 
-def _write_journal(session: PostgresSession, plan: Plan, number: int) -> None:
-    session.run("insert_operation", number=number, **operation_row(plan))
-    for group in chunks(journal_lines(plan), lambda x: 100 + len(x["before"] or "") + len(x["after"] or "")):
+def _write_journal(
+    session: PostgresSession, plan: Plan, number: int, vectors: Mapping[tuple[Target, str], bytes]
+) -> None:
+    lines = journal_lines(plan, vectors)
+    session.run("insert_operation", number=number, **operation_row(plan, lines))
+    for group in chunks(lines, lambda x: 100 + len(x["before"] or "") + len(x["after"] or "")):
         session.run_rows("insert_journal", group)
 
 
@@ -179,7 +181,7 @@ class _Writer(PlanWriter):
 
     def _insert_vectors(self, changes: list[Change]) -> None:
         spaces = [self._space(present(c.after)["space"]) for c in changes]
-        data = Halfvecs([np.frombuffer(vector, np.int8) for vector in int8_vectors(changes)])
+        data = Halfvecs([np.frombuffer(vector, np.int8) for vector in self._int8_vectors(changes)])
         self.session.run("insert_vector", space=spaces, row=self._numbers([c.id for c in changes]), data=data)
 
     def _delete_vectors(self, changes: list[Change]) -> None:

@@ -243,8 +243,8 @@ UPDATE namespace SET policy = :after WHERE namespace = :namespace AND policy = :
 
 -- name: insert_operation
 -- kind: routed
-INSERT INTO operation (namespace, id, number, operation, at_ms, changes, hides, policy, note, undoes)
-VALUES (:namespace, :id, :number, :operation, :at_ms, :changes, :hides, :policy, :note, :undoes);
+INSERT INTO operation (namespace, id, number, operation, at_ms, changes, hides, policy, note, undoes, digest)
+VALUES (:namespace, :id, :number, :operation, :at_ms, :changes, :hides, :policy, :note, :undoes, :digest);
 
 -- name: take_lease
 -- kind: routed
@@ -287,6 +287,25 @@ ORDER BY position;
 SELECT j.operation, o.operation, j.namespace, o.at_ms, j.target, j.id, j.before, j.after, j.because, o.policy
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
 WHERE j.namespace = :namespace AND j.id = :id ORDER BY o.number, j.position;
+
+-- name: journalled_ids
+-- kind: routed
+SELECT id FROM memory WHERE namespace = :namespace AND id > :after
+UNION
+SELECT id FROM journal WHERE namespace = :namespace AND id > :after
+ORDER BY 1 LIMIT :limit;
+
+-- name: id_at
+-- kind: routed
+SELECT id FROM memory WHERE namespace = :namespace ORDER BY id LIMIT 1 OFFSET :place;
+
+-- name: number_at
+-- kind: routed
+SELECT number FROM operation WHERE namespace = :namespace ORDER BY number LIMIT 1 OFFSET :place;
+
+-- name: renew_digest
+-- kind: routed
+UPDATE operation SET digest = :digest WHERE namespace = :namespace AND id = :id;
 
 -- name: recalls
 -- kind: routed

@@ -11,15 +11,16 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import apsw
 
+from perdure.records.damage import WHOLE
 from perdure.records.errors import (
     DiskFull,
     InvalidInput,
@@ -30,11 +31,13 @@ from perdure.records.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
+from perdure.stores.session import Session
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.connection import APPLICATION_ID, BUSY_MS, snapshot, translate_errors
-from perdure.stores.sqlite.session import fetch_all, fetch_value
+from perdure.stores.sqlite.session import SqliteSession, fetch_all, fetch_value
 from perdure.stores.statements import migrations
 
+T = TypeVar("T")
 _PAGES: Final = 2048
 """Pages that are copied at once."""
 _BESIDE: Final = ("-wal", "-shm", "-journal")
@@ -192,7 +195,11 @@ def _faults(connection: apsw.Connection) -> list[str]:
         for number, sql in migrations("sqlite"):
             if number > version:
                 connection.execute(sql)
-        return find_faults(connection)
+
+        def read(namespace: str, work: Callable[[Session], T]) -> T:
+            return work(SqliteSession(connection, namespace))
+
+        return [str(fault) for fault in find_faults(connection, read, WHOLE)]
     except apsw.Error as error:  # the file is ours alone: nothing but damage is left
         return [f"SQLite: {error}."]
     finally:

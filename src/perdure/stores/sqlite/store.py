@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import apsw
 
+from perdure.records.damage import CheckScope, Fault
 from perdure.records.erasure import Purged
 from perdure.records.errors import StoreReadOnly
 from perdure.records.instant import Instant
@@ -160,10 +161,14 @@ class SqliteStore(SqlStore):
             connection.execute("PRAGMA optimize").fetchall()
         return {"vectors": vectors, "cells": 0 if trained is None else len(trained[0])}
 
-    def check(self) -> list[str]:
+    def check(self, scope: CheckScope) -> list[Fault]:
         """Return what is wrong with the file; empty for a sound one."""
         with self._fresh() as connection:
-            return find_faults(connection)
+            return list(find_faults(connection, self._view, scope))
+
+    def _view(self, namespace: str, work: Callable[[Session], T]) -> T:
+        with self._fresh() as connection, snapshot(connection):
+            return work(SqliteSession(connection, namespace))
 
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
         """Remove what deleted rows left in the file and its log, and search both for passages of the erased texts."""

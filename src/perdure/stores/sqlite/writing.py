@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -16,7 +16,6 @@ from perdure.stores.packing import packed, unpacked
 from perdure.stores.plans import (
     PlanWriter,
     applied_before,
-    int8_vectors,
     journal_lines,
     memory_gone,
     operation_row,
@@ -48,13 +47,12 @@ def apply_plan(session: SqliteSession, plan: Plan, fence: Lease | None = None) -
         held = session.value("hold_lease", owner=fence.owner, epoch=fence.epoch, until=fence.until)
         if held is None:
             raise lease_lost(fence)
-    write_rows(session, plan)
-    _write_journal(session, plan)
+    _write_journal(session, plan, write_rows(session, plan).vectors)
     if deleted := erase_traces(session, plan):
         session.run("uncount_recalls", many=deleted)
 
 
-def write_rows(session: SqliteSession, plan: Plan) -> None:
+def write_rows(session: SqliteSession, plan: Plan) -> PlanWriter:
     """Write a plan's rows with all that is derived from them, and no journal: it is the caller's to bring."""
     version = int(session.value("bump_version", at=plan.at, policy=plan.policy))
     writer = _Writer(session, plan, version)
@@ -62,15 +60,16 @@ def write_rows(session: SqliteSession, plan: Plan) -> None:
     if writer.unpacked >= SEGMENT:
         for space in writer.spaces_written:
             pack(session.connection, plan.namespace, space, version)
+    return writer
 
 
-def _write_journal(session: SqliteSession, plan: Plan) -> None:
+def _write_journal(session: SqliteSession, plan: Plan, vectors: Mapping[tuple[Target, str], bytes]) -> None:
+    lines = journal_lines(plan, vectors)
     try:
-        session.run("insert_operation", number=None, **operation_row(plan))  # SQLite counts
+        session.run("insert_operation", number=None, **operation_row(plan, lines))  # SQLite counts
     except apsw.ConstraintError as error:
         raise applied_before(plan) from error
-    lines = ((session.namespace, *line.values()) for line in journal_lines(plan))
-    run_many(session.connection, "insert_journal", lines)
+    run_many(session.connection, "insert_journal", ((session.namespace, *line.values()) for line in lines))
 
 
 def append_accesses(session: SqliteSession, plan: Plan, log_entries: int) -> None:
@@ -191,7 +190,7 @@ class _Writer(PlanWriter):
     def _insert_vectors(self, changes: list[Change]) -> None:
         spaces = [self._space(present(c.after)["space"]) for c in changes]
         self.spaces_written.update(spaces)
-        vectors = zip(changes, spaces, int8_vectors(changes), strict=True)
+        vectors = zip(changes, spaces, self._int8_vectors(changes), strict=True)
         self._many(
             "insert_vector",
             ((self.namespace, space, self._row(c.id), self.version, data) for c, space, data in vectors),

@@ -420,6 +420,55 @@ USING unnest(CAST(:shelf AS text[]), CAST(:id AS text[]), CAST(:name AS text[]),
   AS i(shelf, id, name, before)
 WHERE d.namespace = :namespace AND d.shelf = i.shelf AND d.id = i.id AND d.name = i.name AND d.data = i.before;
 
+-- --- the journal against the rows: what a check reads
+
+-- name: lines_about
+-- kind: routed
+SELECT j.id, j.target, j.before, j.after FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
+WHERE j.namespace = :namespace AND j.id = ANY(CAST(:ids AS text[])) ORDER BY o.number, j.position;
+
+-- name: lines_of_operations
+-- kind: routed
+SELECT operation, target, id, before, after, because FROM journal
+WHERE namespace = :namespace AND operation = ANY(CAST(:operations AS text[])) ORDER BY operation, position;
+
+-- name: operations_about
+-- kind: routed
+SELECT DISTINCT operation FROM journal WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]));
+
+-- name: operations_named
+-- kind: routed
+SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest FROM operation
+WHERE namespace = :namespace AND id = ANY(CAST(:operations AS text[]));
+
+-- name: digests_of
+-- kind: routed
+SELECT m.id, c.digest FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
+WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
+
+-- name: tags_without_content
+-- kind: fan-out
+SELECT count(*) FROM tag AS t WHERE NOT EXISTS (
+  SELECT 1 FROM content AS c WHERE c.namespace = t.namespace AND c.row = t.row AND t.tag = ANY(c.tags));
+
+-- name: contents_without_tags
+-- kind: fan-out
+SELECT count(*) FROM content AS c CROSS JOIN LATERAL unnest(c.tags) AS j(value) WHERE NOT EXISTS (
+  SELECT 1 FROM tag AS t WHERE t.namespace = c.namespace AND t.row = c.row AND t.tag = j.value);
+
+-- name: wrong_vector_counts
+-- kind: fan-out
+SELECT count(*) FROM namespace AS n WHERE n.vectors <> (
+  SELECT count(*) FROM embedding AS v WHERE v.namespace = n.namespace);
+
+-- name: links_from
+-- kind: routed
+SELECT id, kind, other, weight FROM link WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]));
+
+-- name: documents_at
+-- kind: routed
+SELECT id, shelf, name, data FROM document WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]));
+
 -- name: links_at
 -- kind: routed
 SELECT id, kind, other FROM link WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]))
@@ -556,7 +605,7 @@ WHERE v.namespace = :namespace AND (v.space, v.row) > (:space_after, :row_after)
 
 -- name: move_operation
 -- kind: routed
-SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes FROM operation
+SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest FROM operation
 WHERE namespace = :namespace AND number > :number_after ORDER BY number LIMIT :limit;
 
 -- name: move_journal_sizes

@@ -345,7 +345,7 @@ SELECT doc FROM vocabulary WHERE term = :term;
 SELECT term FROM vocabulary WHERE term >= :first AND term < :last ORDER BY term LIMIT :limit;
 
 -- name: alone
--- kind: routed
+-- kind: fan-out
 SELECT NOT EXISTS (SELECT 1 FROM namespace WHERE namespace < :namespace)
 AND NOT EXISTS (SELECT 1 FROM namespace WHERE namespace > :namespace);
 
@@ -407,6 +407,84 @@ WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AN
 DELETE FROM document
 WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AND data = :before;
 
+-- --- the journal against the rows: what a check reads
+
+-- name: lines_about
+-- kind: routed
+SELECT j.id, j.target, j.before, j.after FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
+WHERE j.namespace = :namespace AND j.id IN (SELECT value FROM json_each(:ids)) ORDER BY o.number, j.position;
+
+-- name: lines_of_operations
+-- kind: routed
+SELECT operation, target, id, before, after, because FROM journal
+WHERE namespace = :namespace AND operation IN (SELECT value FROM json_each(:operations)) ORDER BY operation, position;
+
+-- name: operations_about
+-- kind: routed
+SELECT DISTINCT operation FROM journal WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: operations_named
+-- kind: routed
+SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest FROM operation
+WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:operations));
+
+-- name: digests_of
+-- kind: routed
+SELECT m.id, c.digest FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
+  CROSS JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row;
+
+-- name: schema
+-- kind: admin
+SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!';
+
+-- name: schema_of_words
+-- kind: admin
+SELECT sql FROM sqlite_schema WHERE name IN ('words', 'vocabulary');
+
+-- name: create_entries
+-- kind: admin
+CREATE VIRTUAL TABLE IF NOT EXISTS temp.entries USING fts5vocab (main, words, instance);
+
+-- name: entries
+-- kind: admin
+SELECT term, doc, col, "offset" FROM temp.entries;
+
+-- name: drop_entries
+-- kind: admin
+DROP TABLE temp.entries;
+
+-- name: texts_with_rows
+-- kind: fan-out
+SELECT m.row, m.namespace, m.id, c.text, c.packed, m.speaker
+FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row ORDER BY m.row;
+
+-- name: all_segments
+-- kind: fan-out
+SELECT namespace, space, number, rows, codes FROM segment ORDER BY namespace, space, number;
+
+-- name: tags_without_content
+-- kind: fan-out
+SELECT count(*) FROM tag AS t WHERE NOT EXISTS (
+  SELECT 1 FROM content AS c WHERE c.namespace = t.namespace AND c.row = t.row AND EXISTS (SELECT 1 FROM json_each(c.tags) AS j WHERE j.value = t.tag));
+
+-- name: contents_without_tags
+-- kind: fan-out
+SELECT count(*) FROM content AS c CROSS JOIN json_each(c.tags) AS j WHERE NOT EXISTS (
+  SELECT 1 FROM tag AS t WHERE t.namespace = c.namespace AND t.row = c.row AND t.tag = j.value);
+
+-- name: wrong_vector_counts
+-- kind: fan-out
+SELECT count(*) FROM namespace AS n WHERE n.vectors <> (
+  SELECT count(*) FROM vector AS v WHERE v.namespace = n.namespace);
+
+-- name: links_from
+-- kind: routed
+SELECT id, kind, other, weight FROM link WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: documents_at
+-- kind: routed
+SELECT id, shelf, name, data FROM document WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
 -- name: links_at
 -- kind: routed
 SELECT id, kind, other FROM link WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids))
@@ -444,7 +522,7 @@ WHERE v.namespace = :namespace AND (v.space, v.row) > (:space_after, :row_after)
 
 -- name: move_operation
 -- kind: routed
-SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes FROM operation NOT INDEXED
+SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest FROM operation NOT INDEXED
 WHERE namespace = :namespace AND number > :number_after ORDER BY number LIMIT :limit;
 
 -- name: move_journal

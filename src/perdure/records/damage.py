@@ -1,0 +1,50 @@
+"""What a check looks at, and what it finds.
+
+May live here: frozen data. May not: searching.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is not as it was written."""
+
+    part: str  # file, schema, rule, operation, memory, content, vector, link, document, words or codes
+    message: str  # what is wrong, one sentence
+    namespace: str | None = None  # where, if it is about one namespace
+    id: str | None = None  # the memory, document or operation, if it is about one
+    columns: tuple[str, ...] = ()  # which columns of the memory differ
+
+    def __str__(self) -> str:
+        if self.namespace is None:
+            return self.message
+        return (
+            f"{self.namespace}: {self.message}" if self.id is None else f"{self.namespace}, {self.id}: {self.message}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckScope:
+    """How much of a store a check compares with its journal. Damage between tables is always looked for."""
+
+    pieces: int = 8  # stretches of each namespace, evenly spread
+    most: int = 100  # memories in each of them
+    whole: bool = False  # everything instead, search indexes too
+    share: tuple[int, int] | None = None  # instead the one of so many equal shares, counted from 0
+
+    def windows(self, memories: int) -> list[tuple[int, int]]:
+        """Return (how many to leave out first, how many to look at) of a namespace's memories in the order of ids."""
+        if self.whole or memories <= self.pieces * self.most:
+            return [(0, memories)]
+        if self.share is not None:
+            place, shares = self.share
+            first = memories * place // shares
+            return [(first, memories * (place + 1) // shares - first)]
+        return [(memories * piece // self.pieces, self.most) for piece in range(self.pieces)]
+
+
+WHOLE: Final = CheckScope(whole=True)

@@ -1,0 +1,52 @@
+"""Whether the journal is as it was written: each operation carries a digest of itself and of its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from perdure.records.plan import Row
+from perdure.stores.digests import operation_digest
+from perdure.stores.session import Session
+
+PAGE: Final = 200
+"""Operations that are read at a time."""
+_COLUMNS: Final = ("number", "id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes", "digest")
+_LINE: Final = ("target", "id", "before", "after", "because")
+
+
+def renew_digests(session: Session, operations: Sequence[str]) -> None:
+    """Give operations whose lines were rewritten their digests anew; those that had none keep none."""
+    for start in range(0, len(operations), PAGE):
+        page = session.rows("operations_named", operations=list(operations[start : start + PAGE]))
+        for row, digest in _with_digests(session, page):
+            if row["digest"] is not None:
+                session.run("renew_digest", id=row["id"], digest=digest)
+
+
+def altered_operations(session: Session, after: int) -> tuple[list[Row], int, int | None]:
+    """Return the operations of the next page that are not as they were written, and where the page after it begins.
+
+    Args:
+        session: Of the namespace.
+        after: The number of the last operation of the page before; -1 for the first page.
+
+    Returns:
+        The altered ones, how many were looked at, and the number of the last one; None for it on the last page.
+    """
+    page = session.rows("move_operation", number_after=after, limit=PAGE)
+    altered = [row for row, digest in _with_digests(session, page) if row["digest"] not in (None, digest)]
+    return altered, len(page), int(page[-1][0]) if len(page) == PAGE else None
+
+
+def _with_digests(session: Session, page: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Row, int]]:
+    """Yield operations, each with the digest that it should have."""
+    operations = [dict(zip(_COLUMNS, values, strict=True)) for values in page]
+    stored = session.rows("lines_of_operations", operations=[row["id"] for row in operations])
+    lines = {
+        operation: [dict(zip(_LINE, values, strict=True)) for _, *values in group]
+        for operation, group in groupby(stored, key=lambda values: values[0])
+    }
+    for row in operations:
+        yield row, operation_digest(row, lines.get(row["id"], []))

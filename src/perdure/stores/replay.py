@@ -1,0 +1,160 @@
+"""What the journal says must be there about a memory, and where the rows say something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from perdure.records.memory import Record
+from perdure.records.plan import Row, Target
+from perdure.stores.digests import DIGESTS, digest_of, metadata_digest
+from perdure.stores.rows import DEFAULTS, STATE_COLUMNS, decoded, document_text, plain
+
+_LATER: Final = {"strength_ms", "form_ms", "tokens"}
+"""Columns that a migration filled for memories that were stored before; their lines do not say what with."""
+_UNCOMPARED: Final = {"held"}
+"""Holding and releasing is bookkeeping between sweeps."""
+_CONTENT: Final = ("speaker", "session", "task", "turn", "source", "tags", "metadata", "shown", "text")
+_BARE: Final[dict[str, Any]] = {"tags": [], "metadata": {}}
+"""What a column holds where the line of a birth leaves it out; others hold nothing."""
+
+
+@dataclass(slots=True)
+class Expected:
+    """What the lines of one memory add up to."""
+
+    there: bool = False  # whether there is such a memory
+    lines: int = 0  # lines about the memory itself
+    row: dict[str, Any] = field(default_factory=dict)  # column -> value, as far as the journal says
+    digests: dict[str, int] = field(default_factory=dict)  # column -> digest, where it says only that
+    vectors: dict[str, int] = field(default_factory=dict)  # embedding space -> digest
+    links: dict[tuple[str, str], float] = field(default_factory=dict)  # (kind, other) -> weight
+    documents: dict[tuple[str, str], str] = field(default_factory=dict)  # (shelf, name) -> data
+    erased: bool = False  # whether lines lost what they said when something was erased
+
+    def play(self, target: str, before_text: str | None, after_text: str | None) -> None:
+        """Take in the next line of the journal: (kind of row, before, after)."""
+        before, after = decoded(before_text), decoded(after_text)
+        if before is None and after is None:
+            self.erased = True
+            if target == Target.MEMORY:  # whatever it changed, nobody knows it any more; the text never changes
+                self.lines += 1
+                self.row, self.digests = {}, {k: v for k, v in self.digests.items() if k == "text"}
+        elif target == Target.MEMORY:
+            self._play_memory(before, after)
+        elif target == Target.LINK:
+            self._play_link(before, after)
+        elif target == Target.DOCUMENT:
+            self._play_document(before, after)
+        elif target == Target.VECTOR:
+            self._play_vector(before, after)
+
+    def _play_memory(self, before: Row | None, after: Row | None) -> None:
+        self.lines += 1
+        self.there = after is not None
+        if after is None or before is None:
+            self.row, self.digests, self.vectors = {}, {}, {}
+        if after is not None:
+            self.row.update((k, v) for k, v in after.items() if k != DIGESTS)
+            self._take_digests(after)
+            for column in after.keys() & {"shown", "metadata"} if before is not None else ():
+                self.digests.pop(column, None)
+        if before is None and after is not None:
+            self._fill_in(after)
+
+    def _take_digests(self, after: Row) -> None:
+        digests = dict(after.get(DIGESTS, {}))
+        vector = digests.pop("vector", None)
+        if vector is not None and after.get("space"):
+            self.vectors[after["space"]] = vector
+        self.digests.update(digests)
+
+    def _fill_in(self, after: Row) -> None:
+        """Add what the line of a birth leaves out because it is what it is by default."""
+        defaults = {name: value for name, value in DEFAULTS.items() if name not in _LATER}
+        for name, value in {**defaults, **dict.fromkeys(("speaker", "session", "task", "turn", "source"))}.items():
+            self.row.setdefault(name, value)
+        if DIGESTS in after:
+            for name in {"shown", "metadata"} - after[DIGESTS].keys() - after.keys():
+                self.row[name] = _BARE.get(name)
+
+    def _play_vector(self, before: Row | None, after: Row | None) -> None:
+        row = after or before or {}
+        self.vectors.pop(row["space"], None)
+        if "vector" in row.get(DIGESTS, {}):
+            self.vectors[row["space"]] = row[DIGESTS]["vector"]
+
+    def _play_link(self, before: Row | None, after: Row | None) -> None:
+        row = after or before or {}
+        key = (str(plain(row["kind"])), row["other"])
+        if after is None:
+            self.links.pop(key, None)
+        else:
+            self.links.setdefault(key, after["weight"])
+
+    def _play_document(self, before: Row | None, after: Row | None) -> None:
+        row = after or before or {}
+        key = (str(plain(row["shelf"])), row["name"])
+        if after is None:
+            self.documents.pop(key, None)
+        else:
+            self.documents[key] = document_text(after)
+
+
+def wrong_columns(expected: Expected, record: Record, space: str, vector: bytes | None) -> dict[str, list[str]]:
+    """Return part -> the columns of a memory that are not what the journal says.
+
+    Args:
+        expected: What the journal says.
+        record: What is stored.
+        space: The embedding space that searches use.
+        vector: The int8 vector that is stored in it, if there is one.
+    """
+    state = [
+        name for name in STATE_COLUMNS
+        if name not in _UNCOMPARED and name in expected.row and plain(getattr(record.state, name)) != expected.row[name]
+    ]  # fmt: skip
+    content = [name for name in _CONTENT if not _fits(expected, name, getattr(record.content, name))]
+    if expected.row.get("op", record.op) != record.op:
+        state.append("op")
+    wanted = expected.vectors.get(space)
+    altered = vector is not None and wanted is not None and digest_of(vector) != wanted
+    found = {"memory": state, "content": content, "vector": ["data"] if altered else []}
+    return {part: columns for part, columns in found.items() if columns}
+
+
+def _fits(expected: Expected, name: str, value: Any) -> bool:
+    if name in expected.digests:
+        present = metadata_digest(value) if name == "metadata" else digest_of(value)
+        return present == expected.digests[name]
+    if name not in expected.row:
+        return True
+    known = expected.row[name]
+    if name == "metadata":
+        return metadata_digest(known or {}) == metadata_digest(value)
+    return bool((list(value) if name == "tags" else value) == known)
+
+
+def wrong_links(expected: Expected, stored: Mapping[tuple[str, str], float]) -> Iterator[str]:
+    """Yield what is wrong with the links from a memory; nobody knows it where lines about them were erased."""
+    if expected.erased:
+        return
+    for (kind, other), weight in expected.links.items():
+        if (kind, other) not in stored:
+            yield f"The link {kind} to {other} is missing."
+        elif stored[kind, other] != weight:
+            yield f"The link {kind} to {other} has the weight {stored[kind, other]} instead of {weight}."
+    yield from (f"The link {k} to {o} is in no journal." for k, o in stored if (k, o) not in expected.links)
+
+
+def wrong_documents(expected: Expected, stored: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """Yield what is wrong with the documents about a memory, session, task or entity; as for links."""
+    if expected.erased:
+        return
+    for (shelf, name), data in expected.documents.items():
+        if (shelf, name) not in stored:
+            yield f"The document {shelf} {name} is missing."
+        elif stored[shelf, name] != data:
+            yield f"The document {shelf} {name} is not as it was written."
+    yield from (f"The document {s} {n} is in no journal." for s, n in stored if (s, n) not in expected.documents)

@@ -1,0 +1,142 @@
+"""A check finds whatever was changed behind the store's back, and says where; and it finds nothing in a sound store."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import apsw
+import pytest
+
+from conftest import HashEmbedder, on_a_file, opened, servers
+from perdure.compose import is_server
+
+POLICY = {"preset": "facts", "embedder": {"model": "none"}}
+
+
+def lived(path, clock):
+    """Fill a store with whatever a store keeps: updates, facts, links, forms, recalls, keys, undone operations."""
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        first = memory.remember(
+            "Harbour server: port 8080, Tuesday deploys", tags=["ops"], metadata={"n": 1.5}, idempotency_key="k-1"
+        )
+        memory.remember("zebra stripes", facts=[{"subject": "Rita", "predicate": "lives in", "value": "Oslo"}])
+        clock.passes(hours=1)
+        memory.update(first.id, "Harbour server: port 9090, Tuesday deploys")
+        gone = memory.remember("a passing thought")
+        memory.undo(gone.operation)
+        memory.ingest(
+            [
+                {"role": "user", "content": f"message {i} about the harbour, and lunch at {i} o'clock"}
+                for i in range(12)
+            ],
+            session="s1",
+        )
+        memory.recall("harbour port")
+        clock.passes(days=3)
+        memory.sweep()
+        memory.weaken([first.id], 0.1)
+
+
+def run_by_hand(path, sql):
+    """Change a store with no regard for what Perdure promises; return how many rows were hit."""
+    if is_server(str(path)):
+        with servers().reader(path) as connection:
+            return connection.execute(sql).rowcount
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute(sql)
+        return connection.changes()
+
+
+def faults(path, clock, *, full=True):
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        return memory.check(full=full)
+
+
+ONE = "(SELECT id FROM memory WHERE kind = 'note' AND status = 'active' ORDER BY id LIMIT 1)"
+ROW = "(SELECT row FROM memory WHERE kind = 'note' AND status = 'active' ORDER BY id LIMIT 1)"
+
+DAMAGES = {
+    "a letter of a text": f"UPDATE content SET text = replace(text, 'zebra', 'zebrA') WHERE row = {ROW}",
+    "a word of a text": f"UPDATE content SET text = replace(text, 'zebra', 'horse') WHERE row = {ROW}",
+    "metadata": "UPDATE content SET metadata = '{\"n\": 2.5}' WHERE CAST(metadata AS text) LIKE '%1.5%'",
+    "a source": f"UPDATE content SET source = 'elsewhere' WHERE row = {ROW}",
+    "an importance": f"UPDATE memory SET importance = 0.51 WHERE id = {ONE}",
+    "a status": f"UPDATE memory SET status = 'archived' WHERE id = {ONE}",
+    "a tier": f"UPDATE memory SET tier = 'vault' WHERE id = {ONE}",
+    "a date": f"UPDATE memory SET created_ms = created_ms - 1 WHERE id = {ONE}",
+    "a due instant": f"UPDATE memory SET due_ms = NULL WHERE id = {ONE}",
+    "an unknown tier": f"UPDATE memory SET tier = 'wrm' WHERE id = {ONE}",
+    "a missing memory": f"DELETE FROM memory WHERE id = {ONE}",
+    "a missing content": f"DELETE FROM content WHERE row = {ROW}",
+    "an invented memory's id": f"UPDATE memory SET id = '01900000-0000-7000-8000-000000000001' WHERE id = {ONE}",
+    "a missing tag": "DELETE FROM tag",
+    "a tag that nobody gave": f"INSERT INTO tag SELECT namespace, 'odd', row FROM memory WHERE id = {ONE}",
+    "a missing link": "DELETE FROM link",
+    "the weight of a link": "UPDATE link SET weight = 0.25",
+    "a missing document": "DELETE FROM document WHERE shelf = 'fact' OR shelf LIKE 'fact%'",
+    "a document's data": "UPDATE document SET data = replace(data, 'Oslo', 'Rome')",
+    "a missing key": "DELETE FROM idempotency",
+    "a reason in the journal": "UPDATE journal SET because = because || ' indeed' WHERE position = 0",
+    "an image in the journal": "UPDATE journal SET after = replace(after, '0.5', '0.6') WHERE after LIKE '%0.5%'",
+    "broken JSON in the journal": "UPDATE journal SET after = '{' WHERE after IS NOT NULL",
+    "a missing journal line": "DELETE FROM journal WHERE position = 1",
+    "an operation's instant": "UPDATE operation SET at_ms = at_ms + 1 WHERE operation = 'update'",
+    "a missing operation": "DELETE FROM operation WHERE operation = 'update'",
+    "a line of the log of recalls": "UPDATE recall_log SET hits = '{'",
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_check_finds_what_was_changed_by_hand(path, clock, name):
+    lived(path, clock)
+    assert faults(path, clock) == []
+    if is_server(str(path)) and "recalls" in name:
+        pytest.skip("the server's column is an array of texts")
+    assert run_by_hand(path, DAMAGES[name]) > 0
+    assert faults(path, clock)
+
+
+def test_a_check_finds_an_altered_vector(path, clock):
+    lived(path, clock)
+    if is_server(str(path)):
+        assert run_by_hand(path, "UPDATE embedding SET data = (data * array_fill(-1, ARRAY[64])::vector::halfvec)") > 0
+    else:
+        assert run_by_hand(path, "UPDATE vector SET data = CAST(x'01' || substr(data, 2) AS BLOB)") > 0
+    assert any("vector differs" in fault for fault in faults(path, clock))
+
+
+def test_it_names_what_differs_and_where(path, clock):
+    lived(path, clock)
+    run_by_hand(path, f"UPDATE memory SET importance = 0.51 WHERE id = {ONE}")
+    (found,) = faults(path, clock)
+    assert found.startswith("default, ")
+    assert found.endswith("It differs from what the journal says: importance.")
+
+
+def test_a_sample_finds_it_in_a_small_store(path, clock):
+    lived(path, clock)
+    run_by_hand(path, f"UPDATE memory SET importance = 0.51 WHERE id = {ONE}")
+    assert len(faults(path, clock, full=False)) == 1
+
+
+SCHEMAS = {
+    "a trigger that eats writes": "CREATE TRIGGER eat AFTER INSERT ON link BEGIN DELETE FROM link; END",
+    "a missing index": "DROP INDEX journal_memory",
+    "a foreign table": "CREATE TABLE notes (text)",
+    "a column more": "ALTER TABLE memory ADD COLUMN odd TEXT",
+}
+
+
+@on_a_file
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_check_compares_the_schema_with_that_of_a_new_store(path, clock, name):
+    lived(path, clock)
+    run_by_hand(path, SCHEMAS[name])
+    assert faults(path, clock, full=False)
+
+
+@on_a_file
+def test_a_whole_check_compares_the_index_of_words_with_the_texts(path, clock):
+    lived(path, clock)
+    run_by_hand(path, "UPDATE words SET text = 'other words', place = 'n' WHERE rowid = 1")
+    assert any("keyword index" in fault for fault in faults(path, clock))
