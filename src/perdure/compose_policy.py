@@ -7,7 +7,7 @@ import os
 import shlex
 import tomllib
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
@@ -93,7 +93,11 @@ def load_policy(policy: str | os.PathLike[str] | Mapping[str, Any] | None = None
             _said.add(found.notice)
             warnings.warn(found.notice, UntrustedPolicyWarning, stacklevel=3)
         values = _layered(found)
-    return policy_from(_over(rlm_values(rlm_file()), values))
+    below = rlm_values(rlm_file())
+    whole = policy_from(_over(below, values))
+    for told in _without_effect(below, values, whole):
+        warnings.warn(f"{rlm_file()}: {told}", PerdureWarning, stacklevel=2)
+    return whole
 
 
 _said: set[str] = set()
@@ -232,6 +236,18 @@ def rlm_values(path: Path | None) -> dict[str, dict[str, Any]]:
         names = {f"{section}.{key}": name for name, (section, key) in RLM_KEYS.items()}
         raise _rlm_refused(path, *(_renamed(p, names) for p in error.problems)) from None
     return found
+
+
+def _without_effect(below: Mapping[str, Any], own: Mapping[str, Any], policy: Policy) -> Iterator[str]:
+    """Yield which keys of ``rlm-config.json`` decide nothing, and why."""
+    for name, (section, key) in RLM_KEYS.items():
+        if key not in below.get(section, {}):
+            continue
+        value = getattr(getattr(policy, section), key)
+        if key in own.get(section, {}) and value != below[section][key]:
+            yield f"{name} has no effect: the policy file sets {section}.{key} = {value}."
+        elif key == "confidence_below" and policy.archive.rule not in {"confidence", "both"}:
+            yield f"{name} has no effect: archive.rule is {policy.archive.rule!r} ({policy.preset})."
 
 
 def _rlm_memory(path: Path | None) -> dict[str, Any]:

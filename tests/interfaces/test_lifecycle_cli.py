@@ -259,6 +259,7 @@ def test_entities_are_listed_named_merged_and_split(folder):
 
 REFUSED = [
     (("decay", "--half-life-days", "0.5"), Exit.FAILED, "half_life_days"),
+    (("decay", "--factor", "0.9"), Exit.FAILED, "takes no factor"),
     (("decay", "--min-importance", "0.6"), Exit.FAILED, "min_importance"),
     (("decay", "--access-weight", "nan"), Exit.FAILED, "access_weight"),
     (("decay", "--decay-function", "cliff"), Exit.USAGE, "cliff"),

@@ -451,6 +451,7 @@ def test_entities_are_shown_and_changed(memory):
 SIGNALS = [
     ("decay", {"half_life_days": 0.5}, "InvalidInput", "half_life_days"),
     ("decay", {"half_life_days": 366}, "InvalidInput", "half_life_days"),
+    ("decay", {"factor": 0.9}, "InvalidInput", "factor"),
     ("decay", {"min_importance": 0.51}, "InvalidInput", "min_importance"),
     ("decay", {"access_weight": -0.1}, "InvalidInput", "access_weight"),
     ("decay", {"decay_function": "cliff"}, "InvalidInput", "decay_function"),

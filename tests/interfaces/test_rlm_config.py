@@ -75,7 +75,8 @@ def test_a_policy_files_own_values_win(home):
     write(home, {"memory": OTHER})
     own = "[confidence]\ndaily_factor = 0.99\nnote = 0.7\n\n[archive]\ncold_days = 10\n"
     Path("perdure.toml").write_text(own, "utf-8")
-    policy = perdure.load_policy()
+    with pytest.warns(UserWarning, match="decay_factor has no effect"):
+        policy = perdure.load_policy()
     assert keys(policy) == {**OTHER, "decay_factor": 0.99}
     assert (policy.confidence.note, policy.archive.cold_days) == (0.7, 10.0)
 
@@ -100,6 +101,22 @@ def test_keys_that_are_not_known_are_named(home):
     with pytest.warns(UserWarning, match="colour, decay_facter") as told:
         assert keys(perdure.load_policy())["decay_factor"] == 0.9
     assert str(path) in str(told[0].message)
+
+
+@pytest.mark.behaviour("RLM1")
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        ("[confidence]\ndaily_factor = 0.99\n", "decay_factor has no effect: the policy file sets confidence.daily"),
+        ('preset = "activation"\n', "decay_min_confidence has no effect: archive.rule is 'strength'"),
+    ],
+)
+def test_a_key_that_decides_nothing_is_named(home, policy, told):
+    path = write(home, {"memory": OTHER})
+    Path("perdure.toml").write_text(policy, "utf-8")
+    with pytest.warns(UserWarning, match=told) as warned:
+        perdure.load_policy()
+    assert [str(path) in str(w.message) for w in warned] == [True]
 
 
 @pytest.mark.behaviour("AG42")

@@ -32,6 +32,32 @@ def journalled(memory):
     return [(o.operation, o.changes) for o in memory.history(limit=1000)]
 
 
+# --- the policy
+
+
+@pytest.mark.behaviour("SG100")
+def test_what_a_call_omits_is_as_the_policy_has_it(opening, clock):
+    keys = {"shape": "linear", "half_life_days": 10.0, "floor": 0.0, "access_weight": 1.0}
+    memory = opening({**SPATIAL, "importance": {**keys, "on_access": 0.0}})
+    ids = [memory.remember(words, importance=1.0).id for words in ("the deploy is on tuesday", "lunch is at noon")]
+    memory.recall("deploy tuesday", limit=1)
+    clock.passes(days=15)
+    told = worth(memory)
+    for identity in ids:
+        assert told[identity].new_importance == memory.get(identity).importance
+    given = {"decay_function": "exponential", "half_life_days": 30, "min_importance": 0.1, "access_weight": 0.0}
+    assert worth(memory, **given)[ids[1]].new_importance == pytest.approx(2 ** (-15 / 60))
+
+
+@pytest.mark.behaviour("SG101")
+@pytest.mark.parametrize("given", [{"factor": 0.9}, {"factor": 0.9, "min_confidence": 0.3}])
+def test_who_asks_for_the_decay_of_confidence_is_told_the_way(memory, given):
+    with pytest.raises(InvalidInput, match="takes no factor") as refused:
+        memory.decay(**given)
+    assert "confidence.daily_factor" in refused.value.remedy
+    assert "archive.confidence_below" in refused.value.remedy
+
+
 # --- the curve
 
 
@@ -290,7 +316,7 @@ def test_what_a_gate_holds_back_is_not_tried_again_by_decay(opening, clock):
         {
             **WORDS_ONLY,
             "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1},
-            "gates": {"loss_free_count": 0},
+            "gates": {"loss_free_count": 0, "loss_share": 0},
         }
     )
     memory.remember_many([f"note {i}" for i in range(30)])

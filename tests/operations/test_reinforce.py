@@ -38,14 +38,15 @@ def sizes(found):
 @pytest.mark.behaviour("SG20")
 def test_additive_boost_calculation(spatial, kept, clock):
     assert sizes(line(spatial, kept)) == pytest.approx((0.5, 0.6, 0.1))
-    clock.passes(days=3650)  # an access restores the base, and the boost adds to that: never less than a plain recall
-    assert sizes(line(spatial, kept, "additive", 0.25)) == pytest.approx((0.1, 0.85, 0.75))
+    clock.passes(days=3650)
+    assert sizes(line(spatial, kept, "additive", 0.25)) == pytest.approx((0.1, 0.35, 0.25))
+    assert spatial.get(kept.id).importance == pytest.approx(0.35)
 
 
 @pytest.mark.behaviour("SG21")
 def test_multiplicative_boost_calculation(spatial, kept, clock):
     clock.passes(days=45)
-    assert sizes(line(spatial, kept, "multiplicative", 0.2)) == pytest.approx((0.25, 0.6, 0.35))
+    assert sizes(line(spatial, kept, "multiplicative", 0.2)) == pytest.approx((0.25, 0.3, 0.05))
 
 
 @pytest.mark.behaviour("SG22")
@@ -67,16 +68,16 @@ def test_max_importance_cap(opening, spatial, kept):
 
 @pytest.mark.behaviour("SG24")
 def test_update_access_flag(spatial, clock):
-    """With it the base is restored, as by any access, and boosted; without it the boost is worth the same now."""
+    """The boost is worth the same now; with it decay starts anew, without it decay goes on."""
     anew, going = spatial.remember("decay starts anew"), spatial.remember("decay goes on")
     clock.passes(days=45)
-    assert sizes(line(spatial, anew)) == pytest.approx((0.25, 0.6, 0.35))
+    assert sizes(line(spatial, anew)) == pytest.approx((0.25, 0.35, 0.1))
     assert sizes(line(spatial, going, update_access=False)) == pytest.approx((0.25, 0.35, 0.1))
     first, second = spatial.get(anew.id), spatial.get(going.id)
-    assert (first.importance, second.importance) == pytest.approx((0.6, 0.35))
+    assert (first.importance, second.importance) == pytest.approx((0.35, 0.35))
     assert (first.access_count, second.access_count) == (1, 0)
     assert first.state.anchor_ms - second.state.anchor_ms == 45 * DAY_MS
-    assert first.state.importance == pytest.approx(0.6)
+    assert first.state.importance == pytest.approx(0.35)
     assert second.state.importance * 2 ** (-45 / (30 * (1 + second.state.importance))) == pytest.approx(0.35)
     assert (first.tier, second.tier) == ("warm", "cold")  # an access wakes it
     clock.passes(days=45)
@@ -91,7 +92,7 @@ def test_diminishing_returns_and_the_days_cap(opening, clock):
     assert boosts == pytest.approx([0.1, 0.1 * 0.9, 0.25 - 0.19, 0.0])  # the third would be 0.0819
     assert line(memory, kept, "set_value", 0.9).new_importance == 0.9  # setting is no boost
     clock.passes(days=1)
-    assert line(memory, kept, "additive", 0.05).new_importance == pytest.approx(0.95)
+    assert line(memory, kept, "additive", 0.05).boost_applied == pytest.approx(0.05)
 
 
 def test_a_boost_that_the_maximum_does_not_allow_says_what_it_was_worth(spatial, clock):
@@ -104,6 +105,14 @@ def test_a_boost_that_the_maximum_does_not_allow_says_what_it_was_worth(spatial,
     assert spatial.get(kept.id).importance == pytest.approx(found.new_importance)
 
 
+@pytest.mark.behaviour("SG102")
+def test_the_amount_that_a_call_omits_is_the_policys(opening):
+    memory = opening({**SPATIAL, "importance": {"boost": 0.3}})
+    kept = memory.remember("the deploy is on tuesday")
+    assert sizes(line(memory, kept)) == pytest.approx((0.5, 0.8, 0.3))
+    assert sizes(line(memory, kept, "additive", 0.1)) == pytest.approx((0.8, 0.9, 0.1))
+
+
 # --- over the store
 
 
@@ -113,7 +122,7 @@ def test_reinforce_persists_to_database(opening, spatial, kept, clock):
     line(spatial, kept)
     spatial.close()
     state = opening(SPATIAL).get(kept.id).state
-    assert (state.importance, state.reinforcements, state.access_count) == (pytest.approx(0.6), 1, 1)
+    assert (state.importance, state.reinforcements, state.access_count) == (pytest.approx(0.35), 1, 1)
     assert state.accessed_ms == state.strength_ms == state.anchor_ms == state.created_ms + 45 * DAY_MS
 
 

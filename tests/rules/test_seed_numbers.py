@@ -160,6 +160,7 @@ def test_six_runs_at_age_0_take_nothing():
         case("000-1.3-access-weight", "access_weight", 0.3),
         case("000-2.6-max-importance", "maximum", 1.0),
         case("000-2.6-access-boost", "on_access", 0.02),
+        case("000-2.6-default-boost", "boost", 0.1),
     ],
 )
 @pytest.mark.parametrize("policy", [SEED, DEFAULT], ids=["retention", "balanced"])

@@ -183,6 +183,7 @@ class UpkeepPolicy:
     background: bool = protected_key(default=True, text="Run maintenance in the background of the MCP server.")
     sweep_minutes: float = store_key(60.0, "Minutes between sweeps.", 1, 10_080)
     report_hours: float = store_key(24.0, "Hours between decay reports.", 1, 8760)
+    decay_batch: int = store_key(500, "Number of memories that `decay` reads and writes at once.", 100, 100_000)
     backup_days: float = protected_key(7.0, "Days between backups of the vault.", 0.1, 365)
     learn_hours: float = store_key(
         24.0, "Hours between writing summaries and learning rates and procedures, if facts are learned.", 1, 8760

@@ -31,8 +31,9 @@ def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Ma
         NotFound: An id means nothing, or several things.
         TypeError: There is no such argument, or one is missing.
     """
+    refuse_foreign(verb, kwargs)
     bound = verb.signature.bind(memory, *args, **kwargs).arguments
-    arguments = dict(list(bound.items())[1:])
+    arguments = {**_from_policy(verb, memory), **dict(list(bound.items())[1:])}
     parameters = [parameter for parameter in verb.parameters if parameter.name in arguments]
     _check_values(parameters, arguments)
     for parameter in parameters:
@@ -42,6 +43,19 @@ def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Ma
         elif parameter.param.redacted and value is not None:
             arguments[parameter.name] = redaction.redact_by_policy(value, memory.policy)
     return arguments
+
+
+def refuse_foreign(verb: Verb, names: Iterable[str]) -> None:
+    """Refuse an argument that only other tools' verbs of that name take; the error says what to do instead."""
+    for name in names:
+        if name in verb.instead:
+            raise InvalidInput(f"{verb.name} takes no {name}.", remedy=verb.instead[name])
+
+
+def _from_policy(verb: Verb, memory: Any) -> dict[str, Any]:
+    """Return the values of the parameters whose default is a key of the policy."""
+    keys = {p.name: p.param.key.split(".") for p in verb.parameters if p.param.key}
+    return {name: getattr(getattr(memory.policy, section), key) for name, (section, key) in keys.items()}
 
 
 def _check_values(parameters: Iterable[Parameter], arguments: dict[str, Any]) -> None:

@@ -25,6 +25,10 @@ else:
 _ABOUT: Final = "Change one memory"
 _USE: Final = "Feedback"
 _SIGNALS: Final = "Maintenance"
+_FADING: Final = (
+    "Confidence fades by itself: set confidence.daily_factor (the share kept per day) and archive.confidence_below in "
+    "the policy, for example with preset = 'confidence-decay'. `sweep` archives what has faded, `forecast` shows it."
+)
 
 
 class DecidingVerbs:
@@ -117,14 +121,14 @@ class DecidingVerbs:
             Literal["additive", "multiplicative", "set_value"],
             Param("Add the amount, increase by this share, or set this value."),
         ] = "additive",
-        boost_amount: Annotated[float, Param("The amount.", ge=0.0, le=1.0)] = 0.1,
+        boost_amount: Annotated[float, Param("The amount.", ge=0.0, le=1.0, key="importance.boost")] = 0.1,
         update_access: Annotated[bool, Param("Update last_accessed timestamp")] = True,
     ) -> ReinforceResult:
         """Raise the importance of memories, and with it their strength and stability.
 
-        The boost is added to current importance, with diminishing returns and a daily cap (policy keys). It stays
-        within ``importance.maximum``, which never lowers a value; ``set_value`` may lower it. An archived memory is
-        listed in ``not_found`` and does not change.
+        The boost is added to current importance, with diminishing returns and a daily cap (policy keys), and decay
+        goes on from there: anew if the access is updated. It stays within ``importance.maximum``, which never lowers a
+        value; ``set_value`` may lower it. An archived memory is listed in ``not_found`` and does not change.
         """
         boost = reinforcement.boost_of(boost_type, boost_amount)
         return reinforce.reinforce(self._context, memory_ids, boost, update_access=update_access)
@@ -158,17 +162,26 @@ class DecidingVerbs:
         tell="Apply time and access-based decay to memory importance scores. Memories not accessed recently will have "
         "reduced importance. dry_run is TRUE by default; applied, it stores the values and sweeps. Repeated calls "
         "never compound.",
+        instead=dict.fromkeys(("factor", "min_confidence"), _FADING),
     )
     def decay(
         self,
         namespace: Annotated[Everywhere, Param("Namespace to decay (all if not specified)")] | None = None,
-        decay_function: Annotated[Literal["exponential", "linear", "step"], Param("Decay curve shape")] = "exponential",
-        half_life_days: Annotated[float, Param("Days until importance halves (exponential)", ge=1, le=365)] = 30,
-        min_importance: Annotated[float, Param("Minimum importance floor", ge=0.0, le=0.5)] = 0.1,
-        access_weight: Annotated[float, Param("Weight of access count in decay calculation", ge=0.0, le=1.0)] = 0.3,
+        decay_function: Annotated[
+            Literal["exponential", "linear", "step"], Param("Decay curve shape", key="importance.shape")
+        ] = "exponential",
+        half_life_days: Annotated[
+            float, Param("Days until importance halves (exponential)", ge=1, le=365, key="importance.half_life_days")
+        ] = 30,
+        min_importance: Annotated[
+            float, Param("Minimum importance floor", ge=0.0, le=0.5, key="importance.floor")
+        ] = 0.1,
+        access_weight: Annotated[
+            float, Param("Weight of access count in decay calculation", ge=0.0, le=1.0, key="importance.access_weight")
+        ] = 0.3,
         dry_run: Annotated[DryRun, Param("Preview changes without applying")] = True,
     ) -> DecayResult:
-        """Report the decayed importance; if applied, store it and sweep.
+        """Report the decayed importance; if applied, store it and sweep. What is omitted is as the policy has it.
 
         The base values do not change, so how often it runs makes no difference to a memory's value. Archived
         memories are left out; pinned ones and those in the vault are reported but not changed.

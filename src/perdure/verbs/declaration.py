@@ -6,9 +6,9 @@ import builtins
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Concatenate, Final, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
 
 P = ParamSpec("P")
@@ -60,6 +60,9 @@ class Param:
     stdin: bool = False  # on the command line ``-`` reads standard input
     refers: Literal["memory", "operation"] | None = None  # what the text identifies; a short form of the id is accepted
     check: Callable[[Any], Any] | None = None  # checks and returns the value, after the type is right
+    key: str = (
+        ""  # the policy's key whose value it has where none is given; the signature's default is that key's default
+    )
     redacted: bool = False  # the journal keeps it: secrets in it are replaced, unless the policy keeps them
     tool: bool = True  # whether the MCP tool has it
     tool_choices: tuple[str, ...] = ()  # the choices that the MCP tool has, if not all
@@ -110,6 +113,8 @@ class Verb:
     tell: str = ""  # the tool's description, where the docstring does not do
     items: str = "items"  # the key that holds a result that is a list
     empty: Callable[[Any], bool] | None = None  # whether a result is nothing found (exit code 3)
+    # argument that it does not take, but others' verbs of that name do -> what to do instead
+    instead: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:

@@ -149,7 +149,7 @@ def is_inverted(parameter: Parameter) -> bool:
 
 def option_of(parameter: Parameter) -> inspect.Parameter:
     """Return a parameter as typer takes it."""
-    annotation, default = annotation_of(parameter), parameter.default
+    annotation, default = annotation_of(parameter), None if parameter.param.key else parameter.default
     if parameter.kind in ("texts", "choices", "objects") and not parameter.required:
         default = None
     more: dict[str, Any] = {"help": option_help(parameter), "metavar": metavar_of(parameter)}
@@ -184,6 +184,7 @@ def option_help(parameter: Parameter) -> str:
         "Repeat the option for several values.": parameter.kind in ("texts", "choices") and not parameter.is_positional,
         "A file with a JSON list of such objects.": parameter.kind == "objects",
         "Pass - to read standard input.": parameter.param.stdin or parameter.kind == "objects",
+        f"Default: the policy's {parameter.param.key}.": parameter.param.key != "",
     }
     text = "Only report what would change." if parameter.name == "dry_run" else parameter.param.help
     return " ".join([text, *(note for note, holds in notes.items() if holds)])

@@ -6,6 +6,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from perdure.verbs.checks import refuse_foreign
+from perdure.verbs.declaration import VERBS
+
 ALIASES: Final[Mapping[str, str]] = {"add": "remember", "search": "recall"}
 """Commands by the names that other memory tools give them; they run."""
 
@@ -42,12 +45,18 @@ OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def current_options(command: str, words: Sequence[str]) -> list[str]:
-    """Return the words of a command with earlier names of options replaced; each is noted on standard error."""
-    renamed = OPTIONS.get(command, {})
+    """Return the words of a command with earlier names of options replaced; each is noted on standard error.
+
+    Raises:
+        InvalidInput: An option is one that other tools' commands of that name take.
+    """
+    renamed, declared = OPTIONS.get(command, {}), VERBS.get(command.replace("-", "_"))
     end = words.index("--") if "--" in words else len(words)
     current = []
     for word in words[:end]:
         name, equals, value = word.partition("=")
+        if declared is not None and name.startswith("--"):
+            refuse_foreign(declared, [name[2:].replace("-", "_")])
         if name in renamed:
             print(f"Note: {name} of 'perdure {command}' is now called {renamed[name]}.", file=sys.stderr)
             name = renamed[name]

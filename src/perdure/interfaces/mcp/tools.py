@@ -15,6 +15,7 @@ from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.model import render_text
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.rules.escaping import one_line
+from perdure.verbs.checks import refuse_foreign
 from perdure.verbs.declaration import VERBS, Parameter, Verb
 from perdure.verbs.results import as_object, brief, schema_of
 
@@ -150,6 +151,7 @@ def arguments_of(verb: Verb, given: Mapping[str, Any], profile: str) -> dict[str
     Raises:
         InvalidInput: There is no such argument, or one is missing.
     """
+    refuse_foreign(verb, given)
     parameters = {p.name: p for p in offered(verb, profile)}
     if unknown := sorted(set(given) - set(parameters)):
         known = f"The arguments are {', '.join(parameters)}." if parameters else "The tool takes no arguments."

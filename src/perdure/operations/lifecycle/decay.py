@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from perdure.operations.lifecycle.sweep import sweep
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.instant import CENTURY_MS, Instant
 from perdure.records.signal_results import DecayedMemory, DecayResult
 from perdure.rules.lifecycle.decay import PREVIEW, Decay, Page, decay_page, decay_plan
-
-PAGE: Final = 2000
 
 
 def decay(ctx: Context, namespace: str | None, asked: Decay, *, dry_run: bool = True) -> DecayResult:
@@ -39,9 +35,10 @@ def _page(
     ctx: Context, place: str, after: str, asked: Decay, now: Instant, operations: list[str], *, dry_run: bool
 ) -> tuple[Page, str | None]:
     """Report on the next memories, and write it down; return the report and the last id, None after the last page."""
+    most = ctx.policy.upkeep.decay_batch
 
     def attempt() -> tuple[Page, str | None]:
-        rows = ctx.store.importance_rows(place, after, PAGE, PREVIEW + 1)
+        rows = ctx.store.importance_rows(place, after, most, PREVIEW + 1)
         waiting = ctx.store.accesses(place, [g.id for g in rows], now + CENTURY_MS)
         states = {i: state for i, (state, _) in ctx.store.states(place, list(waiting)).items()} if waiting else {}
         page = decay_page(rows, states, waiting, asked, ctx.policy, now)
@@ -49,6 +46,6 @@ def _page(
             plan = decay_plan(page, asked, plan_id=ctx.ids(now), namespace=place, policy=ctx.policy, now=now)
             ctx.store.apply(plan)
             operations.append(plan.id)
-        return page, rows[-1].id if len(rows) == PAGE else None
+        return page, rows[-1].id if len(rows) == most else None
 
     return retry(attempt)

@@ -66,10 +66,10 @@ def reinforce_states(
 ) -> list[SignalChange]:
     """Return states after a reinforcement; an access that goes with it is counted by the caller.
 
-    Where an access goes with it, decay starts anew, as at every access, so the boost is added to the base: a memory
-    that has decayed is worth more after it than after a plain recall. Where none does, the boost is added to current
-    importance, decay goes on from the old anchor, and the base becomes what makes the memory worth the result right now
-    (at most the policy's maximum, which may be less than was asked for).
+    The boost is added to current importance. Where an access goes with it, decay starts anew, and the result is the new
+    base: what decay has taken does not come back. Where none does, decay goes on from the old anchor, and the base
+    becomes what makes the memory worth the result right now (at most the policy's maximum, which may be less than was
+    asked for).
 
     The accesses of the states must be counted in; ``accessed`` says for each whether an access goes with it.
     """
@@ -79,13 +79,12 @@ def reinforce_states(
     old = curve.value(days)
     today = np.where(columns.boost_day == now // DAY_MS, columns.boosted, 0.0)
     counts = np.array(accessed, dtype=np.bool_)
-    start = np.where(counts, curve.base, old)
-    goal = _goal(boost, start, today, policy)
+    goal = _goal(boost, old, today, policy)
     highest = np.maximum(curve.base, policy.importance.maximum)
     solved = np.where(goal == old, curve.base, curve.worth_then(goal, days, highest))
     base = np.where(counts, goal, solved)
     new = np.where(counts, goal, replace(curve, base=base).value(days))
-    added = 0.0 if boost.kind == "set_value" else np.maximum(new - start, 0.0)
+    added = 0.0 if boost.kind == "set_value" else np.maximum(new - old, 0.0)
     columns.importance = base
     strength, level = _strengthen(columns, boost.strength, policy, now)
     stability, difficulty = _review(states, GOOD, now)
@@ -117,15 +116,15 @@ def _outcome(state: State, row: Sequence[float], boost: Boost, now: Instant) -> 
     return SignalChange(after, old, new, because)
 
 
-def _goal(boost: Boost, start: Array, today: Array, policy: Policy) -> Array:
+def _goal(boost: Boost, old: Array, today: Array, policy: Policy) -> Array:
     """Return the importance that a boost asks for: capped, but a cap never lowers."""
     p = policy.importance
     if boost.kind == "set_value":
-        capped = np.maximum(start, min(boost.amount, p.maximum))
-        return np.where(boost.amount < start, boost.amount, capped)
-    amount = boost.amount if boost.kind == "additive" else start * boost.amount
+        capped = np.maximum(old, min(boost.amount, p.maximum))
+        return np.where(boost.amount < old, boost.amount, capped)
+    amount = boost.amount if boost.kind == "additive" else old * boost.amount
     worth = worth_of(amount, today, diminishing=p.diminishing, daily_cap=p.daily_cap)
-    return np.maximum(start, np.minimum(p.maximum, start + worth))
+    return np.maximum(old, np.minimum(p.maximum, old + worth))
 
 
 def _strengthen(columns: Columns, amount: float, policy: Policy, now: Instant) -> tuple[Array, Array]:
