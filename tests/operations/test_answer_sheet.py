@@ -175,14 +175,14 @@ def test_a_question_may_name_its_predicate_by_a_verb(memory, clock):
 @pytest.fixture
 def people(memory, clock):
     """Four people, whose facts are under the same predicates."""
+    for name, value in (("Ana", "penicillin"), ("Rita", "peanuts"), ("user", "pollen")):
+        allergy = {"subject": name, "predicate": "allergy", "value": value}
+        memory.remember(f"{name} is allergic to {value}.", facts=[allergy])
     for words in (
-        "Remember, Ana is allergic to penicillin.",
-        "Remember, Rita is allergic to peanuts.",
         "Remember, Ana lives in Lisbon.",
         "Remember, Rita works at Contoso.",
         "Remember, Ana's phone number is 555-1234.",
         "Ana's sister is Rita.",
-        "Remember, I am allergic to pollen.",
         "Remember, Gai Media prefers Friday deliveries.",
     ):
         said(memory, clock, words)

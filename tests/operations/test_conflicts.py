@@ -428,7 +428,7 @@ def test_an_answer_that_was_taken_back_leaves_as_many_questions_for_today(memory
 def test_of_a_message_that_says_two_things_one_that_was_replaced_is_marked_where_it_is_asked_about(memory, say, clock):
     say("My sister Rita lives in Oslo.")
     clock.passes(days=30)
-    say("Rita moved to Bergen.", session="s2")
+    say("Rita lives in Bergen now.", session="s2")
     (home,) = memory.facts("Rita", predicate="home")
     (message,) = (m.id for m in memory.list(limit=50) if "Oslo" in m.content and m.kind == "episode")
     hits = memory.recall("Where does Rita live?", limit=20, touch=False).hits

@@ -72,7 +72,7 @@ def test_who_has_several_may_get_more_and_others_are_still_asked(memory, say):
 
 
 def test_who_replaces_one_of_several_may_still_get_more(memory, say):
-    say("I drink tea.", "I no longer drink tea, I drink coffee now.", "I drink water.")
+    say("Remember that I drink tea.", "I drink coffee instead of tea.", "Remember that I drink water.")
     assert values(memory, "drink") == {("user", "coffee"): False, ("user", "water"): False}
 
 

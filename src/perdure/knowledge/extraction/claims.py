@@ -8,13 +8,11 @@ from typing import Final
 
 from perdure.knowledge.extraction.answers import opens_with_no, says_yes, statement_of
 from perdure.knowledge.extraction.clauses import clauses
-from perdure.knowledge.extraction.dates import LAPSED
 from perdure.knowledge.extraction.event_types import correction_at
-from perdure.knowledge.extraction.kinds import kind_of
 from perdure.knowledge.extraction.raw_claims import RawClaim
-from perdure.knowledge.extraction.statements import read_clause
+from perdure.knowledge.extraction.statements import ACT, read_clause
 from perdure.knowledge.extraction.values import value_of
-from perdure.knowledge.extraction.words import TextSpan, statements
+from perdure.knowledge.extraction.words import PEOPLE, TextSpan, statements
 from perdure.knowledge.languages import WORDS, expression
 from perdure.knowledge.records.facts import Claim, Learned, Span, Value, ValueKind
 from perdure.knowledge.records.predicates import UNNAMED, Predicates
@@ -32,30 +30,16 @@ MOST: Final = 50
 _TRIGGER: Final = expression("claims.trigger")
 _NOT_OLD: Final = expression("claims.not_old")
 _RATHER: Final = expression("claims.rather")
-_REPLACING: Final = frozenset({"use", "preference", "have"})
-"""Of acts only these are told as replaced: "I use uv instead of pip", not "I walked instead of driving"."""
 _CONTRAST: Final = expression("claims.contrast")
 """A value and the one that it replaces, side by side: "4.3 not 4.2"."""
 _BUT: Final = expression("claims.but")
 _CALLED: Final = expression("claims.called")
 _RULE: Final = expression("claims.rule")
 _LONGEST_RULE: Final = 14
-_ACTS: Final = frozenset({"activity", "hobby", "description", "possession", "preference"})
 _ITSELF: Final = expression("claims.itself")
-_UNIT: Final = expression("claims.unit")
 _PLAIN: Final = expression("claims.plain")
 _VERBLESS: Final = expression("claims.verbless")
-_AHEAD: Final = expression("claims.ahead")
-"""Of what lies ahead a day without a year is the next one."""
-_PLANNED: Final = expression("claims.planned")
-"""Of what is planned too, unless it is just over: "the deadline is 3 May" may be said in June."""
-_JUST_PASSED: Final = 92
-_CITY: Final = expression("claims.city")
-"""What follows a street and its number."""
-_PERFECT: Final = expression("claims.perfect")
-_SINCE: Final = expression("claims.since")
 _NOW: Final = expression("claims.now")
-_PAST: Final = expression("claims.past")
 _NO_NOTE: Final = ("when ", "to ", "how ", "the time ", "me ", "you ", "you'")
 _SHORT: Final = 6
 """Words that a value of an unnamed predicate may have."""
@@ -169,7 +153,8 @@ class _Reader:
         if "me " in sentence and (named := _CALLED.match(sentence)) is not None:
             place = start + named.start("name"), start + named.end("name")
             return [RawClaim("I", "nickname", place, (start, place[1]), denied=bool(named["no"]), kind="name")]
-        return self._rule(start, end) or self._instead(start, end) or self._plain(start, end)
+        said = self._rule(start, end) or self._instead(start, end) or self._plain(start, end)
+        return [s for s in said if not _in_passing(s)]
 
     def _rule(self, start: int, end: int) -> list[RawClaim]:
         """Return a rule that is told: "always use tabs", "never deploy on Fridays"; it says when it holds itself."""
@@ -227,11 +212,7 @@ class _Reader:
         found = self._plain(start, old.start())
         if not found:
             return self._unnamed(start, old.start(), was) if _ITSELF.match(self.text, start, end) else []
-        return [replace(s, learned=Learned.CORRECTION, old=s.old or was) if self._replaces(s) else s for s in found]
-
-    def _replaces(self, said: RawClaim) -> bool:
-        kind = said.kind or kind_of(self.predicates, said.predicate)
-        return not said.denied and (said.predicate in _REPLACING or kind not in _ACTS)
+        return [s if s.denied else replace(s, learned=Learned.CORRECTION, old=s.old or was) for s in found]
 
     def _correction(self, start: int, end: int) -> list[RawClaim]:
         """Return what a correction says: what its clauses state, with the old value if it is named."""
@@ -239,11 +220,7 @@ class _Reader:
         was = old.span("old") if old else None
         stop = old.start() if old else end
         found = self._plain(start, stop)
-        corrected = [
-            replace(s, learned=Learned.CORRECTION, old=s.old or was)
-            for s in found
-            if was or kind_of(self.predicates, s.predicate) not in {"activity", "description"}
-        ]
+        corrected = [replace(s, learned=Learned.CORRECTION, old=s.old or was) for s in found if was or s.kind != ACT]
         return corrected or found or self._unnamed(start, stop, was)
 
     def _unnamed(self, start: int, stop: int, was: TextSpan | None) -> list[RawClaim]:
@@ -267,47 +244,33 @@ class _Reader:
         """Return a claim with its values read."""
         row = self.predicates.row(said.predicate)
         many = said.many if said.many is not None else row.many
-        start, end = self._span(said)
         first, last = said.value
-        city = (
-            _CITY.match(self.text, last)
-            if kind_of(self.predicates, said.predicate) == "address" and self.text[first].isdecimal()
-            else None
-        )
-        if city:  # "12 Rue Victor, Lyon" is one address
-            last, end = city.end(), max(end, city.end())
+        start, end = min(said.span[0], first), max(said.span[1], last, said.old[1] if said.old else 0)
         learned = said.learned
         now = learned is Learned.STATEMENT and _NOW.search(self.text, start, end + len(" now"))
         if now and not many and not said.denied:
             learned = Learned.CORRECTION  # "the contact is now Max" says that it was another
-        value = value_of(self.text[first:last], self.said_at, passed=_days_passed(self.text, start, end))
-        old = None if said.old is None else value_of(self.text[said.old[0] : said.old[1]], self.said_at)
         return Claim(
             subject=said.subject,
             predicate=said.predicate,
             type=said.kind or row.sort,
-            value=value,
+            value=value_of(self.text[first:last], self.said_at),
             learned=learned,
             confidence=_confidence(learned, policy),
             span=Span(start, end, self.text[start:end]),
-            old=None if old is None else _with_unit_of(old, value, self.said_at),
+            old=None if said.old is None else value_of(self.text[said.old[0] : said.old[1]], self.said_at),
             denied=said.denied,
             many=many,
-            valid_from=self._since(said, start, end),
+            valid_from=said.since,
         )
 
-    def _span(self, said: RawClaim) -> TextSpan:
-        """Return where a claim stands with its values."""
-        start, end = min(said.span[0], said.value[0]), max(said.span[1], said.value[1], said.old[1] if said.old else 0)
-        if said.denied and _SINCE.match(self.text, end) and _PERFECT.search(self.text, start, end):
-            end += len(" since")  # "I haven't used it since it crashed": the rest is another clause
-        return start, end
 
-    def _since(self, said: RawClaim, start: int, end: int) -> Instant | None:
-        """Return since when a claim holds; "haven't played in two years" was two years ago."""
-        if said.since is None or said.since <= self.said_at or not said.denied:
-            return said.since
-        return 2 * self.said_at - said.since if LAPSED.search(self.text, start, end) else said.since
+def _in_passing(said: RawClaim) -> bool:
+    """Return whether something is said in passing that is no fact: of "him" or "them", or what somebody does."""
+    if said.learned is not Learned.STATEMENT:
+        return False
+    own = said.subject.lower() in {"i", "we"}
+    return (said.subject.lower() in PEOPLE and not own) or (said.kind == ACT and not (said.denied and own))
 
 
 def _confidence(learned: Learned, policy: KnowledgePolicy) -> float:
@@ -327,24 +290,6 @@ def _is_contrast(found: re.Match[str] | None) -> bool:
     return any(c.isdecimal() for c in new) == any(c.isdecimal() for c in old) and (
         any(c.isdecimal() for c in new) or (new[0].isupper() and old[0].isupper())
     )
-
-
-def _days_passed(text: str, start: int, end: int) -> int | None:
-    """Return how many days may have passed since a day that is told; None if it need not lie ahead."""
-    if _PAST.search(text, start, end):
-        return None
-    return 0 if _AHEAD.search(text, start, end) else _JUST_PASSED if _PLANNED.search(text, start, end) else None
-
-
-def _with_unit_of(old: Value, new: Value, said_at: Instant) -> Value:
-    """Return an old value with the unit of the new one, where it was said once for both: "from 30 to 60 seconds"."""
-    unit = _UNIT.search(new.text)
-    if old.kind is not ValueKind.NUMBER or new.kind is not ValueKind.NUMBER or old.unit or not new.unit or unit is None:
-        return old
-    before, after = new.text[: unit.end()], new.text[unit.start() :]
-    said = f"{before}{old.text}" if before in {"$", "€", "£"} else f"{old.text} {after}"
-    read = value_of(said, said_at)
-    return replace(read, text=old.text) if read.kind is ValueKind.NUMBER and read.unit == new.unit else old
 
 
 def _deduplicate(found: list[Claim]) -> list[Claim]:

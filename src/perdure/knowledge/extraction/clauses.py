@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
-from perdure.knowledge.extraction.dates import LAPSED, dates_in
+from perdure.knowledge.extraction.dates import dates_in
 from perdure.knowledge.extraction.lemmas import base_verb, past_form
 from perdure.knowledge.extraction.words import OWNERS, PEOPLE, TextSpan, Word, Words, is_name, words_of
 from perdure.knowledge.languages import WORDS, language
@@ -39,11 +39,7 @@ class Clause:
         ended: It says that something holds no more.
         past: It tells of the past.
         perfect: It says "have" before a participle.
-        now: It says "now".
-        used_to: It says "used to".
         never: It says "never".
-        progressive: It says "be" before a verb in -ing.
-        since: Another clause says since when.
     """
 
     subject: Words
@@ -57,11 +53,7 @@ class Clause:
     ended: bool = False
     past: bool = False
     perfect: bool = False
-    now: bool = False
-    used_to: bool = False
     never: bool = False
-    progressive: bool = False
-    since: bool = False
 
     def day_beside(self, *places: TextSpan) -> Instant | None:
         """Return the day that it names beside some values."""
@@ -154,32 +146,18 @@ def _clause(text: str, words: Words, before: Words, said_at: Instant) -> Clause 
     first, end = words[0].start, words[-1].end
     dates = tuple((first + d.start, first + d.end, d.at) for d in dates_in(text[first:end], said_at))
     words = _without_openings(words, dates)
-    words, ended, now = _without_tail(words)
+    words, ended = _without_tail(words)
     if not words:
         return None
     start = words[0].start
-    if not before:
-        words = (*_dropped(words), *words)
+    if not before and len(words) > 1 and words[0].low in WORDS["dropped"]:
+        words = (Word("I", start, start), *words)  # "cancelled my gym membership"
     stop = _subject_end(words)
     subject, rest = words[:stop], words[stop:]
     if not subject and before:
         subject, start = before, before[0].start
-    since = text[end : end + len(" since ")].lower() == " since "
-    plain = Clause(subject, "", rest, start, end, dates, ended=ended, denied=ended, now=now, since=since)
+    plain = Clause(subject, "", rest, start, end, dates, ended=ended, denied=ended)
     return _with_verb(plain) if subject else None
-
-
-def _dropped(words: Words) -> Words:
-    """Return the words that were left out before a clause: "cancelled my gym membership", "gran's birthday"."""
-    first, at = words[0], words[0].start
-    if first.form in WORDS["family"]:
-        return (Word("my", at, at),)
-    fan = [w.low for w in words[:2]] == ["not", "a"] and "fan" in {w.low for w in words[2:4]}
-    if first.low in WORDS["dropped_be"] or fan:
-        return Word("I", at, at), Word("am", at, at)
-    if first.low == "never" and len(words) > 1 and past_form(words[1].low):
-        return Word("I", at, at), Word("have", at, at)
-    return (Word("I", at, at),) if first.low in WORDS["dropped"] and len(words) > 1 else ()
 
 
 def _without_openings(words: Words, dates: Sequence[tuple[int, int, Instant]]) -> Words:
@@ -206,9 +184,9 @@ _OPENINGS: Final = {
 _NO_MORE: Final = (("anymore",), ("any", "more"), ("any", "longer"), ("no", "more"))
 
 
-def _without_tail(words: Words) -> tuple[Words, bool, bool]:
-    """Return words without what only says when or how much at the end; whether it says "any more"; and "now"."""
-    ended, now = False, False
+def _without_tail(words: Words) -> tuple[Words, bool]:
+    """Return words without what only says when or how much at the end, and whether it says "any more"."""
+    ended = False
     while words:
         lows = [w.low for w in words]
         over = next((n for n in _NO_MORE if tuple(lows[-len(n) :]) == n), None)
@@ -216,12 +194,12 @@ def _without_tail(words: Words) -> tuple[Words, bool, bool]:
         if over:
             ended, words = True, words[: -len(over)]
         elif tail and len(tail) < len(words):
-            now, words = now or tail == ["now"], words[: -len(tail)]
+            words = words[: -len(tail)]
         elif lows[-1] == ",":
             words = words[:-1]
         else:
             break
-    return words, ended, now
+    return words, ended
 
 
 @cache
@@ -260,17 +238,10 @@ def _named_relative(words: Words) -> int:
 
 
 def _is_odd_opening(words: Words, at: int) -> bool:
-    """Return whether a single capitalised word may owe its capital to the beginning: "Sounds like fun"."""
-    low = words[0].low
-    return at == 1 and (
-        low.endswith(("ing", "ly"))
-        or (
-            base_verb(low) != low
-            and low.endswith(("ed", "s"))
-            and words[1].low not in {"is", "has"}
-            and base_verb(words[1].low) == words[1].low
-        )
-    )
+    """Return whether a single capitalised word is a verb before a word that is none in its place: "Sounds like fun"."""
+    low, verb = words[0].low, words[at].low
+    odd = base_verb(low) != low and low.endswith(("s", "ed", "ing"))
+    return at == 1 and odd and base_verb(verb) == verb and verb not in {"is", "has"}
 
 
 def _before_verb(words: Words, at: int) -> int:
@@ -296,10 +267,7 @@ def _with_verb(clause: Clause) -> Clause | None:
             return None
     if at >= len(words):
         return None
-    lapsed = (
-        clause.denied and clause.perfect and (clause.since or LAPSED.search(" ".join(w.low for w in words)) is not None)
-    )
-    return _main_verb(replace(clause, ended=clause.ended or (lapsed and not clause.never)), at)
+    return _main_verb(clause, at)
 
 
 _HALF_DENIED: Final = frozenset({"only", "sure", "really", "just", "even", "that", "yet", "always", "very", "too"})
@@ -312,15 +280,15 @@ def _helped(clause: Clause, words: Words, at: int) -> tuple[Clause, int] | None:
     if low in {"not", "never"}:
         return replace(clause, denied=True, never=clause.never or low == "never"), 1
     if (low, follows) in {("no", "longer"), ("used", "to")}:
-        return replace(clause, denied=True, ended=True, used_to=low == "used"), 2
+        return replace(clause, denied=True, ended=True), 2
     if low in {"do", "does", "did"} and _helps(words, at):
         return replace(clause, past=clause.past or low == "did"), 1
     if low in {"have", "has", "had"} and _is_participle(words, at + 1):
         return replace(clause, perfect=clause.perfect or low != "had", past=clause.past or low == "had"), 1
     if low in WORDS["be"] and _is_progressive(words, at + 1):
-        return replace(clause, past=clause.past or low in WORDS["past_be"], progressive=True), 1
+        return replace(clause, past=clause.past or low in WORDS["past_be"]), 1
     if low == "now" or low in WORDS["adverbs"]:
-        return replace(clause, now=clause.now or low == "now"), 1
+        return clause, 1
     return None
 
 
@@ -363,16 +331,16 @@ def _main_verb(clause: Clause, at: int) -> Clause | None:
 
 def _complement(clause: Clause, rest: Words) -> Clause:
     """Return what follows "be" without adverbs; "is not" and "is no longer" deny."""
-    denied, ended, now, at = clause.denied, clause.ended, clause.now, 0
+    denied, ended, at = clause.denied, clause.ended, 0
     while at < len(rest) and (rest[at].low in WORDS["adverbs"] | {"not", "now", "no"}):
         low, follows = rest[at].low, rest[at + 1].low if at + 1 < len(rest) else ""
         if low == "no" and follows != "longer":
             break
-        denied, now = denied or low in {"not", "no"}, now or low == "now"
+        denied = denied or low in {"not", "no"}
         if low == "no":
             ended, at = True, at + 1
         at += 1
-    return replace(clause, rest=rest[at:], denied=denied, ended=ended, now=now)
+    return replace(clause, rest=rest[at:], denied=denied, ended=ended)
 
 
 def _modal(clause: Clause, low: str, rest: Words) -> Clause | None:

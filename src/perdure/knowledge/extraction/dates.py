@@ -58,10 +58,6 @@ _DATE: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _HALF_YEAR: Final = 183
-LAPSED: Final = re.compile(
-    r"\b(?:since|lately|recently|(?:in|for)\s+(?:\w+\s+){0,3}?(?:days?|weeks?|months?|years?|decades?|ages|while|time))\b"
-)
-"""Since when something was not done: who "hasn't smoked since May" did until then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,41 +93,6 @@ def date_of(text: str, said_at: Instant) -> Instant | None:
     """Return the day that a text is, if it is nothing but a day."""
     found = _DATE.fullmatch(text)
     return None if found is None else _instant(found, said_at)
-
-
-def next_date(text: str, said_at: Instant, passed: int) -> Instant | None:
-    """Return the next day that a text is, if it is nothing but a day: "31 December" is no day that has passed.
-
-    The day on which it was said counts, and so does the month. What has a year, or stands in relation to the day on
-    which it was said, is what ``date_of`` says.
-
-    Args:
-        text: The words.
-        said_at: When they were said.
-        passed: A day that is over for no more than so many days may be meant as well.
-    """
-    found = _DATE.fullmatch(text)
-    at = None if found is None else _instant(found, said_at)
-    if found is None or at is None:
-        return at
-    told = {name for name, value in found.groupdict().items() if value is not None}
-    if not told & {"dm", "md", "m"} or told & {"dmy", "mdy"}:
-        return at
-    day, said = from_instant(at).date(), from_instant(said_at).date()
-    first = (said.replace(day=1) if "m" in told else said) - timedelta(days=passed)
-    while day < first:
-        day = _in_a_year(day)
-    return to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC))
-
-
-def _in_a_year(day: date) -> date:
-    """Return the same day of the next year that has it."""
-    for years in (1, 4, 8):  # the 29th of February; not every hundredth year has one
-        try:
-            return day.replace(year=day.year + years)
-        except ValueError:
-            continue
-    raise AssertionError  # one of three years has it
 
 
 def _instant(found: re.Match[str], said_at: Instant) -> Instant | None:

@@ -59,19 +59,13 @@ class Match:
 
     Attributes:
         pattern: Which.
-        kind: The kind of its value: ``PLACE``.
         value: Its words.
-        left: The words after it.
         old: The words of what was before.
-        extra: The words of another part that the predicate names.
     """
 
     pattern: Pattern
-    kind: str
     value: Words
-    left: Words = ()
     old: Words = ()
-    extra: Words = ()
 
 
 @cache
@@ -99,26 +93,22 @@ def match(table: str, clause: Clause) -> Match | None:
 
 
 def _fit(pattern: Pattern, clause: Clause) -> Match | None:
-    at, kind = 0, ""
-    taken: dict[str, Words] = {"": (), "OLD": (), "KIN": ()}
+    at = 0
+    taken: dict[str, Words] = {"": (), "OLD": ()}
     for index, part in enumerate(pattern.parts):
         role, _, name = part.rpartition(":")
-        if name.isupper() and name in _SLOTS:
+        if name in _SLOTS:
             ends = frozenset(w for part in pattern.parts[index + 1 : index + 2] for w in part.rstrip("?").split("|"))
             stop = _SLOTS[name](clause, at, ends)
             if stop is None or stop <= at:
                 return None
-            place = "KIN" if name == "KIN" else role
-            begin = at + skip_determiners(clause.rest[at:stop])
-            taken[place] = clause.rest[begin:stop]
-            kind, at = kind if place else name, stop
+            taken[role] = clause.rest[at + skip_determiners(clause.rest[at:stop]) : stop]
+            at = stop
         elif at < len(clause.rest) and clause.rest[at].low in part.rstrip("?").split("|"):
             at += 1
         elif not part.endswith("?"):
             return None
-    if (not taken[""] and "get" not in pattern.verbs) or not _may_end(clause, at):
-        return None
-    return Match(pattern, kind, taken[""] or clause.rest[:at], clause.rest[at:], taken["OLD"], taken["KIN"])
+    return Match(pattern, taken[""], taken["OLD"]) if taken[""] and _may_end(clause, at) else None
 
 
 def _may_end(clause: Clause, at: int) -> bool:
@@ -193,10 +183,6 @@ def version_end(clause: Clause, at: int, _ends: frozenset[str] = frozenset()) ->
     return None if _YEAR.fullmatch(clause.rest[stop].low) else stop + 1
 
 
-def _code_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
-    return at + 1 if at < len(clause.rest) and is_identifier(clause.rest[at]) else None
-
-
 def is_identifier(word: Word) -> bool:
     """Return whether a word is written like a name that programs use: ``pg-stage-2``, ``docs.acme.dev``."""
     inner = word.form[1:]
@@ -235,14 +221,20 @@ def _phrase_end(clause: Clause, at: int, ends: frozenset[str]) -> int | None:
     """Words up to the end of the clause that hold no other clause: "meetings in the morning"."""
     words = clause.rest
     begin = at + skip_determiners(words[at:])
-    if begin < len(words) and words[begin].low == "to" and begin + 1 < len(words):
+    if begin < len(words) - 1 and words[begin].low == "to":
         begin += 1  # "to work from home"
-    if begin >= len(words) or words[begin].low in WORDS["no_value"] | WORDS["stops"]:
+    if points(words[at:]) or begin >= len(words) or words[begin].low in WORDS["no_value"] | WORDS["stops"]:
         return None
     stop = next((i for i in range(begin, len(words)) if words[i].low in ends or _turns(clause, i)), len(words))
     inner = [w.low for w in words[begin:stop]]
     bad = WORDS["no_phrase"].intersection(inner) or len(inner) > _LONGEST
     return None if bad or not inner or words[stop - 1].low in WORDS["no_value"] | WORDS["prepositions"] else stop
+
+
+def points(words: Words) -> bool:
+    """Return whether some words point at what is told elsewhere: "this approach", "its simplicity", "the former"."""
+    lows = [w.low for w in words[:2]]
+    return bool(lows) and (lows[0] in WORDS["pointing"] or lows[-1] in {"former", "latter"})
 
 
 def _turns(clause: Clause, at: int) -> bool:
@@ -266,27 +258,6 @@ def _job_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
         if head in WORDS["prepositions"] | WORDS["stops"] | {","}:
             return None
     return None
-
-
-def _age_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
-    low = clause.rest[at].low if at < len(clause.rest) else ""
-    number = NUMBER_WORDS.get(low, low)
-    return at + 1 if number.isdecimal() and 0 < int(number) < 120 else None  # noqa: PLR2004
-
-
-def _year_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
-    words = clause.rest
-    at += at < len(words) and words[at].low == "in"
-    return at + 1 if at < len(words) and _YEAR.fullmatch(words[at].low) else None
-
-
-def _date_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
-    place = clause.date_at(clause.rest[at]) if at < len(clause.rest) else None
-    return (
-        None
-        if place is None
-        else next((i for i in range(at, len(clause.rest)) if clause.rest[i].start >= place[1]), len(clause.rest))
-    )
 
 
 def measure_end(clause: Clause, at: int, ends: frozenset[str] = frozenset()) -> int | None:
@@ -316,39 +287,11 @@ def _is_unit(word: Word, ends: frozenset[str]) -> bool:
     return low.replace("-", "").isalpha() and low not in other and not low.endswith("ly")
 
 
-def _one_of(name: str) -> Slot:
-    """Return the slot of one word of a list, with up to two words before it that describe it."""
-
-    def end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
-        words = clause.rest
-        begin = at + skip_determiners(words[at:])
-        for stop in range(begin + 1, min(len(words), begin + 3) + 1):
-            if words[stop - 1].low in WORDS[name]:
-                return stop
-            if words[stop - 1].low in WORDS["prepositions"] | WORDS["stops"]:
-                return None
-        return None
-
-    return end
-
-
 def _state_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
     states = language("en").tables["states"]
     if "-".join(w.low for w in clause.rest[at : at + 2]) in states:
         return at + 2
     return at + 1 if at < len(clause.rest) and clause.rest[at].low in states else None
-
-
-def _languages_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
-    words = clause.rest
-    stop = at
-    while stop < len(words) and (
-        words[stop].form[:1].isupper() or words[stop].low in {"and", ",", "some", "fluent", "a", "little", "bit", "of"}
-    ):
-        stop += 1
-    while stop > at and not words[stop - 1].form[:1].isupper():
-        stop -= 1
-    return stop if stop > at else None
 
 
 _SLOTS: Final[dict[str, Slot]] = {
@@ -358,28 +301,16 @@ _SLOTS: Final[dict[str, Slot]] = {
     "SELF": _self_end,
     "NAMED": _named_end,
     "VERSION": version_end,
-    "CODE": _code_end,
     "THING": thing_end,
-    "THINGS": thing_end,
     "PHRASE": _phrase_end,
-    "OLDER": _phrase_end,
-    "ROLE": thing_end,
     "JOB": _job_end,
-    "AGE": _age_end,
-    "YEAR": _year_end,
-    "DATE": _date_end,
-    "MEASURE": measure_end,
     "NUMBER": measure_end,
     "STATE": _state_end,
-    "LANGUAGES": _languages_end,
-    "KIN": _one_of("kin"),
-    "OWNED": _one_of("owned"),
-    "CONDITION": _one_of("conditions"),
 }
 
 
 def listed(words: Words) -> Iterator[Words]:
-    """Return the items of a list: "Portuguese, Spanish and some German"; each at most three words, or the whole."""
+    """Return the items of a list: "pork, beef and lamb"; each at most three words, or the whole."""
     items: list[list[Word]] = [[]]
     for word in words:
         if word.low in {",", "and", "or", "&"}:

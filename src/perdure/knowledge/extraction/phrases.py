@@ -45,19 +45,10 @@ def value_words(clause: Clause, words: Words) -> Words:
     while len(words) > 1 and words[0].low in WORDS["about"]:
         words = words[1:]
     if words and clause.date_at(words[0]) is None:
-        ends = (
-            i for i, w in enumerate(words) if clause.date_at(w) or (w.low in WORDS["beside"] and not _inner(words, i))
-        )
+        ends = (i for i, w in enumerate(words) if clause.date_at(w) or w.low in WORDS["beside"])
         words = words[: next(ends, len(words))]
     bad = WORDS["no_value"] | WORDS["no_phrase"] | {","}
     return () if len(words) > MOST + 1 or bad.intersection(w.low for w in words) else words
-
-
-def _inner(words: Words, at: int) -> bool:
-    """Return whether a preposition stands inside a title: "Blades in the Dark"."""
-    follows = [w for w in words[at + 1 : at + 3] if w.low != "the"]
-    titled = words[at].low in {"in", "on", "for"} and at + 1 < len(words) and words[at + 1].low == "the"
-    return titled and at > 0 and is_name(words[at - 1]) and bool(follows) and is_name(follows[0])
 
 
 def value_kind(clause: Clause, words: Words) -> str:  # noqa: PLR0911  # one for each form
@@ -82,18 +73,15 @@ def value_kind(clause: Clause, words: Words) -> str:  # noqa: PLR0911  # one for
 def named_day(words: Words) -> tuple[Words, str] | None:
     """Return the weekday or part of the day in a phrase, and what it is the day of: "Friday deliveries".
 
-    The second is a predicate: ``delivery_day``, ``meeting_time``, or ``day`` where nothing is named.
+    The second is a predicate: ``delivery_day``, ``meeting_time``; None where nothing is named.
     """
     days = [i for i, w in enumerate(words) if singular(w.low) in _DAYLIKE]
-    others = [
-        w for i, w in enumerate(words) if i not in days and w.low not in {"on", "in", "and", "the", "every", "for"}
-    ]
-    odd = any(not w.low.isalpha() or w.low in WORDS["prepositions"] for w in others)
-    if not days or len(others) > 2 or odd:  # noqa: PLR2004
+    others = [w for i, w in enumerate(words) if i not in days and w.low not in _BETWEEN_DAYS]
+    odd = any(not w.low.isalpha() or w.low in WORDS["prepositions"] | WORDS["no_phrase"] for w in others)
+    if not days or not 1 <= len(others) <= 2 or odd:  # noqa: PLR2004
         return None
     inner = words[days[0] : days[-1] + 1]
     if any(singular(w.low) not in _DAYLIKE | {"and", ","} for w in inner):
         return None
     kind = "day" if singular(inner[0].low) in WORDS["weekdays"] else "time"
-    named = name_of(others)
-    return inner, f"{named}_{kind}" if named else kind
+    return inner, f"{name_of(others)}_{kind}"

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
-from functools import partial
 from typing import Final
 
-from perdure.knowledge.extraction.dates import date_of, next_date
+from perdure.knowledge.extraction.dates import date_of
 from perdure.knowledge.extraction.lemmas import singular
 from perdure.knowledge.languages import language
 from perdure.knowledge.records.facts import Value, ValueKind
@@ -45,7 +43,7 @@ _ADDRESS: Final = re.compile(r"\S+@\S+\.\S+|[a-z]+://\S+", re.IGNORECASE)
 _STRIPPED: Final = " \t\r\n\"'“”‘’`*_.,;:!?()[]"  # noqa: RUF001
 
 
-def value_of(text: str, said_at: Instant, *, passed: int | None = None) -> Value:
+def value_of(text: str, said_at: Instant) -> Value:
     """Return the value that some words mean: its kind and its normal form.
 
     Case, plurals, determiners, hyphens and spaces do not matter (``NET30`` is ``NET 30``); numbers lose their format
@@ -55,12 +53,9 @@ def value_of(text: str, said_at: Instant, *, passed: int | None = None) -> Value
     Args:
         text: The words, without the sentence around them.
         said_at: When they were said: "next Tuesday" depends on it.
-        passed: It lies ahead: a day without a year is the next one, unless it is over for no more than so many days.
-            None for the nearest.
     """
     shown = text.strip()[:LONGEST].strip()
-    day_of = date_of if passed is None else partial(next_date, passed=passed)
-    kind, norm, number, unit, at = _read(shown, said_at, day_of)
+    kind, norm, number, unit, at = _read(shown, said_at)
     for _ in range(3):  # words may only show as a number or a day once they are put in order
         again = _read(norm, said_at)
         if again[:2] == (kind, norm) or (again[0] is ValueKind.TEXT and again[1] == norm):
@@ -83,9 +78,9 @@ def read_quantity(number: float, unit: str) -> str:
 _Reading = tuple[ValueKind, str, float | None, str, Instant | None]
 
 
-def _read(text: str, said_at: Instant, day_of: Callable[[str, Instant], Instant | None] = date_of) -> _Reading:
+def _read(text: str, said_at: Instant) -> _Reading:
     bare = unicodedata.normalize("NFKC", text).strip(_STRIPPED)
-    if (at := day_of(bare, said_at)) is not None:
+    if (at := date_of(bare, said_at)) is not None:
         return ValueKind.DATE, f"{from_instant(at):%Y-%m-%d}".rjust(10, "0"), None, "", at
     low = bare.casefold()
     if low in _TRUE or low in _FALSE:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from perdure.knowledge.extraction.dates import LAPSED
 from perdure.knowledge.extraction.lemmas import base_verb
 from perdure.knowledge.languages import language
 from perdure.knowledge.records.facts import Claim, Fact, Learned
@@ -21,7 +20,8 @@ _WORDS: Final = language("en").words
 Akin = Callable[[str, str], bool]
 _ENDING: Final = re.compile(
     r"\b(?:no longer|any ?more|any longer|stop(?:ped|s)?|quit|used to|g[ai]ven? up|end(?:ed|s)|cancel?led|dropped|"
-    r"discontinued|ceased|unsubscribed)\b|\bha(?:ve|s)(?:\s+not|n['’]t)\b.{1,200}?" + LAPSED.pattern,  # noqa: RUF001
+    r"discontinued|ceased|unsubscribed)\b|\bha(?:ve|s)(?:\s+not|n['’]t)\b.{1,200}?"  # noqa: RUF001
+    r"\b(?:since|(?:in|for)\s+(?:\w+\s+){0,3}?(?:days?|weeks?|months?|years?))\b",
     re.IGNORECASE | re.DOTALL,
 )
 """What is said to have ended was true until then; what is only denied never was."""
