@@ -34,7 +34,13 @@ def believed(memory, entity="user"):
     [
         *(
             (said, "I no longer drink tea. I prefer coffee now.")
-            for said in ("I prefer tea.", "I like tea.", "Remember that I drink tea.", "I'm a big fan of tea.", "I'm into tea.")
+            for said in (
+                "I prefer tea.",
+                "I like tea.",
+                "Remember that I drink tea.",
+                "I'm a big fan of tea.",
+                "I'm into tea.",
+            )
         ),
         ("My favourite drink is tea.", "I no longer drink tea."),
         ("Remember that I eat meat.", "I stopped eating meat."),

@@ -57,7 +57,11 @@ def test_what_was_asked_to_be_remembered_of_nobody_known_is_kept_as_a_note(memor
 
 @pytest.mark.behaviour("WH2")
 def test_a_place_is_nobody_whom_a_pronoun_means(memory, say):
-    say("What's the status of Gai Media's order?", "Remember that they are based in Berlin.", "Note that their budget is $500.")
+    say(
+        "What's the status of Gai Media's order?",
+        "Remember that they are based in Berlin.",
+        "Note that their budget is $500.",
+    )
     assert believed(memory, "gai-media") == {("home", "Berlin"), ("budget", "$500")}
     assert believed(memory, "berlin") == set()
 
