@@ -55,6 +55,8 @@ on_a_file = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS_ONLY = {"embedder": {"model": "none"}}
+HASHED = {**WORDS_ONLY, "consolidate": {"content_weight": 0.3, "review_at": 0.8, "link_at": 0.75}}
+"""For :class:`HashEmbedder`, which takes "Lyon." and "Lyon" for two words: shared words count as well."""
 HARSH = {
     **WORDS_ONLY,
     "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1},
@@ -340,7 +342,7 @@ def memory(opening):
 @pytest.fixture
 def meaning(opening):
     """A store with vectors."""
-    return opening(embedder=HashEmbedder())
+    return opening(HASHED, HashEmbedder())
 
 
 def bare_fact(memory, content, namespace="default", **labels):

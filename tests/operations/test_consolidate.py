@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from conftest import WORDS_ONLY, HashEmbedder, logical, opened, tables
+from conftest import HASHED, WORDS_ONLY, HashEmbedder, logical, opened, tables
 from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped, InvalidInput
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "benchmarks"))
 
-FREE = {**WORDS_ONLY, "consolidate": {"require_dry_run": False}}
+FREE = {**WORDS_ONLY, "consolidate": {**HASHED["consolidate"], "require_dry_run": False}}
 PORT = "The build server listens on port 8080 in Lyon."
 SAME = "The build server listens on port 8080 in Lyon"
 OTHER = "The build server listens on port 9090 in Lyon."
@@ -458,8 +459,8 @@ def test_no_contradiction_of_sick_is_merged(tmp_path, strategy):
                 identity = merged[identity]
             return identity
 
-        together = [(a.content, b.content) for a, b in zip(kept[::2], kept[1::2], strict=True)
-                    if stands_for(a.id) == stands_for(b.id)]  # fmt: skip
+        ends = [stands_for(outcome.id) for outcome in kept]
+        together = [pair for pair, one, other in zip(pairs, ends[::2], ends[1::2], strict=True) if one == other]
     assert len(pairs) >= 600
     assert together == []
 
@@ -478,3 +479,31 @@ def test_planted_near_duplicates_are_merged_and_changed_ones_are_not(tmp_path):
         while memory.consolidate("default", 0.7, dry_run=False, max_groups=100).memories_merged and rounds < 20:
             rounds += 1
         assert {m.content for m in memory.list(limit=1000)} == apart
+
+
+def test_notes_that_say_the_same_are_merged_and_those_that_differ_are_not(opening):
+    """The first half of the labelled notes, each pair alone in its namespace, with the built-in embedder."""
+    lines = (ROOT / "training" / "pairs" / "first.jsonl").read_text("utf-8").splitlines()
+    pairs = [json.loads(line) for line in lines]
+    merged = {"same": 0, "other": 0}
+    memory = opening({"embedder": {"model": "local"}, "consolidate": {"require_dry_run": False}})
+    for number, pair in enumerate(pairs):
+        memory.remember_many([pair["one"], pair["other"]], namespace=f"pair-{number}")
+        done = memory.consolidate(f"pair-{number}", dry_run=False)
+        merged["same" if pair["label"] == "same" else "other"] += done.memories_merged
+    assert merged["same"] >= 0.6 * sum(pair["label"] == "same" for pair in pairs)
+    assert merged["other"] == 0
+
+
+def test_merging_contents_loses_no_word_and_refuses_contradictions_alone(free):
+    first = free.remember("Ann leads the platform team in Lyon and Porto since May.")
+    second = free.remember("Ann leads the platform team in Lyon and Porto since May, from her office at home.")
+    free.remember("Ben leads the platform team in Oslo and Turin since June.")
+    free.remember("Ben leads the platform team in Oslo and Turin since July.")
+    done = free.consolidate("default", 0.7, "merge_content", dry_run=False)
+    (group,) = [g for g in done.groups if g.action_taken == "merged"]
+    text = free.get(group.representative_id).content
+    assert first.id in group.member_ids
+    assert second.id in group.member_ids
+    assert "since May.\n" in text
+    assert "from her office at home." in text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import WORDS_ONLY, HashEmbedder, logical, tables
+from conftest import HASHED, WORDS_ONLY, HashEmbedder, logical, tables
 from perdure.records.errors import GateStopped, InvalidInput, NotFound
 
 PORT = "The build server listens on port 8080 in Lyon."
@@ -208,7 +208,7 @@ def test_a_completed_task_can_be_previewed_applied_and_undone(meaning, clock, pa
 
 
 def test_the_loss_budget_holds_for_tasks_too(opening, path):
-    memory = opening({**WORDS_ONLY, "gates": {"loss_free_count": 0}}, HashEmbedder())
+    memory = opening({**HASHED, "gates": {"loss_free_count": 0}}, HashEmbedder())
     at_work(memory)
     before = logical(path)
     with pytest.raises(GateStopped):

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from laws.memories import LAW
 from perdure.formulas.pairs import similar_pairs
 from perdure.records.memory import Content, Kind, Record, Scope, Status
-from perdure.records.policy_lifecycle import ConsolidatePolicy
 from perdure.rules.consolidation.duplicates import (
     Label,
     LikePair,
@@ -34,9 +33,11 @@ from perdure.rules.consolidation.merging import (
     propose_merges,
     representative,
 )
+from perdure.rules.meaning_guard import contradiction
+from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, state
 
-TABLE = ConsolidatePolicy()
+TABLE = policy_from({"preset": "importance-decay"}).consolidate
 KEEPING = [MergeStrategy.KEEP_NEWEST, MergeStrategy.KEEP_OLDEST, MergeStrategy.KEEP_HIGHEST_IMPORTANCE]
 
 
@@ -379,11 +380,20 @@ def test_the_guard_is_not_asked_about_the_same_words():
 
 
 def test_merged_content_loses_nothing_that_one_side_adds_but_joins_no_contradiction():
-    adds, says = record("b", "port 8080 on host 12"), record("a", "port 8080")
-    assert len(proposal([says, adds], MergeStrategy.MERGE_CONTENT, numbers_lost).merges) == 1
-    assert proposal([says, adds], MergeStrategy.KEEP_OLDEST, numbers_lost).merges == ()
-    changed = record("b", "port 9090")
-    assert proposal([says, changed], MergeStrategy.MERGE_CONTENT, numbers_lost).merges == ()
+    says, adds = record("a", "It uses port 8080."), record("b", "It uses port 8080. Ann owns host 12.")
+    assert len(proposal([says, adds], MergeStrategy.MERGE_CONTENT, contradiction).merges) == 1
+    changed = record("c", "It uses port 9090.")
+    assert proposal([says, changed], MergeStrategy.MERGE_CONTENT, contradiction).merges == ()
+    (joined,) = proposal([adds, changed, says], MergeStrategy.MERGE_CONTENT, contradiction).merges
+    assert joined.losers == ("a", "b")
+
+
+def test_the_fuller_text_stands_for_the_shorter_whoever_is_chosen():
+    short, long = record("a", "port 8080"), record("b", "port 8080 on host 12", created_ms=START + DAY)
+    for strategy in MergeStrategy:
+        if strategy is not MergeStrategy.MERGE_CONTENT:
+            (merge,) = proposal([short, long], strategy, numbers_lost).merges
+            assert (merge.keeper, merge.losers) == ("b", ("a",))
 
 
 def test_a_pinned_memory_is_never_merged_away():

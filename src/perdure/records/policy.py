@@ -281,6 +281,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "confidence": {"daily_factor": 1.0},
         "archive": {"rule": "never"},
         "compression": {"rule": "never"},
+        "consolidate": {"content_weight": 0.3, "review_at": 0.80, "link_at": 0.75},
     },
     # Long-term confidence loses 5 % a day; below 0.3 a memory is archived.
     "confidence-decay": {

@@ -133,13 +133,13 @@ class CompressionPolicy:
 class ConsolidatePolicy:
     """Merging duplicates."""
 
-    content_weight: float = store_key(0.3, "Weight of shared words against semantic similarity.", 0, 1)
+    content_weight: float = store_key(0.0, "Weight of shared words against semantic similarity.", 0, 1)
     merge_at: float = store_key(
         0.90, "A pair is labelled MERGE from this similarity on, if merge_overlap is also reached.", 0.5, 1
     )
     merge_overlap: float = store_key(0.50, "Share of common words that MERGE also needs.", 0, 1)
-    review_at: float = store_key(0.80, "A pair is labelled REVIEW from this similarity on.", 0.5, 1)
-    link_at: float = store_key(0.75, "A pair is labelled LINK from this similarity on.", 0.5, 1)
+    review_at: float = store_key(0.85, "A pair is labelled REVIEW from this similarity on.", 0.5, 1)
+    link_at: float = store_key(0.80, "A pair is labelled LINK from this similarity on.", 0.5, 1)
     require_dry_run: bool = protected_key(
         default=True, text="Merging needs a previous dry run with the same arguments."
     )

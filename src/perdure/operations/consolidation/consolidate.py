@@ -25,7 +25,7 @@ from perdure.rules.consolidation.report import build_result, most_similar, repor
 from perdure.rules.consolidation.similarity_index import SimilarityIndex, SimilarMemories
 from perdure.rules.decisions import Decisions
 from perdure.rules.insertion import initial_states, new_record, with_due
-from perdure.rules.meaning_guard import conflict
+from perdure.rules.meaning_guard import conflict, contradiction
 
 AT_ONCE: Final = 200
 """Groups whose memories are read together."""
@@ -179,6 +179,7 @@ def _decide(ctx: Context, request: ConsolidateRequest, found: _Found) -> _Mergin
     decisions, policy, merging = begin(ctx, request.namespace, ctx.clock()), ctx.policy.consolidate, 0
     proposals: list[Proposal] = []
     likeness: dict[tuple[str, str], float] = {}
+    guard = contradiction if request.strategy is MergeStrategy.MERGE_CONTENT else conflict
     for position, (group, known) in enumerate(zip(found.groups, found.within, strict=True)):
         if merging == request.groups:
             break
@@ -188,7 +189,7 @@ def _decide(ctx: Context, request: ConsolidateRequest, found: _Found) -> _Mergin
         members = [decisions.records[identity] for identity in group if identity in decisions.records]
         pairs = [*known, *found.index.compared(pairs_to_compare(members, known), policy)]
         likeness |= {(pair.a, pair.b): pair.combined for pair in pairs}
-        proposals.append(propose_merges(members, pairs, request.threshold, request.strategy, conflict, policy))
+        proposals.append(propose_merges(members, pairs, request.threshold, request.strategy, guard, policy))
         merging += bool(proposals[-1].merges)
     return _Merging(decisions, proposals, _merge(ctx, request, decisions, proposals, likeness))
 

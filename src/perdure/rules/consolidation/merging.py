@@ -21,7 +21,7 @@ from perdure.rules.consolidation.duplicates import (
 from perdure.rules.source_trust import least_trust, stored_trust, with_trust
 
 Guard = Callable[[str, str], str]
-"""(text that stays, text that goes) -> what would be lost; empty for nothing."""
+"""(text that stays, text that goes) -> why the one cannot go into the other; empty where it can."""
 
 SOURCE: Final = "consolidated"
 SEPARATOR: Final = "\n\n---\n\n"
@@ -85,15 +85,15 @@ def _lifetimes(one: Record, other: Record) -> str:
 def representative(members: Sequence[Record], strategy: MergeStrategy) -> str:
     """Return the id of the memory that stays (or, where contents are merged, that stands for the group in a report).
 
-    A pinned memory can only stay, so where there are any, one of them is chosen. Ties go to the lower id. The strategy
-    ``merge_content`` chooses as ``keep_highest_importance`` does.
+    A pinned memory can only stay, so where there are any, one of them is chosen. Ties go to the longer text, then to
+    the lower id. The strategy ``merge_content`` chooses as ``keep_highest_importance`` does.
     """
     rank: Callable[[Record], float] = {
         MergeStrategy.KEEP_NEWEST: lambda r: -r.state.created_ms,
         MergeStrategy.KEEP_OLDEST: lambda r: r.state.created_ms,
         MergeStrategy.KEEP_HIGHEST_CONFIDENCE: lambda r: -r.state.confidence,
     }.get(strategy, lambda r: -r.state.importance)
-    return min(members, key=lambda r: (not r.state.pinned, rank(r), r.id)).id
+    return min(members, key=lambda r: (not r.state.pinned, rank(r), -len(normal_words(r.content.text)), r.id)).id
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +117,18 @@ class Merge:
 
 
 def merge_group(
-    members: Sequence[Record], strategy: MergeStrategy, pairs: Iterable[LikePair], policy: ConsolidatePolicy
+    members: Sequence[Record],
+    strategy: MergeStrategy,
+    pairs: Iterable[LikePair],
+    policy: ConsolidatePolicy,
+    main: str | None = None,
 ) -> Merge:
     """Return what two or more memories, in any order, become; whether they may is not asked here.
 
-    Their accesses must be counted in. Pairs of others are passed over.
+    Their accesses must be counted in. Pairs of others are passed over. ``main`` is the id of the memory that stays; if
+    None, the strategy chooses it.
     """
-    main = representative(members, strategy)
+    main = main or representative(members, strategy)
     # The main one first, then the newest: where two disagree about a key, the first wins.
     ordered = sorted(members, key=lambda r: (r.id != main, -r.state.created_ms, r.id))
     whole = strategy is MergeStrategy.MERGE_CONTENT
@@ -243,7 +248,7 @@ def propose_merges(
     heads = sorted([*split.complete, *((head,) for head in split.left)])
     subgroups = [tuple(record.id for head in some for record in copies[head]) for some in heads]
     merges = [
-        merge_group(members, strategy, own, policy)
+        merge_group(members, strategy, own, policy, members[0].id)
         for subgroup, own in zip(subgroups, pairs_by_group(subgroups, pairs), strict=True)
         for members in _guarded_parts([of[identity] for identity in subgroup], strategy, guard, refusals)
     ]
@@ -258,28 +263,52 @@ def propose_merges(
 def _guarded_parts(
     members: list[Record], strategy: MergeStrategy, guard: Guard, refusals: dict[str, MergeRefusal]
 ) -> Iterator[list[Record]]:
-    """The parts of a complete subgroup that may be merged; what one keeper cannot take is tried among itself."""
-    if strategy is MergeStrategy.MERGE_CONTENT:  # nobody stays as it is, so nobody may be pinned
+    """The parts of a complete subgroup that may be merged, who stays first; what one cannot take is tried by itself."""
+    whole = strategy is MergeStrategy.MERGE_CONTENT
+    if whole:  # nobody stays as it is, so nobody may be pinned
         pinned = [record for record in members if record.state.pinned]
         members = [record for record in members if not record.state.pinned]
         refusals.update({r.id: MergeRefusal(r.id, r.id, "it is pinned") for r in pinned})
     while len(members) > 1:
-        main = representative(members, strategy)
-        keeper = next(record for record in members if record.id == main)
-        others = [record for record in members if record is not keeper]
-        why = {r.id: merge_obstacle(keeper, r) or _loss(keeper, r, strategy, guard) for r in others}
+        keeper, why = _joined(members, strategy, guard) if whole else _keeper(members, strategy, guard)
         for identity, reason in why.items():
             if reason:
-                refusals.setdefault(identity, MergeRefusal(main, identity, reason))
-        if not all(why.values()):
-            yield [keeper, *(record for record in others if not why[record.id])]
-        members = [record for record in others if why[record.id]]
+                refusals.setdefault(identity, MergeRefusal(keeper.id, identity, reason))
+        part = [record for record in members if record is not keeper and not why[record.id]]
+        if part:
+            yield [keeper, *part]
+        members = [record for record in members if record is not keeper and why[record.id]]
 
 
-def _loss(keeper: Record, loser: Record, strategy: MergeStrategy, guard: Guard) -> str:
-    """What is lost if one memory goes into another; where both texts stay, only a contradiction counts."""
+def _keeper(members: Sequence[Record], strategy: MergeStrategy, guard: Guard) -> tuple[Record, dict[str, str]]:
+    """Return who stays, and for each of the others what would be lost, empty for nothing.
+
+    The strategy chooses; where the longest text can stand for more of the others, nothing is lost if that one stays.
+    """
+    longest = max(members, key=lambda r: (len(normal_words(r.content.text)), r.id)).id
+    found = []
+    for identity in dict.fromkeys((representative(members, strategy), longest)):
+        keeper = next(record for record in members if record.id == identity)
+        why = {r.id: merge_obstacle(keeper, r) or _loss(keeper, r, guard) for r in members if r is not keeper}
+        found.append((keeper, why))
+        if not any(why.values()):
+            break
+    return min(found, key=lambda one: sum(map(bool, one[1].values())))
+
+
+def _joined(members: Sequence[Record], strategy: MergeStrategy, guard: Guard) -> tuple[Record, dict[str, str]]:
+    """Return as :func:`_keeper` does, where all texts stay: a text may contradict none of those that it joins."""
+    main = representative(members, strategy)
+    ordered = sorted(members, key=lambda r: (r.id != main, r.id))
+    part, why = [ordered[0]], {}
+    for record in ordered[1:]:
+        reasons = (merge_obstacle(one, record) or _loss(one, record, guard) for one in part)
+        why[record.id] = next((reason for reason in reasons if reason), "")
+        if not why[record.id]:
+            part.append(record)
+    return ordered[0], why
+
+
+def _loss(keeper: Record, loser: Record, guard: Guard) -> str:
     one, other = keeper.content.text, loser.content.text
-    if normal_words(one) == normal_words(other):
-        return ""
-    reason = guard(one, other)
-    return reason if strategy is not MergeStrategy.MERGE_CONTENT or guard(other, one) else ""
+    return "" if normal_words(one) == normal_words(other) else guard(one, other)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from perdure.rules.language.words import word_set
+
 
 def forms(table: str) -> dict[str, str]:
     """Return form -> verb of a table that is written as one text: ``go went gone, eat ate eaten``."""
@@ -20,3 +22,9 @@ ridden, sleep slept, stand stood, hear heard, forget forgot forgotten, break bro
 fell fallen, become became, come came, lend lent, understand understood, use used using, read reading
 """)
 """Form of the past to its verb, where no ending tells."""
+
+COMMON_VERBS: Final = frozenset(IRREGULAR_PASTS.values()) | word_set("""
+    play live work like love enjoy prefer want need have own study collect practise support visit manage learn train
+    attend watch listen travel smoke cook paint dance
+    """)
+"""Verbs, in their bare form."""

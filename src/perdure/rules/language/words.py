@@ -117,18 +117,21 @@ DATES_BY_CAPITAL: Final = word_set("march may august jan mar jun aug sep oct dec
 """A date only with a capital: people march, and they may."""
 DAYS: Final = word_set("today yesterday tomorrow tonight noon midnight")
 
-TURNING: Final = word_set("""
+_TURNING_WORDS: Final = word_set("""
     all any both each every everyone everybody everything few fewer fewest half less least many more most much only
     several some various another other same such
     if unless until till except but or than whether although though because instead rather
     almost nearly barely hardly scarcely rarely seldom sometimes often usually always maybe perhaps probably possibly
     supposedly allegedly once still yet already again anymore ever
+    false true wrong fake former formerly previously future
+    """)
+TURNING_VERBS: Final = word_set("""
     stop stops stopped stopping quit quits avoid avoids avoided fail fails failed failing refuse refuses refused deny
     denies denied cease ceased forget forgets forgot lack lacks lacked miss misses missed pretend pretends pretended
     try tries tried want wants wanted plan plans planned hope hopes hoped think thinks thought believe believes believed
     say says said claim claims claimed consider considers considered doubt doubts doubted
-    false true wrong fake former formerly previously future
     """)
+TURNING: Final = _TURNING_WORDS | TURNING_VERBS
 """Words that turn or limit what stands beside them: a text that has one more of them says something else."""
 
 RELATIONS: Final = word_set("""

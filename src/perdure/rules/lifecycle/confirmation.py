@@ -7,7 +7,7 @@ from typing import Final
 
 from perdure.records.instant import Instant, from_instant
 from perdure.records.memory import Kind, MemoryItem
-from perdure.rules.language.verbs import IRREGULAR_PASTS
+from perdure.rules.language.verbs import COMMON_VERBS
 from perdure.rules.language.words import word_set
 
 USER: Final = "user"
@@ -22,10 +22,6 @@ _MONTHS: Final = (
 _SPOKEN: Final = {"allergy": "allergic to", "fear": "afraid of", "spouse": "married to"}
 """Predicate -> how people say it."""
 _PLACES: Final = word_set("to of with from about in at on for by as into against")
-_VERBS: Final = frozenset(IRREGULAR_PASTS.values()) | word_set("""
-    play live work like love enjoy prefer want need have own study collect practise support visit manage learn train
-    attend watch listen travel smoke cook paint dance
-    """)
 _LONGEST: Final = 200
 
 
@@ -66,7 +62,7 @@ def clause_of(memory: MemoryItem) -> str:
     no, value = ("not ", value.removeprefix("not ")) if value.startswith("not ") else ("", value)
     you, predicate = name == USER, _SPOKEN.get(predicate, predicate)
     first, _, second = predicate.partition(" ")
-    if first in _VERBS and (not second or second in _PLACES):
+    if first in COMMON_VERBS and (not second or second in _PLACES):
         done = first if you else _third_person(first)
         said = f"{'you do' if you else f'{name} does'} not {first}" if no else f"{'you' if you else name} {done}"
         return f"{said}{second and ' '}{second} {value}"

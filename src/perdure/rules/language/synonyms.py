@@ -1,0 +1,48 @@
+"""Words and turns of phrase that say the same, whatever they are said of."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_GROUPS: Final = """
+prefer like favour favor, use utilize utilise employ, buy purchase, fix resolve repair solve, happen occur,
+run execute, speak talk, large big, small little, quick fast rapid swift, child children kid, choose select pick,
+remove delete, depart leave, call name, answer reply respond, short brief concise, mother mum mom, father dad,
+flat apartment, bug defect, issue problem, repo repository, config configuration, database db, application app,
+documentation docs, environment env, production prod, directory folder, favourite favorite, colour color,
+centre center, picture photo photograph image, film movie, holiday vacation, autumn fall, car automobile, help assist,
+allow permit, forbid prohibit ban, show display, create make, receive get obtain, require need, start begin commence,
+end finish, taken occupied, parameter param, argument arg, message msg, dislike hate, frequently often, rarely seldom,
+almost nearly, approximately around roughly, man guy, men guys, woman lady, women ladies, jump leap, street road,
+stone rock, forest woods, sea ocean, ship vessel, sofa couch, bike bicycle, phone telephone, tv television, dish meal,
+cut slice, rabbit bunny, kitten kitty, mix stir, glad happy, ill sick, afraid scared, angry mad, correct right,
+doctor physician, teacher instructor, reject decline, hide conceal, gift present, grow increase, shrink decrease,
+ask request, want wish, email e-mail mail, website site, trip journey, kilometre km kilometer, metre meter,
+minute min, hour hr, kilogram kg, via through, if when whenever, while whilst, onto on upon, among amid, until till,
+everyone everybody, anyone anybody, someone somebody, stop quit cease
+"""
+"""Separated by commas; the first word stands for the others."""
+
+SYNONYMS: Final[dict[str, str]] = {
+    word: group.split()[0] for group in _GROUPS.replace("\n", " ").split(",") for word in group.split()
+}
+
+_TURNS: Final = """
+have to = must; has to = must; is able to = can; are able to = can; would like to = want to; would like = want;
+rather than = instead of; takes place = happens; take place = happen; took place = happened; once a = every; once an
+= every; once per = every; once every = every; each = every; daily = every day; hourly = every hour; weekly = every
+week; monthly = every month; yearly = every year; annually = every year; nightly = every night; better than = over;
+larger than = over; bigger than = over; more than = over; greater than = over; above = over; less than = under;
+fewer than = under; lower than = under; below = under; as well as = and; in order to = to; because of = due to;
+front end = frontend; back end = backend; at the moment = ; currently = ; next to = beside; has been = was; have
+been = was; had been = was; gets = is; get = are; got = was; the team = we; at all = ; works as = is; work as = are;
+worked as = was; is planning to = plans to; are planning to = plan to; prefers to = prefers; prefer to = prefer;
+likes to = likes; like to = like; who is = ; who are = ; that is = ; that are = ; which is = ; which are = ; there
+is = ; there are =
+"""
+EXPRESSIONS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
+    tuple(said.split()): tuple(meant.split())
+    for said, _, meant in (turn.partition("=") for turn in _TURNS.replace("\n", " ").split(";"))
+}
+"""What is said -> what is meant, in words; a sentence is read with what is meant in its place."""
+LONGEST_EXPRESSION: Final = max(map(len, EXPRESSIONS))
