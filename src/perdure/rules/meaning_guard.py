@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from perdure.rules.language.phrases import Clause, Item, read_clauses, read_items, same_statement
+from perdure.rules.language.phrases import Item, ParsedClause, read_clauses, read_items, same_statement
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import Kind, Piece, pieces
 from perdure.rules.language.words import IGNORABLE, RELATIONS, STOP_WORDS, TURNING, word_set
@@ -94,7 +94,7 @@ def _denials(found: list[Piece]) -> list[tuple[str, str]]:
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     items: tuple[Item, ...]
-    clauses: tuple[Clause, ...]
+    clauses: tuple[ParsedClause, ...]
     asks: bool
 
 
@@ -154,9 +154,8 @@ def _contradicts(one: _Sentence, other: _Sentence) -> bool:
         return True
     if not (mine and theirs):
         return _reordered(one.items, other.items)
-    if all(i.value in RELATIONS for i in (*mine, *theirs)) or ({i.kind for i in mine} & {i.kind for i in theirs}) - {
-        "word"
-    }:
+    kinds = {i.kind for i in mine} & {i.kind for i in theirs}
+    if kinds - {"word"} or all(any(i.value in RELATIONS for i in side) for side in (mine, theirs)):
         return True
     runs = {marker: items for clause in other.clauses for marker, items in clause.runs()}
     return any(

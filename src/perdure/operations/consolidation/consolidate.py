@@ -20,7 +20,7 @@ from perdure.rules.consolidation.duplicate_links import choose_marks
 from perdure.rules.consolidation.duplicates import LikePair, connected_groups, pairs_by_group
 from perdure.rules.consolidation.edges import EdgeUse
 from perdure.rules.consolidation.merge_plan import decide_merges, draft_from_merge, fingerprint, merge_states
-from perdure.rules.consolidation.merging import Merge, MergeStrategy, Proposal, pairs_to_compare, propose_merges
+from perdure.rules.consolidation.merging import Guard, Merge, MergeStrategy, Proposal, pairs_to_compare, propose_merges
 from perdure.rules.consolidation.report import build_result, most_similar, report_groups
 from perdure.rules.consolidation.similarity_index import SimilarityIndex, SimilarMemories
 from perdure.rules.decisions import Decisions
@@ -43,6 +43,11 @@ class ConsolidateRequest:
     strategy: MergeStrategy  # what stays
     groups: int  # how many groups at most are merged
     pairs: Searched  # all, or only those that were recorded when the memories were stored
+
+    @property
+    def guard(self) -> Guard:
+        """What a merge must not do: lose or contradict anything; where both texts stay, contradict."""
+        return contradiction if self.strategy is MergeStrategy.MERGE_CONTENT else conflict
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +184,6 @@ def _decide(ctx: Context, request: ConsolidateRequest, found: _Found) -> _Mergin
     decisions, policy, merging = begin(ctx, request.namespace, ctx.clock()), ctx.policy.consolidate, 0
     proposals: list[Proposal] = []
     likeness: dict[tuple[str, str], float] = {}
-    guard = contradiction if request.strategy is MergeStrategy.MERGE_CONTENT else conflict
     for position, (group, known) in enumerate(zip(found.groups, found.within, strict=True)):
         if merging == request.groups:
             break
@@ -189,7 +193,7 @@ def _decide(ctx: Context, request: ConsolidateRequest, found: _Found) -> _Mergin
         members = [decisions.records[identity] for identity in group if identity in decisions.records]
         pairs = [*known, *found.index.compared(pairs_to_compare(members, known), policy)]
         likeness |= {(pair.a, pair.b): pair.combined for pair in pairs}
-        proposals.append(propose_merges(members, pairs, request.threshold, request.strategy, guard, policy))
+        proposals.append(propose_merges(members, pairs, request.threshold, request.strategy, request.guard, policy))
         merging += bool(proposals[-1].merges)
     return _Merging(decisions, proposals, _merge(ctx, request, decisions, proposals, likeness))
 

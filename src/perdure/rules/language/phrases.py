@@ -56,14 +56,14 @@ class Item:
 
 
 @dataclass(slots=True)
-class Clause:
+class ParsedClause:
     """A statement, or what "and", "if" and the like add to it."""
 
     marker: str  # the word that leads it in; empty for the first
     core: list[Item] = field(default_factory=list)
     phrases: list[tuple[str, list[Item]]] = field(default_factory=list)  # (preposition, ``date`` or ``time``, items)
 
-    def same(self, other: Clause) -> bool:
+    def same(self, other: ParsedClause) -> bool:
         """Return whether both say the same."""
         if self.marker != other.marker or sorted(m for m, _ in self.phrases) != sorted(m for m, _ in other.phrases):
             return False
@@ -135,8 +135,8 @@ def _drop_articles(items: list[Item]) -> list[Item]:
 class _Reading:
     """The place in a sentence that has been reached."""
 
-    clauses: list[Clause]
-    clause: Clause
+    clauses: list[ParsedClause]
+    clause: ParsedClause
     into: list[Item]  # where the next item goes
     marker: str = ""  # of that phrase; empty for a core
     insert: int | None = None  # where in it, if not at its end
@@ -144,7 +144,7 @@ class _Reading:
 
     def begin_clause(self, marker: str) -> None:
         self.close()
-        self.clause = Clause(SYNONYMS.get(marker, marker))
+        self.clause = ParsedClause(SYNONYMS.get(marker, marker))
         self.clauses.append(self.clause)
         self.to_core()
 
@@ -179,9 +179,9 @@ class _Reading:
         self.passive = None
 
 
-def read_clauses(items: Sequence[Item]) -> list[Clause]:
+def read_clauses(items: Sequence[Item]) -> list[ParsedClause]:
     """Return the clauses of a sentence in order, of those with the same marker."""
-    first = Clause(MAIN)
+    first = ParsedClause(MAIN)
     at = _Reading([first], first, first.core)
     skip = 0
     for number, item in enumerate(items):
@@ -330,7 +330,7 @@ def _is_finite(at: _Reading, item: Item) -> bool:
     return present or any(form.endswith(PAST) for form in item.forms)
 
 
-def _normalise(clause: Clause) -> None:
+def _normalise(clause: ParsedClause) -> None:
     """Put the two that "and" joins in one order, and those of a date; what is used as something is used for it."""
     for _, items in [("", clause.core), *clause.phrases]:
         for n, item in enumerate(items[1:-1], 1):
@@ -360,6 +360,6 @@ def _same_core(one: list[Item], other: list[Item]) -> bool:
     return _same_items([*one[at + 1 :], one[at], *one[:at]], other)
 
 
-def same_statement(one: Sequence[Clause], other: Sequence[Clause]) -> bool:
+def same_statement(one: Sequence[ParsedClause], other: Sequence[ParsedClause]) -> bool:
     """Return whether two sentences say the same."""
     return len(one) == len(other) and all(a.same(b) for a, b in zip(one, other, strict=True))

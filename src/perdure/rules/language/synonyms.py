@@ -29,16 +29,17 @@ SYNONYMS: Final[dict[str, str]] = {
 
 _TURNS: Final = """
 have to = must; has to = must; is able to = can; are able to = can; would like to = want to; would like = want;
-rather than = instead of; takes place = happens; take place = happen; took place = happened; once a = every; once an
-= every; once per = every; once every = every; each = every; daily = every day; hourly = every hour; weekly = every
-week; monthly = every month; yearly = every year; annually = every year; nightly = every night; better than = over;
-larger than = over; bigger than = over; more than = over; greater than = over; above = over; less than = under;
-fewer than = under; lower than = under; below = under; as well as = and; in order to = to; because of = due to;
-front end = frontend; back end = backend; at the moment = ; currently = ; next to = beside; has been = was; have
-been = was; had been = was; gets = is; get = are; got = was; the team = we; at all = ; works as = is; work as = are;
-worked as = was; is planning to = plans to; are planning to = plan to; prefers to = prefers; prefer to = prefer;
-likes to = likes; like to = like; who is = ; who are = ; that is = ; that are = ; which is = ; which are = ; there
-is = ; there are =
+rather than = instead of; takes place = happens; take place = happen; took place = happened; once a = every;
+once an = every; once per = every; once every = every; each = every; daily = every day; hourly = every hour;
+weekly = every week; monthly = every month; yearly = every year; annually = every year; nightly = every night;
+better than = over; larger than = over; bigger than = over; more than = over; greater than = over; above = over;
+less than = under; fewer than = under; lower than = under; below = under; as well as = and; in order to = to;
+because of = due to; front end = frontend; back end = backend; at the moment =; currently =; next to = beside;
+has been = was; have been = was; had been = was; gets = is; get = are; got = was; the team = we; at all =;
+works as = is; work as = are; worked as = was; is planning to = plans to; are planning to = plan to;
+prefers to = prefers; prefer to = prefer; likes to = likes; like to = like; who is =; who are =; that is =;
+that are =; which is =; which are =; there is =; there are =; indoors = in indoors; outdoors = in outdoors;
+outside = in outdoors; close to = near
 """
 EXPRESSIONS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     tuple(said.split()): tuple(meant.split())
