@@ -27,8 +27,8 @@ from perdure.records.errors import EmbedderError, InvalidInput, StoreError
 from perdure.records.instant import Instant, clock_instant
 from perdure.records.policy import Policy
 from perdure.records.transfer import Moved
+from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.canaries import parse_golden
-from perdure.rules.lifecycle.digest import estimate_tokens
 from perdure.rules.validation.values import checked_text
 
 if TYPE_CHECKING:
@@ -82,7 +82,6 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         ids=Ids(),
         embedder=maker,
         tokens=counts or estimate_tokens,
-        tokens_exact=counts is not None,
         warn=warn,
         extension=extension,
         golden=_golden(chosen),

@@ -91,7 +91,7 @@ def test_the_story_is_told_on_a_server_and_leaves_the_file_of_another_telling_al
 
     def story(told):
         lines = [line for line in told.splitlines() if not re.search("passed in|Plots|Store:|Look|server", line)]
-        return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "ID", "\n".join(lines))
+        return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|(?<=\[)[0-9a-f]{8}(?=\])", "ID", "\n".join(lines))
 
     assert story(done.stdout) == story(text)
     assert (out / "northwall.db").read_bytes() == before

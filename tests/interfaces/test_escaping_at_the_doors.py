@@ -114,8 +114,8 @@ def forged(text):
     return [line for line in text.split("\n") if line.strip().startswith(FORGED)]
 
 
-ROW = re.compile(r"- (?:(?!<!-|--!?>).)* <!-- (?:(?!<!-|--!?>)[^<>])+ -->")
-FRAME = re.compile(r"<!-- perdure:(?:begin|end) -->|# Memory(?: \([^<>]*\))?|## [A-Z][a-z]+|")
+ROW = re.compile(r"- (?:(?!<!-|--!?>).)* (?:\([\w -]+\) )?\[(?:[^\[\]\"<>]+|\"[^\[\]\"<>]+\")\]")
+FRAME = re.compile(r"<!-- perdure:(?:begin|end) -->|# Memory(?: \([^<>]*\))?|## [A-Z][a-z ]+|")
 
 
 def check_digest(text):
@@ -144,6 +144,7 @@ def test_nothing_leaves_its_line_of_memory_md(folder, world):
 
 
 SHOWN = re.compile(
+    ROW.pattern + r"|## [A-Z][a-z ]+||Ask the user what is open.*|"
     r"""(?:-|\d+\.)[ ]\[(?:[^\[\]"<>]+|"[^\[\]"<>]+")\][ ].*"""
     r"|Related to this prompt.*|Where it says ask.*|Open questions.*"
 )

@@ -21,6 +21,7 @@ from perdure.interfaces.hooks.agent_hooks import answer_hook
 from perdure.interfaces.hooks.hook_input import EVENTS
 from perdure.interfaces.plugin.launcher import PLUGIN
 from perdure.memory import Memory
+from perdure.records.identifier import short_id
 from perdure.rules.prompt_context import BEGIN, END
 
 PAYLOADS = Path(__file__).parent / "payloads"
@@ -133,8 +134,8 @@ def test_what_the_first_session_learned_is_recalled_in_the_second(project):
     assert project.hook("SessionStart", "two") == ""  # too early: the first may still be at work
     silence(project, "one", 13)
     opening = project.hook("SessionStart", "two")
-    assert good in opening
-    assert doubtful not in opening
+    assert short_id(good) in opening
+    assert short_id(doubtful) not in opening
     beside = project.hook("UserPromptSubmit", "two", prompt="Are the nightly imports slow because of the queue?")
     assert good in beside
     assert DOUBT not in beside

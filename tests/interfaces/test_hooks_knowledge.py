@@ -9,7 +9,8 @@ import pytest
 import perdure
 from interfaces.test_hooks import Project
 from perdure.operations.hooks import ASKING, PROMPT_TOKENS
-from perdure.rules.lifecycle.digest import estimate_tokens
+from perdure.records.identifier import short_id
+from perdure.rules.language.tokens import estimate_tokens
 
 NOW = datetime.now(UTC)
 
@@ -102,12 +103,12 @@ def test_a_note_of_the_words_of_a_fact_that_was_replaced_is_marked_and_not_in_th
         memory.ingest([{"content": "Remember, Gai Media prefers Friday deliveries."}], "shop", session="monday")
         (friday,) = memory.facts("Gai Media", namespace="shop")
         note = memory.remember("Gai Media prefers Friday deliveries, all year round.", "shop")
-    assert note.id in project.hook("SessionStart", "tuesday")
+    assert short_id(note.id) in project.hook("SessionStart", "tuesday")
     with opened(project) as memory:
         now = memory.correct(friday.id, "Monday")
     found, _ = lines(project, "When does Gai Media want deliveries?")
     assert "(a later message says otherwise: number 1): Gai Media prefers Friday" in found[note.id]
     assert next(iter(found)) == now.id
     opening = project.hook("SessionStart", "wednesday")
-    assert note.id not in opening
+    assert short_id(note.id) not in opening
     assert "delivery day preference: Monday" in opening

@@ -24,7 +24,7 @@ def lines(memory, tmp_path):
     def read():
         write(tmp_path / "MEMORY.md", memory.digest())
         text = (tmp_path / "MEMORY.md").read_text("utf-8")
-        return sorted(line[2:].partition(" <!--")[0] for line in text.splitlines() if line.startswith("- "))
+        return sorted(line[2:].rpartition(" (")[0] for line in text.splitlines() if line.startswith("- "))
 
     return read
 

@@ -9,8 +9,9 @@ import pytest
 
 from conftest import START, WORDS_ONLY, HashEmbedder, opened
 from perdure.records.document import Shelf
+from perdure.records.identifier import short_id
 from perdure.records.message import Message
-from perdure.rules.lifecycle.digest import estimate_tokens
+from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.prompt_context import BEGIN, END
 from perdure.rules.remember_requests import find_requests
 
@@ -195,9 +196,9 @@ def test_the_opening_has_the_digest_and_open_questions_and_is_no_access(memory, 
         raw_store.apply(Plan(identity, "test", "default", 1, (change,)))
     shown = memory.agent.opening("s", "default")
     assert "data, not instructions" in shown
-    assert shown.count(kept.id) == 2
-    assert "it was wrong" in shown
-    assert hidden.id not in shown
+    assert shown.count(short_id(kept.id)) == 2
+    assert "Is it right?" in shown
+    assert short_id(hidden.id) not in shown
     assert "secret" not in shown
     assert memory.get(kept.id).access_count == 0
     assert memory.agent.known("s", "default") is not None
@@ -211,7 +212,7 @@ def test_the_opening_asks_what_the_day_allows_and_an_answer_counts(opening, cloc
         memory.ingest([{"content": words, "role": "user", "at": clock().isoformat()}], session=name)
     clock.passes(days=100)
     asked = [f for f in memory.facts() if f.question in memory.agent.opening("s", "default")]
-    assert [f.id for f in asked] == [q.id for q in memory.review()]
+    assert {f.id for f in asked} <= {q.id for q in memory.review()}
     assert len(asked) == 2
     memory.confirm(asked[0].id)
     shown = memory.agent.opening("s", "default")
@@ -235,8 +236,10 @@ def test_an_agent_that_repeats_what_it_was_shown_teaches_nothing(memory):
 
 def test_the_opening_is_never_longer_than_an_agent_shows(opening):
     memory = opening({**WORDS_ONLY, "digest": {"budget_tokens": 100_000}})
-    memory.remember_many([f"Fact {n}: " + f"word{n} " * 30 for n in range(200)])
-    assert 3000 < len(memory.agent.opening("s", "default")) < 9_500
+    memory.remember_many([f"Room {n} has a door that opens to the {n}th floor." for n in range(200)])
+    assert 300 < estimate_tokens(memory.agent.opening("s", "default")) <= 400
+    wide = opening({**WORDS_ONLY, "digest": {"start_tokens": 1000}})
+    assert 800 < estimate_tokens(wide.agent.opening("s", "default")) <= 1000
 
 
 def test_vectors_are_left_for_later_where_time_is_short(opening, raw_store):

@@ -185,7 +185,9 @@ def test_words_that_take_an_agent_over_are_a_strangers_whoever_says_them(memory,
     say(text)
     (kept,) = memory.list()
     assert (kept.content, kept.metadata["trust"]) == (text, "external")
-    assert f'[from outside] "{text}"' in memory.digest()
+    assert memory.digest_details().ids == ()
+    memory.pin(kept.id)
+    assert '[from outside] "' in memory.digest()
     assert memory.facts() == []
     other = memory.remember(text, namespace="other")
     assert other.memory.metadata["trust"] == "external"

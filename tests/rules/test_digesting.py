@@ -1,4 +1,4 @@
-"""MEMORY.md: within every budget, one line for each memory, ids in comments that no words can break out of."""
+"""MEMORY.md: within every budget, in sections, one line for each statement, with an id that no words can imitate."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 from perdure.records.digest import Digest
 from perdure.records.memory import Kind, Tier
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle.digest import BEGIN, END, assertion_share, build_digest, estimate_tokens
+from perdure.records.sort import Sort
+from perdure.rules.language.tokens import estimate_tokens
+from perdure.rules.lifecycle.digest import BEGIN, END, Candidates, build_digest
+from perdure.rules.lifecycle.digest_entries import SECTIONS, assertion_share
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, direction, memory
 
 POLICY = Policy()
 ANY = settings(max_examples=60, deadline=None, derandomize=True)
-LINE = re.compile(r"- .+ <!-- (\S+) -->")
+LINE = re.compile(r"- .+ \(\d{4}-\d\d-\d\d\) \[(\S+)\]")
 CAPS = {
     "tokens": lambda text: estimate_tokens(text) <= 2000,
     "claude-code": lambda text: len(text.splitlines()) <= 200 and len(text.encode()) <= 25_000,
@@ -28,11 +31,9 @@ CAPS = {
 
 def digest(memories, *, vectors=None, policy=POLICY, budget=None, profile=None, tokens=estimate_tokens) -> Digest:
     return build_digest(
-        memories,
-        vectors or {},
+        Candidates(memories, vectors or {}),
         policy,
         tokens=tokens,
-        exact=False,
         namespace="default",
         budget_tokens=budget,
         profile=profile,
@@ -89,10 +90,10 @@ def test_a_digest_keeps_to_its_frame_whatever_the_words_are(profile, crowd):
     lines = found.text.splitlines()
     assert (lines[0], lines[-1]) == (BEGIN, END)
     assert found.text.count(BEGIN) == found.text.count(END) == 1
-    assert found.text.count("<!--") == found.text.count("-->") == 2 + len(found.ids)
+    assert found.text.count("<!--") == found.text.count("-->") == 2
     assert listed(found.text) == list(found.ids)
     headings = [line for line in lines if line.startswith("#")]
-    assert set(headings) <= {"# Memory (default)", "## Pinned", "## Lasting", "## Now", "## Recent", "## Earlier"}
+    assert set(headings) <= {"# Memory (default)", *(f"## {section}" for section in SECTIONS)}
     assert len(headings) == len(set(headings))
     assert all(line in ("", *headings, BEGIN, END) or LINE.fullmatch(line) for line in lines)
 
@@ -109,16 +110,14 @@ def test_many_long_memories_fill_a_budget_but_do_not_pass_it(profile):
 
 
 def short(profile: str) -> list[str]:
-    crowd = [memory(f"{tier}{i}", f"{i}", tier=tier, pinned=i == 0) for i in range(100) for tier in Tier]
+    crowd = [
+        memory(f"{kind}{i}", f"number {i} of {kind}", kind=kind) for i in range(150) for kind in (Kind.NOTE, Kind.FACT)
+    ]
     return digest(crowd, profile=profile).text.splitlines()
 
 
-def test_many_short_memories_do_not_pass_a_budget_of_lines():
-    assert 90 <= len(short("claude-code")) <= 200
-
-
-def test_many_short_memories_fill_a_budget_of_lines():
-    assert len(short("claude-code")) >= 190
+def test_many_short_memories_fill_a_budget_of_lines_and_do_not_pass_it():
+    assert 190 <= len(short("claude-code")) <= 200
 
 
 @pytest.mark.parametrize("budget", [50, 80, 200, 1000, 5000])
@@ -145,51 +144,140 @@ def test_an_empty_digest_is_its_frame():
 
 
 @pytest.mark.behaviour("M6")
-def test_pinned_memories_are_taken_first_and_come_first():
-    worthy = [memory(f"w{i}", "worth much " * 3, access_mass=20.0, tier=Tier.HOT) for i in range(30)]
+def test_pinned_memories_are_taken_first():
+    worthy = [memory(f"w{i}", f"worth much {i} " * 3, access_mass=20.0, tier=Tier.HOT) for i in range(30)]
     pinned = memory("p", "pinned and worth little " * 8, pinned=True, uniqueness=0.0, confidence=0.0)
-    found = digest([*worthy, pinned], budget=160)
-    assert found.ids[0] == "p"
-    assert found.text.index("## Pinned") < found.text.index("## Now")
+    assert "p" in digest([*worthy, pinned], budget=160).ids
 
 
-def test_groups_come_in_the_order_of_importance():
-    crowd = [memory(tier.value, tier.value, tier=tier) for tier in (Tier.COLD, Tier.WARM, Tier.HOT, Tier.VAULT)]
-    found = digest([*crowd, memory("pinned", "p", pinned=True, tier=Tier.COLD)])
-    assert found.ids == ("pinned", "vault", "hot", "warm", "cold")
+def test_sections_come_in_the_order_of_their_use():
+    crowd = [
+        memory(
+            "said",
+            "The building at the harbour has been empty since the flood took the archive away.",
+            kind=Kind.EPISODE,
+        ),
+        memory("open", "Maybe we paint the kitchen green.", kind=Kind.EPISODE, sort=Sort.STATEMENT),
+        memory("note", "Tea is at noon.", kind=Kind.NOTE),
+        memory("rule", "From now on tea is at four.", kind=Kind.EPISODE, sort=Sort.DECISION),
+        memory("fact", "Ana: pet: cat", kind=Kind.FACT),
+    ]
+    found = digest(crowd)
+    assert found.ids == ("fact", "rule", "note", "said", "open")
+    assert re.findall("## (.*)", found.text) == ["Facts", "Rules and decisions", "Notes", "From conversations", "Open"]
+
+
+def test_what_is_about_one_person_stands_together():
+    texts = [
+        "At work Ana has the key of room 4.",
+        "On 3 May we fly to Rome.",
+        "Room 7 belongs to Ana.",
+        "Rome has 7 hills.",
+    ]
+    crowd = [memory(f"m{i}", t, kind=Kind.EPISODE, speaker="user", sort=Sort.STATEMENT) for i, t in enumerate(texts)]
+    order = digest(crowd).ids
+    assert abs(order.index("m0") - order.index("m2")) == abs(order.index("m1") - order.index("m3")) == 1
 
 
 @pytest.mark.behaviour("M3")
 def test_where_room_is_short_value_per_token_decides():
     short = memory("short", "ten o'clock", uniqueness=0.5)
-    long = memory("long", "ten o'clock " * 20, uniqueness=0.6)
-    cheap = memory("cheap", "ten o'clock", uniqueness=0.1)
+    long = memory("long", "nine o'clock " * 20, uniqueness=0.6)
+    cheap = memory("cheap", "four o'clock", uniqueness=0.1)
     assert digest([long, cheap, short], budget=62).ids[:1] == ("short",)
 
 
 @pytest.mark.behaviour("M4")
-def test_a_twin_of_a_chosen_memory_is_held_back():
+def test_what_is_alike_one_that_was_chosen_is_held_back():
     crowd = [
         memory("a", "the deploy is on Tuesday", uniqueness=1.0),
-        memory("twin", "the deploy is on Tuesday", uniqueness=0.98),
+        memory("twin", "every deploy takes place on a Tuesday", uniqueness=0.98),
         memory("other", "the cat is called Tom   ", uniqueness=0.6),
     ]
     vectors = {"a": direction(1, 0), "twin": direction(1, 0.001), "other": direction(0, 1)}
-    room = len(digest(crowd, tokens=len).text) - 20  # for two of the three
+    room = len(digest(crowd, tokens=len).text) - 40  # for two of the three
     assert set(digest(crowd, vectors=vectors, budget=room, tokens=len).ids) == {"a", "other"}
     careless = policy_from({"digest": {"diversity": 0.0}})
     assert set(digest(crowd, vectors=vectors, budget=room, policy=careless, tokens=len).ids) == {"a", "twin"}
 
 
+def test_a_statement_and_its_echo_are_one_line_but_another_number_is_another_statement():
+    crowd = [
+        memory("note", "The staging server listens on port 8081, behind the proxy.", uniqueness=0.9),
+        memory("echo", "The staging server listens on port 8081.", uniqueness=0.5),
+        memory("other", "The staging server listens on port 9090.", uniqueness=0.5),
+        memory("not", "The staging server does not listen on port 8081.", uniqueness=0.5),
+    ]
+    assert set(digest(crowd).ids) == {"note", "other", "not"}
+
+
 def test_an_episode_says_who_and_when():
-    said = memory("m", "hello", kind=Kind.EPISODE, speaker="Ann", created_ms=START + DAY)
-    assert "2026-01-02, Ann: hello" in digest([said]).text
+    said = memory("m", "The code of the door is 4711.", kind=Kind.EPISODE, speaker="Ann", created_ms=START + DAY)
+    assert "- Ann: The code of the door is 4711. (2026-01-02) [m]" in digest([said]).text
 
 
-def test_a_long_memory_is_cut_and_marked():
-    (line,) = (x for x in digest([memory("m", "word " * 500)]).text.splitlines() if x.startswith("- "))
-    assert "…" in line
-    assert len(line) < 320
+def line(text: str, **fixed: object) -> str:
+    found = [x for x in digest([memory("m", text, **fixed)]).text.splitlines() if x.startswith("- ")]
+    return found[0][2:].rpartition(" (")[0] if found else ""
+
+
+def test_of_a_long_text_whole_sentences_are_shown():
+    assert line("The door code is 4711. " + "It was a long day for all of us. " * 20).endswith("for all of us.")
+    assert line("word " * 500, kind=Kind.EPISODE) == ""
+    cut = line("word " * 500)  # somebody noted it down
+    assert cut.endswith("…")
+    assert len(cut) <= 400
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Yesterday we moved the server to rack 4.", "On 2025-12-31 we moved the server to rack 4."),
+        ("the review is by tomorrow", "The review is by 2026-01-02."),
+        ("Paul became a vegetarian last month.", "Paul became a vegetarian in December 2025."),
+        ("We sail in two weeks.", "We sail about 2026-01-15."),
+        ("Three days ago Ana moved.", "On 2025-12-29 Ana moved."),
+        ("It snowed the last week of July.", "It snowed the last week of July."),
+        ("settings are in settings/app.toml", "settings are in settings/app.toml"),
+    ],
+)
+def test_days_are_written_as_dates_and_words_as_sentences(text, shown):
+    assert line(text) == shown
+
+
+def test_a_request_is_shown_without_the_words_that_ask():
+    asked = {"kind": Kind.EPISODE, "speaker": "user", "sort": Sort.REQUEST}
+    assert line("Please remember that the gate code is 4711.", **asked) == "The gate code is 4711."
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "shown"),
+    [
+        (
+            "Let's use MySQL for billing.",
+            "We use PostgreSQL instead of MySQL for billing.",
+            "We use PostgreSQL for billing.",
+        ),
+        ("The release is on Monday.", "The release is on Friday, not on Monday.", "The release is on Friday."),
+        ("The release is on Monday.", "We moved the release from Monday to Friday.", "We moved the release to Friday."),
+        ("Leo swims on Tuesday.", "Leo's lesson, he swims, is no longer on Tuesday, it is on Friday.", None),
+    ],
+)
+def test_what_a_later_message_names_as_replaced_is_not_shown(before, now, shown):
+    fixed = {"kind": Kind.EPISODE, "speaker": "user", "sort": Sort.DECISION}
+    crowd = [memory("old", before, **fixed), memory("new", now, created_ms=START + DAY, **fixed)]
+    found = digest(crowd)
+    assert found.ids == ("new",)
+    assert shown is None or shown in found.text
+    assert digest(crowd[:1]).ids == ("old",)
+
+
+def test_what_passes_or_is_polite_is_not_shown():
+    said = {"kind": Kind.EPISODE, "speaker": "user"}
+    texts = ["I need a coffee, back in five minutes.", "It rains all day here.", "Thanks, that helps!", "What is new?"]
+    assert digest([memory(f"m{i}", t, **said) for i, t in enumerate(texts)]).ids == ()
+    answer = memory("r", "The server listens on port 8081.", kind=Kind.EPISODE, speaker="assistant")
+    assert digest([answer]).ids == ()
 
 
 def test_the_policy_names_the_profile_and_a_caller_may_override_it():
@@ -202,15 +290,16 @@ def test_the_policy_names_the_profile_and_a_caller_may_override_it():
 
 @pytest.mark.behaviour("M7")
 def test_a_speakers_name_cannot_end_the_digest():
-    said = memory("m", "hello", kind=Kind.EPISODE, speaker=f"Eve {END} <!-- x")
+    said = memory("m", "The code is 4711.", kind=Kind.EPISODE, speaker=f"Eve {END} <!-- x")
     found = digest([said])
+    assert found.ids == ("m",)
     assert found.text.count(END) == 1
-    assert found.text.count("<!--") == 3
+    assert found.text.count("<!--") == 2
 
 
 def test_a_long_namespace_does_not_break_a_small_budget():
     found = build_digest(
-        [], {}, POLICY, tokens=estimate_tokens, exact=False, namespace="n" * 200, budget_tokens=50, profile=None
+        Candidates([]), POLICY, tokens=estimate_tokens, namespace="n" * 200, budget_tokens=50, profile=None
     )
     assert found.tokens <= 50
 
@@ -219,8 +308,20 @@ def test_a_long_namespace_does_not_break_a_small_budget():
 @ANY
 @given(st.text(max_size=300))
 def test_the_estimate_of_tokens_errs_high(text):
-    """At least one token for each word, and for each three bytes: more than any common tokenizer makes of prose."""
-    assert estimate_tokens(text) >= max(len(text.split()), len(text.encode("utf-8", "replace")) / 3)
+    """At least a token for each word, and for each digit: common tokenizers split numbers and ids into pieces."""
+    assert estimate_tokens(text) >= max(len(text.split()), sum(c in "0123456789" for c in text))
+
+
+@pytest.mark.parametrize(
+    ("text", "counted"),  # the most that five tokenizers of language models count
+    [
+        ("- 0190a0b1-7c3e-7d5e-9f00-3c4d5e6f7a8b", 35),
+        ("- The payment provider has a rate limit of 30 requests per minute. (2026-03-04) [8ed89b7d]", 31),
+        ("我们决定把发布日改到星期四下午两点。", 18),
+    ],
+)
+def test_the_estimate_is_not_below_what_tokenizers_count(text, counted):
+    assert estimate_tokens(text) >= counted
 
 
 @pytest.mark.parametrize(
@@ -240,16 +341,10 @@ def test_a_message_counts_for_what_it_asserts(text, share):
 
 
 @pytest.mark.behaviour("M3c")
-def test_what_asserts_something_comes_before_a_question_and_a_thank_you():
+def test_what_was_meant_to_be_kept_comes_before_what_was_said():
     crowd = [
-        memory("asks", "How many people are coming, and what is the budget for it?", kind=Kind.EPISODE),
-        memory("thanks", "Thanks, that helps!", kind=Kind.EPISODE),
-        memory("says", "Twelve people are coming, and the budget for all is 300 euros.", kind=Kind.EPISODE),
+        memory("said", "Twelve people are coming at 7, and the budget for all is 300 euros.", kind=Kind.EPISODE),
+        memory("note", "Use uv.", kind=Kind.NOTE),
     ]
-    assert digest(crowd).ids[0] == "says"
-    assert set(digest(crowd).ids) == {"asks", "thanks", "says"}
-
-
-def test_a_note_is_short_on_purpose():
-    crowd = [memory("note", "Use uv.", kind=Kind.NOTE), memory("said", "Use uv.", kind=Kind.EPISODE)]
-    assert digest(crowd).ids == ("note", "said")
+    assert digest(crowd, budget=56).ids == ("note",)
+    assert set(digest(crowd).ids) == {"note", "said"}

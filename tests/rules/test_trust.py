@@ -87,7 +87,9 @@ def some():
 def _said(memory, words, role):
     namespace = f"n{next(NUMBERS)}"
     memory.ingest([{"content": words, "role": role}], namespace)
-    return memory.list(namespace)[0], memory.digest(namespace)
+    (kept,) = memory.list(namespace)
+    memory.pin(kept.id)  # who is no user is shown in the digest only where somebody asks for it
+    return memory.get(kept.id), memory.digest(namespace)
 
 
 NUMBERS = iter(range(10**9))
@@ -164,7 +166,7 @@ def test_words_of_others_are_marked_in_the_digest_and_in_the_hooks_block(some):
         assert f'{mark}"Always deploy at noon."' in digest
         assert f'{mark}"Always deploy at noon."' in context_line(memory)
     memory, digest = some("Always deploy at noon.", "user")
-    assert "user: Always deploy at noon." in digest
+    assert "- Always deploy at noon." in digest
     assert "user: Always deploy at noon." in context_line(memory)
 
 

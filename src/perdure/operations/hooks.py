@@ -14,7 +14,6 @@ from perdure.operations import ingest as ingesting
 from perdure.operations import recall as recalling
 from perdure.operations.extract import Place, store_candidates
 from perdure.operations.lifecycle import digest as digesting
-from perdure.operations.lifecycle import review as reviewing
 from perdure.operations.ports import Context
 from perdure.operations.remember import Embed
 from perdure.operations.writing import retry
@@ -26,9 +25,8 @@ from perdure.records.message import Message
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.report import Ingested
-from perdure.records.signal_results import Question
 from perdure.records.sort import Sort
-from perdure.rules.escaping import label, one_line
+from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.prompt_context import context_block, fit_lines
 from perdure.rules.redaction import redact_by_policy
 from perdure.rules.remember_requests import find_requests
@@ -36,10 +34,9 @@ from perdure.rules.source_trust import takes_over, trust_of
 
 PROMPT_TOKENS: Final = 600
 """Budget of what is shown beside a prompt."""
-DIGEST_TOKENS: Final = 2200
-"""Most tokens of the digest at the start, whatever the policy's own budget is: agents hide longer texts in a file."""
 HITS: Final = 8
 ASKING: Final = "Where it says ask: ask the user at a suitable moment, then call `answer`."
+ASKING_OPEN: Final = "Ask the user what is open at a suitable moment, then call `answer`."
 KNOWN_AGAIN: Final = 0.9
 """From this likeness on, what a user asks to remember is known already."""
 QUIET_MS: Final = 600_000
@@ -128,17 +125,13 @@ class Agent:
 
         Showing them is no access. They are noted, so that an agent that repeats them is not learned from.
         """
-        budget = min(DIGEST_TOKENS, self.ctx.policy.digest.budget_tokens)
-        digest = digesting.digest(self.ctx, namespace, budget_tokens=budget, inside=session)
-        asked = self._questions(session, namespace)
-        if digest.ids or asked:
-            self._note(session, namespace, {"shown": list(digest.ids[:_SHOWN])}, "memories were shown")
-        parts = [digest.text] if digest.ids else []
-        if asked:
-            parts.append(
-                "\n".join(["", "Open questions. Ask the user at a suitable moment, then call `answer`:", *asked])
-            )
-        return context_block(parts)
+        room = self.ctx.policy.digest.start_tokens - estimate_tokens(context_block([ASKING_OPEN]))
+        shown = digesting.digest(self.ctx, namespace, budget_tokens=max(0, room), inside=session, brief=True)
+        if not shown.ids:
+            return ""
+        self._note(session, namespace, {"shown": list(shown.ids[:_SHOWN])}, "memories were shown")
+        lines = shown.text.splitlines()[2:-1]  # without the marks and the heading of a file
+        return context_block(["\n".join(lines), *([ASKING_OPEN] if shown.asks else [])])
 
     def beside(self, prompt: str, session: str, namespace: str) -> str:
         """Return what an agent is shown beside a user's prompt: memories that are related; "" if nothing is known.
@@ -209,14 +202,6 @@ class Agent:
         except PerdureError as error:  # the message itself is stored
             self.ctx.warn(f"A request to remember something was not stored as a note: {error}")
 
-    def _questions(self, session: str, namespace: str) -> list[str]:
-        """Return lines about what a person should be asked: of those that this session may see, what today allows."""
-        asked = reviewing.review(self.ctx, namespace, _PAGE)
-        records = {r.id: r for r in self.ctx.store.get(namespace, [q.id for q in asked])} if asked else {}
-        place = Place(namespace, session)
-        seen = [q for q in asked if q.id in records and place.sees(records[q.id])]
-        return [_question(q) for q in seen[: reviewing.left_today(self.ctx, namespace)]]
-
     def _session(self, document: Document) -> AgentSession:
         data = document.data
         seen = int(data.get("seen_ms", 0))
@@ -246,7 +231,3 @@ class Agent:
             )
 
         retry(attempt)
-
-
-def _question(asked: Question) -> str:
-    return f"- [{label(asked.id)}] {one_line(asked.question)} ({one_line(asked.why)})"

@@ -76,8 +76,7 @@ class Context:
     clock: Clock  # returns now
     ids: Ids  # makes ids
     embedder: Embedder | None  # text to vectors, or None for words only
-    tokens: Callable[[str], int]  # counts a text's tokens; exact if ``tokens_exact``, else an estimate that errs high
-    tokens_exact: bool
+    tokens: Callable[[str], int]  # counts a text's tokens: as the embedder does, else an estimate that errs high
     warn: Warn  # tells the person something once, loudly (for example that the embedder is missing)
     extension: Extension[Context]  # what learns from conversations, or what holds where nothing does
     golden: tuple[Canary, ...] = ()  # a person's own canaries (``gates.golden``)

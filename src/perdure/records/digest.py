@@ -12,7 +12,7 @@ class Digest(JsonRecord):
     """A rendered digest."""
 
     text: str  # Markdown between two marker lines
-    ids: tuple[str, ...]  # the memories in it, in order
-    tokens: int  # its length in tokens
-    exact: bool  # whether tokens were counted by the embedder's tokenizer, or estimated on the high side
+    ids: tuple[str, ...]  # the memories in it, in order, and those that its questions are about
+    tokens: int  # its length in tokens, estimated on the high side of common tokenizers
     profile: str  # the budget that applied
+    asks: bool = False  # whether there are questions among it that a person should be asked

@@ -12,6 +12,7 @@ SHORT: Final = 8
 GRAMMAR: Final = f"1 to {LONGEST_ID} ASCII letters, digits and . _ : -, starting with a letter or digit"
 
 _LONGEST_ENTITY_ID: Final = 80
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID: Final = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._:-]{{0,{LONGEST_ID - 1}}}")
 
 
@@ -28,6 +29,11 @@ def is_entity_id(value: object) -> bool:
         and value[0].isalnum()
         and all(c == "-" or c.isalnum() or unicodedata.category(c).startswith("M") for c in value)
     )
+
+
+def shown_id(identity: str) -> str:
+    """Return what is shown of an id: of a UUID the short id; another one whole."""
+    return short_id(identity) if _UUID.fullmatch(identity) else identity
 
 
 def short_id(identity: str) -> str:

@@ -165,6 +165,10 @@ class DigestPolicy:
 
     profile: str = store_key("tokens", "Which budget applies.", choices=("tokens", "claude-code", "hermes", "openclaw"))
     budget_tokens: int = store_key(2000, "Budget of the profile 'tokens'.", 50, 1_000_000)
+    start_tokens: int = store_key(
+        400, "Most tokens of what a coding agent is shown when a session starts.", 100, 10_000
+    )
+    prompt_tokens: int = store_key(250, "Most tokens of what it is shown beside a prompt.", 100, 10_000)
     diversity: float = store_key(0.5, "Penalty for memories similar to one chosen, 0 to 1.", 0, 1)
 
 

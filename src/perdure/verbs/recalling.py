@@ -184,7 +184,7 @@ class RecallingVerbs:
         profile: Profile | None = None,
         inside: Inside | None = None,
     ) -> Digest:
-        """Return MEMORY.md with the ids in it, its length, and how tokens were counted."""
+        """Return MEMORY.md with the ids in it and its length in tokens."""
         return digest.digest(self._context, namespace, budget_tokens=budget_tokens, profile=profile, inside=inside)
 
     def digest(

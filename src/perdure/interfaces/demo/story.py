@@ -153,8 +153,8 @@ def _in_view(show: Console, memory: Memory, lived: SimulatedLife, out: Path) -> 
     for title, text in (("after one month", lived.early_digest), ("at the end", details.text)):
         shown = "\n".join(line.split(" <!--")[0] for line in text.splitlines() if not line.startswith("<!--"))
         show.print(Panel(Markdown(shown), title=title))
-    how = "counted by the embedder's tokenizer" if details.exact else "estimated, on the high side"
-    show.print(f"{details.tokens} tokens ({how}), {len(details.ids)} memories.")
+
+    show.print(f"At most {details.tokens} tokens, {len(details.ids)} memories.")
 
 
 def _explained(show: Console, memory: Memory, lived: SimulatedLife) -> None:

@@ -6,14 +6,11 @@ reasons) is a ``Foreign`` or a ``Quote``: a terminal shows it with control chara
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
-from perdure.records.identifier import short_id
-
-UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+from perdure.records.identifier import shown_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +30,7 @@ class Identifier:
     @property
     def short(self) -> str:
         """What is shown of it: of a UUID its last characters, which are random; another id whole."""
-        return short_id(self.id) if UUID.fullmatch(self.id) else self.id
+        return shown_id(self.id)
 
 
 @dataclass(frozen=True, slots=True)

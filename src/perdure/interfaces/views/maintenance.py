@@ -95,8 +95,7 @@ def view_digest(made: Digest | str, request: Request) -> Iterator[Block]:
     if isinstance(made, str):
         yield PlainText(made)
         return
-    how = "counted by the embedder's tokenizer" if made.exact else "estimated on the high side"
-    size = f"{counted(len(made.ids), 'memory')}, {made.tokens:,} tokens ({how}), profile {made.profile}"
+    size = f"{counted(len(made.ids), 'memory')}, at most {made.tokens:,} tokens, profile {made.profile}"
     file = request.notes.get("file")
     if file is None:
         yield PlainText(made.text, size)

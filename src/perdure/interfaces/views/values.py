@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import UUID, Block, Foreign, Identifier, Line, Pairs, Table, Text, Undo
+from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Table, Text, Undo
+from perdure.records.identifier import shown_id
 from perdure.records.instant import Instant, text_of, to_instant
 from perdure.verbs.declaration import VERBS
 
@@ -117,7 +118,7 @@ def cell(name: str, value: Any, most: int = _BRIEF) -> Text:
     if isinstance(value, bool | int | float):
         return _number(value)
     if isinstance(value, str):
-        found = Identifier(value) if UUID.fullmatch(value) else Foreign(value, most if len(value) > most else 0)
+        found = Identifier(value) if shown_id(value) != value else Foreign(value, most if len(value) > most else 0)
         return found if value else ""
     if is_dataclass(value):
         return joined(cell(f.name, getattr(value, f.name), most) for f in fields(value))

@@ -14,7 +14,7 @@ from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.link_kinds import SUPERSEDES
 from perdure.records.memory import MemoryItem, Scope
-from perdure.rules.lifecycle.digest import LONGEST_LINE
+from perdure.rules.lifecycle.digest_lines import LONGEST_LINE
 
 _MOST_SAID: Final = 1000
 """Facts, those learned last, whose words notes are held against."""

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
+from perdure.operations.extract import Place
+from perdure.operations.lifecycle.review import left_today, review
 from perdure.operations.ports import Context
 from perdure.records.digest import Digest
+from perdure.records.instant import from_instant
 from perdure.records.memory import MemoryItem
 from perdure.records.recall import Filters
-from perdure.rules.lifecycle.digest import build_digest
+from perdure.records.signal_results import Question
+from perdure.rules.language.tokens import estimate_tokens
+from perdure.rules.lifecycle.digest import Candidates, build_digest
 from perdure.rules.lifecycle.signals import memory_items
 
 CONSIDERED: Final = 2000
+_QUESTIONS: Final = 50
 
 
 def digest(
@@ -22,22 +29,30 @@ def digest(
     budget_tokens: int | None = None,
     profile: str | None = None,
     inside: str | None = None,
+    brief: bool = False,
 ) -> Digest:
-    """Return the digest of a namespace."""
-    records = ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED)
-    considered = memory_items(records, ctx.policy, ctx.clock())
-    gone = _outdated(ctx, namespace, considered)
-    memories = [m for m in considered if m.id not in gone]
+    """Return the digest of a namespace; a brief one leaves out what was merely said."""
     return build_digest(
-        memories,
-        ctx.store.vectors(namespace, [m.id for m in memories]),
+        candidates(ctx, namespace, inside, brief=brief),
         ctx.policy,
-        tokens=ctx.tokens,
-        exact=ctx.tokens_exact,
+        tokens=estimate_tokens,
         namespace=namespace,
         budget_tokens=budget_tokens,
         profile=profile,
     )
+
+
+def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief: bool = False) -> Candidates:
+    """Return what a digest may show: visible memories with their whole texts, without what is known to be over."""
+    records = ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED)
+    considered = memory_items(records, ctx.policy, ctx.clock())
+    gone = _outdated(ctx, namespace, considered)
+    memories = [
+        replace(m, content=r.content.text) for m, r in zip(considered, records, strict=True) if m.id not in gone
+    ]
+    vectors = ctx.store.vectors(namespace, [m.id for m in memories])
+    year = from_instant(ctx.clock()).year if brief else None
+    return Candidates(memories, vectors, _questions(ctx, namespace, inside), not brief, year)
 
 
 def _outdated(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> frozenset[str]:
@@ -47,3 +62,12 @@ def _outdated(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> f
     """
     gone = set(ctx.extension.outdated(ctx, namespace, memories))
     return frozenset(gone.difference(m.id for m in memories if m.pinned))
+
+
+def _questions(ctx: Context, namespace: str, inside: str | None) -> list[Question]:
+    """Return what a person should be asked: of what may be seen here, as much as today allows."""
+    asked = review(ctx, namespace, _QUESTIONS)
+    records = {r.id: r for r in ctx.store.get(namespace, [q.id for q in asked])} if asked else {}
+    place = Place(namespace, inside)
+    seen = [q for q in asked if q.id in records and place.sees(records[q.id])]
+    return seen[: left_today(ctx, namespace)] if seen else []

@@ -1,42 +1,33 @@
-"""Choosing what stays in view: value per token with diversity, within a budget, one line for each memory."""
+"""MEMORY.md: what holds, in sections, within a budget. Facts first, then rules, decisions and notes, then what is open.
+
+One line for each memory, and one memory for each statement.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
 from perdure.records.digest import Digest
-from perdure.records.memory import Kind, MemoryItem, Tier
+from perdure.records.identifier import shown_id
+from perdure.records.memory import MemoryItem
 from perdure.records.policy import Policy
+from perdure.records.signal_results import Question
 from perdure.records.vector import Vector
 from perdure.rules.escaping import label, markdown_line
-from perdure.rules.language.sentences import sentences
-from perdure.rules.source_trust import display_text
+from perdure.rules.lifecycle.digest_entries import OPEN, SECTIONS, DigestEntry, by_topic, entries_of, repeats
+from perdure.rules.lifecycle.older_statements import vector_rows
 
 BEGIN: Final = "<!-- perdure:begin -->"
 END: Final = "<!-- perdure:end -->"
-LONGEST_LINE: Final = 280
 
 ATTENTION: Final = 60
-"""What a line costs beside its tokens, in tokens: a reader's attention. Without it the shortest small talk wins."""
-
-ASSERTED: Final = 80
-"""Bytes of sentences that are no questions with which a message says enough to count in full."""
-SLIGHT: Final = 0.5
-"""What a message that asserts nothing counts for: a question, a greeting."""
-_ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
-_READ: Final = 4000
-"""Characters of a message that are looked at for what it asserts."""
-
-EVER_USED: Final = 0.3
-FULL_ACCESSES: Final = 20
-PINNED: Final = 10.0
-
-GROUPS: Final = ("Pinned", "Lasting", "Now", "Recent", "Earlier")
+"""What a line costs beside its tokens, in tokens: a reader's attention. Without it the shortest lines win."""
+QUESTIONS_SHARE: Final = 0.4
+"""Most of a budget that open questions take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,141 +48,130 @@ PROFILES: Final[dict[str, Limits]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What a digest is made of."""
+
+    memories: Sequence[MemoryItem]  # visible memories, with their whole texts and current signals
+    vectors: Mapping[str, Vector] = field(default_factory=dict)  # id -> unit vector; may lack some
+    questions: Sequence[Question] = ()  # what a person should be asked, the most valuable first
+    said: bool = True  # whether what was merely said may be shown, too
+    year: int | None = None  # days of this year are written short; None writes all as ISO dates
+
+
 def build_digest(
-    memories: Sequence[MemoryItem],
-    vectors: Mapping[str, Vector],
+    given: Candidates,
     policy: Policy,
     *,
     tokens: Callable[[str], int],
-    exact: bool,
     namespace: str,
     budget_tokens: int | None,
     profile: str | None,
 ) -> Digest:
-    """Return the digest of some visible memories, whose signals are current.
+    """Return the digest of some memories.
 
-    ``vectors`` (id -> unit vector) are for diversity, and may lack some. ``tokens`` counts tokens, ``exact`` says
-    whether exactly. ``profile``, and ``budget_tokens`` for the profile ``tokens``, override the policy.
+    ``tokens`` counts tokens, on the high side of any tokenizer. ``profile``, and ``budget_tokens`` for the profile
+    ``tokens``, override the policy.
     """
     name = profile or ("tokens" if budget_tokens is not None else policy.digest.profile)
-    limits = PROFILES[name]
-    if name == "tokens":
-        limits = Limits(tokens=budget_tokens if budget_tokens is not None else policy.digest.budget_tokens)
-    title = namespace if limits.tokens is None or tokens(render([], {}, namespace)) * 2 <= limits.tokens else ""
-    budget = _Budget(limits, tokens, title)
-    lines = {m.id: _line(m) for m in memories}
-    ordered = _by_worth(memories, lines, vectors, tokens, policy.digest.diversity)
-    chosen = [m for m in ordered if budget.takes(lines[m.id], _group(m))]
-    text = render(chosen, lines, title)
-    shown = tuple(m.id for group in GROUPS for m in _in_order(chosen, group))
-    return Digest(text, shown, tokens(text), exact, name)
+    limits = _limits(name, budget_tokens, policy)
+    title = namespace if limits.tokens is None or tokens(render([], (), namespace)) * 2 <= limits.tokens else ""
+    budget = DigestBudget(limits, tokens, title)
+    asked = [q for q in given.questions if budget.takes(question_line(q), OPEN, QUESTIONS_SHARE)]
+    entries = entries_of(given.memories, given.vectors, said=given.said, year=given.year)
+    chosen = choose(by_worth(entries, given.vectors, tokens, policy.digest.diversity), budget)
+    text = render(chosen, asked, title)
+    shown = dict.fromkeys(e.memory.id for section in SECTIONS for e in _of_section(chosen, section))
+    shown |= dict.fromkeys(q.id for q in asked)
+    return Digest(text, tuple(shown), tokens(text), name, bool(asked))
 
 
-def render(memories: Sequence[MemoryItem], lines: Mapping[str, str], namespace: str) -> str:
-    """Return the Markdown: a heading, then groups in the order of importance."""
+def _limits(profile: str, budget_tokens: int | None, policy: Policy) -> Limits:
+    if profile != "tokens":
+        return PROFILES[profile]
+    return Limits(tokens=budget_tokens if budget_tokens is not None else policy.digest.budget_tokens)
+
+
+def choose(ordered: Sequence[DigestEntry], budget: DigestBudget) -> list[DigestEntry]:
+    """Return those of an order that fit into a budget, without those that say what one before them says."""
+    chosen: list[DigestEntry] = []
+    for entry in ordered:
+        if budget.has_room(entry) and not any(repeats(entry.memory, other.memory) for other in chosen):
+            budget.takes(entry.line, entry.section)
+            chosen.append(entry)
+    return chosen
+
+
+def render(entries: Sequence[DigestEntry], questions: Sequence[Question], namespace: str) -> str:
+    """Return the Markdown: a heading, then sections, in each what is about one thing together."""
     out = [BEGIN, f"# Memory ({label(namespace)})" if namespace else "# Memory"]
-    for group in GROUPS:
-        members = _in_order(memories, group)
-        if members:
-            out += ["", f"## {group}", *(lines[m.id] for m in members)]
+    for section in SECTIONS:
+        body = [question_line(q) for q in questions] if section == OPEN else []
+        body += [entry.line for entry in _of_section(entries, section)]
+        if body:
+            out += ["", f"## {section}", *body]
     return "\n".join([*out, END]) + "\n"
 
 
-def _in_order(memories: Sequence[MemoryItem], group: str) -> list[MemoryItem]:
-    return sorted((m for m in memories if _group(m) == group), key=lambda m: (-_worth(m), m.id))
+def _of_section(entries: Sequence[DigestEntry], section: str) -> list[DigestEntry]:
+    return by_topic([entry for entry in entries if entry.section == section])
 
 
-def _group(memory: MemoryItem) -> str:
-    if memory.pinned:
-        return "Pinned"
-    return {Tier.VAULT: "Lasting", Tier.HOT: "Now", Tier.WARM: "Recent", Tier.COLD: "Earlier"}[memory.tier]
+def question_line(question: Question) -> str:
+    """Return the line of what a person should be asked."""
+    return f"- {markdown_line(question.question)} [{label(shown_id(question.id))}]"
 
 
-def _line(memory: MemoryItem) -> str:
-    """One line: who and when for what was said, the words, the id in a comment that the words cannot break out of."""
-    speaker = memory.speaker if memory.kind is Kind.EPISODE else None
-    text = markdown_line(display_text(memory.content, memory.metadata, speaker, LONGEST_LINE))
-    said = f"{memory.created_at:%Y-%m-%d}, {label(speaker)}: " if speaker else ""
-    return f"- {said}{text} <!-- {label(memory.id)} -->"
-
-
-def _worth(memory: MemoryItem) -> float:
-    """Value now, plus what was ever asked for: value forgets old accesses within weeks, a digest must not.
-
-    Of a message so much as it asserts.
-    """
-    ever = math.log1p(memory.access_count) / math.log1p(FULL_ACCESSES)
-    worth = memory.value + EVER_USED * min(1.0, ever)
-    if memory.kind is Kind.EPISODE:
-        worth *= SLIGHT + (1.0 - SLIGHT) * assertion_share(memory.content)
-    return worth + (PINNED if memory.pinned else 0.0)
-
-
-def assertion_share(text: str) -> float:
-    """Return how much a message asserts, 0 to 1: a question asks and a thank-you is short, so they say little.
-
-    Counted in bytes, because a character of some scripts is a word of others.
-    """
-    text = text[:_READ]
-    parts = (text[start:end] for start, end in sentences(text))
-    told = sum(len(part.encode("utf-8", "replace")) for part in parts if not part.endswith(_ASKS))
-    return min(1.0, told / ASSERTED)
-
-
-def _by_worth(
-    memories: Sequence[MemoryItem],
-    lines: Mapping[str, str],
-    vectors: Mapping[str, Vector],
-    tokens: Callable[[str], int],
-    diversity: float,
-) -> list[MemoryItem]:
-    """Return all memories in the order in which they are taken: pinned first, then value per token, twins held back."""
-    if not memories:
+def by_worth(
+    entries: Sequence[DigestEntry], vectors: Mapping[str, Vector], tokens: Callable[[str], int], diversity: float
+) -> list[DigestEntry]:
+    """Return entries in the order in which they are taken: pinned first, then worth per token, twins held back."""
+    if not entries:
         return []
-    cost = np.array([tokens(lines[m.id]) + ATTENTION for m in memories], dtype=np.float64)
-    value = np.array([_worth(m) for m in memories])
-    dimensions = next((len(v) // 4 for v in vectors.values()), 0)
-    matrix = np.array(
-        [np.frombuffer(vectors[m.id], "<f4") if m.id in vectors else np.zeros(dimensions) for m in memories],
-        dtype=np.float32,
-    )
-    likeness = np.zeros(len(memories))
-    left = np.ones(len(memories), dtype=np.bool_)
-    order: list[MemoryItem] = []
-    for _ in memories:
+    cost = np.array([tokens(e.line) + ATTENTION for e in entries], dtype=np.float64)
+    value = np.array([e.worth for e in entries])
+    matrix = vector_rows([e.memory.id for e in entries], vectors)
+    likeness = np.zeros(len(entries))
+    left = np.ones(len(entries), dtype=np.bool_)
+    order: list[DigestEntry] = []
+    for _ in entries:
         worth = np.where(left, value * (1.0 - diversity * likeness) / cost, -np.inf)
         best = int(np.argmax(worth))
         left[best] = False
-        order.append(memories[best])
-        if dimensions:
+        order.append(entries[best])
+        if matrix is not None:
             likeness = np.maximum(likeness, np.clip(matrix @ matrix[best], 0.0, 1.0))
     return order
 
 
-class _Budget:
+class DigestBudget:
     """What is left of a profile's budget. Lines are counted one by one, so the sum errs on the high side."""
 
     def __init__(self, limits: Limits, tokens: Callable[[str], int], namespace: str) -> None:
-        self.limits, self.count = limits, tokens
-        self.groups: set[str] = set()
-        frame = render([], {}, namespace)
-        self.used = self._size(frame)
+        self.caps = (limits.tokens, limits.lines, limits.characters, limits.bytes)
+        self.count = tokens
+        self.sections: set[str] = set()
+        self.used = self._size(render([], (), namespace))
 
     def _size(self, text: str) -> list[int]:
         return [self.count(text), text.count("\n"), len(text), len(text.encode())]
 
-    def takes(self, line: str, group: str) -> bool:
-        """Take a line if it fits."""
-        text = line + "\n" + ("" if group in self.groups else f"\n## {group}\n")
-        after = [a + b for a, b in zip(self.used, self._size(text), strict=True)]
-        caps = (self.limits.tokens, self.limits.lines, self.limits.characters, self.limits.bytes)
-        if any(cap is not None and size > cap for size, cap in zip(after, caps, strict=True)):
+    def has_room(self, entry: DigestEntry) -> bool:
+        """Whether an entry fits."""
+        return self._after(entry.line, entry.section, 1.0) is not None
+
+    def takes(self, line: str, section: str, share: float = 1.0) -> bool:
+        """Take a line if it fits, within a share of the whole budget."""
+        after = self._after(line, section, share)
+        if after is None:
             return False
         self.used = after
-        self.groups.add(group)
+        self.sections.add(section)
         return True
 
-
-def estimate_tokens(text: str) -> int:
-    """Return an estimate of a text's tokens that errs high: one for every three bytes, at least one for each word."""
-    return max(len(text.encode("utf-8", "replace")) // 3 + 1, len(text.split()))
+    def _after(self, line: str, section: str, share: float) -> list[int] | None:
+        """Return what is used with a line; None if that is too much."""
+        text = line + "\n" + ("" if section in self.sections else f"\n## {section}\n")
+        after = [a + b for a, b in zip(self.used, self._size(text), strict=True)]
+        over = any(cap is not None and size > cap * share for size, cap in zip(after, self.caps, strict=True))
+        return None if over else after

@@ -1,0 +1,112 @@
+"""Days that are named from the day on which something was said, written as dates: "yesterday" as "on 2026-03-04"."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from typing import Final
+
+from perdure.rules.language.words import NUMBER_WORDS
+
+_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_COUNTS: Final = {**{w: int(n) for w, n in NUMBER_WORDS.items() if n.isdecimal()}, "a": 1, "an": 1}
+_SHIFTS: Final = {
+    "today": 0,
+    "yesterday": -1,
+    "tomorrow": 1,
+    "the day before yesterday": -2,
+    "the day after tomorrow": 2,
+    "heute": 0,
+    "gestern": -1,
+    "vorgestern": -2,
+    "aujourd'hui": 0,
+    "hier": -1,
+    "hoy": 0,
+    "ayer": -1,
+}
+_PARTS: Final = {"tonight": (0, "evening"), "last night": (-1, "evening")}
+_N: Final = rf"\d{{1,3}}|{'|'.join(_COUNTS)}"
+_RELATIVE: Final = re.compile(
+    rf"""\b(?:(?P<before>on|by|until|till|since|from|for|of|before|after|than|in)\s+)?(?<!the\ )(?:
+        (?P<day>the\ day\ before\ yesterday|the\ day\ after\ tomorrow|{"|".join(k for k in _SHIFTS if " " not in k)})
+          (?:\s+(?P<part>morning|afternoon|evening|night))?
+      | (?P<night>tonight|last\s+night) | this\s+(?P<now>morning|afternoon|evening)
+      | (?P<count>{_N})\s+(?P<unit>day|week|month|year)s?\s+ago
+      | (?<=in\ )(?P<ahead>{_N})\s+(?P<aheads>day|week|month|year)s?(?=[.,;!?]|$)
+      | (?P<step>last|next|this)\s+(?P<span>week(?:end)?|month|year|{"|".join(_WEEKDAYS)})
+    )\b(?P<owns>['’]s)?""",  # noqa: RUF001  # the typographic apostrophe is meant
+    re.IGNORECASE | re.VERBOSE,
+)
+_MONTHS_OF_YEAR: Final = 12
+_LATEST_DAY: Final = 28
+
+
+def resolve_days(text: str, said: date) -> str:
+    """Return a text with dates where it names days, weeks, months and years relative to when it was said.
+
+    "Yesterday" becomes a date, "last month" the month and its year, "three weeks ago" a date with "about". What is
+    beyond the calendar stays as it is. Linear in the text's length.
+    """
+
+    def dated(found: re.Match[str]) -> str:
+        try:
+            preposition, day = _resolved({k: v for k, v in found.groupdict().items() if v is not None}, said)
+        except (ValueError, OverflowError):
+            return found[0]
+        before = found["before"]
+        if found["owns"]:
+            words = f"{before + ' ' if before else ''}{day}{found['owns']}"
+        else:
+            words = f"{before if before and before.lower() not in ('on', 'in') else preposition} {day}"
+        return words[0].upper() + words[1:] if found[0][0].isupper() else words
+
+    return _RELATIVE.sub(dated, text)
+
+
+def _resolved(told: dict[str, str], said: date) -> tuple[str, str]:
+    """Return the preposition of a day or a longer time, and its name."""
+    lower = {key: " ".join(value.lower().split()) for key, value in told.items()}
+    if "day" in lower:
+        return _of_day(said + timedelta(days=_SHIFTS[lower["day"]]), lower.get("part"))
+    if "night" in lower:
+        shift, part = _PARTS[lower["night"]]
+        return _of_day(said + timedelta(days=shift), part)
+    if "now" in lower:
+        return _of_day(said, lower["now"])
+    if "count" in lower:
+        return _counted(said, lower["count"], lower["unit"], -1)
+    if "ahead" in lower:
+        return _counted(said, lower["ahead"], lower["aheads"], 1)
+    return _stepped(said, {"last": -1, "next": 1, "this": 0}[lower["step"]], lower["span"])
+
+
+def _of_day(day: date, part: str | None) -> tuple[str, str]:
+    return "on", f"the {part} of {day.isoformat()}" if part else day.isoformat()
+
+
+def _counted(said: date, count: str, unit: str, sign: int) -> tuple[str, str]:
+    number = sign * (int(count) if count.isdecimal() else _COUNTS[count])
+    if unit == "day":
+        return "on", (said + timedelta(days=number)).isoformat()
+    if unit == "week":
+        return "about", (said + timedelta(weeks=number)).isoformat()
+    return ("in", _month(said, number)) if unit == "month" else ("in", str(date(said.year + number, 1, 1).year))
+
+
+def _stepped(said: date, step: int, span: str) -> tuple[str, str]:
+    if span in _WEEKDAYS:
+        gap = (_WEEKDAYS.index(span) - said.weekday()) % 7
+        days = {1: gap or 7, 0: gap, -1: gap - 7}[step]
+        return "on", (said + timedelta(days=days)).isoformat()
+    monday = said - timedelta(days=said.weekday()) + timedelta(weeks=step)
+    if span == "week":
+        return "in", f"the week of {monday.isoformat()}"
+    if span == "weekend":
+        return "on", f"the weekend of {(monday + timedelta(days=5)).isoformat()}"
+    return ("in", _month(said, step)) if span == "month" else ("in", str(date(said.year + step, 1, 1).year))
+
+
+def _month(said: date, shift: int) -> str:
+    months = said.year * _MONTHS_OF_YEAR + said.month - 1 + shift
+    day = date(months // _MONTHS_OF_YEAR, months % _MONTHS_OF_YEAR + 1, min(said.day, _LATEST_DAY))
+    return f"{day:%B} {day.year}"

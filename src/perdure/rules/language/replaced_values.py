@@ -1,0 +1,88 @@
+"""What a text says no longer holds: "PostgreSQL instead of MySQL", "moved from Monday to Thursday", "config/ is gone".
+
+English; in other languages a text replaces nothing here, and what it says stands beside what was said before.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from perdure.rules.language.words import STOP_WORDS
+
+_OLD: Final = r"(?P<old>[^\s,;:!?()]+(?:\s+[^\s,;:!?()]+){0,3}?)"
+_END: Final = (
+    r"(?=[,;:!?()]|\.(?:\s|\Z)|\s*\Z|\s+(?:for|because|as|since|and|but|so|when|if|which|that|any\s?more|now|from|in|on"
+    r"|at|to|with|this|by)\b)"
+)
+_MOVES: Final = (
+    r"\b(?:switch|mov|chang|migrat|shift|went|go|rais|increas|lower|reduc|decreas|postpon|resched|cut|renam)\w*\b"
+)
+_REMOVABLE: Final = (
+    rf"(?:,\s*|\s+)(?:instead\s+of|rather\s+than)\s+{_OLD}{_END}",
+    rf",\s*(?:and\s+)?not\s+(?:(?:on|in|at|to|with|by|every)\s+)?{_OLD}{_END}",
+    rf"(?<=\s)from\s+{_OLD}\s+(?=to\s)",
+    (
+        rf"\s(?:is|are|was|were)\s+no\s+longer\s+(?:(?:on|in|at|with|by)\s+)?{_OLD}[,;]\s*(?:but\s+|and\s+)?"
+        r"(?:it|they|he|she|we|that)\b(?=\s)"
+    ),
+)
+_TOLD: Final = (
+    rf"\bno\s+longer\s+(?:\w+s?\s+)?(?:(?:on|in|at|with|by)\s+)?{_OLD}{_END}",
+    rf"\b(?:dropped|replaced|cancelled|canceled|abandoned|got\s+rid\s+of)\s+{_OLD}{_END}",
+    r"(?P<old>[^\s,;:]+)\s+is\s+gone\b",
+)
+_PATTERNS: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), removable)
+    for patterns, removable in ((_REMOVABLE, True), (_TOLD, False))
+    for pattern in patterns
+)
+_CHANGES: Final = re.compile(_MOVES, re.IGNORECASE)
+_TOKEN: Final = re.compile(r"[^\W_]+(?:[./@:_-][^\W_]+)*")
+_PLURAL_FROM: Final = 4
+_READ: Final = 2000
+_FROM: Final = 2
+"""The place of the pattern that also needs a verb of change."""
+
+
+def changes(text: str) -> bool:
+    """Return whether a text says that something changes."""
+    return _CHANGES.search(text[:_READ]) is not None
+
+
+class ReplacedValue(NamedTuple):
+    """A value that a text says no longer holds."""
+
+    start: int
+    """Where the words begin that may be left out: the text then says what holds, and nothing else."""
+    end: int
+    """Where they end; the same as ``start`` where nothing may be left out."""
+    words: frozenset[str]
+    """The content words of the value, as ``content_words`` returns them."""
+
+
+@lru_cache(maxsize=4096)
+def content_words(text: str) -> frozenset[str]:
+    """Return the words of a text that say something, lower case and without plurals; paths and names stay whole."""
+    return frozenset(_singular(w) for w in _TOKEN.findall(text[:_READ].lower()) if w not in STOP_WORDS)
+
+
+def replaced_values(text: str) -> list[ReplacedValue]:
+    """Return the values that a text says hold no longer; its first 2,000 characters count."""
+    said = text[:_READ]
+    found: list[ReplacedValue] = []
+    for place, (pattern, removable) in enumerate(_PATTERNS):
+        if place == _FROM and not _CHANGES.search(said):
+            continue
+        found += [
+            ReplacedValue(match.start(), match.end() if removable else match.start(), words)
+            for match in pattern.finditer(said)
+            if (words := content_words(match["old"]))
+        ]
+    return found
+
+
+def _singular(word: str) -> str:
+    plural = len(word) >= _PLURAL_FROM and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if plural else word

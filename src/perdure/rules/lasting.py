@@ -1,0 +1,70 @@
+"""Which sentences of a message tell something that lasts, and which are unsure: a port and a name, not the weather.
+
+Numbers, identifiers and names tell in every language that has capitals; lists of words only take out what passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from perdure.rules.language.sentences import sentences
+from perdure.rules.language.words import STOP_WORDS
+
+_TELLS: Final = re.compile(r"[0-9]|[^\W\d_][_/.@:\\][^\W\d_]|[a-z][A-Z]|`")
+_WITHIN: Final = re.compile(r"(?<=[^\s.!?:\"“])\s+(?:\W?)([A-Z][^\W_]+)")
+_FIRST: Final = re.compile(r"\W*([A-Z][^\W\d_]+)")
+_PASSES: Final = re.compile(
+    r"\b(?:today|yesterday|tomorrow|tonight|this\s+(?:morning|afternoon|evening)|last\s+night|right\s+now|just\s+now"
+    r"|at\s+the\s+moment|back\s+in|in\s+a\s+(?:minute|moment|second)|heute|gestern|morgen|hoy|ayer|aujourd'hui|hier)\b",
+    re.IGNORECASE,
+)
+_HAPPENED: Final = re.compile(
+    r"\b(?:I|we)\s+(?:just\s+|also\s+|then\s+)?(?:\w{2,}ed|went|saw|met|had|got|did|made|took|ate|bought|found|was|were"
+    r"|felt|thought|came|gave|told|said|read|ran|won|lost|spent|tried)\b"
+)
+_UNSURE: Final = re.compile(
+    r"\b(?:maybe|perhaps|not\s+(?:yet\s+)?(?:sure|decided)|undecided|haven't\s+decided|not\s+certain|vielleicht"
+    r"|nicht\s+sicher|peut-être|quizás?|tal\s+vez)\b|也许|可能|たぶん",
+    re.IGNORECASE,
+)
+
+
+def names_within(texts: Iterable[str]) -> frozenset[str]:
+    """Return the words that stand capitalised within sentences of some texts: probably names, as they are written."""
+    return frozenset(name for text in texts for name in _WITHIN.findall(text) if name.lower() not in STOP_WORDS)
+
+
+def is_unsure(text: str) -> bool:
+    """Return whether a message leaves open what it says."""
+    return _UNSURE.search(text) is not None
+
+
+def is_passing(text: str) -> bool:
+    """Return whether a message speaks of the moment at which it was said."""
+    return _PASSES.search(text) is not None
+
+
+def lasting_sentences(text: str, names: Collection[str] = ()) -> list[str]:
+    """Return the sentences of a message that tell something that lasts: they name or number it, and no passing day.
+
+    Args:
+        text: The message.
+        names: Known names: one of them may open a sentence, where every word has a capital.
+    """
+    parts = [text[start:end] for start, end in sentences(text)]
+    return [part for part in parts if _lasts(part, names)]
+
+
+def _lasts(part: str, names: Collection[str]) -> bool:
+    if part.startswith("```") or part.endswith(("?", "？")):  # noqa: RUF001  # the full-width mark is meant
+        return False
+    if _PASSES.search(part) or _HAPPENED.search(part) or _UNSURE.search(part):
+        return False
+    first = _FIRST.match(part)
+    return (
+        _TELLS.search(part) is not None
+        or any(name.lower() not in STOP_WORDS for name in _WITHIN.findall(part))
+        or (first is not None and first[1] in names)
+    )

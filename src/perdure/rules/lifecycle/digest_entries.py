@@ -1,0 +1,177 @@
+"""What MEMORY.md says of each memory, in which section and about whom; what passes, asks or is polite has no entry."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from perdure.records.memory import Kind, MemoryItem
+from perdure.records.sort import Sort
+from perdure.records.vector import Vector
+from perdure.rules.language.replaced_values import content_words
+from perdure.rules.language.sentences import sentences
+from perdure.rules.language.words import STOP_WORDS, has_name, may_answer
+from perdure.rules.lasting import is_passing, is_unsure, lasting_sentences, names_within
+from perdure.rules.lifecycle.digest_lines import render_line, sort_of_memory
+from perdure.rules.lifecycle.older_statements import find_older
+from perdure.rules.meaning_guard import Anchors, anchors
+from perdure.rules.source_trust import is_trusted, stored_trust
+
+FACTS, RULES, NOTES, SAID, OPEN = "Facts", "Rules and decisions", "Notes", "From conversations", "Open"
+SECTIONS: Final = (FACTS, RULES, NOTES, SAID, OPEN)
+
+ASSERTED: Final = 80
+"""Bytes of sentences that are no questions with which a message says enough to count in full."""
+SLIGHT: Final = 0.5
+"""What a message that asserts next to nothing counts for."""
+DELIBERATE: Final = 2.0
+"""What a memory counts for that somebody asked for, decided, noted down or handed over, beside a statement's 1."""
+EVER_USED: Final = 0.3
+FULL_ACCESSES: Final = 20
+PINNED: Final = 10.0
+ECHO: Final = 0.8
+"""From this share of a text's words on, another that has them may say all that it says."""
+_ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
+_READ: Final = 4000
+_NAME: Final = re.compile(r"(?<![.!?:\"])\s+([A-Z][^\W_]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class DigestEntry:
+    """A memory as it stands in a digest."""
+
+    memory: MemoryItem
+    section: str  # one of SECTIONS
+    line: str  # what it says, with its day and its id
+    worth: float  # what it is worth to a reader, before what it costs
+
+
+def entries_of(
+    memories: Sequence[MemoryItem], vectors: Mapping[str, Vector], *, said: bool = True, year: int | None = None
+) -> list[DigestEntry]:
+    """Return the entries of those memories that have something to say that holds.
+
+    Args:
+        memories: Visible memories, with their whole texts and current signals.
+        vectors: id -> unit vector; may lack some.
+        said: Whether what was merely said, or left open, may have an entry.
+        year: Days of this year are written short; None writes all as ISO dates.
+    """
+    older = find_older(memories, vectors)
+    names = names_within(m.content[:_READ] for m in memories)
+    found = []
+    for memory in memories:
+        if memory.id in older.over and not memory.pinned:
+            continue
+        section, told = _place(memory, names)
+        if not section or not (said or section not in (SAID, OPEN)):
+            continue
+        if line := render_line(memory, told, older.left_out.get(memory.id, ()), year):
+            found.append(DigestEntry(memory, section, line, _worth(memory, section)))
+    return sorted(found, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
+
+
+def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[str]]:
+    """Return the section of a memory, "" for none, and the sentences that stand there; none for all of them."""
+    if memory.kind is not Kind.EPISODE:
+        return {Kind.PROCEDURE: RULES, Kind.NOTE: NOTES}.get(memory.kind, FACTS), ()
+    if memory.pinned:
+        return RULES, ()
+    sort = sort_of_memory(memory)
+    others = not may_answer(memory.speaker) or not is_trusted(stored_trust(memory.metadata))
+    if others or sort in (Sort.SMALL_TALK, Sort.QUESTION):
+        return (SAID if memory.access_count and others else ""), ()
+    return _place_of_told(memory, sort, names)
+
+
+def _place_of_told(memory: MemoryItem, sort: Sort, names: Collection[str]) -> tuple[str, Sequence[str]]:
+    """Return the same of a message in which a person tells something."""
+    told: Sequence[str] = ()
+    if sort is not Sort.REQUEST and is_unsure(memory.content[:_READ]):
+        section = OPEN
+    elif sort in (Sort.REQUEST, Sort.DECISION):
+        section = RULES
+    elif told := lasting_sentences(memory.content[:_READ], names):
+        section = FACTS
+    else:
+        section = SAID if memory.access_count or _asserts(memory) else ""
+    return section, told
+
+
+def _asserts(memory: MemoryItem) -> bool:
+    """Return whether what was merely said says enough, and more than of a passing moment."""
+    return assertion_share(memory.content) >= SLIGHT and not is_passing(memory.content[:_READ])
+
+
+def _worth(memory: MemoryItem, section: str) -> float:
+    """Value now, plus what was ever asked for: value forgets old accesses within weeks, a digest must not.
+
+    What was merely said counts for so much as it asserts; what somebody meant to be kept counts more.
+    """
+    ever = math.log1p(memory.access_count) / math.log1p(FULL_ACCESSES)
+    worth = memory.value + EVER_USED * min(1.0, ever)
+    if memory.kind is Kind.EPISODE and section != RULES:
+        worth *= SLIGHT + (1.0 - SLIGHT) * assertion_share(memory.content)
+    else:
+        worth *= DELIBERATE
+    return worth + (PINNED if memory.pinned else 0.0)
+
+
+def assertion_share(text: str) -> float:
+    """Return how much a message asserts, 0 to 1: a question asks and a thank-you is short, so they say little.
+
+    Counted in bytes, because a character of some scripts is a word of others.
+    """
+    text = text[:_READ]
+    parts = (text[start:end] for start, end in sentences(text))
+    told = sum(len(part.encode("utf-8", "replace")) for part in parts if not part.endswith(_ASKS))
+    return min(1.0, told / ASSERTED)
+
+
+def repeats(one: MemoryItem, other: MemoryItem) -> bool:
+    """Return whether a memory says nothing that another does not: no number, name, identifier or "not" of its own."""
+    own, there = content_words(one.content), content_words(other.content)
+    if not own or len(own & there) < ECHO * len(own):
+        return False
+    mine, others = _anchors(one.content), _anchors(other.content)
+    kinds = ("numbers", "dates", "names", "code", "negations")
+    return all(set(getattr(mine, kind)) <= set(getattr(others, kind)) for kind in kinds)
+
+
+@lru_cache(maxsize=4096)
+def _anchors(text: str) -> Anchors:
+    return anchors(text)
+
+
+def by_topic(entries: Sequence[DigestEntry]) -> list[DigestEntry]:
+    """Return entries so that those about one thing stand together: topics by their worth, the newest entry first."""
+    topics = _topics(entries)
+    most: dict[str, float] = {}
+    for entry, topic in zip(entries, topics, strict=True):
+        most[topic] = max(entry.worth, most.get(topic, 0.0))
+
+    def place(at: int) -> tuple[bool, float, str, int, str]:
+        topic, memory = topics[at], entries[at].memory
+        return not topic, -most[topic], topic, -memory.state.created_ms, memory.id
+
+    return [entries[at] for at in sorted(range(len(entries)), key=place)]
+
+
+def _topics(entries: Sequence[DigestEntry]) -> list[str]:
+    """Return what each entry is about: a fact's subject, else the name in it that most of the others have, or ""."""
+    names = [_names(entry.memory) for entry in entries]
+    common = Counter(name for found in names for name in found)
+    return [min((n for n in found if common[n] > 1), key=lambda n: (-common[n], n), default="") for found in names]
+
+
+def _names(memory: MemoryItem) -> set[str]:
+    if memory.kind is Kind.FACT:
+        return {memory.content.partition(":")[0].casefold()}
+    if memory.kind is Kind.EPISODE and memory.speaker and has_name(memory.speaker):
+        return {memory.speaker.casefold()}
+    return {name.casefold() for name in _NAME.findall(memory.content[:_READ])} - STOP_WORDS

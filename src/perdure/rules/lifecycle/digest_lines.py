@@ -1,0 +1,128 @@
+"""One line of MEMORY.md for a memory: whole sentences that say something, dates instead of "yesterday", a short id."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Final
+
+from perdure.records.identifier import shown_id
+from perdure.records.memory import Kind, MemoryItem
+from perdure.records.sort import MESSAGE_SORTS, Sort
+from perdure.rules.escaping import label, markdown_line
+from perdure.rules.language.relative_days import resolve_days
+from perdure.rules.language.sentences import sentences
+from perdure.rules.language.words import NEGATIONS, STOP_WORDS, TURNING, has_name
+from perdure.rules.remember_requests import find_requests
+from perdure.rules.source_trust import display_text
+from perdure.rules.worth import asks, sort_of
+
+LONGEST_LINE: Final = 280
+"""Characters of the words of a line; of a longer text those first sentences that fit."""
+_LONGEST_SENTENCE: Final = 400
+_READ: Final = 4000
+"""Characters of a message that are read."""
+_FIRST_WORD: Final = re.compile(r"[^\W\d_]+\b(?![./@:_-]\w)")
+_PLAIN_FIRST: Final = STOP_WORDS | NEGATIONS | TURNING
+"""Words that are no names: a sentence that begins with one begins with a capital."""
+_ENDS_BARE: Final = re.compile(r"[^\W_]\Z")
+_NO_SENTENCE: Final = re.compile(r"\S*[/\\@_]\S*\Z")
+"""A path or an address at the end of a text: a full stop would be read as part of it."""
+
+
+@lru_cache(maxsize=4096)
+def _sort_of(text: str, speaker: str) -> Sort:
+    return sort_of(text, speaker)[0]
+
+
+def sort_of_memory(memory: MemoryItem) -> Sort:
+    """Return what a message does, also of one that was stored before messages had sorts; of all else its sort."""
+    if memory.kind is not Kind.EPISODE or memory.state.sort in MESSAGE_SORTS:
+        return memory.state.sort
+    return _sort_of(memory.content, memory.speaker or "user")
+
+
+def render_line(
+    memory: MemoryItem,
+    told: Sequence[str] = (),
+    left_out: Sequence[tuple[int, int]] = (),
+    year: int | None = None,
+) -> str:
+    """Return the line of a memory; "" of one that has nothing to say in whole sentences.
+
+    Args:
+        memory: The memory, with its whole text.
+        told: The sentences of a message that are shown; if there are none, all that tell something.
+        left_out: Where its text says what no longer holds, in characters: left out of the line.
+        year: A day of this year is written short ("6 Mar"); None writes an ISO date.
+    """
+    said = _told_words(memory, told, left_out)
+    if not said:
+        return ""
+    named = memory.kind is Kind.EPISODE and (has_name(memory.speaker) or not _is_users(memory.speaker))
+    speaker = memory.speaker if named else None
+    words = markdown_line(display_text(said, memory.metadata, speaker, _LONGEST_SENTENCE))
+    who = f"{label(speaker)}: " if speaker else ""
+    return f"- {who}{words} ({_day(memory.created_at, year)}) [{label(shown_id(memory.id))}]"
+
+
+def _day(at: datetime, year: int | None) -> str:
+    if year is None:
+        return f"{at:%Y-%m-%d}"
+    return f"{at.day} {at:%b}" if at.year == year else f"{at.day} {at:%b} {at.year}"
+
+
+def _told_words(memory: MemoryItem, told: Sequence[str], left_out: Sequence[tuple[int, int]]) -> str:
+    """Return what a memory says, in whole sentences of at most ``LONGEST_LINE`` characters; "" if there are none.
+
+    Questions and polite words of a message are left out, and the words "please remember that". A note that is longer
+    than a line and has no sentence that fits is cut, because somebody wrote it down, and so is a pinned message.
+    """
+    text = memory.content[:_READ]
+    for start, end in sorted(left_out, reverse=True):
+        text = text[:start] + text[end:]
+    if memory.kind is Kind.FACT:
+        return text
+    parts = [text[start:end] for start, end in sentences(text)]
+    if memory.kind is Kind.EPISODE:
+        requests = find_requests(text) if sort_of_memory(memory) is Sort.REQUEST else []
+        parts = [request.content for request in requests] or _without_asking(parts)
+    said = _fitting(told if told and not left_out else parts)
+    if not said and (memory.pinned or memory.kind is not Kind.EPISODE):
+        said = text
+    return _as_sentence(resolve_days(said, memory.created_at.date())) if said else ""
+
+
+def _without_asking(parts: Sequence[str]) -> list[str]:
+    """Return the sentences that tell something: no code, no question, no polite words."""
+    told = [p for p in parts if not p.startswith("```") and not asks(p)]
+    return [p for p in told if _sort_of(p, "user") is not Sort.SMALL_TALK]
+
+
+def _fitting(parts: Sequence[str]) -> str:
+    """Return the first sentences that fit into a line; the first alone may be somewhat longer."""
+    if not parts or len(parts[0]) > _LONGEST_SENTENCE:
+        return ""
+    said = " ".join(parts[0].split())
+    for part in parts[1:]:
+        longer = f"{said} {' '.join(part.split())}"
+        if len(longer) > LONGEST_LINE:
+            break
+        said = longer
+    return said
+
+
+def _as_sentence(said: str) -> str:
+    """Return words that begin with a capital and end with a mark, where they are no name, path or command."""
+    first = _FIRST_WORD.match(said)
+    if first and first[0] in _PLAIN_FIRST:
+        said = said[0].upper() + said[1:]
+    if " " in said and _ENDS_BARE.search(said) and not _NO_SENTENCE.search(said):
+        said += "."
+    return said
+
+
+def _is_users(speaker: str | None) -> bool:
+    return speaker is None or speaker.lower() in {"user", "human"}

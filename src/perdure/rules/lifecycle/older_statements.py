@@ -1,0 +1,110 @@
+"""Which statements a later one takes the place of, as far as a summary goes: none of them is shown as current.
+
+Nothing is decided here about the memories themselves: recall shows both, the newer first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+
+from perdure.records.memory import Kind, MemoryItem
+from perdure.records.sort import Sort
+from perdure.records.vector import Vector
+from perdure.rules.differences import differ, statements
+from perdure.rules.language.replaced_values import ReplacedValue, changes, content_words, replaced_values
+from perdure.rules.language.words import CALENDAR, may_answer
+from perdure.rules.lifecycle.digest_lines import sort_of_memory
+
+ALIKE: Final = 0.65
+"""From this cosine on, two statements with other numbers are about one thing (rules/presentation.py)."""
+_ABOUT_ONE_THING: Final = 0.5
+"""So alike, or with another word in common, two texts with one value are about the same."""
+_COMMON: Final = 2
+"""So many words in common at least."""
+_COMPARED: Final = 400
+"""So many of the latest statements are compared word by word, where there are no vectors."""
+_KINDS: Final = (Kind.EPISODE, Kind.NOTE)
+_SILENT: Final = (Sort.QUESTION, Sort.SMALL_TALK)
+
+
+@dataclass(frozen=True, slots=True)
+class OlderStatements:
+    """What later statements say of earlier ones."""
+
+    over: set[str] = field(default_factory=set)  # memories whose statement a later one takes the place of
+    # memory -> where it names values that earlier ones have, in characters: without them it says what holds
+    left_out: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+
+
+def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) -> OlderStatements:
+    """Return what is over among some memories: a later one names its value as replaced, or gives another number."""
+    told = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
+    told.sort(key=lambda m: (m.state.created_ms, m.id))
+    found = OlderStatements()
+    matrix = vector_rows([m.id for m in told], vectors)
+    words = [content_words(m.content) for m in told]
+    replaced = [replaced_values(m.content) for m in told]
+    for at, values in enumerate(replaced):
+        for value in values:
+            over = [i for i in range(at) if _is_over(i, at, value, words, replaced, matrix)]
+            found.over.update(told[i].id for i in over)
+            if over and value.end > value.start:
+                found.left_out.setdefault(told[at].id, []).append((value.start, value.end))
+    for older, newer in _about_one_thing(told, words, matrix):
+        if _says_otherwise(told[newer], told[older]):
+            found.over.add(told[older].id)
+    return found
+
+
+def _says_otherwise(newer: MemoryItem, older: MemoryItem) -> bool:
+    """Return whether two messages of one person give different numbers, or one denies what the other says."""
+    said = newer.kind is older.kind is Kind.EPISODE and newer.speaker == older.speaker
+    return said and differ(statements(older.content), statements(newer.content))
+
+
+def _is_over(
+    older: int,
+    newer: int,
+    value: ReplacedValue,
+    words: Sequence[frozenset[str]],
+    replaced: Sequence[Sequence[ReplacedValue]],
+    matrix: np.ndarray | None,
+) -> bool:
+    """Return whether an earlier memory says a value that a later one names as replaced, of the same thing."""
+    if not value.words <= words[older] or any(value.words <= own.words for own in replaced[older]):
+        return False
+    if (words[older] & words[newer]) - value.words - CALENDAR:
+        return True
+    return matrix is not None and float(matrix[older] @ matrix[newer]) >= _ABOUT_ONE_THING
+
+
+def _about_one_thing(
+    told: Sequence[MemoryItem], words: Sequence[frozenset[str]], matrix: np.ndarray | None
+) -> Iterator[tuple[int, int]]:
+    """Yield the pairs, the earlier first, that are about one thing.
+
+    By meaning; where there are no vectors by half of their words, if the later one says that something changes.
+    """
+    if matrix is not None:
+        for older, newer in np.argwhere(np.triu(matrix @ matrix.T >= ALIKE, 1)).tolist():
+            yield older, newer
+        return
+    first = max(0, len(words) - _COMPARED)
+    for older, newer in combinations(range(first, len(words)), 2):
+        common = len(words[older] & words[newer]) if changes(told[newer].content) else 0
+        if common >= max(_COMMON, _ABOUT_ONE_THING * min(len(words[older]), len(words[newer]))):
+            yield older, newer
+
+
+def vector_rows(ids: Sequence[str], vectors: Mapping[str, Vector]) -> np.ndarray | None:
+    """Return the vectors of memories as rows, zeros where one has none; None where none has one."""
+    size = next((len(vectors[i]) // 4 for i in ids if i in vectors), 0)
+    if not size:
+        return None
+    rows = [np.frombuffer(vectors[i], "<f4") if i in vectors else np.zeros(size, "<f4") for i in ids]
+    return np.array(rows, dtype=np.float32)

@@ -1,0 +1,57 @@
+"""Scripted days of an assistant: what a person would keep stands in the summary; small talk and old values do not."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from conftest import WORDS_ONLY, HashEmbedder
+from perdure.records.message import Message
+from perdure.rules.language.tokens import estimate_tokens
+
+DAYS = Path(__file__).parent / "days"
+
+
+def messages(session):
+    """The messages of a session, a minute apart."""
+    said = (line.partition(": ") for line in session["said"].strip().splitlines())
+    return [
+        Message(words, role, at=session["begins"] + timedelta(minutes=n), session=session["name"], key=str(n))
+        for n, (role, _, words) in enumerate(said)
+    ]
+
+
+@pytest.fixture(params=["coder"])
+def day(request):
+    return tomllib.loads((DAYS / f"{request.param}.toml").read_text("utf-8"))
+
+
+@pytest.fixture(params=[None, HashEmbedder()], ids=["words", "meaning"])
+def lived(opening, clock, day, request):
+    memory = opening(WORDS_ONLY if request.param is None else {}, request.param)
+    for session in day["sessions"]:
+        clock.now = session["begins"] + timedelta(hours=1)
+        memory.ingest(messages(session))
+    return memory
+
+
+def held(text, kept):
+    """The lists of words of which all stand in one line."""
+    lines = [line for line in text.splitlines() if line.startswith("- ")]
+    return [words for words in kept if any(all(word in line for word in words) for line in lines)]
+
+
+def test_a_summary_has_what_a_person_would_keep_and_nothing_that_is_over(lived, day):
+    text = lived.digest()
+    assert held(text, day["kept"]) == day["kept"]
+    assert [words for words in day["outdated"] if words in text] == []
+
+
+def test_a_session_begins_with_what_a_person_would_keep_and_no_small_talk(lived, day):
+    shown = lived.agent.opening("next", "default")
+    assert estimate_tokens(shown) <= 400
+    assert len(held(shown, day["kept"])) >= 7
+    assert [words for words in (*day["outdated"], *day["noise"]) if words in shown] == []
