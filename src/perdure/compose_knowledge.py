@@ -45,11 +45,7 @@ def knowledge_of(policy: Policy) -> Extension[Context]:
 
 
 class OnDemand(Extension[Context]):
-    """What learns facts, loaded where something was learned before: a seam is passed on if it meets a fact.
-
-    Args:
-        load: Loads it.
-    """
+    """What learns facts, loaded where something was learned before: a seam is passed on if it meets a fact."""
 
     def __init__(self, load: Callable[[], Extension[Context]]) -> None:
         self._load = load

@@ -36,11 +36,7 @@ class Warner:
 
 
 class LazyChat:
-    """A language model behind an endpoint; what speaks to it is loaded when it is asked first.
-
-    Args:
-        policy: The section [model].
-    """
+    """A language model behind an endpoint; what speaks to it is loaded when it is asked first."""
 
     def __init__(self, policy: ModelPolicy) -> None:
         self._policy = policy

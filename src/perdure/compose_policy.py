@@ -24,8 +24,7 @@ from perdure.rules.policy_check import policy_from
 RLM_VARIABLE: Final = "PERDURE_RLM_CONFIG"
 """The environment variable that names the file ``rlm-config.json``; ``~/.claude/rlm-config.json`` if not set."""
 
-_LONGEST_PATH: Final = 300
-"""Characters of a path that an error shows."""
+_LONGEST_PATH: Final = 300  # characters of a path that an error shows
 _LARGEST_FILE: Final = 16 * 1024 * 1024
 
 RLM_KEYS: Final = {
@@ -100,8 +99,7 @@ def load_policy(policy: str | os.PathLike[str] | Mapping[str, Any] | None = None
     return whole
 
 
-_said: set[str] = set()
-"""Notices that were given in this process."""
+_said: set[str] = set()  # notices that were given in this process
 
 
 def policy_file() -> Path | None:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 DAY_MS: Final = 86_400_000.0
-HORIZON_DAYS: Final = 36_525.0
-"""A hundred years: what has not happened by then counts as never."""
+HORIZON_DAYS: Final = 36_525.0  # a hundred years: what has not happened by then counts as never
 
 _FEW: Final = 16
 _SOME: Final = 256

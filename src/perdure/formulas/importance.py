@@ -17,8 +17,7 @@ ACCESS_CAP: Final = 20
 DIMINISHING_UNIT: Final = 0.1
 _FIRST_STEP: Final = 0.5
 _SECOND_STEP: Final = 0.25
-_HALVINGS: Final = 60
-"""Enough to end at neighbouring numbers."""
+_HALVINGS: Final = 60  # enough to end at neighbouring numbers
 
 
 @dataclass(frozen=True, slots=True)

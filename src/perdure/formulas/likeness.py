@@ -13,11 +13,9 @@ from perdure.formulas.curve import Array
 
 CONTENT_WEIGHT: Final = 0.3
 
-_AT_ONCE: Final = 8192
-"""Pairs compared at once: with twenty words each, a few megabytes."""
+_AT_ONCE: Final = 8192  # pairs compared at once: with twenty words each, a few megabytes
 
-_SLACK: Final = 1e-6
-"""What a float32 cosine may have lost."""
+_SLACK: Final = 1e-6  # what a float32 cosine may have lost
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,10 @@ Places = NDArray[np.int32]
 
 EXACT_UP_TO: Final = 50_000
 PROBES: Final = 8
-MOST_PAIRS: Final = 5_000_000
-"""Pairs kept: 12 bytes each, about four times that while they are sorted."""
+MOST_PAIRS: Final = 5_000_000  # pairs kept: 12 bytes each, about four times that while they are sorted
 
 _LEFT: Final = 2048
-_RIGHT: Final = 4096
-"""Rows multiplied at once: the product and its comparison take 40 MB."""
+_RIGHT: Final = 4096  # rows multiplied at once: the product and its comparison take 40 MB
 
 _MARGIN: Final = 1e-5
 """A product of matrices may round a cosine differently from block to block, by far less than this."""
@@ -33,8 +31,7 @@ _STEP: Final = 16384.0
 """Rows that are equal to 1 / 16384 in every component are copies: one text embedded twice differs by less."""
 
 _ROUNDS: Final = 4
-_SAMPLE: Final = 64
-"""Rows of the sample for each cell."""
+_SAMPLE: Final = 64  # rows of the sample for each cell
 
 
 @dataclass(frozen=True, slots=True)

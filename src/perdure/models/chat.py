@@ -14,13 +14,10 @@ from perdure.models.posting import Posting, RefusedError, without_lone_surrogate
 from perdure.records.errors import InvalidInput, ModelError, PerdureError, UnusableReply
 from perdure.records.report import ModelUse
 
-_LARGEST_REPLY: Final = 4 * 1024 * 1024
-"""Bytes; a model writes a few kilobytes."""
+_LARGEST_REPLY: Final = 4 * 1024 * 1024  # bytes; a model writes a few kilobytes
 _LOG: Final = logging.getLogger("perdure.model")
-_MOST_TOKENS: Final = 100_000_000
-"""A server that says that one call took more is not believed."""
-_DEEPEST: Final = 8
-"""Levels of a schema."""
+_MOST_TOKENS: Final = 100_000_000  # a server that says that one call took more is not believed
+_DEEPEST: Final = 8  # levels of a schema
 _UNKNOWN_FORM: Final = frozenset({400, 415, 422})
 """Statuses of a server that does not know a field of the request."""
 _UNREADABLE: Final = frozenset({400, 413, 422})

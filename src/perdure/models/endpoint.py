@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from perdure.records.vector import Vector
 
 _BATCH_TEXTS = 64
-_LARGEST_REPLY = 64 * 1024 * 1024
-"""Bytes; 64 texts of 3,072 dimensions need about 4 MB."""
+_LARGEST_REPLY = 64 * 1024 * 1024  # bytes; 64 texts of 3,072 dimensions need about 4 MB
 _CHECK_SERVER = "Check that the server is running and supports the OpenAI embeddings protocol."
 
 

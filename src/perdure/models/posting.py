@@ -20,8 +20,7 @@ _LONGEST_PAUSE: Final = 10.0
 """Seconds; a server that asks for a longer pause is asked once more after this one."""
 _PIECE: Final = 64 * 1024
 _THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_QUOTED: Final = 200
-"""Characters of a server's message that an error repeats."""
+_QUOTED: Final = 200  # characters of a server's message that an error repeats
 
 
 class RefusedError(Exception):

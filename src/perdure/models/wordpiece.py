@@ -11,14 +11,11 @@ from pathlib import Path
 
 from perdure.records.errors import EmbedderError
 
-UNKNOWN, START, END = 100, 101, 102
-"""The ids of ``[UNK]``, ``[CLS]`` and ``[SEP]``."""
+UNKNOWN, START, END = 100, 101, 102  # the ids of ``[UNK]``, ``[CLS]`` and ``[SEP]``
 
 _VOCABULARY_SIZE = 30_522
-_LONGEST_WORD = 100
-"""Characters; a longer word is unknown as a whole, as in the reference."""
-_LONGEST_PIECE = 18
-"""Characters; no piece in the vocabulary is longer, so no longer one is tried."""
+_LONGEST_WORD = 100  # characters; a longer word is unknown as a whole, as in the reference
+_LONGEST_PIECE = 18  # characters; no piece in the vocabulary is longer, so no longer one is tried
 _CACHED_CHARACTERS = 50_000
 """Holds every script in use; stops a hostile text from filling memory with the rest of Unicode."""
 

@@ -13,8 +13,7 @@ from perdure.records.link_kinds import DERIVED
 from perdure.records.memory import Record, State
 from perdure.records.plan import Change
 
-PAGE: Final = 2000
-"""Rows that one statement returns at most."""
+PAGE: Final = 2000  # rows that one statement returns at most
 T = TypeVar("T")
 
 

@@ -30,8 +30,7 @@ from perdure.rules.erasure import (
 )
 from perdure.rules.lifecycle.unarchive import unarchive
 
-LIMIT: Final = 10_000
-"""Memories that one call erases at most: all of them are one transaction."""
+LIMIT: Final = 10_000  # memories that one call erases at most: all of them are one transaction
 _PAGE: Final = 500
 _NAMING: Final = (Shelf.MENTION, Shelf.ABOUT, Shelf.CONFLICT, Shelf.PROFILE)
 """Shelves whose documents name a memory or an entity besides the one that they are about."""

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 Ctx_contra = TypeVar("Ctx_contra", contravariant=True)
 """The context of operations; a parameter, because the context itself holds an extension."""
 
-TaskResult = tuple[str, Data]
-"""(one line for people, what else is kept about the run)"""
+TaskResult = tuple[str, Data]  # (one line for people, what else is kept about the run)
 
 
 class Extension(Generic[Ctx_contra]):

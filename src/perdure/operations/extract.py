@@ -25,8 +25,7 @@ from perdure.rules.restatement import KnownText, restates, same_words
 from perdure.rules.source_trust import with_trust
 from perdure.rules.validation import inputs as intake
 
-NEAREST: Final = 10
-"""So many of the nearest memories are compared with each candidate."""
+NEAREST: Final = 10  # so many of the nearest memories are compared with each candidate
 SOURCE: Final = "extracted"
 
 

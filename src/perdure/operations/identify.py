@@ -9,8 +9,7 @@ from perdure.records.errors import InvalidInput
 
 LAST: Final = "last"
 _SHORTEST: Final = 6
-_WHOLE: Final = 36
-"""Characters of a UUID."""
+_WHOLE: Final = 36  # characters of a UUID
 
 
 def resolve_id(ctx: Context, text: str, refers: Literal["memory", "operation"]) -> str:

@@ -32,8 +32,7 @@ from perdure.rules.validation.identifiers import check_row_ids
 Lines = Callable[[], Iterable[Line]]
 """Gives the lines of an export from the beginning, each time it is called."""
 
-LARGE: Final = 4_000_000
-"""Characters of rows that one transaction holds, about."""
+LARGE: Final = 4_000_000  # characters of rows that one transaction holds, about
 
 
 def import_lines(

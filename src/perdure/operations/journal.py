@@ -21,8 +21,7 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
 
 ERASE: Final = "erase"
-_NAMED: Final = 10
-"""Ids that a message lists."""
+_NAMED: Final = 10  # ids that a message lists
 
 
 def history(

@@ -20,8 +20,7 @@ Clock = Callable[[], Instant]
 Ids = Callable[[Instant], str]
 """An instant to a new UUIDv7; ids of one process never repeat or go backwards."""
 
-Progress = Callable[[int, int], None]
-"""(done, total)."""
+Progress = Callable[[int, int], None]  # (done, total)
 
 
 class Embedder(Protocol):

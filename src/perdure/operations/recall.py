@@ -25,8 +25,7 @@ from perdure.rules.ranking import (
 )
 from perdure.rules.redaction import redact_by_policy
 
-_ROOM: Final = 3
-"""From so many hits on the last place may go to what usually follows."""
+_ROOM: Final = 3  # from so many hits on the last place may go to what usually follows
 SPARE: Final = 3
 """So many more than the limit are read in full: signals and twins may change the order among the best."""
 

@@ -24,14 +24,11 @@ from perdure.rules.decisions import Decisions
 from perdure.rules.language.words import shared_words
 from perdure.rules.redaction import redaction_note
 
-_MOST: Final = 3
-"""Earlier memories that are told."""
-_LENGTH: Final = 100
-"""Characters of each."""
+_MOST: Final = 3  # earlier memories that are told
+_LENGTH: Final = 100  # characters of each
 _NEAR: Final = 0.45
 """Cosine from which two memories may be about the same thing, if they share words besides (decision 26)."""
-_SHARED: Final = 0.3
-"""Share of the words of the shorter one."""
+_SHARED: Final = 0.3  # share of the words of the shorter one
 
 
 def remember_one(

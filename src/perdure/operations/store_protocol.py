@@ -20,8 +20,7 @@ from perdure.records.transaction_view import TransactionView
 from perdure.records.transfer import Cursor, Line
 from perdure.records.vector import Space, Vector
 
-Pairs = tuple[tuple[Instant, int], ...]
-"""(instant, times), oldest first."""
+Pairs = tuple[tuple[Instant, int], ...]  # (instant, times), oldest first
 
 
 class RowTransfer(Protocol):

@@ -11,8 +11,7 @@ from perdure.records.new_memory import Draft
 from perdure.rules.erasure import SALT, salted_digest
 
 _PAGE: Final = 1000
-_PLACES: Final = 500
-"""Namespaces that are looked through for an id that names none."""
+_PLACES: Final = 500  # namespaces that are looked through for an id that names none
 
 
 def without_erased(ctx: Context, namespace: str, drafts: Sequence[Draft]) -> list[Draft]:

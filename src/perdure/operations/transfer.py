@@ -15,11 +15,9 @@ from perdure.rules.transfer import TallyCounter
 from perdure.rules.validation.identifiers import check_row_ids
 from perdure.rules.validation.values import checked_namespace
 
-PAGE: Final = 1000
-"""Rows in one transaction, if they are no larger than a store's own bound."""
+PAGE: Final = 1000  # rows in one transaction, if they are no larger than a store's own bound
 
-Step = tuple[str, str]
-"""(namespace, part)"""
+Step = tuple[str, str]  # (namespace, part)
 
 _GO_ON: Final = (
     "Stop all writers and run it again: it continues if rows were only added; otherwise use an empty target."
@@ -130,8 +128,7 @@ def export_lines(store: Store, *, namespace: str | None = None, progress: Progre
 
 HEAD: Final = "perdure_export"
 TAIL: Final = "perdure_export_end"
-FORMAT: Final = 1
-"""Raised when a reader of the old form would misread the new one."""
+FORMAT: Final = 1  # raised when a reader of the old form would misread the new one
 
 
 # --- what a copy and an import share

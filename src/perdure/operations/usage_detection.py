@@ -15,10 +15,8 @@ from perdure.records.new_memory import Draft
 from perdure.rules.usage_detection import comparable_sentences, only_repeats, paraphrased_ids, quoted_ids
 
 MINUTE_MS: Final = 60_000
-FIRST_PAGE: Final = 64
-"""So many recalls are read at first: mostly none is recent enough."""
-MEMORIES: Final = 200
-"""Hits that one reply is compared with at most, those of the newest recalls."""
+FIRST_PAGE: Final = 64  # so many recalls are read at first: mostly none is recent enough
+MEMORIES: Final = 200  # hits that one reply is compared with at most, those of the newest recalls
 
 Shown = list[tuple[str, Instant, tuple[str, ...]]]
 """Recalls, newest first: (id, instant, ids of the hits)."""

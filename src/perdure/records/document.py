@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-UNREAD: Final = "unread"
-"""The name of a document of the shelf LEARNED."""
+UNREAD: Final = "unread"  # the name of a document of the shelf LEARNED
 
 CONFLICT_WITH: Final = "conflict:"
 """How the name of a question begins that asks which of two facts is right; the id of the earlier one follows."""

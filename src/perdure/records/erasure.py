@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-ERASED: Final = "[erased]"
-"""Stands where erased words stood."""
+ERASED: Final = "[erased]"  # stands where erased words stood
 
 
 @dataclass(frozen=True, slots=True)

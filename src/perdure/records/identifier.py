@@ -7,8 +7,7 @@ import unicodedata
 from typing import Final
 
 LONGEST_ID: Final = 64
-SHORT: Final = 8
-"""Characters of a short id."""
+SHORT: Final = 8  # characters of a short id
 GRAMMAR: Final = f"1 to {LONGEST_ID} ASCII letters, digits and . _ : -, starting with a letter or digit"
 
 _LONGEST_ENTITY_ID: Final = 80

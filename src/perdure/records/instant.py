@@ -7,8 +7,7 @@ from typing import Final
 
 from perdure.records.errors import InvalidInput
 
-Instant = int
-"""Milliseconds since 1970-01-01T00:00:00Z."""
+Instant = int  # milliseconds since 1970-01-01T00:00:00Z
 
 DAY_MS: Final = 86_400_000
 HOUR_MS: Final = 3_600_000
@@ -22,10 +21,6 @@ _LAST: Final = (datetime(9998, 12, 31, tzinfo=UTC) - _EPOCH) // _MILLISECOND
 
 def to_instant(moment: datetime, *, name: str = "at") -> Instant:
     """Return an aware datetime as an instant; a naive one is refused because its zone would be a guess.
-
-    Args:
-        moment: An aware datetime in any zone.
-        name: The parameter's name, for the error text.
 
     Raises:
         InvalidInput: ``moment`` is no datetime or has no time zone.

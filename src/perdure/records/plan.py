@@ -83,12 +83,7 @@ class Plan:
         return len(self.hidden) + len(self.shortened)
 
     def inverse(self, *, id: str, at: Instant) -> Plan:  # noqa: A002  # the field's name
-        """Return the plan that takes this one back, as a new operation.
-
-        Args:
-            id: The new operation's id.
-            at: The instant of the undo.
-        """
+        """Return the plan that takes this one back, as a new operation."""
         changes = tuple(change.inverse() for change in reversed(self.changes))
         return replace(
             self,

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from perdure.records.memory import State
 
-Line = dict[str, Any]
-"""One row of a part as plain JSON data; bytes are base64 text."""
+Line = dict[str, Any]  # one row of a part as plain JSON data; bytes are base64 text
 
 Cursor = tuple[int | str, ...]
 """Where a reader of a part stands; only the store that gave it understands it."""

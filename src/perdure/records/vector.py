@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-Vector = bytes
-"""float32 values, little endian; its length is four times the space's dimensions."""
+Vector = bytes  # float32 values, little endian; its length is four times the space's dimensions
 
 
 @dataclass(frozen=True, slots=True)

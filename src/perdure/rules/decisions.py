@@ -22,12 +22,6 @@ def settle(
 
     A decision without a sweep before it must end where it would have ended with one. Only hiding and shortening wait
     for the sweep: who decides about a memory has it in view, and to shorten needs texts.
-
-    Args:
-        states: Memory id -> stored state.
-        accesses: Memory id -> accesses not yet counted in.
-        policy: The policy in force.
-        now: The instant.
     """
     unshortened = replace(policy, compression=replace(policy.compression, rule="never"))
     return replay(states, accesses, now, unshortened, shut=True)
@@ -35,12 +29,6 @@ def settle(
 
 class Decisions:
     """What one operation decides about memories of one namespace, and the plan that it makes.
-
-    Args:
-        policy: The policy in force.
-        now: The instant of the operation.
-        plan_id: Its id.
-        namespace: Where the memories are.
 
     Attributes:
         records: Id -> the memory as it was settled, with the labels that were decided on.
@@ -75,12 +63,7 @@ class Decisions:
             self._add(stored[trajectory.id], trajectory)
 
     def insert(self, records: Iterable[Record], changes: Iterable[Change]) -> None:
-        """Store new memories before anything else.
-
-        Args:
-            records: The memories, whose operation is this one.
-            changes: The changes that store them.
-        """
+        """Store new memories before anything else."""
         self._first += changes
         for record in records:
             self._new.add(record.id)

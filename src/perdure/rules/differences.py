@@ -16,14 +16,10 @@ from perdure.rules.language.words import CALENDAR, STOP_WORDS, word_set
 
 LONGEST: Final = 4_000
 """Characters that are read of a text: what people say of themselves stands before the log that they paste."""
-REACH: Final = 3
-"""So many words before and after a number it may be a number of."""
-_SHARE: Final = 0.6
-"""So much of what is denied another text must say."""
-_LEAST: Final = 2
-"""So many words at least."""
-_PREFIX: Final = 5
-"""Letters of a word that are compared."""
+REACH: Final = 3  # so many words before and after a number it may be a number of
+_SHARE: Final = 0.6  # so much of what is denied another text must say
+_LEAST: Final = 2  # so many words at least
+_PREFIX: Final = 5  # letters of a word that are compared
 _NEVER: Final = word_set("never nie niemals nunca jamás jamais")
 _CODE: Final = re.compile(r"```(?s:.*?)(?:```|\Z)")
 _TOKEN: Final = re.compile(r"[^\W\d_]\w*(?:['’][^\W\d_]+)*|\d+(?:[.,:]\d+)*")  # noqa: RUF001  # the typographic apostrophe

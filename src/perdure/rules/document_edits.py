@@ -8,8 +8,7 @@ from typing import Any
 from perdure.records.document import Document, Shelf
 from perdure.records.plan import Change, Target
 
-Key = tuple[Shelf, str, str]
-"""(shelf, id, name)"""
+Key = tuple[Shelf, str, str]  # (shelf, id, name)
 
 
 def document_change(
@@ -27,11 +26,7 @@ def document_change(
 
 
 class DocumentEdits:
-    """Documents that were read, and what becomes of them.
-
-    Args:
-        documents: As read; more may be added as they are read.
-    """
+    """Documents that were read, and what becomes of them."""
 
     def __init__(self, documents: Iterable[Document] = ()) -> None:
         self._before: dict[Key, Mapping[str, Any]] = {}

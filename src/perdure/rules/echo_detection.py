@@ -9,10 +9,8 @@ from typing import Final
 from perdure.rules.language.tokens import Said, pieces
 from perdure.rules.language.words import PEOPLE, STOP_WORDS, word_set
 
-ECHO: Final = 0.9
-"""From this share of a reply's content on, it says nothing of its own."""
-_SHINGLE: Final = 3
-"""Content words in a row that are more than coincidence."""
+ECHO: Final = 0.9  # from this share of a reply's content on, it says nothing of its own
+_SHINGLE: Final = 3  # content words in a row that are more than coincidence
 
 _PLURAL_FROM: Final = 4
 _POLITE: Final = word_set("thank thanks ok okay sure course according note notes memory remember recall")

@@ -12,8 +12,7 @@ from perdure.records.instant import Instant
 from perdure.records.link_kinds import DERIVED, STANDS_FOR
 from perdure.records.plan import Change, Target
 
-SALT: Final = "salt"
-"""The name of the document with the namespace's salt; its id is the same."""
+SALT: Final = "salt"  # the name of the document with the namespace's salt; its id is the same
 
 Links = Callable[[Sequence[str]], Iterable[tuple[str, str, str]]]
 """Returns all links from or to some memories: (id, kind, other)."""

@@ -11,8 +11,7 @@ import re
 import unicodedata
 from typing import Final
 
-LONGEST_LABEL: Final = 120
-"""Characters of a label; longer ones are cut."""
+LONGEST_LABEL: Final = 120  # characters of a label; longer ones are cut
 
 _TERMINAL: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"

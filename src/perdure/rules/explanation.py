@@ -41,16 +41,7 @@ def explain(
     *,
     wait: str = "",
 ) -> Explanation:
-    """Return the explanation of one memory as read at an instant.
-
-    Args:
-        memory: The memory.
-        history: Its journal entries, oldest first.
-        links: Its links as (kind, other id, weight).
-        policy: The policy in force.
-        now: The instant.
-        wait: Why the loss budget holds it back now; empty if it does not.
-    """
+    """Return the explanation of one memory as read at an instant."""
     state, parts = memory.state, _parts(memory.state, policy, now)
     next_move = _held(state, history, wait) if state.held else _next(state, policy, now)
     summary = (

@@ -21,8 +21,7 @@ _GUARDED: Final[tuple[Kind, ...]] = ("negation", "number", "date", "modal", "nam
 _TURNS_CHINESE: Final = frozenset("不没沒無无未别別勿")
 _LONGEST_SOUGHT: Final = 300
 """Content words; a longer sentence is compared from its beginning only, so that hostile texts cost little."""
-_OPENS: Final = word_set("and because")
-"""Words that may begin what the keeper says in addition."""
+_OPENS: Final = word_set("and because")  # words that may begin what the keeper says in addition
 _LIMITS: Final = RELATIONS - word_set("and so who whose which where")
 """Words that limit what was said even after a comma: "allowed, with approval" is not "allowed"."""
 

@@ -54,14 +54,7 @@ def with_relevance(order: Sequence[Ranked], pool: Pool) -> list[Ranked]:
 
 
 def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: Instant) -> list[Ranked]:
-    """Return the candidates in the order of relevance, best first.
-
-    Args:
-        pool: What the searches brought up.
-        query: The question.
-        policy: The weights.
-        asked_at: The days that the question names are counted from here.
-    """
+    """Return the candidates in the order of relevance, best first."""
     candidates = pool.candidates
     if not candidates:
         return []

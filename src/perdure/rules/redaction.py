@@ -30,14 +30,11 @@ _AROUND: Final = 120
 _REST: Final = re.compile(r"(?:[A-Za-z0-9_\-+/=~]|\.(?=[A-Za-z0-9_\-]))*")
 """A token goes on to its end, also where the library's shape stops before."""
 _SPACE: Final = re.compile(r"\s")
-_WHOLE: Final = 8
-"""A shape's group as long as this is the secret; a shorter one is its prefix."""
-_MOST_AGAIN: Final = 50
-"""So many secrets of a text are looked for a second time."""
+_WHOLE: Final = 8  # a shape's group as long as this is the secret; a shorter one is its prefix
+_MOST_AGAIN: Final = 50  # so many secrets of a text are looked for a second time
 _BASIC_AUTH: Final = "basic auth credentials"
 
-Found = tuple[int, int, str]
-"""(start, end, what it is)."""
+Found = tuple[int, int, str]  # (start, end, what it is)
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:

@@ -12,8 +12,7 @@ from perdure.records.vector import Vector
 from perdure.rules.consolidation.duplicates import tokens
 from perdure.rules.meaning_guard import conflict
 
-_ROUNDING: Final = 1e-6
-"""Thresholds are inclusive, and the cosine of two float32 vectors is not exact."""
+_ROUNDING: Final = 1e-6  # thresholds are inclusive, and the cosine of two float32 vectors is not exact
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,12 +48,7 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 
 
 def at_risk(fading: Sequence[MemoryItem], sample: Sequence[MemoryItem]) -> tuple[tuple[str, float, str], ...]:
-    """Return memories of at least median value that are about to be archived: (id, value, when), the best first.
-
-    Args:
-        fading: Memories whose next move is the archive, and soon.
-        sample: Memories that stand for the namespace's values.
-    """
+    """Return memories of at least median value that are about to be archived: (id, value, when), the best first."""
     if not sample:
         return ()
     median = float(np.percentile([m.value for m in sample], HIGH_SHARE))

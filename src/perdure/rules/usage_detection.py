@@ -11,12 +11,9 @@ from perdure.records.vector import Vector
 from perdure.rules.echo_detection import is_echo, quoted_share
 from perdure.rules.language.sentences import sentences
 
-PARAPHRASED: Final = 0.8
-"""From this cosine on, a sentence says what a memory says."""
-SENTENCES: Final = 64
-"""So many sentences of a reply are compared by meaning; answers come early."""
-_SHORTEST: Final = 12
-"""Characters of a sentence that can stand for a memory."""
+PARAPHRASED: Final = 0.8  # from this cosine on, a sentence says what a memory says
+SENTENCES: Final = 64  # so many sentences of a reply are compared by meaning; answers come early
+_SHORTEST: Final = 12  # characters of a sentence that can stand for a memory
 
 REPLYING: Final = frozenset({"assistant", "ai", "bot"})
 """Roles whose words are replies; a user's words are no use of a memory."""

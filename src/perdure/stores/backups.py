@@ -21,11 +21,7 @@ _encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).en
 
 
 class BackupFolder:
-    """A folder of backups, made on first use, for its owner alone.
-
-    Args:
-        folder: Where.
-    """
+    """A folder of backups, made on first use, for its owner alone."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

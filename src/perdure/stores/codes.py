@@ -28,8 +28,7 @@ above, the temporaries (0.25 MB) leave the smaller second-level caches."""
 _FIRST_BLOCK: Final = 256
 """Rows reserved by the first append: a namespace of ten memories costs 12 kB, not 400."""
 
-_GROUP: Final = 3
-"""Words whose set bits are added as uint8: 3 x 64 = 192 fits, 4 x 64 = 256 does not."""
+_GROUP: Final = 3  # words whose set bits are added as uint8: 3 x 64 = 192 fits, 4 x 64 = 256 does not
 
 _SPARSE: Final = 8
 """A mask that leaves fewer than one row in this many is gathered: a gathered row costs five to eight scanned ones."""

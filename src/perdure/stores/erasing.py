@@ -17,24 +17,17 @@ SHORTEST: Final = 12
 """Characters from which a text is told from others by its words; shorter ones are not searched for."""
 WINDOW: Final = 32
 """Bytes of a passage that is searched for in a file: short enough to stand whole on one page of it."""
-_PASSAGES: Final = 4
-"""Passages of one text."""
-_MOST: Final = 400
-"""Passages of all texts."""
+_PASSAGES: Final = 4  # passages of one text
+_MOST: Final = 400  # passages of all texts
 _PAGE: Final = 1000
 _BECAUSE: Final = "erased"
-_PLAIN: Final = re.compile(r'[^"\\\x00-\x1f\x7f-\x9f]+')
-"""What JSON writes as it is."""
+_PLAIN: Final = re.compile(r'[^"\\\x00-\x1f\x7f-\x9f]+')  # what JSON writes as it is
 _QUOTING: Final = frozenset({"quote", "text", "shown", "question", "query", "content"})
 """Keys of documents whose value may be a part of a memory's words."""
 
 
 class Redactor:
-    """Replaces erased words in texts and in JSON data.
-
-    Args:
-        erasure: What is erased.
-    """
+    """Replaces erased words in texts and in JSON data."""
 
     def __init__(self, erasure: Erasure) -> None:
         self._ids = erasure.ids

@@ -10,8 +10,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-LEVEL: Final = 19
-"""Packed once, read rarely: the smallest result is worth the milliseconds."""
+LEVEL: Final = 19  # packed once, read rarely: the smallest result is worth the milliseconds
 
 
 def packed(text: str) -> tuple[str, bytes | None]:

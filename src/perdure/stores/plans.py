@@ -30,12 +30,7 @@ from perdure.stores.session import Session
 
 
 class PlanWriter(ABC):
-    """Writes one plan inside a transaction; neighbouring changes of one shape are written together.
-
-    Args:
-        session: Of the plan's namespace.
-        plan: What to write.
-    """
+    """Writes one plan inside a transaction; neighbouring changes of one shape are written together."""
 
     def __init__(self, session: Session, plan: Plan) -> None:
         self.plan = plan

@@ -13,8 +13,7 @@ from perdure.records.vector import Space, Vector
 from perdure.stores.rows import image_of, record_of, state_of
 from perdure.stores.session import Session
 
-ALWAYS: Final = 2**62
-"""No instant is later: stands for no limit."""
+ALWAYS: Final = 2**62  # no instant is later: stands for no limit
 
 Pairs = tuple[tuple[Instant, int], ...]
 

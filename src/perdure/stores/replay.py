@@ -13,8 +13,7 @@ from perdure.stores.rows import DEFAULTS, STATE_COLUMNS, decoded, document_text,
 
 _LATER: Final = {"strength_ms", "form_ms", "tokens"}
 """Columns that a migration filled for memories that were stored before; their lines do not say what with."""
-_UNCOMPARED: Final = {"held"}
-"""Holding and releasing is bookkeeping between sweeps."""
+_UNCOMPARED: Final = {"held"}  # holding and releasing is bookkeeping between sweeps
 _CONTENT: Final = ("speaker", "session", "task", "turn", "source", "tags", "metadata", "shown", "text")
 _BARE: Final[dict[str, Any]] = {"tags": [], "metadata": {}}
 """What a column holds where the line of a birth leaves it out; others hold nothing."""

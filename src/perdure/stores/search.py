@@ -25,8 +25,7 @@ SLACK: Final = 4
 SELECTIVE: Final = 20
 """With filters so many times more matches by words are read at once: they cost little, a second query costs a lot."""
 
-WIDER: Final = 8
-"""Where filters leave too few matches by words, so many times more are read."""
+WIDER: Final = 8  # where filters leave too few matches by words, so many times more are read
 
 Narrow = tuple[int, str, str | None, int | None, str | None, int, int]
 """(row, id, session, turn, speaker, asks, created_ms)"""
@@ -35,13 +34,7 @@ Float32s = NDArray[np.float32]
 
 
 class Search(ABC):
-    """One search in one namespace; made for each recall.
-
-    Args:
-        session: Of the namespace.
-        policy: How memories are found.
-        stemmer: Splits words as the store's index has them.
-    """
+    """One search in one namespace; made for each recall."""
 
     def __init__(self, session: Session, policy: RecallPolicy, stemmer: Stemmer) -> None:
         self.session, self.policy, self.stemmer = session, policy, stemmer

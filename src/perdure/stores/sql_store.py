@@ -22,8 +22,7 @@ from perdure.stores.session import Session
 from perdure.stores.statements import filter_parts
 
 T = TypeVar("T")
-_NO_SPACE: Final = -1
-"""No space has this number."""
+_NO_SPACE: Final = -1  # no space has this number
 
 
 class SqlStore(ABC):

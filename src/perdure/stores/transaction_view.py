@@ -12,13 +12,7 @@ from perdure.stores.session import Session
 
 
 class SqlTransactionView:
-    """Reads of one namespace as they would be after the plan. See records/transaction_view.py.
-
-    Args:
-        session: Of the transaction.
-        namespace: Which one.
-        pool: Finds candidates inside the transaction.
-    """
+    """Reads of one namespace as they would be after the plan. See records/transaction_view.py."""
 
     def __init__(self, session: Session, namespace: str, pool: Callable[[Query, Filters, RecallPolicy], Pool]) -> None:
         self._session, self._namespace, self._pool = session, namespace, pool

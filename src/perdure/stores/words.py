@@ -20,8 +20,7 @@ MOST_MATCHES: Final = 4000
 """So many memories are scored at most, counted word by word from the rarest on: each costs 2 microseconds, however
 large the store is. Below that nothing is dropped, because it costs recall."""
 
-SHORTEST: Final = 4
-"""Shorter unknown words are not compared with others: too many are near."""
+SHORTEST: Final = 4  # shorter unknown words are not compared with others: too many are near
 ALIKE: Final = 0.77
 """The least share of a word's letters that stand as they should: one slip in five letters, two in nine."""
 SPELLINGS: Final = 3
@@ -30,8 +29,7 @@ MOST_SPELLINGS: Final = 5_000
 """So many words of an index are compared at most; two letters begin 300 words of 100,000 memories on average."""
 
 KEPT: Final = 2
-COVERED: Final = 10
-"""Coverage is read off the ten best by BM25: more of them changed no figure."""
+COVERED: Final = 10  # coverage is read off the ten best by BM25: more of them changed no figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +89,7 @@ def worth_searching(terms: Sequence[Term]) -> list[Term]:
 
 
 def coverage(stemmer: Stemmer, terms: Sequence[Term], texts: Sequence[str], total: int) -> tuple[float, int]:
-    """Return the largest share of the query's rarity that one text holds, and the most words of it.
-
-    Args:
-        stemmer: Splits the texts.
-        terms: All words of the query, unknown ones too.
-        texts: The searchable texts of the best matches.
-        total: How many memories there are.
-    """
+    """Return the largest share of the query's rarity that one text holds, and the most words of it."""
     if not terms or not texts:
         return 0.0, 0
     weights = idf(np.array([t.documents for t in terms], dtype=np.float64), total)
@@ -114,14 +105,7 @@ def coverage(stemmer: Stemmer, terms: Sequence[Term], texts: Sequence[str], tota
 def unknown_shares(
     terms: Sequence[Term], held: frozenset[str], names: frozenset[str], total: int
 ) -> tuple[float, float]:
-    """Return which share of a query's words no memory holds, weighted by rarity, and which share of its names.
-
-    Args:
-        terms: All words of the query.
-        held: The stems of those that a memory holds.
-        names: Those of them that are names.
-        total: How many memories there are.
-    """
+    """Return which share of a query's words no memory holds, weighted by rarity, and which share of its names."""
     if not terms:
         return 0.0, 0.0
     weights = idf(np.array([t.documents for t in terms], dtype=np.float64), total)

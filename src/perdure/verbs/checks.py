@@ -19,8 +19,7 @@ else:
     (redaction,) = lazy_modules("perdure.rules", "redaction")
 
 _MILLION: Final = 1_000_000
-_LONGEST: Final = 1000
-"""Characters of a text for which nothing else is declared."""
+_LONGEST: Final = 1000  # characters of a text for which nothing else is declared
 
 
 def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -175,8 +175,7 @@ class Verb:
         return _meaning(self.method.__annotations__.get("return"), _Names(self.method.__globals__, fallback=types))
 
 
-VERBS: Final[dict[str, Verb]] = {}
-"""All verbs by name, in the order of their declaration."""
+VERBS: Final[dict[str, Verb]] = {}  # all verbs by name, in the order of their declaration
 
 
 def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P], R]], Callable[Concatenate[S, P], R]]:

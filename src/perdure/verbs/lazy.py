@@ -7,11 +7,7 @@ from typing import Any
 
 
 class LazyModule:
-    """Stands for a module until an attribute of it is asked for.
-
-    Args:
-        name: The module's full name.
-    """
+    """Stands for a module until an attribute of it is asked for."""
 
     def __init__(self, name: str) -> None:
         self._name = name

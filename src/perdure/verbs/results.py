@@ -21,13 +21,10 @@ BRIEF: Final = (
 """What a model is given of a memory that it did not ask for by its id; ``get`` returns everything."""
 OUTCOME: Final = ("operation", "changed", "facts", "related", "predicates")
 """What an outcome says besides its memory."""
-LONG: Final = ("plans", "changes")
-"""What plans hold; it is for machines."""
-MOST: Final = 50
-"""Entries that a list inside a result has."""
+LONG: Final = ("plans", "changes")  # what plans hold; it is for machines
+MOST: Final = 50  # entries that a list inside a result has
 _TIME: Final = re.compile(r"^(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC$")
-CUT: Final = 2000
-"""Characters of content that a brief memory has."""
+CUT: Final = 2000  # characters of content that a brief memory has
 
 
 def as_object(result: Any, items: str) -> dict[str, Any]:

@@ -25,8 +25,7 @@ from perdure.rules.escaping import terminal_text
 from perdure.verbs.declaration import VERBS, Panel
 
 _UsageError: Any = typer.BadParameter.__base__  # typer does not name it in public, and brings its own or click's
-_LONGEST_ERROR = 4000
-"""Characters of a message that are printed; --json has all of it."""
+_LONGEST_ERROR = 4000  # characters of a message that are printed; --json has all of it
 _EPILOG = "Exit codes:\n\n" + "\n\n".join(f"{code.value}: {MEANINGS[code]}" for code in Exit)
 
 

@@ -45,8 +45,7 @@ _METAVARS: Final = {
     "text": "TEXT",
     "texts": "TEXT",
 }
-_LARGEST_SHOWN: Final = 100_000
-"""Ranges that end higher are left out of the help page."""
+_LARGEST_SHOWN: Final = 100_000  # ranges that end higher are left out of the help page
 _CODE: Final = re.compile("``(\\w+)``")
 
 

@@ -18,14 +18,7 @@ from perdure.interfaces.files.project import resolve_namespace
 
 
 class LazyCommand(TyperCommand):
-    """A command that lists its name and its help at once, and makes its options and its function at their first use.
-
-    Args:
-        name: As it is typed.
-        text: Its help.
-        panel: Where the help page lists it.
-        body: Returns the function; its first parameter is the ``Call``, the rest are arguments and options.
-    """
+    """A command that lists its name and its help at once, and makes its options and its function at their first use."""
 
     def __init__(self, name: str, text: str, panel: str | None, body: Callable[[], Body]) -> None:
         super().__init__(name, help=text, rich_help_panel=panel, rich_markup_mode="rich")

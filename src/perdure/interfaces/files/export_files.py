@@ -16,8 +16,7 @@ from perdure.records.transfer import Line
 
 STDIO: Final = "-"
 PARQUET: Final = ".parquet"
-LONGEST: Final = 256 * 1024 * 1024
-"""The longest line that is read, in bytes."""
+LONGEST: Final = 256 * 1024 * 1024  # the longest line that is read, in bytes
 
 _AGAIN: Final = "Export again, or import the complete part with --partial."
 _to_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -18,8 +18,7 @@ except ImportError as missing:
     ) from missing
 
 ROWS: Final = 5000
-LARGE: Final = 8_000_000
-"""Rows, and characters, of a row group at most: it is in memory at once."""
+LARGE: Final = 8_000_000  # rows, and characters, of a row group at most: it is in memory at once
 
 _HEAD: Final = "perdure.head"
 _TAIL: Final = "perdure.tail"

@@ -21,11 +21,6 @@ _REMEDY: Final = "Make it again with `perdure plan`."
 def write(path: str, plans: Sequence[Plan], *, force: bool = False) -> None:
     """Write plans to a file, which appears under its name only when it is whole, readable by its owner alone.
 
-    Args:
-        path: The file.
-        plans: In the order in which they are to be applied.
-        force: Overwrite an existing file.
-
     Raises:
         InvalidInput: A file is there.
         DiskFull: It could not be written.

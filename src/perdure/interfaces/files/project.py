@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-HERE: Final = "."
-"""Given as a namespace it stands for the project's own. No namespace has this name."""
-VARIABLE: Final = "CLAUDE_PROJECT_DIR"
-"""In it Claude Code tells the project's folder to what it starts."""
+HERE: Final = "."  # given as a namespace it stands for the project's own. No namespace has this name
+VARIABLE: Final = "CLAUDE_PROJECT_DIR"  # in it Claude Code tells the project's folder to what it starts
 
 _LONGEST: Final = 200
 _NOT_ALLOWED: Final = re.compile(r"[^\w.@:+ -]+")

@@ -10,8 +10,7 @@ from typing import Final
 from perdure.records.errors import InvalidInput
 from perdure.records.message import Message
 
-SetZone = Callable[[datetime], datetime]
-"""Gives a zone to a time that has none."""
+SetZone = Callable[[datetime], datetime]  # gives a zone to a time that has none
 
 LONGEST: Final = 16 * 1024 * 1024
 """The longest line, paragraph or code block that is read, in bytes or characters."""

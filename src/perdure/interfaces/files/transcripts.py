@@ -26,8 +26,7 @@ _WRITTEN_BY_AGENT: Final = (
 """How the texts begin that Claude Code itself writes in a user's name."""
 _ADDED: Final = ("system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics")
 """Tags around what Claude Code and editors add to a user's words."""
-_MADE_UP: Final = "<synthetic>"
-"""The model's name where Claude Code itself writes in its place."""
+_MADE_UP: Final = "<synthetic>"  # the model's name where Claude Code itself writes in its place
 _SECONDS_END: Final = 1e11
 """Larger epoch numbers are milliseconds: as seconds they would lie beyond the year 5100."""
 

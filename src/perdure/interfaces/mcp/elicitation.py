@@ -28,8 +28,7 @@ if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the lis
     from perdure.memory import Memory
 
 _log = logging.getLogger(__name__)
-ASKING: Final = ("recall", "review")
-"""The tools that may ask."""
+ASKING: Final = ("recall", "review")  # the tools that may ask
 _ROUNDS_SINCE: Final = "2026-07-28"
 _YES, _NO, _CHANGED, _NEVER = "yes", "no", "it changed", "do not ask again"
 _BOTH: Final = "both hold"
@@ -58,12 +57,7 @@ class Ask:
 
 
 class Asker:
-    """Puts questions to people. Each is put once for as long as the server runs, whatever comes of it.
-
-    Args:
-        opened: Returns the open memory.
-        namespace: Where a call looks that names none.
-    """
+    """Puts questions to people. Each is put once for as long as the server runs, whatever comes of it."""
 
     def __init__(self, opened: Callable[[], Memory], namespace: str) -> None:
         self._opened, self._namespace = opened, namespace

@@ -37,13 +37,7 @@ _HOUR_MS: Final = 3_600_000
 
 
 class MemoryServer(MCPServer[Any]):
-    """An MCP server over one memory.
-
-    Args:
-        opened: Returns the open memory.
-        profile: ``agent``, ``lifecycle`` or ``full``.
-        namespace: Where tools look when a call names none.
-    """
+    """An MCP server over one memory."""
 
     def __init__(self, opened: OpenOnce, *, profile: str, namespace: str) -> None:
         self._opened, self._profile, self._namespace = opened, profile, namespace

@@ -110,12 +110,6 @@ def _property(parameter: Parameter) -> dict[str, Any]:
 def call_tool(memory: Memory, verb: Verb, arguments: dict[str, Any], *, namespace: str) -> CallToolResult:
     """Run a verb, and return its result as data and as text.
 
-    Args:
-        memory: The open memory.
-        verb: The verb.
-        arguments: As the verb takes them.
-        namespace: Where to look when the call names none.
-
     Raises:
         PerdureError: The verb refuses; the text says what to do.
     """

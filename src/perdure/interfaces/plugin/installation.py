@@ -14,8 +14,7 @@ from perdure.records.errors import PerdureError
 
 Scope = Literal["user", "project", "local"]
 NAME: Final = "perdure"
-DEADLINE: Final = 120.0
-"""Seconds for each command of Claude Code."""
+DEADLINE: Final = 120.0  # seconds for each command of Claude Code
 
 
 class InstallationFailed(PerdureError):  # noqa: N818  # reads as the statement it makes

@@ -7,11 +7,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-PLUGIN: Final = Path(__file__).parent / "claude-code"
-"""The plugin's folder as it is shipped."""
+PLUGIN: Final = Path(__file__).parent / "claude-code"  # the plugin's folder as it is shipped
 SCRIPT: Final = "launch.sh"
-RECORD: Final = "command"
-"""The file beside the launcher that names the command to prefer."""
+RECORD: Final = "command"  # the file beside the launcher that names the command to prefer
 
 
 def own_command() -> Path:

@@ -42,8 +42,7 @@ class Command:
 
 
 Span = str | Foreign | Identifier | Command
-Text = Span | tuple["Text", ...]
-"""Spans one after the other."""
+Text = Span | tuple["Text", ...]  # spans one after the other
 
 
 @dataclass(frozen=True, slots=True)

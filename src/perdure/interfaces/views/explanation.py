@@ -14,8 +14,7 @@ from perdure.records.fact_reasons import Checked, Clash, FactReasons, Said, Sure
 from perdure.records.report import Entry, Explanation
 
 _SAYS: Final = 500
-_REASONS: Final = 4
-"""Reasons of one operation that are shown."""
+_REASONS: Final = 4  # reasons of one operation that are shown
 
 
 def view_explanation(found: Explanation, _: Request) -> Iterator[Block]:

@@ -18,14 +18,10 @@ from perdure.records.outcome import Outcome, Remembered
 _NUMBERS: Final = ("importance", "confidence", "strength", "retention", "value")
 _OPTIONAL: Final = ("tags", "speaker", "session", "task", "source", "metadata")
 _BRIEF: Final = 100
-_REPLY: Final = 120
-"""Tokens that a model reads of what became of a memory, at most."""
-_AROUND: Final = 36
-"""Of them for the first line, the heading of the related memories and the last line."""
-_EACH: Final = 7
-"""For the id and the day of a related memory."""
-_PREDICATES: Final = 20
-"""For a subject and its predicates."""
+_REPLY: Final = 120  # tokens that a model reads of what became of a memory, at most
+_AROUND: Final = 36  # of them for the first line, the heading of the related memories and the last line
+_EACH: Final = 7  # for the id and the day of a related memory
+_PREDICATES: Final = 20  # for a subject and its predicates
 _ASKED: Final = 3
 _DONE: Final = {
     "pin": "Pinned",

@@ -12,8 +12,7 @@ from perdure.records.memory import MemoryItem
 from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.signal_results import Review
 
-_OTHERS = 5
-"""Other namespaces that are named where nothing was found."""
+_OTHERS = 5  # other namespaces that are named where nothing was found
 
 
 def view_recall(found: Recall, request: Request) -> Iterator[Block]:

@@ -14,10 +14,8 @@ from perdure.records.identifier import shown_id
 from perdure.records.instant import Instant, text_of, to_instant
 from perdure.verbs.declaration import VERBS
 
-MOST: Final = 20
-"""Entries of a list that are shown; the structured result has all."""
-_BRIEF: Final = 80
-"""Characters of a table's cell that a terminal shows."""
+MOST: Final = 20  # entries of a list that are shown; the structured result has all
+_BRIEF: Final = 80  # characters of a table's cell that a terminal shows
 _INSTANT: Final = re.compile(r"at|.*_(ms|seen)")
 _ENDING: Final = frozenset(("operation", "operations", "changed", "dry_run", "plans", "namespace"))
 """Fields that ``ending`` shows, or that repeat what was asked."""

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 _STEPS: Final = 1000
 """SQLite looks at the clock after so many of its instructions: some ten microseconds."""
 
-_BYTES: Final = 10_000_000
-"""Longest text or blob that SQLite may make on the way to an answer."""
+_BYTES: Final = 10_000_000  # longest text or blob that SQLite may make on the way to an answer
 
 _GRACE: Final = 1.0
 """Seconds that a server gets beyond the timeout to say that it has stopped; then the line is cut."""

@@ -19,11 +19,9 @@ from perdure.knowledge.records.authority import AuthorityAnswer, AuthorityQuesti
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
-_ROWS: Final = 50
-"""Rows that are read; an authority that has more does not decide anyway."""
+_ROWS: Final = 50  # rows that are read; an authority that has more does not decide anyway
 
-_LONGEST: Final = 2000
-"""Characters of a value."""
+_LONGEST: Final = 2000  # characters of a value
 
 _LONGEST_REASON: Final = 300
 _GIVE_UP: Final = 3
@@ -31,12 +29,7 @@ _GIVE_UP: Final = 3
 
 
 class SqlAuthority:
-    """A SQL database as an authority. Nothing is opened, and SQLAlchemy is not loaded, before the first question.
-
-    Args:
-        config: Its URL and queries.
-        folder: Where relative files start.
-    """
+    """A SQL database as an authority. Nothing is opened, and SQLAlchemy is not loaded, before the first question."""
 
     def __init__(self, config: SqlConfig, folder: Path) -> None:
         self._config = config

@@ -19,14 +19,11 @@ from typing import Final
 from perdure.knowledge.authorities.symbols import defines
 from perdure.knowledge.records.authority import Citation, CitationKind, Sight, Sighting, TreeConfig
 
-_FILES: Final = 50_000
-"""So many files of a tree are known by name."""
+_FILES: Final = 50_000  # so many files of a tree are known by name
 
-_BYTES: Final = 1_000_000
-"""A larger file is not searched for symbols."""
+_BYTES: Final = 1_000_000  # a larger file is not searched for symbols
 
-_PLACES: Final = 5
-"""So many places where something may have gone are told."""
+_PLACES: Final = 5  # so many places where something may have gone are told
 
 _SKIPPED: Final = {
     "node_modules", "__pycache__", "venv", "env", "target", "dist", "build", "vendor", "site-packages",
@@ -37,12 +34,7 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 
 
 class WorkingTree:
-    """A folder of source files as an authority on what memories cite.
-
-    Args:
-        config: Root, name, timeout.
-        folder: Where a relative root starts.
-    """
+    """A folder of source files as an authority on what memories cite."""
 
     def __init__(self, config: TreeConfig, folder: Path) -> None:
         self._config = config

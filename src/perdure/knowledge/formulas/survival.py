@@ -15,8 +15,7 @@ from perdure.formulas.curve import HORIZON_DAYS
 
 EXPECTED_CONFIDENCE: Final = 0.4
 """What is left of a fact's confidence when its change is expected: 0.916 is -ln 0.4."""
-VALIDATE_AT: Final = 0.5
-"""A fact should be asked about after this share of its expected life."""
+VALIDATE_AT: Final = 0.5  # a fact should be asked about after this share of its expected life
 
 _LOSS: Final = -math.log(EXPECTED_CONFIDENCE)
 _LARGE: Final = 500

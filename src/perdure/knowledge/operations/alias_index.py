@@ -13,16 +13,12 @@ from perdure.records.document import Document, Shelf
 from perdure.records.plan import Target
 from perdure.records.report import Operation
 
-NAMESPACES: Final = 16
-"""Of so many the names are kept; the one that was kept first goes first."""
-_RECENT: Final = 64
-"""So many of the last operations are looked at for what is new."""
-_FEW: Final = 200
-"""So many changes are never more than reading all names would be."""
+NAMESPACES: Final = 16  # of so many the names are kept; the one that was kept first goes first
+_RECENT: Final = 64  # so many of the last operations are looked at for what is new
+_FEW: Final = 200  # so many changes are never more than reading all names would be
 _LEARNING: Final = frozenset({"learn", "remember", "update"})
 """Verbs that bring new names and take none away."""
-MANY: Final = 200
-"""Fewer names are read each time: that is as quick as to look what is new."""
+MANY: Final = 200  # fewer names are read each time: that is as quick as to look what is new
 
 
 def names_of(ctx: Context, namespace: str) -> Names:

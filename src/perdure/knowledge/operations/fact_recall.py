@@ -24,8 +24,7 @@ from perdure.rules.lifecycle.confirmation import confirmation_question
 from perdure.rules.lifecycle.stale_facts import validated_at
 from perdure.rules.presentation import facts_first
 
-_MOST_FACTS: Final = 200
-"""Facts about those whom a question names that are looked at."""
+_MOST_FACTS: Final = 200  # facts about those whom a question names that are looked at
 
 
 def facts_of_named(ctx: Context, namespace: str, text: str, filters: Filters) -> dict[str, str]:

@@ -30,14 +30,7 @@ from perdure.rules.lifecycle.signals import current_signals
 
 
 class FactSession:
-    """The facts of a namespace as one operation sees and changes them.
-
-    Args:
-        ctx: Store, policy, ids, embedder.
-        namespace: Where.
-        now: The instant of the operation.
-        decisions: What else is decided in the operation; none if None.
-    """
+    """The facts of a namespace as one operation sees and changes them."""
 
     def __init__(self, ctx: Context, namespace: str, now: Instant, decisions: Decisions | None = None) -> None:
         self.ctx, self.namespace, self.now = ctx, namespace, now

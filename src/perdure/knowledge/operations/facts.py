@@ -31,8 +31,7 @@ from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.lifecycle.stale_facts import is_aging, is_unanswered, validated_at
 from perdure.rules.point_in_time import believed_until
 
-SUBJECTS: Final = 5
-"""The facts of so many entities are read first, and then of twice as many each time."""
+SUBJECTS: Final = 5  # the facts of so many entities are read first, and then of twice as many each time
 
 # --- reading
 
@@ -74,15 +73,7 @@ def facts(
 
 
 def _by_subject(ctx: Context, namespace: str, names: Names, subject: str | None, *, rest: bool) -> Iterator[list[Fact]]:
-    """Yield the facts of one entity or of all, some entities at a time, in the order of their ids.
-
-    Args:
-        ctx: The context.
-        namespace: Where.
-        names: Its names.
-        subject: Whose; all if None.
-        rest: All facts are wanted, so they are read at once.
-    """
+    """Yield the facts of one entity or of all, some entities at a time, in the order of their ids."""
     if subject is not None or rest:
         yield list(all_facts(ctx, namespace, names, subject))
         return

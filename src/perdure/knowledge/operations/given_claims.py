@@ -50,8 +50,7 @@ from perdure.rules.source_trust import takes_over
 from perdure.rules.validation.fact_claims import parsed_claims, refuse
 
 _SHORTEST_ID: Final = 6
-_LONGEST_QUOTE: Final = 200
-"""Characters of the content that stand for a quote where none was given."""
+_LONGEST_QUOTE: Final = 200  # characters of the content that stand for a quote where none was given
 
 
 def learn_claims(ctx: Context, namespace: str, given: Any) -> Learnt:

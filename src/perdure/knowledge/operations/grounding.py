@@ -39,11 +39,6 @@ def ground(work: FactSession, tally: LearnTally, memories: Collection[str]) -> N
     What an authority confirms is validated, and counts as grounded: its importance, and that of the memories that say
     it, is 0.1 higher. What one contradicts is invalidated, and a fact with its value takes the place. What none answers
     in time stays as it was said.
-
-    Args:
-        work: The facts of the operation.
-        tally: What became of them; what is decided here is added.
-        memories: The memories whose words the operation reads.
     """
     ctx, seconds = work.ctx, work.ctx.policy.knowledge.authority_seconds
     groups = _groups(work, [*tally.created, *tally.reinforced]) if resources(ctx).authorities and seconds else []

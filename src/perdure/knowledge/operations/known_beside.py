@@ -20,22 +20,14 @@ from perdure.records.fact_claim import GivenClaim
 from perdure.records.outcome import KnownPredicates
 from perdure.rules.document_edits import DocumentEdits
 
-_MOST_FACTS: Final = 200
-"""Facts of one subject, those learned last, that are looked at."""
+_MOST_FACTS: Final = 200  # facts of one subject, those learned last, that are looked at
 _MOST_SUBJECTS: Final = 3
 
 
 def known_beside(
     ctx: Context, namespace: str, claims: Sequence[GivenClaim], besides: Collection[str]
 ) -> tuple[list[str], list[KnownPredicates]]:
-    """Return the memories that say something about the same subjects and predicates, and the subjects' predicates.
-
-    Args:
-        ctx: Store, policy.
-        namespace: Where.
-        claims: What was handed over.
-        besides: Facts that are left out, with what rests on them.
-    """
+    """Return the memories that say something about the same subjects and predicates, and the subjects' predicates."""
     names, predicates = names_of(ctx, namespace), resources(ctx).predicates
     lessons = Lessons(ctx, namespace, DocumentEdits())
     given: dict[str, set[str]] = {}

@@ -40,18 +40,15 @@ from perdure.records.trust import Trust
 from perdure.rules.source_trust import stored_trust
 
 PAGE: Final = 500
-MARK: Final = ""
-"""The name of the document that tells how far a session was learned from."""
+MARK: Final = ""  # the name of the document that tells how far a session was learned from
 ANY: Final = ":any"
 HEARD: Final = "heard"
 """The document of this name, in the place of a session, tells what was heard last in any of them."""
 RECENT: Final = WINDOW
 """So many messages before the first new one are looked at for whom "they" are: all that may count."""
-_TOLD: Final = 4
-"""Up to so many sessions are told by name in the journal."""
+_TOLD: Final = 4  # up to so many sessions are told by name in the journal
 _NAME: Final = 100
-_NAMES: Final = frozenset({"name", "nickname"})
-"""Predicates whose value is a name that somebody goes by."""
+_NAMES: Final = frozenset({"name", "nickname"})  # predicates whose value is a name that somebody goes by
 
 
 def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:

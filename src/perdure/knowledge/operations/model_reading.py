@@ -24,8 +24,7 @@ from perdure.records.memory import Record
 
 LATE: Final = 20
 """So many waiting messages are read in one operation: what was read is kept if the next cannot be."""
-AT_INGEST: Final = 100
-"""So many waiting messages of a session are read when it goes on."""
+AT_INGEST: Final = 100  # so many waiting messages of a session are read when it goes on
 _STREAK: Final = 3
 """After so many useless replies in a row the model is taken to be broken, and not asked again in this call."""
 _TRIES: Final = 3
@@ -76,13 +75,7 @@ class ModelReader:
 
 
 class ModelReading:
-    """What a model reads in the messages of one operation, and which of them wait.
-
-    Args:
-        work: The facts of the operation.
-        reader: Asks the model.
-        unread: Session -> which of its messages wait.
-    """
+    """What a model reads in the messages of one operation, and which of them wait."""
 
     def __init__(self, work: FactSession, reader: ModelReader, unread: Mapping[str, Unread]) -> None:
         self.work, self.reader, self.unread = work, reader, unread

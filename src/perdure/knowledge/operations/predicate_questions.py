@@ -33,14 +33,10 @@ from perdure.records.vector import Vector
 from perdure.rules.lifecycle.decay import preview
 from perdure.rules.lifecycle.signals import memory_items
 
-OPEN: Final = 3
-"""So many questions about names are open at a time."""
-_LAST: Final = 200
-"""So many of the last facts of an entity are looked at for other names."""
-_KEPT: Final = 10_000
-"""Vectors of names that are kept."""
-_SUBJECTS: Final = 20
-"""Entities of one operation whose names are compared."""
+OPEN: Final = 3  # so many questions about names are open at a time
+_LAST: Final = 200  # so many of the last facts of an entity are looked at for other names
+_KEPT: Final = 10_000  # vectors of names that are kept
+_SUBJECTS: Final = 20  # entities of one operation whose names are compared
 _ROUNDING: Final = 1e-6
 
 

@@ -30,8 +30,7 @@ from perdure.rules.lifecycle.unarchive import restart_ages, unarchive
 
 PAGE: Final = 1000
 SOURCE: Final = "procedures"
-_LINKED: Final = 10
-"""Sessions whose messages a procedure is linked to; its counts have all."""
+_LINKED: Final = 10  # sessions whose messages a procedure is linked to; its counts have all
 
 
 def learn_procedures(

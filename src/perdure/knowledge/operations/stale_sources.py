@@ -16,8 +16,7 @@ from perdure.records.link_kinds import SUPERSEDES
 from perdure.records.memory import MemoryItem, Scope
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE
 
-_MOST_SAID: Final = 1000
-"""Facts, those learned last, whose words notes are held against."""
+_MOST_SAID: Final = 1000  # facts, those learned last, whose words notes are held against
 _WORD: Final = re.compile(r"\w+")
 
 

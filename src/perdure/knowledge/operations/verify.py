@@ -38,10 +38,8 @@ from perdure.records.plan import Plan
 
 LIMIT: Final = 1000
 GUIDE: Final = "docs/how-to.md, Let a database decide what is true"
-_LONGEST: Final = 1000
-"""Characters of a reason that are kept."""
-Heard = dict[tuple[str, AuthorityQuestion], AuthorityAnswer]
-"""(authority, question) -> what it answers."""
+_LONGEST: Final = 1000  # characters of a reason that are kept
+Heard = dict[tuple[str, AuthorityQuestion], AuthorityAnswer]  # (authority, question) -> what it answers
 
 
 def verify(

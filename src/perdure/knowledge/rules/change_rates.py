@@ -40,11 +40,6 @@ def fact_lifetime(fact: Fact, state: State, now: Instant) -> FactLifetime | None
     - invalidated: it was never so, or nobody knows since when. The world did not change, we were wrong: no change, and
       censored then, because what is not believed cannot be seen to change;
     - consolidated: the fact that stands for it has its years.
-
-    Args:
-        fact: What it is about.
-        state: The memory's.
-        now: The instant.
     """
     if state.status is Status.CONSOLIDATED:
         return None
@@ -59,12 +54,7 @@ def fact_lifetime(fact: Fact, state: State, now: Instant) -> FactLifetime | None
 
 
 def estimate_rates(lives: Iterable[FactLifetime], policy: Policy) -> tuple[Rate, ...]:
-    """Return a rate for each sort of predicate, by name.
-
-    Args:
-        lives: Of all facts of a namespace.
-        policy: Its rate for facts is the prior; it says when a learned one is used.
-    """
+    """Return a rate for each sort of predicate, by name."""
     of: dict[str, list[FactLifetime]] = {}
     for one in lives:
         of.setdefault(one.type, []).append(one)
@@ -125,9 +115,5 @@ def rate_changes(found: Sequence[Rate], there: Mapping[str, Document], now: Inst
 
 
 def rates_in_use(documents: Iterable[Document]) -> dict[str, float]:
-    """Return sort of predicate -> loss of confidence a day, of those learned rates that are in use.
-
-    Args:
-        documents: Of the shelf RATE.
-    """
+    """Return sort of predicate -> loss of confidence a day, of those learned rates that are in use."""
     return {d.id: float(d.data["rate"]) for d in documents if d.shelf is Shelf.RATE and d.data.get("in_use") is True}

@@ -11,8 +11,7 @@ from perdure.knowledge.records.authority import Citation, CitationKind, Sight, S
 MOST: Final = 20
 """So many different citations of one text are looked at; the rest of a text that lists hundreds is left alone."""
 
-_LONGEST: Final = 20_000
-"""Characters of a text that are read."""
+_LONGEST: Final = 20_000  # characters of a text that are read
 
 _ENDINGS: Final = (
     "py|pyi|js|mjs|cjs|jsx|ts|tsx|go|rs|java|kt|kts|scala|c|h|cc|cpp|cxx|hpp|cs|rb|php|swift|m|sql|sh|bash|ps1|lua|ex|"
@@ -25,8 +24,7 @@ _PATH: Final = re.compile(
     rf"(?<![\w/.@:#~\\-])(?:\./)?((?:[\w.-]+/){{0,20}}[\w-][\w.-]{{0,100}}\.(?:{_ENDINGS})|(?:[\w.-]+/){{1,20}}(?:Makefile|"
     r"Dockerfile|LICENSE|Justfile))(?:#([A-Za-z_$][\w$.]{0,200}))?(?![\w/])"
 )
-_LINES: Final = re.compile(r"L\d+(-L?\d+)?")
-"""``#L12`` is a line, no symbol."""
+_LINES: Final = re.compile(r"L\d+(-L?\d+)?")  # ``#L12`` is a line, no symbol
 
 
 def citations(text: str) -> list[Citation]:

@@ -87,15 +87,7 @@ class Decision:
 def resolve_claim(
     claim: Claim, known: Sequence[KnownFact], said_at: Instant, policy: KnowledgePolicy, akin: Akin
 ) -> Decision:
-    """Return what becomes of a claim.
-
-    Args:
-        claim: What was said.
-        known: The facts about its subject that are believed.
-        said_at: When it was said.
-        policy: Gap and days of the ladder.
-        akin: Whether two predicates may be about the same.
-    """
+    """Return what becomes of a claim."""
     if claim.denied:
         about = [k for k in known if not k.fact.denied and _denies(claim, k, akin)]
         again = [k for k in known if k.fact.denied and _is_same(claim, k)]

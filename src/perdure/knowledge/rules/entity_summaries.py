@@ -19,8 +19,7 @@ _EVENTS: Final = 3
 _EVENT_CHARACTERS: Final = 80
 _WORDS: Final = ((0.8, "sure"), (0.6, "likely"), (0.4, "perhaps"))
 """From which confidence on a word is used; below, it is doubtful."""
-_ENDS: Final = (".", "!", "?", "…")
-"""What ends a sentence by itself."""
+_ENDS: Final = (".", "!", "?", "…")  # what ends a sentence by itself
 _AGAIN: Final = 2
 """A summary is made anew when this many times as much was said as when it was made, or when a fact has changed."""
 
@@ -40,14 +39,7 @@ class Profile:
 def is_due(
     episodes: Sequence[Record], facts: Sequence[FactLine], earlier: Mapping[str, Any] | None, policy: KnowledgePolicy
 ) -> bool:
-    """Return whether an entity gets a summary: enough was said about it, and not the same as last time.
-
-    Args:
-        episodes: Messages that name it.
-        facts: What is believed of it.
-        earlier: What its last summary was made of; None if it has none.
-        policy: How much is enough.
-    """
+    """Return whether an entity gets a summary: enough was said about it, and not the same as last time."""
     sessions = {r.content.session for r in episodes if r.content.session is not None}
     if earlier is None:
         return len(sessions) >= policy.summary_sessions or len(episodes) >= policy.summary_episodes
@@ -57,13 +49,7 @@ def is_due(
 
 
 def surer_for_it(fact: FactLine, before: Mapping[str, Any], policy: KnowledgePolicy) -> float:
-    """Return the stored confidence of a fact after a summary: surer once for each further confirmation.
-
-    Args:
-        fact: What is believed.
-        before: Fact -> its confirmations when earlier summaries made it surer.
-        policy: How much surer, and the cap.
-    """
+    """Return the stored confidence of a fact after a summary: surer once for each further confirmation."""
     if fact.confirmations <= max(1, int(before.get(fact.id, 1))):
         return fact.base
     return max(fact.base, min(policy.cap, fact.base + policy.summary_boost))
@@ -85,13 +71,6 @@ def profile_of(
 
     It says first what matters most, and has at most half the tokens of what it stands for. How
     sure it is of a fact fades while the text stays: it is said in a word, as of the day of the summary.
-
-    Args:
-        entity: Its id.
-        name: Its name.
-        episodes: Messages that name it, oldest first.
-        facts: What is believed of it.
-        now: When it is made.
     """
     ranked = sorted(facts, key=lambda f: (-f.confidence, f.predicate, f.id))
     settled = [f for f in ranked if not f.contested]

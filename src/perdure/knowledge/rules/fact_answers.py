@@ -16,8 +16,7 @@ from perdure.rules.language.words import query_words, word_set
 MeaningOf = Callable[[Iterable[str]], frozenset[str]]
 """Words of a question -> words of the predicates that they may mean (``Registry.asked``)."""
 
-ANSWERS: Final = 0.25
-"""A fact that holds so much of a question answers it (``relevance``)."""
+ANSWERS: Final = 0.25  # a fact that holds so much of a question answers it (``relevance``)
 _PART: Final = 0.5
 """Where a question names nobody, facts that hold less than this part of what the best one holds are left out."""
 _OF_SPEAKER: Final = 0.15
@@ -29,8 +28,7 @@ _ASKING: Final = word_set("""
     """)
 """Words of how one asks, which no answer holds."""
 _ASKED_IN_ENGLISH: Final = word_set("what which who whom whose when where why how do does did is are")
-_OWN: Final = FIRST_PERSON - {"me", "us"}
-"""Who says "tell me" asks about others."""
+_OWN: Final = FIRST_PERSON - {"me", "us"}  # who says "tell me" asks about others
 _SUBJECT: Final = word_set("i we")
 _WORD: Final = re.compile(r"[^\W_]+")
 
@@ -102,12 +100,6 @@ def select_facts(
     Where the question names somebody: what is about them, or names them, and answers; where nothing does, what recall
     found of it. Where it names nobody: of what recall found, and of what answers, whatever holds at least half as much
     as the best.
-
-    Args:
-        believed: The facts about whom the question names, and about those whom recall found.
-        near: What recall found, best first.
-        asked: What is asked for.
-        held: Fact -> how much of the question it holds.
     """
     rank = {identity: place for place, identity in enumerate(near)}
     answering = {f.id for f in believed if held[f.id] >= ANSWERS or answers(f, asked)}

@@ -38,18 +38,7 @@ def explain_fact(
     policy: Policy,
     now: Instant,
 ) -> FactReasons:
-    """Return why a fact is as it is.
-
-    Args:
-        memory: As read at ``now``.
-        fact: Its document.
-        sources: The memories that said it, those that are still there.
-        history: Its journal, oldest first.
-        conflicts: Those in which it is one side.
-        checks: What authorities said of it.
-        policy: When facts age.
-        now: The instant of reading.
-    """
+    """Return why a fact is as it is."""
     return FactReasons(
         says=memory.content,
         state=state_of(memory.state, policy, now).value,
@@ -70,14 +59,7 @@ def explain_fact(
 
 
 def foretell(state: State, policy: Policy, now: Instant, *, muted: bool = False) -> list[str]:
-    """Return what will happen to a fact if nobody says anything, and when.
-
-    Args:
-        state: Its state.
-        policy: When facts age, and when a question is too old.
-        now: The instant of reading.
-        muted: A person said: do not ask again.
-    """
+    """Return what will happen to a fact if nobody says anything, and when."""
     current = state_of(state, policy, now)
     if current in (FactState.SUPERSEDED, FactState.INVALIDATED):
         return [f"It is {current.value} for good; undo of the operation that did it takes that back."]
@@ -116,13 +98,7 @@ def _sources(fact: Fact, sources: Mapping[str, Record]) -> Iterable[Said]:
 
 
 def _confidence_changes(identity: str, history: Iterable[Entry], born: str) -> Iterable[Surer]:
-    """Yield each change of the stored confidence: time lowers what is read, never what is stored.
-
-    Args:
-        identity: The fact.
-        history: Its journal.
-        born: Why it is as sure as it is at first.
-    """
+    """Yield each change of the stored confidence: time lowers what is read, never what is stored."""
     for entry in history:
         if entry.target != "memory" or entry.id != identity or entry.after is None or "confidence" not in entry.after:
             continue

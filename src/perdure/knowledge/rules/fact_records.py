@@ -15,8 +15,7 @@ from perdure.records.sort import Sort
 from perdure.records.trust import Trust
 
 _WORDS: Final = language("en").words
-IMPORTANCE: Final = 0.6
-"""Of a fact: that of a statement."""
+IMPORTANCE: Final = 0.6  # of a fact: that of a statement
 ACTS: Final = (
     _WORDS["habits"]
     | _WORDS["done"]
@@ -34,17 +33,7 @@ def fact_text(name: str, predicate: str, value: str, *, denied: bool = False) ->
 def draft_fact(
     name: str, predicate: str, claim: Claim, *, said_at: Instant, scope: Scope, session: str | None, policy: Policy
 ) -> Draft:
-    """Return the memory that a claim becomes.
-
-    Args:
-        name: The subject's name, as it is written in answers.
-        predicate: In normal form.
-        claim: What was said.
-        said_at: When.
-        scope: Whose lifetime it shares: that of the message.
-        session: Where it was said; kept only where the scope is not long-term.
-        policy: The cap of confidence.
-    """
+    """Return the memory that a claim becomes."""
     return Draft(
         text=fact_text(name, predicate, claim.value.text, denied=claim.denied),
         kind=Kind.FACT,

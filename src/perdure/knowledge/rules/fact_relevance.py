@@ -16,12 +16,9 @@ from perdure.records.vector import Vector
 _WORD: Final = re.compile(r"[^\W_]+")
 _BEGIN: Final = 4
 """Two words that begin with the same letters, so many, are taken for forms of one: "wohne", "Wohnort"."""
-_PART: Final = 5
-"""So are two that have so many letters in a row in common: "beliefert", "Liefertag"."""
-_FORM: Final = 0.7
-"""What a form of a word counts for."""
-_NEAR: Final = 3.0
-"""At this distance, in words, a word beside the value counts for half."""
+_PART: Final = 5  # so are two that have so many letters in a row in common: "beliefert", "Liefertag"
+_FORM: Final = 0.7  # what a form of a word counts for
+_NEAR: Final = 3.0  # at this distance, in words, a word beside the value counts for half
 _SPOKEN: Final = 0.9
 """What a word counts for that is how the predicate is spoken of, beside one that is the subject or the value."""
 

@@ -72,8 +72,7 @@ TABLE: Final = (
     FactTransition(_S.ARCHIVED, _E.RESTORED, _S.ACTIVE, "brought back by hand, or said again"),
 )
 _NEXT: Final = {(row.source, row.event): row.target for row in TABLE}
-TERMINAL: Final = frozenset(FactState) - {row.source for row in TABLE}
-"""States that nothing leaves."""
+TERMINAL: Final = frozenset(FactState) - {row.source for row in TABLE}  # states that nothing leaves
 
 
 def state_of(state: State, policy: Policy, now: Instant) -> FactState:
@@ -108,15 +107,7 @@ def learned_confidence(
     *,
     otherwise: float,
 ) -> float:
-    """Return how sure a fact is, by how fast facts of its sort were seen to change.
-
-    Args:
-        state: The memory's.
-        sort: That of its predicate.
-        rates: Sort -> loss a day, of those that are in use.
-        now: The instant.
-        otherwise: How sure it is by the policy's rate.
-    """
+    """Return how sure a fact is, by how fast facts of its sort were seen to change."""
     if sort not in rates:
         return otherwise
     return state.confidence * math.exp(-rates[sort] * max(0.0, (now - validated_at(state)) / DAY_MS))

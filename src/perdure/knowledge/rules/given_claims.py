@@ -23,10 +23,8 @@ from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.trust import Trust
 from perdure.rules.source_trust import least_trust
 
-_CONFIDENCE: Final = 0.7
-"""Of a claim: as of what is asked to be remembered in a message."""
-_BY_OTHERS: Final = 0.3
-"""The most that a claim of others (a tool, a web page) has."""
+_CONFIDENCE: Final = 0.7  # of a claim: as of what is asked to be remembered in a message
+_BY_OTHERS: Final = 0.3  # the most that a claim of others (a tool, a web page) has
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 OVERLAP_MS: Final = 60_000
-MOST: Final = 1000
-"""Ids that are kept; of a batch that is larger the last ones."""
+MOST: Final = 1000  # ids that are kept; of a batch that is larger the last ones
 MOST_FAILED: Final = 100
 """Messages of a session that a model gave no useful reply to, and that are kept to ask again."""
 
@@ -28,13 +27,7 @@ def floor(mark: Mapping[str, Any]) -> str:
 
 
 def advance(mark: Mapping[str, Any], learned: Iterable[str], recent: Sequence[str]) -> dict[str, Any]:
-    """Return what is written down after more messages were learned from.
-
-    Args:
-        mark: What was written down before.
-        learned: Ids of the messages.
-        recent: The session's last messages, for whom "they" are.
-    """
+    """Return what is written down after more messages were learned from."""
     known = sorted(near(mark) | set(learned))
     begin = max(floor(mark), _before(known[-1]))
     kept = [i for i in known if i > begin]

@@ -13,19 +13,15 @@ from perdure.knowledge.rules.topics import TopicMessage, fold_plural
 from perdure.records.document import Document
 from perdure.records.policy_knowledge import KnowledgePolicy
 
-REACH: Final = 2
-"""A topic follows another if it comes up in one of the next two messages."""
+REACH: Final = 2  # a topic follows another if it comes up in one of the next two messages
 SHARE: Final = 0.5
 """A procedure is learned if the second topic followed in at least half of the sessions."""
 STILL: Final = 1 / 3
 """... and retired when in recent sessions it does so in less than a third: in between it neither comes nor goes."""
-LIFT: Final = 2.0
-"""It must follow at least twice as often as it comes up anyway."""
+LIFT: Final = 2.0  # it must follow at least twice as often as it comes up anyway
 SUREST: Final = 0.9
-TENTHS: Final = 10
-"""Confidence is a tenth for each session, and no more than 0.9."""
-TOPICS: Final = 3
-"""So many topics are named on either side."""
+TENTHS: Final = 10  # confidence is a tenth for each session, and no more than 0.9
+TOPICS: Final = 3  # so many topics are named on either side
 _SAME: Final = 0.5
 """Pairs of topics that share so much of their evidence are one procedure: its messages have several words each."""
 
@@ -263,13 +259,7 @@ class ProcedureChange:
 def decide_procedures(
     talk: Conversations, known: Iterable[Procedure], policy: KnowledgePolicy
 ) -> list[ProcedureChange]:
-    """Return what becomes of procedures in the light of recent conversations; those that stay as they are have none.
-
-    Args:
-        talk: Recent conversations.
-        known: What was learned before, also what was retired.
-        policy: In how many sessions it must be so.
-    """
+    """Return what becomes of procedures in the light of recent conversations; those that stay as they are have none."""
     found = find_procedures(talk, policy)
     changes = []
     for old in known:
@@ -293,13 +283,7 @@ def decide_procedures(
 
 
 def why_none(talk: Conversations, known: int, policy: KnowledgePolicy) -> str:
-    """Return why nothing becomes of any procedure.
-
-    Args:
-        talk: Recent conversations.
-        known: How many procedures were learned before.
-        policy: In how many sessions it must be so.
-    """
+    """Return why nothing becomes of any procedure."""
     if known:
         return "Nothing has changed since procedures were last learned."
     if len(talk.sessions) < policy.procedure_sessions:
@@ -337,10 +321,6 @@ def applying(words: Sequence[str], procedures: Iterable[Procedure]) -> list[Proc
     """Return the procedures whose trigger comes up in a query, the surest first.
 
     At least half of the topics of the trigger must come up.
-
-    Args:
-        words: The query's words, lower case (rules/language/words.py).
-        procedures: All that are known; those that hold no more are passed over.
     """
     there = {fold_plural(w) for w in words}
     found = [p for p in procedures if not p.retired and 2 * len(there.intersection(p.trigger)) >= len(p.trigger)]

@@ -144,13 +144,7 @@ def retire(fact: Fact, now: Instant) -> Fact:
 
 
 def check_data(verdict: Verdict, before: Document | None, *, counted: bool) -> dict[str, Any]:
-    """Return what is written down about what an authority said of a fact.
-
-    Args:
-        verdict: What it said.
-        before: What was written down before.
-        counted: Whether it validated the fact, or made it.
-    """
+    """Return what is written down about what an authority said of a fact."""
     last = None if before is None else before.data.get("validated_ms")
     return {
         "outcome": verdict.outcome.value,

@@ -27,8 +27,7 @@ from perdure.rules.decisions import Decisions
 from perdure.rules.insertion import initial_states, new_record, with_due
 from perdure.rules.meaning_guard import conflict, contradiction
 
-AT_ONCE: Final = 200
-"""Groups whose memories are read together."""
+AT_ONCE: Final = 200  # groups whose memories are read together
 NEAR: Final = "near_duplicate"
 SIMILAR: Final = "similar"
 Searched = Literal["all", "recorded"]

@@ -18,8 +18,7 @@ from perdure.records.report import Operation
 from perdure.rules.lifecycle.policy_replay import Past, ReplayedLife, is_independent_of_policy, reconstruct_past, relive
 
 _ALL: Final = 2**31 - 1
-NAMED: Final = 1000
-"""So many lost hits are named."""
+NAMED: Final = 1000  # so many lost hits are named
 HELPFUL: Final = "helpful"
 _NOTES: Final = (
     "ranking is not replayed: a hit counts as found while its memory is in view",

@@ -34,8 +34,7 @@ from perdure.rules.lifecycle.budget_fitting import (
 from perdure.rules.lifecycle.compression_forms import LADDER, FormText, render_form
 from perdure.rules.lifecycle.signals import memory_items
 
-BATCH: Final = 1000
-"""So many memories change in one plan, and so in one operation to undo."""
+BATCH: Final = 1000  # so many memories change in one plan, and so in one operation to undo
 
 
 T = TypeVar("T")

@@ -26,8 +26,7 @@ from perdure.rules.statistics import count_memories, percentiles
 
 SAMPLE: Final = 1000
 SOON_DAYS: Final = 30
-ERASED_AT_ONCE: Final = 1000
-"""Archived memories that one run erases; the rest goes the next day."""
+ERASED_AT_ONCE: Final = 1000  # archived memories that one run erases; the rest goes the next day
 _log = logging.getLogger(__name__)
 
 

@@ -30,15 +30,12 @@ from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.signals import current_signals, memory_items
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 
-LONGEST: Final = 5000
-"""So many ageing facts are ranked."""
-FEW: Final = 50
-"""So many of them are read at a time."""
+LONGEST: Final = 5000  # so many ageing facts are ranked
+FEW: Final = 50  # so many of them are read at a time
 
 ANSWERS: Final = frozenset({"settle", "confirm", "deny", "correct", "mute", "both", "same"})
 """Operations by which a person answers."""
-_ANSWERS: Final = 2000
-"""So many of the last operations are looked at for the answers of a day."""
+_ANSWERS: Final = 2000  # so many of the last operations are looked at for the answers of a day
 
 Answer = Literal["keep", "drop"]
 

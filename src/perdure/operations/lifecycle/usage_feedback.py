@@ -19,11 +19,9 @@ from perdure.rules.validation.values import checked_id
 
 WhatCame = Literal["helpful", "wrong", "unused"]
 
-WRONG: Final = "wrong"
-"""The name of the review that a wrong memory opens."""
+WRONG: Final = "wrong"  # the name of the review that a wrong memory opens
 
-_RECENT: Final = 100
-"""So many recalls are looked at first: an outcome mostly follows its recall."""
+_RECENT: Final = 100  # so many recalls are looked at first: an outcome mostly follows its recall
 
 
 @dataclass(frozen=True, slots=True)

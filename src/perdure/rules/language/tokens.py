@@ -23,8 +23,7 @@ from perdure.rules.language.words import (
 
 Kind = Literal["code", "number", "date", "negation", "modal", "name", "word", "symbol", "mark"]
 """What a piece is; a mark is punctuation and says nothing by itself."""
-Said = tuple[Kind, str]
-"""What a piece says: its kind and its value in a normal form."""
+Said = tuple[Kind, str]  # what a piece says: its kind and its value in a normal form
 
 _COUNTED: Final = re.compile(r"[A-Za-z\u00aa-\u024f]+|[0-9]+|[^\s\W]|[^\w\s]|_")
 _LETTERS_PER_TOKEN: Final = 10
@@ -104,8 +103,7 @@ _PLAIN: Final = re.compile(
 _BEFORE: Final = "([{<\"'“‘*_"  # noqa: RUF001  # typographic quotes are meant
 _AFTER: Final = ".,;:!?)]}>\"'”’*…"  # noqa: RUF001  # as above
 _LONGEST_CODE: Final = 400
-_REMEMBERED: Final = 2_000
-"""Characters; the pieces of longer texts are not kept."""
+_REMEMBERED: Final = 2_000  # characters; the pieces of longer texts are not kept
 _THOUSANDS: Final = re.compile(r"[-+$€£¥]*\d{1,3}(?:,\d{3})+(?:\.\d+)?[%°]?")
 _DATE: Final = re.compile(r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?[/.]\d\d?[/.]\d{4}|\d\d?:\d\d(?::\d\d)?")
 """A calendar date, or a time of day."""

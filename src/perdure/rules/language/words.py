@@ -31,8 +31,7 @@ _CAPITALISED: Final = re.compile(r"\b[A-Z][\w'’-]*")  # noqa: RUF001  # the ty
 _WITHIN: Final = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w'’-]*")  # noqa: RUF001  # as above
 _POSSESSIVE: Final = re.compile(r"['’]s?$")  # noqa: RUF001  # as above
 _CONTENT: Final = 4
-_IDEOGRAPHS: Final = "\u2e80"
-"""Scripts from here on are written without spaces."""
+_IDEOGRAPHS: Final = "\u2e80"  # scripts from here on are written without spaces
 _FIRST_PERSON: Final = frozenset({"i", "my", "me", "mine", "myself"})
 
 

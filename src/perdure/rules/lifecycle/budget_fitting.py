@@ -15,24 +15,20 @@ EVER_USED: Final = 2.0
 """What a memory that was often asked for is worth besides its value: access feedback tells more than any signal."""
 
 FULL_ACCESSES: Final = 20
-HELPED: Final = 0.5
-"""What each reinforcement, up to four of them, adds."""
+HELPED: Final = 0.5  # what each reinforcement, up to four of them, adds
 
 LOSS: Final[dict[Form, float]] = {Form.FULL: 0.0, Form.SUMMARY: 0.02, Form.KEYWORDS: 0.3, Form.EMBEDDING: 1.0}
 """The share of a memory's worth that is out of sight in each form; docs/evidence.md has the measurements."""
 
 
-Forms = tuple[tuple[Form, int], ...]
-"""Forms with their tokens, from the fullest to the barest."""
+Forms = tuple[tuple[Form, int], ...]  # forms with their tokens, from the fullest to the barest
 
 Reach = Callable[[Sequence["FitItem"]], Mapping[str, "FitItem"]]
 """Memories -> the same with at least one form less unknown."""
 
-AT_ONCE: Final = 256
-"""So many memories' forms are asked for together."""
+AT_ONCE: Final = 256  # so many memories' forms are asked for together
 
-RESTED_MS: Final = DAY_MS
-"""What a person brought back is left alone so long."""
+RESTED_MS: Final = DAY_MS  # what a person brought back is left alone so long
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from perdure.rules.validation.values import checked_namespace, checked_text
 _KEYS: Final = {"text", "namespace", "expect", "contains"}
 _LONGEST: Final = 10_000
 _MOST: Final = 1000
-_NAMED: Final = 10
-"""So many lost answers are named in full."""
+_NAMED: Final = 10  # so many lost answers are named in full
 
 
 def parse_golden(data: Mapping[str, Any], name: str) -> tuple[Canary, ...]:

@@ -26,12 +26,7 @@ _LONGEST: Final = 200
 
 
 def confirmation_question(memory: MemoryItem, said: Instant) -> str:
-    """Return the question whether a fact is still so; it names the day and the value.
-
-    Args:
-        memory: The fact.
-        said: When it was last said or confirmed.
-    """
+    """Return the question whether a fact is still so; it names the day and the value."""
     who = "I noted" if memory.source == "authority" else "You told me"
     return f"{who} on {day_in_words(said)} that {clause_of(memory)}. Is that still so?"
 

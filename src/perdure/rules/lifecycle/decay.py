@@ -21,8 +21,7 @@ from perdure.records.signal_results import DecayedMemory
 from perdure.rules.lifecycle.state_arrays import days_between
 from perdure.rules.lifecycle.trajectory import Accesses, count_accesses
 
-PREVIEW: Final = 80
-"""Characters of a memory that a result shows."""
+PREVIEW: Final = 80  # characters of a memory that a result shows
 
 
 @dataclass(frozen=True, slots=True)

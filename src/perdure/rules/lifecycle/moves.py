@@ -152,12 +152,6 @@ def surety(states: Columns, rules: Sequence[str], at: Ints, policy: Policy) -> A
 
     Of several signals the one that has fallen least counts. What only time brings about is as sure as its confidence
     is low.
-
-    Args:
-        states: The memories before their moves.
-        rules: The name of the row of each.
-        at: The instants at which to look.
-        policy: The policy in force.
     """
     days = states.days_since_anchor(at)
     confidence, lag = confidence_curve(states, policy)

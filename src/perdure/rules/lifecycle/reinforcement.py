@@ -30,11 +30,9 @@ from perdure.rules.lifecycle.unarchive import restart_ages
 
 BoostKind = Literal["additive", "multiplicative", "set_value"]
 
-UNIT: Final = 0.1
-"""A boost of so much is a reinforcement of strength by 1; it is the default."""
+UNIT: Final = 0.1  # a boost of so much is a reinforcement of strength by 1; it is the default
 
-VALIDATION: Final = 0.02
-"""What a validation adds to confidence."""
+VALIDATION: Final = 0.02  # what a validation adds to confidence
 
 
 @dataclass(frozen=True, slots=True)

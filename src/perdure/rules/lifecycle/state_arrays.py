@@ -47,8 +47,7 @@ ACTIVE: Final = CODES["status"][Status.ACTIVE]
 _FACT: Final = CODES["kind"][Kind.FACT]
 
 _OPTIONAL: Final = frozenset({"accessed_ms", "access2_ms", "access3_ms", "validated_ms"})
-_MISSING: Final = int(-NEVER)
-"""In arrays, an instant that there has not been."""
+_MISSING: Final = int(-NEVER)  # in arrays, an instant that there has not been
 
 
 @dataclass(slots=True)
@@ -102,14 +101,7 @@ class Columns:
     def states(
         self, rows: Ints, befores: Sequence[State], names: Sequence[str], due: Sequence[int | None]
     ) -> list[State]:
-        """Return the states of some rows, with what the columns say of some fields; none is held.
-
-        Args:
-            rows: Which.
-            befores: Their states, for the other fields.
-            names: The fields.
-            due: When they next need attention.
-        """
+        """Return the states of some rows, with what the columns say of some fields; none is held."""
         columns = [_decode(name, getattr(self, name)[rows].tolist()) for name in names]
         found = zip(befores, due, zip(*columns, strict=True), strict=True)
         return [replace(s, due_ms=at, held=False, **dict(zip(names, new, strict=True))) for s, at, new in found]

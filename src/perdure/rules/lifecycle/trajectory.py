@@ -73,8 +73,7 @@ class Transition:
         return self.rule in tier_table.SHORTENING
 
 
-FAR: Final = int(NEVER)
-"""An instant that does not come; negative, one before every other."""
+FAR: Final = int(NEVER)  # an instant that does not come; negative, one before every other
 
 
 @dataclass(frozen=True, slots=True)

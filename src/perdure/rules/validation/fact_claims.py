@@ -14,8 +14,7 @@ from perdure.records.policy import Policy
 from perdure.rules.redaction import redact_by_policy
 from perdure.rules.validation.values import checked_text
 
-MOST: Final = 1000
-"""Claims of one call."""
+MOST: Final = 1000  # claims of one call
 EXAMPLE: Final = 'facts=[{"subject": "Ana", "predicate": "home", "value": "Paris", "replaces": "Berlin"}]'
 _KEYS: Final = tuple(FactClaim.__annotations__)
 _LONGEST: Final[Mapping[str, int]] = {"subject": 200, "predicate": 100, "value": 500, "replaces": 500, "quote": 10_000}
@@ -23,8 +22,7 @@ _REQUIRED: Final = ("subject", "predicate", "value")
 _REMEDY: Final = (
     f"Nothing was stored. A claim is an object with the keys {', '.join(_KEYS)}; the first three are needed."
 )
-_SHOWN: Final = 10
-"""So many faults are told; of more only how many there are."""
+_SHOWN: Final = 10  # so many faults are told; of more only how many there are
 
 
 def parsed_claims(items: Any, content: str | None, *, policy: Policy, now: Instant) -> tuple[GivenClaim, ...]:

@@ -58,10 +58,6 @@ _DOCUMENTS: Final[dict[str, tuple[_Check, _Check]]] = {
 def check_row_ids(part: str, row: Mapping[str, Any]) -> None:
     """Refuse a row from another store or a file in which something that must be an id is none.
 
-    Args:
-        part: Which part of a store (records/transfer.py).
-        row: Its columns, of the right types.
-
     Raises:
         InvalidInput: The text names the column and the value.
     """

@@ -51,12 +51,7 @@ def dial(dsn: str) -> Connection:
 
 
 class Connections:
-    """A bounded set of connections to one server. Safe to share between threads.
-
-    Args:
-        dsn: As libpq takes it.
-        most: So many at once.
-    """
+    """A bounded set of connections to one server. Safe to share between threads."""
 
     def __init__(self, dsn: str, most: int) -> None:
         self._dsn, self._most = dsn, most

@@ -16,8 +16,7 @@ from perdure.stores.postgres.postings import IndexedText, postings
 from perdure.stores.postgres.server import PostgresSession
 from perdure.stores.rows import MEMORY_COLUMNS, content_digest, plain, present
 
-LARGE: Final = 8_000_000
-"""Characters of text that one statement carries."""
+LARGE: Final = 8_000_000  # characters of text that one statement carries
 
 _FLOATS: Final = {
     *("importance", "confidence", "uniqueness", "access_mass", "boosted"),
@@ -35,8 +34,7 @@ def _sql_type(column: str) -> str:
     return "text" if column in _TEXTS else "bigint"
 
 
-TYPES: Final = tuple((c, _sql_type(c)) for c in MEMORY_COLUMNS)
-"""SQL types of the hot table's columns."""
+TYPES: Final = tuple((c, _sql_type(c)) for c in MEMORY_COLUMNS)  # SQL types of the hot table's columns
 
 
 def refuse_twins(session: PostgresSession, changes: Sequence[Change], plan_id: str) -> None:

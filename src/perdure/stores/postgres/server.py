@@ -30,8 +30,7 @@ RECONNECT_SECONDS: Final = 30.0
 """A lost server is waited for so long; a restart or a failover takes a few seconds."""
 
 LONGEST_PAUSE: Final = 0.5
-POOL_SECONDS: Final = 30.0
-"""A caller waits so long for one of the connections."""
+POOL_SECONDS: Final = 30.0  # a caller waits so long for one of the connections
 
 COLLISIONS: Final = 20
 _NAMED: Final = re.compile(r"(?<![:\w]):(\w+)")
@@ -138,11 +137,7 @@ class PostgresSession:
 
 
 class Server:
-    """A pool of connections to one server, and transactions on it.
-
-    Args:
-        address: Where, and what is bound to the connections.
-    """
+    """A pool of connections to one server, and transactions on it."""
 
     def __init__(self, address: Address) -> None:
         self.address = address

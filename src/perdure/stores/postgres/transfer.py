@@ -24,14 +24,7 @@ _DETOURS: Final[tuple[LiteralString, ...]] = (
 
 
 class PostgresTransfer(SqlTransfer):
-    """Rows of one server.
-
-    Args:
-        rows: As for SqlTransfer.
-        shared: As for SqlTransfer.
-        server: Connections.
-        stemmer: Splits texts for the index of words.
-    """
+    """Rows of one server."""
 
     def __init__(
         self,

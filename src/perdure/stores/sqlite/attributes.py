@@ -31,8 +31,7 @@ PACKED: Final = np.dtype(
 KINDS: Final = {kind.value: code for code, kind in enumerate(Kind)}
 SCOPES: Final = {scope.value: code for code, scope in enumerate(Scope)}
 STATUSES: Final = {status.value: code for code, status in enumerate(Status)}
-GONE: Final = 255
-"""The status code of a memory that was taken back."""
+GONE: Final = 255  # the status code of a memory that was taken back
 
 _SHARED: Final = SCOPES[Scope.LONG_TERM.value]
 _FIELDS: Final = ("created", "tags", "session", "kind", "scope", "status")

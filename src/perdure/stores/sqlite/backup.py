@@ -38,12 +38,10 @@ from perdure.stores.sqlite.session import SqliteSession, fetch_all, fetch_value
 from perdure.stores.statements import migrations
 
 T = TypeVar("T")
-_PAGES: Final = 2048
-"""Pages that are copied at once."""
+_PAGES: Final = 2048  # pages that are copied at once
 _BESIDE: Final = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite keeps beside a store while it is used."""
-_ALONE_MS: Final = 2000
-"""How long a restore waits for others to close the store that it replaces."""
+_ALONE_MS: Final = 2000  # how long a restore waits for others to close the store that it replaces
 _NO_RIGHT: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 _KEPT: Final = "before-restore"
 
@@ -61,11 +59,6 @@ class Copied:
 
 def backup(source: apsw.Connection | str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> Copied:
     """Write a verified copy of a store as it is at one moment; others may read and write meanwhile.
-
-    Args:
-        source: The store: its file, or an open connection outside of a transaction.
-        target: The backup's file.
-        overwrite: Replace a file that is there.
 
     Raises:
         NotFound, NotAStore, StoreTooNew: The source is no store that this version knows.

@@ -20,8 +20,7 @@ from perdure.stores.sqlite.session import SqliteSession
 from perdure.stores.statements import filter_parts
 from perdure.stores.words import Term, worth_searching
 
-MOST_HOLDING: Final = 5000
-"""A name in more memories than this is tested on the candidates, not listed."""
+MOST_HOLDING: Final = 5000  # a name in more memories than this is tested on the candidates, not listed
 
 
 class SqliteSearch(Search):

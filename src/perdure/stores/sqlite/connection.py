@@ -24,8 +24,7 @@ from perdure.records.errors import (
 )
 from perdure.stores.statements import migrations, registry
 
-APPLICATION_ID: Final = 0x50_45_52_44
-"""``PERD``: how a Perdure file is told from other SQLite files."""
+APPLICATION_ID: Final = 0x50_45_52_44  # ``PERD``: how a Perdure file is told from other SQLite files
 
 OLDEST_SQLITE: Final = 3_051_003
 """Earlier versions can corrupt a WAL file that several processes write (the WAL-reset defect)."""

@@ -16,18 +16,11 @@ from perdure.stores.sqlite.writing import write_rows
 from perdure.stores.transfer import LARGE, SqlTransfer, line_of, page_of, place, size_of, there_already
 
 _HEX: Final = re.compile(r"[0-9a-f]{16}")
-_LAST_ID: Final = 2**60
-"""Ids of the year 10889; larger numbers would leave no room for what comes later."""
+_LAST_ID: Final = 2**60  # ids of the year 10889; larger numbers would leave no room for what comes later
 
 
 class SqliteTransfer(SqlTransfer):
-    """Rows of one file.
-
-    Args:
-        rows: As for SqlTransfer.
-        shared: As for SqlTransfer.
-        use: Gives the store's connection for the length of a block.
-    """
+    """Rows of one file."""
 
     def __init__(
         self,
