@@ -282,7 +282,7 @@ def test_a_line_that_is_no_message_does_not_end_the_server(store, policy):
             told = json.loads(pipe.process.stdout.readline())
             if told.get("id") == 77:
                 break
-        assert len(told["result"]["tools"]) == 49
+        assert len(told["result"]["tools"]) == 50
 
 
 def test_a_store_that_cannot_be_opened_is_told_to_the_client(tmp_path, policy):

@@ -21,7 +21,7 @@ rule = "value"
 value_below = 0.5
 cold_days = 1
 [gates]
-loss_free_count = 0
+loss_free_count = 4
 """
 LONG_AGO = datetime.now(UTC) - timedelta(days=60)
 
@@ -154,9 +154,9 @@ def test_a_file_that_is_not_there_is_not_found(place):
 
 def test_the_gates_ask_for_a_reason(place):
     run("plan", "sweep", "-o", "plan.json")
-    with memory() as opened:
-        for one in opened.list(limit=30):  # fewer are left in view, so that the plan hides too great a share
-            opened.archive(one.id, "by hand")
+    with memory() as opened:  # what is merged meanwhile counts against the same day
+        opened.remember_many([{"content": "Lyon has no lift.", "kind": "episode"} for _ in range(2)])
+        opened.apply_all(opened.consolidate("default").plans)
     answer = run("apply", "plan.json", code=1)
     assert (answer["error"], "loss budget" in answer["message"]) == ("GateStopped", True)
     done = run("apply", "plan.json", "--accept-loss", "they are notes of a test")
@@ -179,7 +179,7 @@ def test_every_verb_that_previews_becomes_a_file_and_is_applied_from_it(place, w
             opened.remember("The invoices are sent on Fridays at noon from the office in Lyon.", kind="episode")
         opened.remember("The task needs a signature.", session="s1", task="t1", confidence=0.9)
         opened.remember("The office in Lyon has no lift.", session="s1", confidence=0.9)
-    Path("policy.toml").write_text(POLICY.replace("loss_free_count = 0", "loss_free_count = 1000"))
+    Path("policy.toml").write_text(POLICY.replace("loss_free_count = 4", "loss_free_count = 1000"))
     written = run("plan", *words, "-o", "plan.json")
     assert {p["operation"] for p in written["plans"]} == {operation}
     with memory() as opened:

@@ -312,7 +312,7 @@ def sample(kind, text, seen=()):
         return sample(inside[0], text, seen)
     if origin is tuple and inside[-1] is not Ellipsis:
         return tuple(sample(one, text, seen) for one in inside)
-    if origin in (tuple, list, Sequence):
+    if origin in (tuple, list, Sequence, frozenset):
         return origin([sample(inside[0], text, seen)] if inside[0] not in seen else [])
     if origin in (Mapping, dict):
         return {sample(inside[0], text, seen): sample(inside[1], text, seen)}

@@ -311,7 +311,7 @@ def test_a_decay_can_be_undone(opening, path, clock):
     assert logical(path) == before
 
 
-def test_what_a_gate_holds_back_is_not_tried_again_by_decay(opening, clock):
+def test_decay_hides_no_more_than_the_gates_let_go_on_a_day(opening, clock):
     memory = opening(
         {
             **WORDS_ONLY,
@@ -320,9 +320,13 @@ def test_what_a_gate_holds_back_is_not_tried_again_by_decay(opening, clock):
         }
     )
     memory.remember_many([f"note {i}" for i in range(30)])
-    clock.passes(days=60)
-    memory.sweep()
-    held = len(memory.history(limit=1000))
+    clock.passes(days=8)
+    (held,) = memory.sweep().held
+    before = len(memory.history(limit=1000))
+    clock.passes(hours=1)
+    memory.decay(dry_run=False)
+    assert [o.operation for o in memory.history(limit=1000)][:-before] == ["decay"]
+    assert len(held.ids) == memory.stats().memories == 27
     clock.passes(days=1)
     memory.decay(dry_run=False)
-    assert [o.operation for o in memory.history(limit=1000)][: -held or None] == ["decay"]
+    assert memory.stats().memories == 25

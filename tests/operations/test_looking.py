@@ -216,8 +216,10 @@ def test_what_is_pinned_does_not_move_and_goes_on_from_when_it_is_unpinned(openi
     assert memory.get(kept.id).due_at is None
     memory.unpin(kept.id)
     assert memory.sweep().moved == ()
-    clock.passes(days=8)
+    clock.passes(days=7)
     assert memory.sweep().tally == {"warm to cold": 1}
+    clock.passes(days=1)
+    assert memory.sweep().tally == {"cold to archived": 1}
 
 
 def test_pages_and_limits_are_checked(memory):

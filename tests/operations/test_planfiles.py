@@ -151,10 +151,9 @@ def test_gates_hold_for_plans_from_files(opening, tmp_path):
     memory = opening({"gates": {"loss_free_count": 0}})
     kept = memory.remember_many([f"line {i}" for i in range(5)])
     op = memory.history(kept[0].id)[0].operation_id
-    change = Change(
-        Target.MEMORY, kept[0].id, {"status": "active", "op": op}, {"status": "archived", "op": "p"}, "test"
-    )
-    plan_file.write(str(tmp_path / "plan.json"), [Plan("p", "sweep", "default", 0, (change,), memory.policy.version)])
+    before, after = {"status": "active", "op": op}, {"status": "archived", "op": "p"}
+    changes = tuple(Change(Target.MEMORY, one.id, before, after, "test") for one in kept[:2])  # one a day may go
+    plan_file.write(str(tmp_path / "plan.json"), [Plan("p", "sweep", "default", 0, changes, memory.policy.version)])
     with pytest.raises(GateStopped):
         memory.apply_all(plan_file.read(str(tmp_path / "plan.json")))
     (done,) = memory.apply_all(plan_file.read(str(tmp_path / "plan.json")), accept_loss="a test").plans
