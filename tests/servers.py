@@ -1,6 +1,7 @@
 """Servers for tests: one local PostgreSQL for each test process, and a fresh migrated database for each test.
 
 With PERDURE_TEST_DSN in the environment that server is used instead, and each test gets a schema of its own there.
+Where that database has the extension citus, the tables of each test are distributed.
 """
 
 from __future__ import annotations
@@ -71,6 +72,15 @@ def _operator() -> psycopg.Connection[Any]:
     return connection
 
 
+@cache
+def on_cluster() -> bool:
+    """Whether the tests run on a cluster."""
+    if not (given := os.environ.get("PERDURE_TEST_DSN")):
+        return False
+    with psycopg.connect(given) as connection:
+        return connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'").fetchone() is not None
+
+
 def fresh_database() -> str:
     """Return the URL of an empty, migrated place for one store."""
     if given := os.environ.get("PERDURE_TEST_DSN"):
@@ -78,7 +88,7 @@ def fresh_database() -> str:
         with psycopg.connect(given, autocommit=True) as connection:
             connection.execute(f'CREATE SCHEMA "{schema}"')
         url = f"{given}{'&' if '?' in given else '?'}options=-csearch_path%3D{schema},public"
-        migrate(url)
+        migrate(url, distribute=on_cluster())
         return url
     name = f"test_{next(_numbers)}"
     _operator().execute(f"CREATE DATABASE {name} OWNER perdure TEMPLATE {TEMPLATE} STRATEGY file_copy")
@@ -118,6 +128,10 @@ class TwoServers(Server):
         self.address = addresses[0]
         self.each = [Server(a) for a in addresses]
         self.asked: set[str] = set()
+
+    @property
+    def unreachable(self):
+        return ()
 
     def home(self, namespace: str) -> Server:
         self.asked.add(namespace)
@@ -167,10 +181,11 @@ postgres_store.Server = _connected  # type: ignore[misc, assignment]  # every st
 
 
 def reader(url: str) -> psycopg.Connection[Any]:
-    """Return a connection that sees every row of a database."""
+    """Return a connection that sees every row of a database; elsewhere than here in one transaction, and read-only."""
     if os.environ.get("PERDURE_TEST_DSN"):
-        connection = psycopg.connect(address_of(url).dsn, autocommit=True)
-        connection.execute("SET perdure.reach = 'fan-out'; SET perdure.prefix = ''")
+        connection = psycopg.connect(address_of(url).dsn)
+        connection.execute("SET LOCAL citus.propagate_set_commands = 'local'")  # workers take nothing else
+        connection.execute("SET LOCAL perdure.reach = 'fan-out'; SET LOCAL perdure.prefix = ''")
         return connection
     return psycopg.connect(server().dsn(_name(url), SUPERUSER), autocommit=True)
 

@@ -111,6 +111,7 @@ def known(alice):
         "lowest": "0",
         "beyond": "z",
         "limit": 10,
+        "living": ["alice"],
         "pattern": "%",
         "after": "",
         "key": ["key-1"],

@@ -51,9 +51,9 @@ def list_memories(ctx: Context, namespace: str, filters: Filters, limit: int, be
     return result[:limit]
 
 
-def why(ctx: Context, identity: str) -> Explanation:
+def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanation:
     """Return why a memory is as it is: signals, history, what comes next."""
-    record = read_record(ctx, identity)
+    record = read_record(ctx, identity, namespace)
     now = ctx.clock()
     memory = memory_items([record], ctx.policy, now)[0]
     links = ctx.store.links(record.namespace, identity)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from perdure.operations.ports import Context, Embedder, Progress
+from perdure.operations.transfer import all_namespaces
 from perdure.records.errors import EmbedderError
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Reembedded
@@ -28,6 +29,7 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
 
     Raises:
         EmbedderError: There is no embedder, or it failed; what was done so far is kept.
+        NodeUnavailable: A part of the namespaces cannot be reached.
     """
     if ctx.embedder is None:
         raise EmbedderError(
@@ -37,9 +39,10 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
     space = _space(ctx.embedder)
     before = ctx.store.space()
     ctx.store.prepare_space(space)
+    places = all_namespaces(ctx.store)  # each must have its vectors before searches change over
     total = sum(count for *_, count in ctx.store.tally(None))
     done, operations = 0, list[str]()
-    for namespace in ctx.store.namespaces():
+    for namespace in places:
         after = 0
         while rows := ctx.store.without_vector(namespace, space, after, BATCH):
             after = rows[-1][0]

@@ -183,7 +183,11 @@ class Store(Protocol):
     # --- maintenance
 
     def namespaces(self) -> list[str]:
-        """Return all namespaces in order."""
+        """Return all namespaces in order; without those on nodes that do not answer, see ``unreachable``."""
+
+    @property
+    def unreachable(self) -> tuple[str, ...]:
+        """The nodes of a cluster that did not answer when all were last asked."""
 
     def due_namespaces(self, now: Instant, policy: str) -> list[tuple[str, str]]:
         """Return (namespace, policy of its last sweep) where something is due, or that policy is another one."""

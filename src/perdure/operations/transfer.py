@@ -8,7 +8,7 @@ from typing import Final
 
 from perdure.operations.ports import Progress
 from perdure.operations.store_protocol import RowTransfer, Store
-from perdure.records.errors import CopyDiffers, InvalidInput, NotFound, SpaceMismatch, TargetTaken
+from perdure.records.errors import CopyDiffers, InvalidInput, NodeUnavailable, NotFound, SpaceMismatch, TargetTaken
 from perdure.records.transfer import PARTS, Cursor, Line, Moved, Tally
 from perdure.records.vector import Space
 from perdure.rules.transfer import TallyCounter
@@ -134,16 +134,32 @@ FORMAT: Final = 1  # raised when a reader of the old form would misread the new 
 # --- what a copy and an import share
 
 
+def all_namespaces(store: Store) -> list[str]:
+    """Return every namespace, for work that must leave none out.
+
+    Raises:
+        NodeUnavailable: Some lie on nodes that do not answer.
+    """
+    known = store.namespaces()
+    if missing := store.unreachable:
+        raise NodeUnavailable(
+            f"The nodes {', '.join(missing)} of the cluster cannot be reached, and no namespace may be left out.",
+            remedy="Bring them back, then run the command again.",
+        )
+    return known
+
+
 def chosen_namespaces(store: Store, namespace: str | None) -> list[str]:
     """Return the namespaces that are meant.
 
     Raises:
         NotFound: One is named that the store has not.
+        NodeUnavailable: All are meant, and some lie where nothing answers.
     """
-    known = store.namespaces()
     if namespace is None:
-        return known
-    if namespace not in known:
+        return all_namespaces(store)
+    known = store.namespaces()
+    if namespace not in known and not store.unreachable:
         raise NotFound(f"There is no namespace {namespace!r}.", remedy="`perdure namespaces` lists them.")
     return [namespace]
 

@@ -114,6 +114,12 @@ class StoreUnavailable(StoreError):  # noqa: N818  # reads as the statement it m
     fault: ClassVar[Fault] = "machine"
 
 
+class NodeUnavailable(StoreError):  # noqa: N818  # reads as the statement it makes
+    """A node of the cluster does not answer; namespaces on other nodes go on."""
+
+    fault: ClassVar[Fault] = "machine"
+
+
 class StoreDenied(StoreError):  # noqa: N818  # reads as the statement it makes
     """The server refuses the role, the password or a right."""
 
@@ -200,6 +206,10 @@ class SpaceMismatch(StoreError):  # noqa: N818  # reads as the statement it make
 
 class PerdureWarning(UserWarning):
     """The root of all warnings: something goes on with less than was asked for."""
+
+
+class IncompleteWarning(PerdureWarning):
+    """An answer over all namespaces lacks those on nodes that do not answer."""
 
 
 class ModelWarning(PerdureWarning):

@@ -31,6 +31,11 @@ class SqlStore(ABC):
     log_entries: int  # past recalls kept for each namespace; 0 keeps none
     prefix: str = ""  # of namespaces in the database; callers never see it
 
+    @property
+    def unreachable(self) -> tuple[str, ...]:
+        """The nodes of a cluster that do not answer; a store in one place has none."""
+        return ()
+
     # --- how statements are run
 
     @abstractmethod

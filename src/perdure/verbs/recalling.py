@@ -100,9 +100,11 @@ class RecallingVerbs:
         reads=True,
         tell="Read one memory in full by its id, for example when recall cut its content.",
     )
-    def get(self, id: Identity, include_archived: IncludeArchived = False) -> MemoryItem | None:
+    def get(
+        self, id: Identity, include_archived: IncludeArchived = False, *, namespace: Everywhere | None = None
+    ) -> MemoryItem | None:
         """Show one memory in full; a hidden one only with ``include_archived``. Does not count as an access."""
-        return explain.get(self._context, id, include_archived=include_archived)
+        return explain.get(self._context, id, include_archived=include_archived, namespace=namespace)
 
     @verb(
         "Find and explain",
@@ -137,9 +139,9 @@ class RecallingVerbs:
         agent=("id",),
         tell="Explain one memory: its signals, its history with operation ids for undo, and what happens next.",
     )
-    def why(self, id: Identity) -> Explanation:
+    def why(self, id: Identity, *, namespace: Everywhere | None = None) -> Explanation:
         """Explain a memory: how its signals were calculated, its history, what happens next and when."""
-        return explain.why(self._context, id)
+        return explain.why(self._context, id, namespace)
 
     @verb("Find and explain", reads=True)
     def why_not(

@@ -32,3 +32,5 @@ def find_faults(server: Server, schema: SchemaStatus, namespaces: Iterable[str],
     yield from broken_rules(count, OWN_RULES)
     for namespace in namespaces:
         yield from journal_faults(server.read, namespace, scope)
+    for node in server.unreachable:
+        yield Fault("server", f"The node {node} of the cluster cannot be reached; it was not checked.")

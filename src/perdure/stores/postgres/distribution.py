@@ -51,6 +51,18 @@ def tables() -> dict[str, bool]:
     return {"meta": False} | {table: column == "namespace" for table, column in made}
 
 
+@cache
+def limited(text: str) -> str:
+    """Return a fan-out that reads the namespaces of the list ``:living`` only, so that no other node is asked."""
+    spread = "|".join(table for table, by_namespace in tables().items() if by_namespace)
+    chosen = registry("postgres")["living_memories"].sql.rstrip(";")
+
+    def narrow(found: re.Match[str]) -> str:
+        return f"{found[1]} ({chosen.replace('memory', found[2])}) AS {found[3] or found[2]}"
+
+    return re.sub(rf"\b(FROM|JOIN) ({spread})\b(?: AS (\w+))?", narrow, text)
+
+
 def is_distributed(connection: psycopg.Connection[Any]) -> bool:
     """Whether the tables of this schema lie over a cluster."""
     return _has_citus(connection) and "meta" in _done(connection)

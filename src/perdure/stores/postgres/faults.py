@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import psycopg
@@ -9,6 +10,7 @@ import psycopg
 from perdure.records.errors import (
     DiskFull,
     InvalidInput,
+    NodeUnavailable,
     PerdureError,
     StoreBusy,
     StoreDamaged,
@@ -94,15 +96,35 @@ _BY_TEXT: Final[tuple[tuple[str, type[PerdureError], str, str], ...]] = (
 """What a refused connection says: libpq gives no code for it. The last two need ``does not exist`` besides."""
 
 
+_NODE: Final = re.compile(r"(?:remote node (?:\S+@)?|executing command on |failed to connect to )(\S+:\d+)")
+
+
+def lost_node(error: psycopg.Error) -> str:
+    """Return the node of a cluster that the server lost, as host and port; empty where the server itself was lost."""
+    found = _NODE.search(f"{error}\n{error.diag.context or ''}") if error.sqlstate in LOST else None
+    return found[1] if found else ""
+
+
 def translated(error: psycopg.Error) -> PerdureError:
     """Return our error for one of the driver's."""
     text = plain(error)
+    if node := lost_node(error):
+        return node_unavailable(node)
     for states, ours, message, remedy in _BY_STATE:
         if error.sqlstate in states:
             return ours(message.format(text=text), remedy=remedy)
     if error.sqlstate is None or error.sqlstate in LOST:
         return _unreachable(text)
     return StoreError(f"PostgreSQL refused a statement ({error.sqlstate}: {text}).", remedy="Report this.")
+
+
+def node_unavailable(*nodes: str) -> NodeUnavailable:
+    """Return the error that says which nodes do not answer."""
+    several = "s" if len(nodes) > 1 else ""
+    return NodeUnavailable(
+        f"The node{several} {', '.join(nodes)} of the cluster cannot be reached.",
+        remedy="Bring it back, or promote its replica; namespaces on other nodes go on.",
+    )
 
 
 def _unreachable(text: str) -> PerdureError:

@@ -6,6 +6,7 @@ that: one namespace, or, for a fan-out, to read what has the connection's prefix
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,18 +17,17 @@ from typing import Any, Final, Literal, TypeVar
 import psycopg
 from psycopg import sql
 
-from perdure.records.errors import PerdureError, StoreError
+from perdure.records.errors import NodeUnavailable, PerdureError, StoreError
 from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.arrays import array_of, array_types
 from perdure.stores.postgres.connections import Connection, Connections, dial
-from perdure.stores.postgres.faults import COLLIDED, is_lost, translated
+from perdure.stores.postgres.distribution import limited
+from perdure.stores.postgres.faults import COLLIDED, is_lost, lost_node, translated
+from perdure.stores.postgres.outages import Outages
 from perdure.stores.statements import filled, registry, with_columns
 
 T = TypeVar("T")
 Reach = Literal["routed", "fan-out", "admin"]
-
-RECONNECT_SECONDS: Final = 30.0
-"""A lost server is waited for so long; a restart or a failover takes a few seconds."""
 
 LONGEST_PAUSE: Final = 0.5
 POOL_SECONDS: Final = 30.0  # a caller waits so long for one of the connections
@@ -49,6 +49,7 @@ class PostgresSession:
         self.connection, self.reach, self.place = connection, reach, place
         self.pipeline: psycopg.Pipeline | None = None
         self.committing = False
+        self.living: list[str] | None = None  # a fan-out sees these namespaces only; None is all
 
     def run(
         self,
@@ -98,6 +99,8 @@ class PostgresSession:
             )
         if kind == "routed":
             bindings["namespace"] = self.place
+        if kind == "fan-out" and self.living is not None:
+            text, bindings["living"] = limited(text), self.living
         query = _text(text)
         for binding, element in array_types(query):
             if isinstance(bindings[binding], list):
@@ -142,6 +145,12 @@ class Server:
     def __init__(self, address: Address) -> None:
         self.address = address
         self._connections = Connections(address.dsn, address.connections)
+        self._outages = Outages()
+
+    @property
+    def unreachable(self) -> tuple[str, ...]:
+        """The nodes of the cluster that do not answer: what lies there is missing from fan-outs."""
+        return self._outages.nodes
 
     def read(self, namespace: str, work: Callable[[PostgresSession], T]) -> T:
         """Run reads of one namespace on one consistent view."""
@@ -160,53 +169,93 @@ class Server:
         return self._whole("routed", namespace, mode, work, piped=True)
 
     def everywhere(self, work: Callable[[PostgresSession], list[T]]) -> list[T]:
-        """Run reads that may see every namespace with the connection's prefix; the answers of all servers in a row."""
-        return self._whole("fan-out", "", "ISOLATION LEVEL REPEATABLE READ READ ONLY", lambda s, _: work(s))
+        """Run reads that may see every namespace with the connection's prefix; the answers of all servers in a row.
+
+        Namespaces on nodes that do not answer are left out, see ``unreachable``.
+        """
+        living: list[str] | None = None
+
+        def read(session: PostgresSession, _: bool) -> list[T]:
+            session.living = living
+            return work(session)
+
+        for last in (False, False, True):
+            try:
+                needs = "" if living is None else None
+                return self._whole("fan-out", needs, "ISOLATION LEVEL REPEATABLE READ READ ONLY", read)
+            except NodeUnavailable:
+                if last:
+                    raise
+                living = self._living()
+        raise AssertionError
+
+    def _living(self) -> list[str]:
+        """Return the namespaces on nodes that answer."""
+        parts = self._whole("admin", None, "", lambda s, _: s.rows("living_namespaces", prefix=self.address.prefix))
+        return [name for answered, names in parts if answered for name in json.loads(names)]
 
     def admin(self, work: Callable[[PostgresSession], T]) -> T:
         """Run statements about what belongs to no namespace."""
-        return self._whole("admin", "", "", lambda s, _: work(s))
+        return self._whole("admin", None, "", lambda s, _: work(s))
 
     def close(self) -> None:
         """Close all connections. Calling it twice is harmless."""
         self._connections.close()
+        self._outages = Outages()  # from now on it is closed, whatever else it was
 
     def _whole(
         self,
         reach: Reach,
-        namespace: str,
+        needs: str | None,
         mode: str,
         work: Callable[[PostgresSession, bool], T],
         *,
         piped: bool = False,
     ) -> T:
-        """Run a transaction, and again where the server was lost or two transactions met."""
-        place = self.address.prefix + namespace if reach == "routed" else ""
-        opening = _opening(reach, place, self.address.prefix, mode)
-        deadline = time.monotonic() + RECONNECT_SECONDS
+        """Run a transaction, and again where the server was lost or two transactions met.
+
+        Args:
+            reach: What it may see.
+            needs: Its namespace; empty where it needs every node of a cluster, None where only the server.
+            mode: Of the transaction.
+            work: Runs its statements.
+            piped: Whether they go out without waiting for each other's answers.
+        """
+        place = self.address.prefix + needs if needs else needs
+        opening = _opening(reach, place or "", self.address.prefix, mode)
         tries, again = 0, False
+        self._outages.check(place)
         while True:
             connection: Connection | None = None
             try:
                 connection = self._connections.take(POOL_SECONDS)
-                session = PostgresSession(connection, reach, place)
-                return self._once(connection, opening, session, work, again=again, piped=piped)
+                session = PostgresSession(connection, reach, place or "")
+                result = self._once(connection, opening, session, work, again=again, piped=piped)
             except psycopg.errors.UniqueViolation:
                 raise  # the caller knows what it means
             except psycopg.Error as error:
                 tries += 1
                 lost = is_lost(error, connection)
                 again = again or (connection is not None and session.committing)
-                if not (lost and time.monotonic() < deadline) and not (
+                if not (lost and self._worth_waiting(error, place)) and not (
                     error.sqlstate in COLLIDED and tries < COLLISIONS
                 ):
                     raise translated(error) from error
+            else:
+                self._outages.clear(place)
+                return result
             finally:
                 if connection is not None:
                     self._connections.give(connection)
             if lost:
                 self._connections.forget()
             time.sleep(min(LONGEST_PAUSE, 0.01 * 2 ** min(tries, 7)) if lost else 0.002 * tries)
+
+    def _worth_waiting(self, error: psycopg.Error, place: str | None) -> bool:
+        """Note what does not answer; a fan-out waits for no node, because it can do without."""
+        node = lost_node(error)
+        deadline = self._outages.note(node, place, translated(error))
+        return time.monotonic() < deadline and not (node and place == "")
 
     def _once(
         self,

@@ -6,12 +6,13 @@ import atexit
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
+from warnings import warn
 
 from psycopg.errors import UniqueViolation
 
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.erasure import Purged
-from perdure.records.errors import StoreReadOnly
+from perdure.records.errors import IncompleteWarning, StoreReadOnly
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
 from perdure.records.plan import Plan, Row, Target
@@ -21,6 +22,7 @@ from perdure.records.transaction_view import TransactionView
 from perdure.records.vector import Vector
 from perdure.stores.postgres.approximate import build_index
 from perdure.stores.postgres.checking import find_faults
+from perdure.stores.postgres.faults import node_unavailable
 from perdure.stores.postgres.purging import purge
 from perdure.stores.postgres.schema import SchemaStatus, check_schema
 from perdure.stores.postgres.searching import PostgresSearch
@@ -34,6 +36,11 @@ from perdure.stores.transaction_view import SqlTransactionView
 from perdure.stores.words import Stemmer
 
 T = TypeVar("T")
+_BY_ID: Final = frozenset(
+    {"locate", "operation", "find_ids", "find_short_ids", "find_operations", "find_short_operations"}
+)
+"""Fan-outs that look for one thing: they must not say that there is none where nodes were left out."""
+
 _TRIM_EVERY: Final = 20
 """The log of recalls is trimmed at every so many recalls of a process: it may be longer by as many for each process."""
 
@@ -181,8 +188,21 @@ class PostgresStore(SqlStore):
     def _global(self, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
         return self._server.admin(lambda s: s.rows(name, **bindings))
 
+    @property
+    def unreachable(self) -> tuple[str, ...]:
+        """The nodes of the cluster that do not answer."""
+        return self._server.unreachable
+
     def _everywhere(self, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
-        return self._server.everywhere(lambda s: s.rows(name, **bindings))
+        rows = self._server.everywhere(lambda s: s.rows(name, **bindings))
+        if missing := self._server.unreachable:
+            if name in _BY_ID:
+                if not rows:
+                    raise node_unavailable(*missing)  # it may lie there
+            else:
+                text = f"Left out: the namespaces on {', '.join(missing)}, which cannot be reached."
+                warn(text, IncompleteWarning, stacklevel=2)
+        return rows
 
     def _newest_operations(self, limit: int) -> list[tuple[Any, ...]]:
         """Return rows by their ids, but those of one namespace in the order in which they happened."""

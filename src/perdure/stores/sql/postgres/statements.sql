@@ -566,6 +566,20 @@ SELECT create_reference_table(CAST(:table AS regclass));
 -- kind: admin
 SELECT create_distributed_table(CAST(:table AS regclass), 'namespace', colocate_with => CAST(:beside AS text));
 
+-- It takes the place of each table in a fan-out while nodes are down (stores/postgres/distribution.py).
+-- name: living_memories
+-- kind: fan-out
+SELECT * FROM memory WHERE namespace = ANY(CAST(:living AS text[]));
+
+-- Each shard is asked for itself, so that the others answer where a node is down. What the transaction may see does not
+-- reach the shards this way and is set beside the reading, which by OFFSET 0 comes after it.
+-- name: living_namespaces
+-- kind: admin
+SELECT success, result FROM run_command_on_placements('namespace', format(
+  'SELECT coalesce(json_agg(n.namespace), ''[]'') FROM
+    (SELECT set_config(''perdure.reach'', ''fan-out'', true), set_config(''perdure.prefix'', %L, true) AS prefix) AS s
+    CROSS JOIN LATERAL (SELECT x.namespace FROM %%s AS x WHERE starts_with(x.namespace, s.prefix) OFFSET 0) AS n', CAST(:prefix AS text)));
+
 -- An index may be left unfinished by a build that was stopped: it is dropped before the next one.
 -- name: near_index_valid
 -- kind: admin
