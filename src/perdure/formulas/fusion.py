@@ -52,14 +52,7 @@ def fuse(cosine: Array | None, bm25: Array, share: float, anchor: float) -> tupl
 
 
 def context_parts(
-    fused_score: Array,
-    previous: Ints,
-    following: Ints,
-    session: Ints,
-    *,
-    answers: Bools,
-    named: Bools,
-    weight: float,
+    fused_score: Array, previous: Ints, following: Ints, session: Ints, *, answers: Bools, named: Bools, weight: float
 ) -> dict[str, Array]:
     """Return the parts that context adds, each as if it counted in full: neighbour turns, the session, the speaker.
 

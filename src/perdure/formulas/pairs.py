@@ -54,12 +54,7 @@ class SimilarPairs:
 
 
 def similar_pairs(
-    vectors: Vectors,
-    threshold: float,
-    *,
-    exact_up_to: int = EXACT_UP_TO,
-    probes: int = PROBES,
-    most: int = MOST_PAIRS,
+    vectors: Vectors, threshold: float, *, exact_up_to: int = EXACT_UP_TO, probes: int = PROBES, most: int = MOST_PAIRS
 ) -> SimilarPairs:
     """Return all pairs of rows whose cosine reaches the threshold.
 

@@ -30,12 +30,7 @@ class CallableEmbedder(SpaceOnFirstUse):
     """
 
     def __init__(
-        self,
-        function: Callable[[list[str]], Any],
-        *,
-        name: str,
-        version: str = "1",
-        dimensions: int | None = None,
+        self, function: Callable[[list[str]], Any], *, name: str, version: str = "1", dimensions: int | None = None
     ) -> None:
         super().__init__(name, version, dimensions)
         self._function = function

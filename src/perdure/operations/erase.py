@@ -20,14 +20,7 @@ from perdure.records.memory import Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
 from perdure.rules.document_edits import document_change
-from perdure.rules.erasure import (
-    SALT,
-    Dependents,
-    confirmation,
-    find_dependents,
-    salt_document,
-    tombstone,
-)
+from perdure.rules.erasure import SALT, Dependents, confirmation, find_dependents, salt_document, tombstone
 from perdure.rules.lifecycle.unarchive import unarchive
 
 LIMIT: Final = 10_000  # memories that one call erases at most: all of them are one transaction
@@ -220,8 +213,5 @@ def _told(result: ErasureResult, purged: Purged, texts: Iterable[str]) -> Erasur
     short = sum(len(text.strip()) < 12 for text in texts)  # noqa: PLR2004  # as stores.erasing
     notes = [f"{short} short texts were not searched for: their words may stand anywhere."] if short else []
     return replace(
-        result,
-        searched=purged.searched,
-        places=purged.places,
-        unreachable=(*purged.unreachable, *notes, _ELSEWHERE),
+        result, searched=purged.searched, places=purged.places, unreachable=(*purged.unreachable, *notes, _ELSEWHERE)
     )

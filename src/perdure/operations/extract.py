@@ -78,11 +78,7 @@ def store_candidates(
         known = _find_known(ctx, drafts, vectors, place, dedup_threshold, there)
     fresh = [i for i, repeated in enumerate(known) if not repeated]
     stored = remember(
-        ctx,
-        [drafts[i] for i in fresh],
-        place.namespace,
-        operation="extract",
-        vectors=[vectors[i] for i in fresh],
+        ctx, [drafts[i] for i in fresh], place.namespace, operation="extract", vectors=[vectors[i] for i in fresh]
     )
     ids: dict[int, str] = {}
     for i, memory in zip(fresh, stored, strict=True):

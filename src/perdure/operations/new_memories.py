@@ -11,14 +11,7 @@ from perdure.records.memory import Record, searchable
 from perdure.records.new_memory import Draft
 from perdure.records.vector import Vector
 from perdure.rules.decisions import Decisions
-from perdure.rules.insertion import (
-    NEAREST,
-    PreparedDraft,
-    earlier_in_batch,
-    initial_states,
-    insertions,
-    new_record,
-)
+from perdure.rules.insertion import NEAREST, PreparedDraft, earlier_in_batch, initial_states, insertions, new_record
 
 _MOST_NEIGHBOURS: Final = 200
 """Looked at for uniqueness: the five nearest that stay are among them unless hundreds go."""

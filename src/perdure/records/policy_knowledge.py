@@ -18,8 +18,7 @@ class KnowledgePolicy:
         choices=("rules", "off"),
     )
     watch: bool = store_key(
-        default=True,
-        text="Recall shows the best hits about the same thing newest first, and links them.",
+        default=True, text="Recall shows the best hits about the same thing newest first, and links them."
     )
     file: str = protected_key("", "A TOML file with synonyms, predicates and authorities; empty for none.", path="file")
     statements: bool = store_key(default=True, text="Also learn from what people say about themselves in passing.")

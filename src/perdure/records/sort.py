@@ -31,13 +31,6 @@ class Sort(StrEnum):
     SMALL_TALK = "small_talk"  # thanks, greetings, mere agreement
 
 
-MESSAGE_SORTS: Final = (
-    Sort.REQUEST,
-    Sort.DECISION,
-    Sort.STATEMENT,
-    Sort.QUESTION,
-    Sort.REPLY,
-    Sort.SMALL_TALK,
-)
+MESSAGE_SORTS: Final = (Sort.REQUEST, Sort.DECISION, Sort.STATEMENT, Sort.QUESTION, Sort.REPLY, Sort.SMALL_TALK)
 FACT_SORTS: Final = tuple(sort for sort in Sort if sort not in MESSAGE_SORTS)
 """Also the keys of the policy's section ``fading``."""

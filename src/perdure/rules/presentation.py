@@ -47,10 +47,7 @@ BOUNDS: Final = Bounds()
 
 
 def newest_first(
-    hits: Sequence[Hit],
-    question: str,
-    vectors: Mapping[str, Vector] = MappingProxyType({}),
-    bounds: Bounds = BOUNDS,
+    hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector] = MappingProxyType({}), bounds: Bounds = BOUNDS
 ) -> list[Hit]:
     """Return the same hits, those of the best that are about one thing newest first, and linked.
 

@@ -77,8 +77,7 @@ class SqlStore(ABC):
         self, namespace: str, name: str, parts: tuple[str, ...] | None = None, /, **bindings: Any
     ) -> list[Record]:
         return self._read(
-            namespace,
-            lambda s: reading.records(s, namespace, [i for (i,) in s.rows(name, parts, **bindings)]),
+            namespace, lambda s: reading.records(s, namespace, [i for (i,) in s.rows(name, parts, **bindings)])
         )
 
     def _plain(self, place: str) -> str:

@@ -145,9 +145,7 @@ class DecidingVerbs:
 
     @verb(_USE, repeatable=False, empty=lambda done: not done.weakened)
     def weaken(
-        self,
-        memory_ids: Identities,
-        amount: Annotated[float, Param("Amount of energy to remove.", ge=0, le=100)] = 1.0,
+        self, memory_ids: Identities, amount: Annotated[float, Param("Amount of energy to remove.", ge=0, le=100)] = 1.0
     ) -> WeakenResult:
         """Lower the strength of memories by hand; their importance does not change.
 

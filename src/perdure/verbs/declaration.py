@@ -236,13 +236,7 @@ def _meaning(annotation: Any, names: Mapping[str, Any]) -> Any:
     return eval(annotation, {}, names) if isinstance(annotation, str) else annotation  # noqa: S307  # our own text
 
 
-_PLAIN: Final[Mapping[Any, Kind]] = {
-    str: "text",
-    int: "integer",
-    float: "number",
-    bool: "flag",
-    datetime: "instant",
-}
+_PLAIN: Final[Mapping[Any, Kind]] = {str: "text", int: "integer", float: "number", bool: "flag", datetime: "instant"}
 
 
 def _kind(base: Any) -> tuple[Kind, bool, tuple[str, ...]]:

@@ -224,8 +224,7 @@ class RecallingVerbs:
         "memory has changed since. Undoing a remember removes what it stored.",
     )
     def undo(
-        self,
-        operation_id: Annotated[str, Param("The operation's id, or last.", longest=200, refers="operation")],
+        self, operation_id: Annotated[str, Param("The operation's id, or last.", longest=200, refers="operation")]
     ) -> UndoResult:
         """Undo an operation, or the ``last`` one. Refused, with a list, if a memory has changed since."""
         return journal.undo(self._context, operation_id)

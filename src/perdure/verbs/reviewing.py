@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from perdure.records.errors import InvalidInput
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
-from perdure.verbs.parameters import (
-    Identity,
-    Limit,
-    Namespace,
-    Reason,
-)
+from perdure.verbs.parameters import Identity, Limit, Namespace, Reason
 
 if TYPE_CHECKING:
     from perdure.knowledge.operations import feedback, predicate_questions

@@ -39,8 +39,7 @@ def restore_backup(
     call: Call,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file that 'perdure backup' wrote.")],
     force: Annotated[
-        bool,
-        typer.Option("--force", help="Replace an existing store; the old one is kept as NAME.before-restore."),
+        bool, typer.Option("--force", help="Replace an existing store; the old one is kept as NAME.before-restore.")
     ] = False,
 ) -> None:
     """Verify a backup and put it where --store says. Stop what uses the store first."""

@@ -157,10 +157,7 @@ def option_of(parameter: Parameter) -> inspect.Parameter:
     if parameter.is_positional:
         shown: Any = typer.Argument(**more)
     elif is_inverted(parameter):
-        default, shown = (
-            False,
-            typer.Option("--apply", help="Apply it; without this it is only a preview."),
-        )
+        default, shown = (False, typer.Option("--apply", help="Apply it; without this it is only a preview."))
     else:
         shown = typer.Option(*option_names(parameter), **more)
     if not parameter.required and default is None:

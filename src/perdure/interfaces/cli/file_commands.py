@@ -157,8 +157,7 @@ def _review(call: Call, **arguments: Any) -> Exit:
 def undo(
     call: Call,
     operation_id: Annotated[
-        str | None,
-        typer.Argument(metavar="OPERATION", help="Its id, or last; if omitted, the last one is shown."),
+        str | None, typer.Argument(metavar="OPERATION", help="Its id, or last; if omitted, the last one is shown.")
     ] = None,
 ) -> Exit:
     """Undo an operation. Refused, with a list, if a memory has changed since.

@@ -112,8 +112,7 @@ def _show_state(call: Call) -> None:
 def postgres(
     call: Call,
     folder: Annotated[
-        str | None,
-        typer.Option("--folder", metavar="FOLDER", help="Data folder. Default: a temporary one."),
+        str | None, typer.Option("--folder", metavar="FOLDER", help="Data folder. Default: a temporary one.")
     ] = None,
     port: Annotated[
         int | None, typer.Option("--port", min=1024, max=65535, help="The port, with --folder. Default: any free port.")

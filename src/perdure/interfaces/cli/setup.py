@@ -60,8 +60,7 @@ def policy_check(
     found = {"file": None if path is None else str(path), "preset": policy.preset, "version": policy.version}
     checked = "The defaults" if path is None else Foreign(str(path))
     call.answer(
-        {**found, "sound": True},
-        Line((checked, f": valid (preset {policy.preset}, version {policy.version}).")),
+        {**found, "sound": True}, Line((checked, f": valid (preset {policy.preset}, version {policy.version})."))
     )
 
 

@@ -73,12 +73,7 @@ def import_(
     begun = time.perf_counter()
     with short_warnings(), compose.store_at(call.prepared_store()) as store, terminal.progress("Importing") as told:
         done = import_export.import_lines(
-            lines,
-            store,
-            namespace=call.namespace,
-            partial=partial,
-            twice=file != export_files.STDIO,
-            progress=told,
+            lines, store, namespace=call.namespace, partial=partial, twice=file != export_files.STDIO, progress=told
         )
     _show(call, done, "Imported", call.shown_store, begun)
 

@@ -13,10 +13,7 @@ from perdure.records.policy import Policy, sections
 def render_toml(policy: Policy, path: Path | None) -> str:
     """Return a policy as a TOML file that means the same, with a comment for every key."""
     source = "the defaults" if path is None else json.dumps(str(path))
-    lines = [
-        f"# The policy in force: {source}, version {policy.version}.",
-        f"preset = {_value(policy.preset)}",
-    ]
+    lines = [f"# The policy in force: {source}, version {policy.version}.", f"preset = {_value(policy.preset)}"]
     for name, kind in sections().items():
         lines += ["", f"[{name}]"]
         for key in fields(kind):

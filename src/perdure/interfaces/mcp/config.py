@@ -101,8 +101,7 @@ def _text(client: Client, command: str, arguments: list[str]) -> str:
         return f"# Codex: run this once:\n{added}\n\n# Or add this to ~/.codex/config.toml:\n{table}"
     *others, last = get_args(Client)
     raise InvalidInput(
-        f"Unknown client: {client!r}.",
-        remedy=f"Use {', '.join(others)} or {last}; other clients take similar JSON.",
+        f"Unknown client: {client!r}.", remedy=f"Use {', '.join(others)} or {last}; other clients take similar JSON."
     )
 
 

@@ -51,10 +51,7 @@ class OpenOnce:
     """
 
     def __init__(
-        self,
-        opener: Callable[[], Memory],
-        background: Background | None = None,
-        notice: Callable[[], str] = str,
+        self, opener: Callable[[], Memory], background: Background | None = None, notice: Callable[[], str] = str
     ) -> None:
         self._opener = opener
         self._background = background

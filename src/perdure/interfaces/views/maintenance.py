@@ -82,10 +82,7 @@ def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
         tokens = f"{use.tokens_in:,} tokens in, {use.tokens_out:,} tokens out"
         yield "language model", f"{counted(use.calls, 'call')}, {use.failures:,} failed, {use.seconds:.1f} s; {tokens}"
     if found.unread:
-        yield (
-            "not read yet",
-            f"{counted(found.unread, 'message')} by the language model; run learn with the session",
-        )
+        yield ("not read yet", f"{counted(found.unread, 'message')} by the language model; run learn with the session")
     if (hint := request.notes.get("no_facts")) and "fact" not in found.kinds:
         yield "facts", f"none. {hint}"
 

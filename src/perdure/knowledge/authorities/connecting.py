@@ -23,12 +23,7 @@ _BYTES: Final = 10_000_000  # longest text or blob that SQLite may make on the w
 _GRACE: Final = 1.0
 """Seconds that a server gets beyond the timeout to say that it has stopped; then the line is cut."""
 
-_ALLOWED: Final = {
-    sqlite3.SQLITE_SELECT,
-    sqlite3.SQLITE_READ,
-    sqlite3.SQLITE_FUNCTION,
-    sqlite3.SQLITE_RECURSIVE,
-}
+_ALLOWED: Final = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 """What a statement may do in SQLite; ``mode=ro`` alone would let it attach another file and write that."""
 
 _DENIED_FUNCTIONS: Final = {"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"}

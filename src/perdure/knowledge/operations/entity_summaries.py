@@ -126,11 +126,7 @@ def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts:
 
 
 def _write_summary(
-    work: FactSession,
-    profile: Profile,
-    episodes: Sequence[Record],
-    facts: Sequence[FactLine],
-    earlier: Document | None,
+    work: FactSession, profile: Profile, episodes: Sequence[Record], facts: Sequence[FactLine], earlier: Document | None
 ) -> str:
     """Bring in the summary; it takes the place of the earlier one, and confirmed facts are surer for it."""
     now = work.now

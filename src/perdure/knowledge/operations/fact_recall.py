@@ -107,10 +107,7 @@ def open_conflicts(ctx: Context, namespace: str, ids: Sequence[str], *, settled:
     With ``settled`` also those that it was in conflict with.
     """
     documents = ctx.store.documents
-    conflicts = [
-        *documents.find(namespace, Shelf.CONFLICT, ids),
-        *documents.find_named(namespace, Shelf.CONFLICT, ids),
-    ]
+    conflicts = [*documents.find(namespace, Shelf.CONFLICT, ids), *documents.find_named(namespace, Shelf.CONFLICT, ids)]
     found: dict[str, list[str]] = {}
     pairs = list(dict.fromkeys((d.id, d.name) for d in conflicts if settled or d.data.get("outcome") == "open"))
     if not settled:

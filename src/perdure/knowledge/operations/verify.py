@@ -65,12 +65,7 @@ def verify(
 
 
 def _verify(
-    ctx: Context,
-    place: str,
-    ids: Sequence[str] | None,
-    limit: int,
-    accept_loss: str | None,
-    heard: Heard,
+    ctx: Context, place: str, ids: Sequence[str] | None, limit: int, accept_loss: str | None, heard: Heard
 ) -> Verified:
     picked = select_batch(ctx, place, ids, limit, ctx.clock())
     _ask(ctx, picked.keys, heard)

@@ -24,10 +24,7 @@ _SPOKEN: Final = 0.9
 
 
 def relevance(
-    facts: Sequence[FactLine],
-    over: Sequence[FactLine],
-    words: Mapping[str, frozenset[str]],
-    speaker: str | None = None,
+    facts: Sequence[FactLine], over: Sequence[FactLine], words: Mapping[str, frozenset[str]], speaker: str | None = None
 ) -> dict[str, float]:
     """Return fact -> how much of a question it holds, 0 to 1: in its predicate, its value, or beside that where said.
 

@@ -99,14 +99,7 @@ def status_after(state: FactState, event: FactEvent) -> Status:
     return Status.ACTIVE if target is FactState.AGING else Status(target.value)
 
 
-def learned_confidence(
-    state: State,
-    sort: str,
-    rates: Mapping[str, float],
-    now: Instant,
-    *,
-    otherwise: float,
-) -> float:
+def learned_confidence(state: State, sort: str, rates: Mapping[str, float], now: Instant, *, otherwise: float) -> float:
     """Return how sure a fact is, by how fast facts of its sort were seen to change."""
     if sort not in rates:
         return otherwise

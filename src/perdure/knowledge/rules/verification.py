@@ -160,12 +160,7 @@ def seen_data(sightings: Sequence[Sighting], now: Instant) -> dict[str, Any]:
     """Return what is written down about what a memory cites; the worst of it is the outcome."""
     sight = worst(sightings)
     told = "; ".join(s.evidence for s in sightings if s.sight is sight)
-    return {
-        "outcome": sight.value,
-        "evidence": told[:_LONGEST],
-        "seen": [s.to_dict() for s in sightings],
-        "at_ms": now,
-    }
+    return {"outcome": sight.value, "evidence": told[:_LONGEST], "seen": [s.to_dict() for s in sightings], "at_ms": now}
 
 
 def conflict_data(verdict: Verdict, loser: tuple[str, str, float], winner: tuple[str, str, float]) -> dict[str, Any]:

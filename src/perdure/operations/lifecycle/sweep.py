@@ -21,13 +21,7 @@ from perdure.records.lease import Lease
 from perdure.records.memory import State
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Held, Report, TierMove
-from perdure.rules.lifecycle.maintenance import (
-    GateRefusals,
-    count_hidden,
-    list_moves,
-    sweep_note,
-    trajectory_changes,
-)
+from perdure.rules.lifecycle.maintenance import GateRefusals, count_hidden, list_moves, sweep_note, trajectory_changes
 from perdure.rules.lifecycle.ration import Ration, Rationing
 from perdure.rules.lifecycle.trajectory import SHUT, Opening, Trajectory, replay
 
@@ -213,10 +207,7 @@ class _Sweep:
                 refusals = _tighter(refusals, plan, error, alone=left > 1)
             else:
                 return trajectories, plan, refusals
-        raise StoreError(
-            "A gate stopped a plan that loses nothing.",
-            remedy="Report this; nothing was written.",
-        )
+        raise StoreError("A gate stopped a plan that loses nothing.", remedy="Report this; nothing was written.")
 
     def _play(
         self, ids: Sequence[str], refusals: GateRefusals

@@ -79,10 +79,7 @@ def canaries_from_feedback(outcomes: Iterable[Document], namespace: str, most: i
 
 
 def lost_answers(
-    canary: Canary,
-    before: Sequence[Answer],
-    after: Sequence[Answer],
-    stand_ins: Mapping[str, frozenset[str]],
+    canary: Canary, before: Sequence[Answer], after: Sequence[Answer], stand_ins: Mapping[str, frozenset[str]]
 ) -> tuple[Lost, ...]:
     """Return the answers that a canary had before and has not after.
 

@@ -131,10 +131,7 @@ def explain_moves(states: Columns, moves: Moves, policy: Policy) -> list[str]:
     signals = {"value": value_curve(states, policy).value(days), "confidence": confidence.value(days + lag)}
     if any(rule.figures for rule in rules.values()):
         curve = strength_curve(states, policy)
-        signals |= {
-            "strength": curve.value(days_between(states.strength_ms, moves.at)),
-            "threshold": curve.threshold(),
-        }
+        signals |= {"strength": curve.value(days_between(states.strength_ms, moves.at)), "threshold": curve.threshold()}
     if any(rule.target is Tier.VAULT for rule in rules.values()):
         signals["lasting"] = lasting_value_curve(states, policy).value(days)
     texts = []

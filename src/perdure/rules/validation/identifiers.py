@@ -32,11 +32,7 @@ def _entity_or_nothing(value: object) -> bool:
     return value == "" or is_entity_id(value)
 
 
-_COLUMNS: Final[dict[str, _Check]] = {
-    "op": is_id,
-    "other": is_id,
-    "undoes": _id_or_nothing,
-}
+_COLUMNS: Final[dict[str, _Check]] = {"op": is_id, "other": is_id, "undoes": _id_or_nothing}
 """Columns of any part that hold an id besides ``id``."""
 
 _DOCUMENTS: Final[dict[str, tuple[_Check, _Check]]] = {

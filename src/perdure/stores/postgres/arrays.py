@@ -68,8 +68,7 @@ def array_of(kind: str, values: Sequence[Any]) -> Array | Sequence[Any]:
         packed = struct.Struct(plain)
         size = _LENGTH.pack(packed.size)
         return Array(
-            _ARRAY_OF[oid],
-            _head(oid, values) + b"".join(_NULL if v is None else size + packed.pack(v) for v in values),
+            _ARRAY_OF[oid], _head(oid, values) + b"".join(_NULL if v is None else size + packed.pack(v) for v in values)
         )
     out = np.empty(len(values), layout)
     out["size"] = layout["value"].itemsize

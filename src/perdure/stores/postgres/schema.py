@@ -175,8 +175,7 @@ def _check_vector(connection: Connection) -> None:
             connection.execute(_text("create_vector"))
         except psycopg.Error as error:
             raise StoreError(
-                f"The extension vector is missing, and this role cannot create it ({plain(error)}).",
-                remedy=remedy,
+                f"The extension vector is missing, and this role cannot create it ({plain(error)}).", remedy=remedy
             ) from error
         found = connection.execute(_text("vector_version")).fetchone()
     version = tuple(int(n) for n in str(found[0] if found else "0.0").split(".")[:2])

@@ -292,12 +292,7 @@ def _opening(reach: Reach, place: str, prefix: str, mode: str) -> sql.Composed:
         "BEGIN {mode}; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL jit = off;"
         " SET LOCAL perdure.reach = {reach}; SET LOCAL perdure.prefix = {prefix};"
         " SET LOCAL perdure.namespace = {place}"
-    ).format(
-        mode=sql.SQL(mode),
-        reach=sql.Literal(reach),
-        prefix=sql.Literal(prefix),
-        place=sql.Literal(place),
-    )
+    ).format(mode=sql.SQL(mode), reach=sql.Literal(reach), prefix=sql.Literal(prefix), place=sql.Literal(place))
 
 
 def connect(address: Address) -> Connection:

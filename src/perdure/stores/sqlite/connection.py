@@ -192,12 +192,7 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
         f"{{path}} was locked by another process for {BUSY_MS // 1000} s.",
         "Try again; nothing was written.",
     ),
-    (
-        (apsw.NotADBError,),
-        NotAStore,
-        "{path} is not a SQLite file.",
-        "Choose another file; this one is unchanged.",
-    ),
+    ((apsw.NotADBError,), NotAStore, "{path} is not a SQLite file.", "Choose another file; this one is unchanged."),
     (
         (apsw.CorruptError,),
         StoreDamaged,
