@@ -87,28 +87,22 @@ class SqlStore(ABC):
     # --- leases
 
     def take_lease(self, namespace: str, owner: str, now: Instant, ttl: int) -> Lease | None:
-        """Take a namespace if it is free, expired or the owner's; None if another holds it."""
         epoch = self._write(namespace, lambda s: s.value("take_lease", owner=owner, now=now, until=now + ttl))
         return None if epoch is None else Lease(namespace, owner, int(epoch), now + ttl, ttl)
 
     def release_lease(self, lease: Lease) -> None:
-        """Give a namespace back; no effect if another has taken it."""
         self._write(lease.namespace, lambda s: s.run("release_lease", owner=lease.owner, epoch=lease.epoch))
 
     # --- memories
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Record]:
-        """Return records in the order asked for; unknown ids are left out."""
         return self._read(namespace, lambda s: reading.records(s, namespace, ids)) if ids else []
 
     def locate(self, identity: str) -> str | None:
-        """Return the namespace that holds a memory."""
         rows = self._everywhere("locate", id=identity)
         return self._plain(rows[0][0]) if rows else None
 
     def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
-        """Return the memory whose id is a text, else those whose id or short id begins with it."""
-
         def rows(name: str, **bindings: Any) -> list[tuple[Any, ...]]:
             if namespace is None:
                 return self._everywhere(name, **bindings)
@@ -119,164 +113,130 @@ class SqlStore(ABC):
     def list_records(
         self, namespace: str, filters: Filters, limit: int, before: tuple[Instant, str] | None
     ) -> list[Record]:
-        """Return records that pass the filters, newest first."""
         parts, bindings = filter_parts(filters)
         if before is not None:
             parts, bindings = (*parts, "filter_before"), {**bindings, "before_ms": before[0], "before_id": before[1]}
         return self._records(namespace, "list_records", parts, limit=limit, **bindings)
 
     def records_by_tier(self, namespace: str, filters: Filters, limit: int) -> list[Record]:
-        """Return records that pass the filters: pinned first, then hot and vault, warm, cold; each newest first."""
         parts, bindings = filter_parts(filters)
         return self._records(namespace, "records_by_tier", parts, limit=limit, **bindings)
 
     def sample_records(self, namespace: str, step: int, limit: int) -> list[Record]:
-        """Return every ``step``-th active record."""
         return self._records(namespace, "sample_records", step=step, limit=limit)
 
     def records_due_for_archive(self, namespace: str, until: Instant, limit: int) -> list[Record]:
-        """Return active cold records that fall due by an instant, soonest first."""
         return self._records(namespace, "records_due_for_archive", until=until, limit=limit)
 
     def states(self, namespace: str, ids: Sequence[str]) -> dict[str, tuple[State, str]]:
-        """Return id -> (state, last operation), without content."""
         return self._read(namespace, lambda s: reading.states(s, ids))
 
     def images(self, namespace: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return id -> the whole row as an insert needs it."""
         return self._read(namespace, lambda s: reading.images(s, namespace, ids))
 
     def accesses(self, namespace: str, ids: Sequence[str], until: Instant) -> dict[str, reading.Pairs]:
-        """Return id -> accesses up to an instant that no sweep has counted in."""
         return self._read(namespace, lambda s: reading.accesses(s, ids, until))
 
     def ids_of_texts(self, namespace: str, texts: Sequence[str]) -> list[str]:
-        """Return memories whose text is one of these, up to case and white space, oldest first."""
         return self._ids(namespace, "find_digests", digests=[content_digest(text) for text in texts])
 
     def ids_of_keys(self, namespace: str, keys: Sequence[str]) -> dict[str, str]:
-        """Return idempotency key -> memory id, for those keys that were used."""
         return dict(self._rows(namespace, "find_keys", keys=list(keys))) if keys else {}
 
     def ids_of_task(self, namespace: str, task: str, after: str, limit: int) -> list[str]:
-        """Return the next memories of a task by id."""
         return self._ids(namespace, "ids_of_task", task=task, after=after, limit=limit)
 
     def ids_of_session(self, namespace: str, session: str, after: str, limit: int) -> list[str]:
-        """Return the next memories of a session by id."""
         return self._ids(namespace, "ids_of_session", session=session, after=after, limit=limit)
 
     def last_turn(self, namespace: str, session: str) -> int:
-        """Return a session's last turn, -1 for none."""
         rows = self._rows(namespace, "last_turn", session=session)
         return int(rows[0][0]) if rows else -1
 
     def all_ids(self, namespace: str, after: str, limit: int) -> list[str]:
-        """Return the next memories by id."""
         return self._ids(namespace, "all_ids", after=after, limit=limit)
 
     def importance_rows(self, namespace: str, after: str, limit: int, width: int) -> list[ImportanceRow]:
-        """Return the next active memories by id, each with the first ``width`` characters of what is shown of it."""
         rows = self._rows(namespace, "importance_rows", after=after, limit=limit, width=width)
         return [ImportanceRow._make(values) for values in rows]
 
     def unconfirmed_facts(self, namespace: str, until: Instant, times: int, limit: int) -> list[str]:
-        """Return active facts with fewer confirmations than ``times``, the last before ``until``: oldest first."""
         return self._ids(namespace, "unconfirmed_facts", until=until, times=times, limit=limit)
 
     # --- links
 
     def links(self, namespace: str, identity: str) -> list[tuple[str, str, float]]:
-        """Return a memory's links in both directions: (kind, other id, weight)."""
         return [(kind, other, weight) for kind, other, weight in self._rows(namespace, "links_of", id=identity)]
 
     def links_to(self, namespace: str, identity: str) -> list[tuple[str, str, float]]:
-        """Return the links that others have to a memory: (id, kind, weight)."""
         return [(other, kind, weight) for other, kind, weight in self._rows(namespace, "links_to", id=identity)]
 
     def links_at(self, namespace: str, ids: Sequence[str]) -> list[tuple[str, str, str]]:
-        """Return all links from or to some memories: (id, kind, other)."""
         return [(identity, kind, other) for identity, kind, other in self._rows(namespace, "links_at", ids=list(ids))]
 
     def links_of_kind(
         self, namespace: str, kind: str, after: tuple[str, str], limit: int
     ) -> list[tuple[str, str, float]]:
-        """Return the next links of a kind, from the memory that has them: (id, other, weight), by (id, other)."""
         key = {"kind": kind, "id_after": after[0], "other_after": after[1], "limit": limit}
         return [(identity, other, weight) for identity, other, weight in self._rows(namespace, "links_of_kind", **key)]
 
     # --- maintenance
 
     def namespaces(self) -> list[str]:
-        """Return all namespaces in order."""
         return sorted(self._plain(n) for (n,) in self._everywhere("namespaces"))
 
     def due_namespaces(self, now: Instant, policy: str) -> list[tuple[str, str]]:
-        """Return (namespace, policy of its last sweep) where something is due, or that policy is another one."""
         return sorted(
             (self._plain(n), known) for n, known in self._everywhere("due_namespaces", now=now, policy=policy)
         )
 
     def held_namespaces(self, now: Instant) -> list[str]:
-        """Return the namespaces where a move that was due by an instant is held back."""
         return sorted(self._plain(n) for (n,) in self._everywhere("held_namespaces", now=now))
 
     def due_ids(
         self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int, *, held: bool
     ) -> list[tuple[str, Instant, int]]:
-        """Return the next memories whose due instant has come: (id, due, row)."""
         name = "held_ids" if held else "due_ids"
         rows = self._rows(namespace, name, now=now, due=after[0], row=after[1], limit=limit)
         return [(identity, due, row) for identity, due, row in rows]
 
     def accessed_ids(self, namespace: str, now: Instant, after: str, limit: int) -> list[str]:
-        """Return the next memories by id with accesses that no sweep has counted in."""
         return self._ids(namespace, "accessed_ids", now=now, after=after, limit=limit)
 
     def visible_count(self, namespace: str) -> int:
-        """Return how many memories are active."""
         return self._number(namespace, "visible_count")
 
     def visible_tokens(self, namespace: str) -> int:
-        """Return the tokens of all active memories."""
         return self._number(namespace, "visible_tokens")
 
     def stored_by_day(self, namespace: str, since: Instant) -> list[tuple[int, int]]:
-        """Return (day, memories stored on it)."""
         return [(day, many) for day, many in self._rows(namespace, "stored_by_day", since=since)]
 
     def gone_by_day(self, namespace: str, since: Instant) -> list[tuple[int, str, int]]:
-        """Return (day, operation, memories that it took out of view on that day)."""
         return [(day, name, many) for day, name, many in self._rows(namespace, "gone_by_day", since=since)]
 
     def shortened_by_day(self, namespace: str, since: Instant) -> list[tuple[int, int]]:
-        """Return (day, memories that have had a shorter form since)."""
         return [(day, many) for day, many in self._rows(namespace, "shortened_by_day", since=since)]
 
     def tally(self, namespace: str | None) -> list[tuple[str, str, str, str, int]]:
-        """Return (namespace, kind, tier, status, count)."""
         rows = self._everywhere("tally") if namespace is None else self._rows(namespace, "tally_of")
         return [(self._plain(n), kind, tier, status, count) for n, kind, tier, status, count in rows]
 
     def count_due(self, namespace: str | None, now: Instant) -> int:
-        """Return how many memories are due by an instant."""
         return self._total(namespace, "count_due", now=now)
 
     # --- the journal
 
     def operation(self, identity: str) -> Operation | None:
-        """Return one operation of any namespace."""
         rows = self._everywhere("operation", id=identity)
         return self._operation(rows[0]) if rows else None
 
     def operations(self, namespace: str | None, limit: int) -> list[Operation]:
-        """Return the newest operations first."""
         if namespace is None:
             return [self._operation(row) for row in self._newest_operations(limit)]
         return [self._operation(row) for row in self._rows(namespace, "operations_of", limit=limit)]
 
     def find_operations(self, text: str, limit: int) -> list[str]:
-        """Return the operation whose id is a text, else those whose id or short id begins with it."""
         return short_ids.find(text, ("find_operations", "find_short_operations"), self._everywhere, limit)
 
     @abstractmethod
@@ -287,16 +247,13 @@ class SqlStore(ABC):
         return operation_of((self._plain(row[0]), *row[1:]))
 
     def changes(self, namespace: str, operation: str) -> list[Change]:
-        """Return what an operation changed, in its order."""
         return [change_of(row) for row in self._rows(namespace, "journal_of_operation", operation=operation)]
 
     def journal(self, namespace: str, identity: str) -> list[Entry]:
-        """Return the journal's lines about a memory, oldest first."""
         rows = self._rows(namespace, "journal_of_memory", id=identity)
         return [entry_of((*row[:2], namespace, *row[3:])) for row in rows]
 
     def recalls(self, namespace: str, limit: int) -> list[tuple[str, Instant, str, tuple[str, ...]]]:
-        """Return past recalls, newest first."""
         kept = min(limit, self.log_entries) if self.log_entries else limit  # what is not trimmed yet is not shown
         rows = self._rows(namespace, "recalls", limit=kept)
         return [(identity, at, query, tuple(json_value(hits))) for identity, at, query, hits in rows]
@@ -304,25 +261,20 @@ class SqlStore(ABC):
     # --- vectors and their spaces
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
-        """Return id -> unit vector for those memories that have one in the active space."""
         return self._read(namespace, lambda s: reading.vectors(s, ids)) if ids else {}
 
     def space(self) -> Space | None:
-        """Return the embedding space that searches use, None before the first vector."""
         found = self._global("active_space")
         return Space(*found[0][1:]) if found else None
 
     def add_space(self, space: Space, *, activate: bool) -> None:
-        """Make a space known and the one that searches use; a no-op where it is so already."""
         if self.space() != space:
             self._admin(lambda s: spaces.add_space(s, space, activate=activate))
 
     def prepare_space(self, space: Space) -> None:
-        """Make a space known beside the active one, so that it can be filled while searches go on in the old one."""
         self._admin(lambda s: spaces.prepare_space(s, space))
 
     def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:
-        """Return the next memories without a vector in a space: (row, id, searchable text)."""
         known = self._global("space_of", name=space.name)
         number = known[0][0] if known else _NO_SPACE
         rows = self._rows(namespace, "without_vector", space=number, after=after, limit=limit)
@@ -331,7 +283,6 @@ class SqlStore(ABC):
         ]
 
     def count_without_vector(self, namespace: str | None) -> int:
-        """Return how many active memories lack a vector in the active space."""
         found = self._global("active_space")
         return self._total(namespace, "count_without_vector", space=found[0][0] if found else _NO_SPACE)
 
@@ -339,7 +290,6 @@ class SqlStore(ABC):
 
     @property
     def documents(self) -> SqlDocuments:
-        """Documents beside memories."""
         return SqlDocuments(self._rows)
 
 
@@ -354,20 +304,16 @@ class SqlDocuments:
         self._rows = rows
 
     def page(self, namespace: str, shelf: Shelf, after: tuple[str, str], limit: int) -> list[Document]:
-        """Return the next documents of a shelf by (id, name)."""
         identity, name = after
         return self._documents(namespace, "documents", shelf=shelf.value, id=identity, name=name, limit=limit)
 
     def find(self, namespace: str, shelf: Shelf, ids: Sequence[str]) -> list[Document]:
-        """Return the documents of a shelf about some memories, sessions or tasks, by (id, name)."""
         return self._documents(namespace, "documents_of", shelf=shelf.value, ids=list(ids))
 
     def find_named(self, namespace: str, shelf: Shelf, names: Sequence[str]) -> list[Document]:
-        """Return the documents of a shelf that have one of some names, by (id, name)."""
         return self._documents(namespace, "documents_named", shelf=shelf.value, names=list(names))
 
     def find_about(self, namespace: str, identity: str) -> list[Document]:
-        """Return every document about one memory, session or task, by (shelf, name)."""
         return self._documents(namespace, "documents_about", id=identity)
 
     def _documents(self, namespace: str, name: str, /, **bindings: Any) -> list[Document]:

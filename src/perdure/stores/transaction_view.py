@@ -18,9 +18,7 @@ class SqlTransactionView:
         self._session, self._namespace, self._pool = session, namespace, pool
 
     def search(self, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
-        """Return the candidates for a query."""
         return self._pool(query, filters, policy)
 
     def get(self, ids: Sequence[str]) -> list[Record]:
-        """Return records in the order asked for."""
         return reading.records(self._session, self._namespace, ids)

@@ -54,11 +54,9 @@ class SqlTransfer(ABC):
         self._rows, self._global = rows, shared
 
     def spaces(self) -> list[tuple[Space, bool]]:
-        """Return (space, whether searches use it), in the order in which they became known."""
         return [(Space(*values), bool(active)) for *values, active in self._global("all_spaces")]
 
     def count(self, namespace: str, part: str) -> int:
-        """Return how many rows a part has."""
         return int(self._rows(namespace, f"size_of_{part}")[0][0])
 
     @abstractmethod

@@ -115,11 +115,9 @@ class PostgresSession:
         /,
         **bindings: Any,
     ) -> list[tuple[Any, ...]]:
-        """Return all rows of a named statement."""
         return self.run(name, parts, slots, **bindings).fetchall()
 
     def value(self, name: str, /, **bindings: Any) -> Any:
-        """Return the one value of a named statement, None where there is no row."""
         row = self.run(name, **bindings).fetchone()
         return None if row is None else row[0]
 

@@ -130,14 +130,12 @@ class PostgresStore(SqlStore):
     # --- searching
 
     def search(self, namespace: str, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
-        """Return the candidates for a query that pass the filters."""
         return self._server.read(namespace, lambda s: self._pool_of(s)(query, filters, policy))
 
     def _pool_of(self, session: PostgresSession) -> Callable[[Query, Filters, RecallPolicy], Pool]:
         return lambda query, filters, policy: PostgresSearch(session, policy, self._stemmer).pool(query, filters)
 
     def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
-        """Return, for each vector, (id, cosine) of the nearest active memories."""
 
         def each(session: PostgresSession) -> list[list[tuple[str, float]]]:
             search = PostgresSearch(session, RecallPolicy(), self._stemmer)
@@ -166,7 +164,6 @@ class PostgresStore(SqlStore):
 
     @property
     def transfer(self) -> PostgresTransfer:
-        """Copies the store row by row."""
         return PostgresTransfer(self._rows, self._global, self._server, self._stemmer)
 
     @property

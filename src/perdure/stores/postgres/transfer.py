@@ -37,12 +37,10 @@ class PostgresTransfer(SqlTransfer):
         self._server, self._stemmer = server, stemmer
 
     def read(self, namespace: str, part: str, after: Cursor | None, limit: int) -> list[tuple[Cursor, Line]]:
-        """Return the next rows of a part."""
         rows = self._server.read(namespace, lambda s: _page(s, part, place(part, after), limit))
         return [line_of(part, row) for row in rows]
 
     def write(self, namespace: str, part: str, rows: Sequence[Line], before: int) -> None:
-        """Append rows to a part."""
         try:
             self._server.write(namespace, lambda s, again: self._write(s, namespace, part, rows, before, again=again))
         except AppliedBefore:

@@ -48,7 +48,6 @@ class SqliteSession:
         self.connection, self.namespace = connection, namespace
 
     def run(self, name: str, parts: tuple[str, ...] | None = None, /, **bindings: Any) -> apsw.Cursor:
-        """Run a statement."""
         text = registry("sqlite")[name].sql if parts is None else filled("sqlite", name, parts)
         for key, value in bindings.items():
             if isinstance(value, list):
@@ -57,9 +56,7 @@ class SqliteSession:
         return self.connection.execute(text, bindings)
 
     def rows(self, name: str, parts: tuple[str, ...] | None = None, /, **bindings: Any) -> list[tuple[Any, ...]]:
-        """Return all rows of a statement."""
         return self.run(name, parts, **bindings).fetchall()
 
     def value(self, name: str, /, **bindings: Any) -> Any:
-        """Return the one value of a statement, None where there is no row."""
         return self.run(name, **bindings).get

@@ -130,12 +130,10 @@ class SqliteStore(SqlStore):
     # --- searching
 
     def search(self, namespace: str, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
-        """Return the candidates for a query that pass the filters."""
         with self._use() as connection, snapshot(connection):
             return self._searches.pool(namespace, query, filters, policy)
 
     def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
-        """Return, for each vector, (id, cosine) of the nearest active memories."""
         with self._use() as connection, snapshot(connection):
             return self._searches.nearest(namespace, vectors, limit)
 
@@ -178,7 +176,6 @@ class SqliteStore(SqlStore):
             return purge(connection, self.path, namespace, texts)
 
     def close(self) -> None:
-        """Write what waits, and close the file. Calling it twice is harmless."""
         with self._lock:
             atexit.unregister(self.close)
             try:
@@ -189,7 +186,6 @@ class SqliteStore(SqlStore):
 
     @property
     def transfer(self) -> SqliteTransfer:
-        """Copies the file row by row."""
         return SqliteTransfer(self._rows, self._global, self._fresh)
 
     @property

@@ -32,7 +32,6 @@ class SqliteTransfer(SqlTransfer):
         self._use = use
 
     def read(self, namespace: str, part: str, after: Cursor | None, limit: int) -> list[tuple[Cursor, Line]]:
-        """Return the next rows of a part."""
         found: list[tuple[Cursor, Line]] = []
         size = 0
         key = {"namespace": namespace, "limit": limit, **place(part, after)}
@@ -45,7 +44,6 @@ class SqliteTransfer(SqlTransfer):
         return found
 
     def write(self, namespace: str, part: str, rows: Sequence[Line], before: int) -> None:  # noqa: ARG002  # the protocol's
-        """Append rows to a part."""
         with self._use() as connection, transaction(connection):
             session = SqliteSession(connection, namespace)
             try:
