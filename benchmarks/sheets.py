@@ -27,7 +27,7 @@ from chats import Chat, Kept, Question
 from report import Row, finished, parser, say
 
 if TYPE_CHECKING:
-    from perdure.knowledge.records.answer_results import AnswerSheet, SheetEntry
+    from perdure.knowledge.records.results import AnswerSheet, SheetEntry
 
 ASKED = Path(__file__).with_name("labels") / "sheets.json"
 SPRING = datetime(2026, 3, 20, tzinfo=UTC)

@@ -30,7 +30,7 @@ from perdure.records.instant import to_instant
 from report import Row, finished, parser
 
 if TYPE_CHECKING:
-    from perdure.knowledge.records.fact_results import FactLine
+    from perdure.knowledge.records.results import FactLine
 
 LABELS = Path(__file__).with_name("labels")
 POLICY = {"preset": "facts", "embedder": {"model": "none"}}

@@ -31,7 +31,7 @@ SURFACE = (
     "rules/validation/*.py",
     "records/json_record.py",
     "records/outcome.py",
-    "records/digest.py",
+    "records/report.py",
     "records/report.py",
     "records/recall.py",
     "records/*results*.py",

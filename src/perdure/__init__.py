@@ -42,15 +42,22 @@ if TYPE_CHECKING:
         load_policy,
         open,  # noqa: A004
     )
-    from perdure.knowledge.records.answer_results import AnswerSheet
-    from perdure.knowledge.records.entity_results import AliasChange, EntityMerge, EntitySplit, EntityView
-    from perdure.knowledge.records.fact_results import FactLine, Learnt, Summaries, Timeline
-    from perdure.knowledge.records.learning_results import ProceduresResult, RatesResult
-    from perdure.knowledge.records.verification_results import Verified
+    from perdure.knowledge.records.results import (
+        AliasChange,
+        AnswerSheet,
+        EntityMerge,
+        EntitySplit,
+        EntityView,
+        FactLine,
+        Learnt,
+        ProceduresResult,
+        RatesResult,
+        Summaries,
+        Timeline,
+        Verified,
+    )
     from perdure.memory import Memory
     from perdure.records.applied import ApplyResult, UndoResult
-    from perdure.records.backtest_results import BacktestResult
-    from perdure.records.compression_results import CompressionReport, FitResult
     from perdure.records.consolidation_results import (
         ConsolidateResult,
         Edge,
@@ -59,15 +66,26 @@ if TYPE_CHECKING:
         SessionResult,
         TaskResult,
     )
-    from perdure.records.digest import Digest
-    from perdure.records.extraction_results import ExtractResult
     from perdure.records.fact_claim import FactClaim
     from perdure.records.memory import MemoryItem
     from perdure.records.outcome import Outcome, RelatedMemory, Remembered
     from perdure.records.plan import Plan
     from perdure.records.policy import Policy
     from perdure.records.recall import Absence, Hit, Recall
-    from perdure.records.report import Entry, Explanation, Ingested, Operation, Reembedded, Report, Stats
+    from perdure.records.report import (
+        BacktestResult,
+        CompressionReport,
+        Digest,
+        Entry,
+        Explanation,
+        ExtractResult,
+        FitResult,
+        Ingested,
+        Operation,
+        Reembedded,
+        Report,
+        Stats,
+    )
     from perdure.records.signal_results import (
         DecayResult,
         Question,
@@ -89,19 +107,13 @@ _MODULES = {
     "records.plan": "Plan",
     "records.policy": "Policy",
     "records.recall": "Absence Hit Recall",
-    "records.report": "Entry Explanation Ingested Operation Reembedded Report Stats",
-    "records.digest": "Digest",
+    "records.report": "BacktestResult CompressionReport Digest Entry Explanation ExtractResult "
+    "FitResult Ingested Operation Reembedded Report Stats",
     "records.signal_results": "DecayResult Question ReinforceResult Review StrengthenResult Used WeakenResult",
-    "records.compression_results": "CompressionReport FitResult",
     "records.consolidation_results": "ConsolidateResult Edge EdgeChange PromotionResult SessionResult TaskResult",
-    "records.extraction_results": "ExtractResult",
-    "knowledge.records.answer_results": "AnswerSheet",
-    "knowledge.records.entity_results": "AliasChange EntityMerge EntitySplit EntityView",
-    "knowledge.records.fact_results": "FactLine Learnt Summaries Timeline",
-    "knowledge.records.learning_results": "ProceduresResult RatesResult",
+    "knowledge.records.results": "AliasChange AnswerSheet EntityMerge EntitySplit EntityView FactLine "
+    "Learnt ProceduresResult RatesResult Summaries Timeline Verified",
     "records.applied": "ApplyResult UndoResult",
-    "records.backtest_results": "BacktestResult",
-    "knowledge.records.verification_results": "Verified",
 }
 _LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
 """Names whose modules load numpy and SQLite: they are imported when first used, so that importing perdure is quick."""

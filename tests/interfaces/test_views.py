@@ -32,19 +32,14 @@ from perdure.interfaces.views.blocks import (
 from perdure.interfaces.views.model import DATA, render_text
 from perdure.interfaces.views.terminal import draw
 from perdure.interfaces.views.values import counted
-from perdure.knowledge.records import authority, fact_results
-from perdure.knowledge.records import entity_results as entities
-from perdure.knowledge.records import learning_results as learning
-from perdure.knowledge.records.verification_results import Verified
+from perdure.knowledge.records import authority, results
 from perdure.records import consolidation_results as groups
 from perdure.records import recall, report
 from perdure.records import signal_results as signals
-from perdure.records.backtest_results import BacktestResult
-from perdure.records.compression_results import CompressionReport, FitResult
-from perdure.records.extraction_results import ExtractResult
 from perdure.records.memory import MemoryItem
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Plan
+from perdure.records.report import BacktestResult, CompressionReport, ExtractResult, FitResult
 
 HOSTILE = st.lists(
     st.sampled_from(
@@ -287,7 +282,7 @@ def test_a_verification_shows_both_values_what_needs_attention_first():
     at, agrees, disagrees = 1_795_000_000_000, authority.Agreement.AGREES, authority.Agreement.DISAGREES
     first = authority.Verdict("a" * 8, "x|day", "crm", agrees, "Monday", ("Monday",), "row 1", at)
     second = authority.Verdict("b" * 8, "x|day", "crm", disagrees, "Friday", ("Monday",), "row 2", at)
-    model = both(Verified("default", (first, second)), "verify")[1]
+    model = both(results.Verified("default", (first, second)), "verify")[1]
     assert "agrees 1, disagrees 1" in model
     assert model.index("Friday") < model.index("row 1")
 
@@ -344,16 +339,16 @@ RESULTS = [
     ),
     *(groups.ConsolidateResult, groups.TaskResult, groups.PromotionResult, groups.SessionResult),
     *(FitResult, CompressionReport, ExtractResult, Outcome, MemoryItem, Plan),
-    *(fact_results.Learnt, fact_results.Timeline, fact_results.Summaries, Verified),
-    *(entities.EntityView, entities.AliasChange, entities.EntityMerge, entities.EntitySplit),
-    *(learning.RatesResult, learning.ProceduresResult, BacktestResult),
+    *(results.Learnt, results.Timeline, results.Summaries, results.Verified),
+    *(results.EntityView, results.AliasChange, results.EntityMerge, results.EntitySplit),
+    *(results.RatesResult, results.ProceduresResult, BacktestResult),
 ]
 LISTS = {
     "list": MemoryItem,
     "history": report.Operation,
     "edges": groups.Edge,
-    "facts": fact_results.FactLine,
-    "entities": entities.EntityView,
+    "facts": results.FactLine,
+    "entities": results.EntityView,
     "apply": Plan,
 }
 

@@ -15,7 +15,7 @@ from laws.memories import LAW, SLOW_LAW
 from laws.test_undo import snapshot
 from perdure.compose import store_at
 from perdure.knowledge.extension import predicates_from
-from perdure.knowledge.records.fact_results import FactLine
+from perdure.knowledge.records.results import FactLine
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import State

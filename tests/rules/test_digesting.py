@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.records.digest import Digest
 from perdure.records.memory import Kind, Tier
 from perdure.records.policy import Policy
+from perdure.records.report import Digest
 from perdure.records.sort import Sort
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import BEGIN, END, Candidates, build_digest

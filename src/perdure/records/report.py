@@ -1,7 +1,8 @@
-"""What operations answer: sweeps, forecasts, statistics, histories. Plain frozen data with ``to_dict``."""
+"""What operations answer: sweeps, forecasts, statistics, histories, digests, extraction, forms, back-tests."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Final
@@ -49,10 +50,7 @@ class Report(Written):
     @property
     def tally(self) -> dict[str, int]:
         """How often each kind of move occurred, for example ``{"hot to warm": 12}``."""
-        counts: dict[str, int] = {}
-        for move in self.moved:
-            counts[move.move] = counts.get(move.move, 0) + 1
-        return dict(sorted(counts.items()))
+        return dict(sorted(Counter(one.move for one in self.moved).items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,3 +207,141 @@ class Upkept:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON data."""
         return {**self.swept.to_dict(), "failed": self.failed, "runs": [asdict(run) for run in self.runs]}
+
+
+@dataclass(frozen=True, slots=True)
+class Digest(JsonRecord):
+    """A rendered digest."""
+
+    text: str  # Markdown between two marker lines
+    ids: tuple[str, ...]  # the memories in it, in order, and those that its questions are about
+    tokens: int  # its length in tokens, estimated on the high side of common tokenizers
+    profile: str  # the budget that applied
+    asks: bool = False  # whether there are questions among it that a person should be asked
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedMemory:
+    """A candidate that was found in a text."""
+
+    content: str  # what is, or would be, remembered
+    confidence: float  # how likely it is worth it, 0 to 1
+    # why it was found: decision, definition, important, solution, error, explicit, pattern, keywords, or model
+    pattern_matched: str
+    start_pos: int  # where the match starts in the text, in characters; ``text[start_pos:end_pos]`` holds the content
+    end_pos: int  # where it ends
+    stored: bool  # false if it repeats what is known
+    memory_id: str | None  # the memory, if it was stored
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractResult(Written):
+    """What was extracted from a text."""
+
+    candidates_found: int  # all that reached the least confidence, also those beyond ``extract.max_candidates``
+    memories_created: int  # those that were stored
+    deduplicated_count: int  # those that repeat what is known, or one another
+    extractions: list[ExtractedMemory]  # those that were considered, in the order of the text: the most confident ones
+    operations: tuple[str, ...] = field(default=())  # ids of the operations, for ``undo``
+
+
+@dataclass(frozen=True, slots=True)
+class Refitted:
+    """One memory that shows less, or is set aside."""
+
+    id: str
+    move: str
+
+
+@dataclass(frozen=True, slots=True)
+class FitResult(Written):
+    """What keeping a namespace within a budget did, or would do."""
+
+    _computed: ClassVar[tuple[str, ...]] = ("tally", "changed")
+
+    namespace: str  # which one
+    budget: int  # tokens that may be visible
+    before: int  # tokens that were visible
+    # tokens that are visible then, for a dry run those that would be; above the budget where what is exempt, or a gate,
+    # leaves too little
+    after: int
+    refitted: tuple[Refitted, ...]  # what shows less, and what is set aside
+    dry_run: bool  # whether nothing was written
+    held: str = ""  # why a gate stopped some of it, and how much; empty if none did
+    plans: tuple[Plan, ...] = ()  # the plans, for a dry run
+    operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
+
+    @property
+    def tally(self) -> dict[str, int]:
+        """How often each kind of change occurred, for example ``{"full to summary": 12}``."""
+        return dict(sorted(Counter(one.move for one in self.refitted).items()))
+
+
+@dataclass(frozen=True, slots=True)
+class FormFigures:
+    """What one form keeps, over all memories that show it."""
+
+    memories: int  # how many
+    tokens: int  # tokens that they show
+    whole: int  # tokens of their whole texts
+    ratio: float  # how many times shorter, all together
+    preservation: float | None  # mean cosine between form and whole text; None if none was measured
+    efficiency: float | None  # ratio times preservation
+
+
+@dataclass(frozen=True, slots=True)
+class CompressionReport(JsonRecord):
+    """What compression saves and keeps in a namespace."""
+
+    namespace: str  # which one
+    visible_tokens: int  # tokens that recall may return now
+    forms: Mapping[str, FormFigures]  # form -> what it keeps
+    queries: int  # past recalls that were asked again
+    precision: float  # mean share of today's hits that were hits then
+    recall: float  # mean share of the hits then that are hits today
+    f1: float  # their harmonic mean
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """How a namespace would have lived under one policy."""
+
+    policy: str  # the policy's version
+    preset: str  # its preset
+    visible: int  # memories that would be in view now
+    hidden: int  # those that it would have hidden by now
+    shortened: int  # those that would be in view in a shorter form
+    moved: int  # those that would have changed their tier at least once
+    tokens: int  # tokens in view
+    missing: int  # past hits that would have been hidden when they were asked for
+    short: int  # past hits that would have been shown in a shorter form
+    # share of the hits in view that were found useful, over recalls of which that was told; None where it never was
+    precision: float | None
+    recall: float | None  # share of the useful hits that would have been in view; None as above
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A past hit that would have been missing."""
+
+    recall: str  # the entry of the recall log
+    at: str  # when it was asked, ISO 8601
+    query: str  # what was asked
+    id: str  # the memory
+    useful: bool  # whether it was found useful then
+    because: str  # by which rule it would have been hidden, and when
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestResult(JsonRecord):
+    """What the recall log says about another policy."""
+
+    namespace: str  # where
+    recalls: int  # recalls that were replayed
+    hits: int  # their hits that are still stored
+    useful: int  # those that were found useful
+    now: Lived  # how it would have been under the policy in force, replayed in the same way: the yardstick
+    other: Lived  # how it would have been under the other policy
+    # past hits that the other policy would have hidden and the policy in force would not, newest first
+    lost: tuple[Missed, ...]
+    notes: tuple[str, ...] = ()  # what a reader should know

@@ -34,15 +34,24 @@ if TYPE_CHECKING:
         procedures,
         verify,
     )
-    from perdure.knowledge.records.answer_results import AnswerSheet
-    from perdure.knowledge.records.entity_results import AliasChange, EntityMerge, EntitySplit, EntityView
-    from perdure.knowledge.records.fact_results import FactLine, Learnt, Summaries, Timeline
-    from perdure.knowledge.records.learning_results import ProceduresResult, RatesResult
-    from perdure.knowledge.records.verification_results import Verified
+    from perdure.knowledge.records.results import (
+        AliasChange,
+        AnswerSheet,
+        EntityMerge,
+        EntitySplit,
+        EntityView,
+        FactLine,
+        Learnt,
+        ProceduresResult,
+        RatesResult,
+        Summaries,
+        Timeline,
+        Verified,
+    )
     from perdure.operations.lifecycle import backtest
     from perdure.operations.ports import Context
-    from perdure.records.backtest_results import BacktestResult
     from perdure.records.policy import Policy
+    from perdure.records.report import BacktestResult
     from perdure.rules import policy_check
     from perdure.rules.validation import queries
 else:

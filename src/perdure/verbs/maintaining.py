@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from perdure.operations.lifecycle import compression, fit, maintain, maintenance_tasks, sweep
     from perdure.operations.ports import Context, Progress
     from perdure.records.applied import ApplyResult
-    from perdure.records.compression_results import CompressionReport, FitResult
     from perdure.records.plan import Plan
-    from perdure.records.report import Maintained, Reembedded, Report, Upkept
+    from perdure.records.report import CompressionReport, FitResult, Maintained, Reembedded, Report, Upkept
     from perdure.rules import redaction
     from perdure.rules.validation import queries, values
 else:

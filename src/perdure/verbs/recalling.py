@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from perdure.operations.lifecycle import digest
     from perdure.operations.ports import Context
     from perdure.records.applied import UndoResult
-    from perdure.records.digest import Digest
     from perdure.records.memory import MemoryItem
     from perdure.records.recall import Absence, Recall
-    from perdure.records.report import Entry, Explanation, Operation, Stats
+    from perdure.records.report import Digest, Entry, Explanation, Operation, Stats
     from perdure.rules.validation import queries
 else:
     explain, explain_miss, journal, recall = lazy_modules(

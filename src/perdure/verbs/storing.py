@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from perdure.operations.lifecycle import manual_decisions
     from perdure.operations.ports import Context, Progress
     from perdure.records import memory as records
-    from perdure.records.extraction_results import ExtractResult
     from perdure.records.fact_claim import GivenClaim
     from perdure.records.message import Message
     from perdure.records.outcome import Outcome, Remembered
-    from perdure.records.report import Ingested
+    from perdure.records.report import ExtractResult, Ingested
     from perdure.rules import source_trust
     from perdure.rules.validation import fact_claims, inputs, values
 else:

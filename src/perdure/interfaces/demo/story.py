@@ -16,7 +16,7 @@ from perdure import compose
 from perdure.interfaces.demo.history import FOLLOWED, SimulatedLife, live
 from perdure.interfaces.demo.plots import page
 from perdure.interfaces.demo.script import NAMESPACE, SimulatedClock, notes, sessions
-from perdure.knowledge.records.fact_results import FactLine
+from perdure.knowledge.records.results import FactLine
 from perdure.memory import Memory
 from perdure.records.errors import InvalidInput
 from perdure.records.recall import Hit

@@ -8,9 +8,7 @@ from typing import Final
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, PlainText, Quote, Table, Text, command
 from perdure.interfaces.views.values import MOST, cell, counted, ending, joined, rest, table, tally
-from perdure.knowledge.records.answer_results import AnswerSheet
-from perdure.knowledge.records.fact_results import FactLine, Learnt, Summaries, Timeline
-from perdure.knowledge.records.verification_results import Verified
+from perdure.knowledge.records.results import AnswerSheet, FactLine, Learnt, Summaries, Timeline, Verified
 
 _BRIEF: Final = 40
 _SAID: Final = 100

@@ -12,7 +12,7 @@ from perdure.records.consolidation_results import SessionResult
 from perdure.records.report import Ingested, Report, Stats, TierMove
 
 if TYPE_CHECKING:
-    from perdure.records.digest import Digest
+    from perdure.records.report import Digest
 
 
 def view_report(report: Report, request: Request) -> Iterator[Block]:

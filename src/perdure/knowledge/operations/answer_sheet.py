@@ -15,8 +15,7 @@ from perdure.knowledge.operations.fact_recall import open_conflicts
 from perdure.knowledge.operations.facts import fact_lines, facts_about
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.stale_sources import outdated_messages
-from perdure.knowledge.records.answer_results import AnswerSheet, SheetEntry, SheetQuote
-from perdure.knowledge.records.fact_results import FactLine
+from perdure.knowledge.records.results import AnswerSheet, FactLine, SheetEntry, SheetQuote
 from perdure.knowledge.rules.answer_sheets import within
 from perdure.knowledge.rules.fact_answers import (
     ANSWERS,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from perdure.formulas.confidence import reinforce_confidence
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.records.fact_results import Learnt
 from perdure.knowledge.records.facts import Claim, Fact, Source
+from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import draft_fact, link_change, new_fact
 from perdure.knowledge.rules.fact_states import FactEvent, allowed, state_of, status_after

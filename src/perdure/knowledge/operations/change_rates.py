@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.records.learning_results import Rate, RatesResult
+from perdure.knowledge.records.results import Rate, RatesResult
 from perdure.knowledge.rules.change_rates import FactLifetime, estimate_rates, fact_lifetime, rate_changes, rates_in_use
 from perdure.knowledge.rules.predicate_lessons import asked_pairs
 from perdure.operations.documents import all_documents, pages, write_documents

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.conflict_detection import merge_conflicts
-from perdure.knowledge.records.entity_results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.knowledge.records.facts import Entity
+from perdure.knowledge.records.results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.knowledge.rules import entities as entity_rules
 from perdure.operations.documents import find_documents, find_documents_named, find_states, write_documents
 from perdure.operations.ports import Context

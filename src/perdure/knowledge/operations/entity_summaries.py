@@ -10,7 +10,7 @@ from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import all_facts, fact_lines
-from perdure.knowledge.records.fact_results import EntitySummary, FactLine, Summaries
+from perdure.knowledge.records.results import EntitySummary, FactLine, Summaries
 from perdure.knowledge.rules.entity_summaries import Profile, is_due, profile_of, surer_for_it
 from perdure.knowledge.rules.fact_records import link_change
 from perdure.knowledge.rules.fact_states import FactState

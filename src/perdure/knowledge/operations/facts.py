@@ -13,9 +13,9 @@ from perdure.knowledge.operations.entities import find_entity
 from perdure.knowledge.operations.fact_recall import open_conflicts, with_learned_rate
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_lessons import Lessons
-from perdure.knowledge.records.fact_results import FactLine, Timeline
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.records.predicates import UNNAMED
+from perdure.knowledge.records.results import FactLine, Timeline
 from perdure.knowledge.rules.fact_history import BELIEVED, fact_at
 from perdure.knowledge.rules.fact_states import FactState, state_of
 from perdure.operations.documents import all_documents, find_documents, find_states, pages

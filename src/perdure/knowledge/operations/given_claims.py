@@ -17,8 +17,8 @@ from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.known_beside import known_beside
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
-from perdure.knowledge.records.fact_results import Learnt
 from perdure.knowledge.records.facts import Claim, Entity, Learned, Span, Value, fact_key
+from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import Action, Decision, KnownFact
 from perdure.knowledge.rules.entities import mention_change, new_entity_changes
 from perdure.knowledge.rules.fact_records import ACTS, draft_fact, link_change

@@ -25,8 +25,8 @@ from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.model_reading import AT_INGEST, ModelReader, ModelReading, read_waiting
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
-from perdure.knowledge.records.fact_results import Learnt
 from perdure.knowledge.records.facts import Claim, Entity, EventType, Learned
+from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_answered_fact, resolve_claim
 from perdure.knowledge.rules.fact_states import FactEvent
 from perdure.knowledge.rules.ingest_watermark import Unread, advance, floor, near

@@ -13,8 +13,8 @@ from perdure.knowledge.operations.apply_claims import LearnTally
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.records.fact_results import Learnt
 from perdure.knowledge.records.facts import Claim, EventType
+from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.ingest_watermark import MOST_FAILED, Unread, is_learned
 from perdure.operations.ports import Context, Model
 from perdure.operations.writing import retry

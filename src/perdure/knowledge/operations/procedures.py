@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.knowledge.records.learning_results import LearnedProcedure, ProceduresResult
+from perdure.knowledge.records.results import LearnedProcedure, ProceduresResult
 from perdure.knowledge.rules.fact_records import link_change
 from perdure.knowledge.rules.procedures import Conversations, Procedure, ProcedureChange, decide_procedures, why_none
 from perdure.knowledge.rules.topics import TopicMessage, topics_of

@@ -11,7 +11,7 @@ from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.verification_queue import FactGroup, VerificationBatch, select_batch
 from perdure.knowledge.records.authority import Agreement, AuthorityAnswer, AuthorityQuestion, Verdict
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.records.verification_results import Cited, Verified
+from perdure.knowledge.records.results import Cited, Verified
 from perdure.knowledge.rules.citations import worst
 from perdure.knowledge.rules.fact_records import link_change
 from perdure.knowledge.rules.verification import (

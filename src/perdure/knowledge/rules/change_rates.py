@@ -8,7 +8,7 @@ from typing import Final
 
 from perdure.knowledge.formulas.survival import change_rate, decay_rate, interval, prior_days, validation_days
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.records.learning_results import Rate
+from perdure.knowledge.records.results import Rate
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State, Status

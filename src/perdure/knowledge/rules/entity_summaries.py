@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, Final
 
-from perdure.knowledge.records.fact_results import FactLine
+from perdure.knowledge.records.results import FactLine
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Record
 from perdure.records.policy_knowledge import KnowledgePolicy

@@ -10,7 +10,7 @@ from typing import Final
 from perdure.knowledge.extraction.entity_names import names_in
 from perdure.knowledge.extraction.lemmas import base_verb, singular
 from perdure.knowledge.extraction.references import FIRST_PERSON
-from perdure.knowledge.records.fact_results import FactLine
+from perdure.knowledge.records.results import FactLine
 from perdure.rules.language.words import query_words, word_set
 
 MeaningOf = Callable[[Iterable[str]], frozenset[str]]

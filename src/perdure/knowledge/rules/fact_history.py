@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perdure.knowledge.records.fact_results import FactLine
 from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.records.results import FactLine
 from perdure.knowledge.rules.fact_states import FactState
 from perdure.records.memory import State, Status
 from perdure.records.recall import Filters

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from perdure.knowledge.records.fact_results import FactLine
+from perdure.knowledge.records.results import FactLine
 from perdure.records.vector import Vector
 
 _WORD: Final = re.compile(r"[^\W_]+")

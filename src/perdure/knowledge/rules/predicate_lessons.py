@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from perdure.knowledge.records.facts import Fact, ValueKind
-from perdure.knowledge.records.learning_results import Alike
+from perdure.knowledge.records.results import Alike
 from perdure.knowledge.rules.predicate_registry import Registry
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant

@@ -8,13 +8,12 @@ from typing import Final
 
 from perdure.operations.documents import all_documents, all_ids, find_records
 from perdure.operations.ports import Context
-from perdure.records.backtest_results import BacktestResult, Lived, Missed
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Form, Status
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
-from perdure.records.report import Operation
+from perdure.records.report import BacktestResult, Lived, Missed, Operation
 from perdure.rules.lifecycle.policy_replay import Past, ReplayedLife, is_independent_of_policy, reconstruct_past, relive
 
 _ALL: Final = 2**31 - 1

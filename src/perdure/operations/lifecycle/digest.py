@@ -9,10 +9,10 @@ from typing import Final
 from perdure.operations.extract import Place
 from perdure.operations.lifecycle.review import left_today, review
 from perdure.operations.ports import Context
-from perdure.records.digest import Digest
 from perdure.records.instant import from_instant
 from perdure.records.memory import MemoryItem
 from perdure.records.recall import Filters
+from perdure.records.report import Digest
 from perdure.records.signal_results import Question
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import Candidates, build_digest

@@ -13,13 +13,12 @@ from perdure.operations.lifecycle.compression import put_measure, read_measures,
 from perdure.operations.lifecycle.gates import budget_of, recall_gate, with_accepted_loss
 from perdure.operations.ports import Context
 from perdure.operations.writing import ATTEMPTS
-from perdure.records.compression_results import FitResult, Refitted
 from perdure.records.errors import ConflictError, GateStopped
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.lease import Lease
 from perdure.records.memory import Content, Form, MemoryItem, Record, State, Status
 from perdure.records.plan import Plan
-from perdure.records.report import Held, Report, TierMove
+from perdure.records.report import FitResult, Held, Refitted, Report, TierMove
 from perdure.records.transaction_view import TransactionView
 from perdure.rules.decisions import Decisions, settle
 from perdure.rules.lifecycle.budget_fitting import (

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from perdure.records.compression_results import FormFigures
 from perdure.records.memory import Form, State
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import CompressionPolicy
+from perdure.records.report import FormFigures
 from perdure.records.vector import Vector
 from perdure.rules.insertion import with_due
 from perdure.rules.language.tokens import count_tokens

@@ -11,10 +11,10 @@ from typing import Final
 
 import numpy as np
 
-from perdure.records.digest import Digest
 from perdure.records.identifier import shown_id
 from perdure.records.memory import MemoryItem
 from perdure.records.policy import Policy
+from perdure.records.report import Digest
 from perdure.records.signal_results import Question
 from perdure.records.vector import Vector
 from perdure.rules.escaping import label, markdown_line
