@@ -166,8 +166,8 @@ def test_only_the_most_confident_are_considered_and_all_are_counted(opening):
 
 
 def test_the_least_confidence_filters(memory):
-    assert memory.extract("Water is wet here", min_confidence=0.9).candidates_found == 0
-    assert memory.extract("Water is wet here", min_confidence=0.5).candidates_found == 1
+    assert memory.extract("Water is a liquid", min_confidence=0.9).candidates_found == 0
+    assert memory.extract("Water is a liquid", min_confidence=0.5).candidates_found == 1
 
 
 @pytest.mark.behaviour("AG17")
@@ -276,3 +276,12 @@ def test_a_real_endpoint_is_asked_and_its_fault_stops_nothing(opening):
     memory = opening({**CHECKED, "model": {**CHECKED["model"], "key_variable": "", "timeout_seconds": 0.1}})
     with pytest.warns(ModelWarning, match="could not check the extracted notes"):
         assert memory.extract(TALK).memories_created == 3
+
+
+def test_a_decision_in_other_words_is_no_news(opening):
+    memory = opening({"embedder": {"model": "local"}})
+    assert memory.extract("We decided to use PostgreSQL 15 as the database.").memories_created == 1
+    again = memory.extract("We decided to use PostgreSQL 15 for the database.")
+    assert (again.memories_created, again.deduplicated_count) == (0, 1)
+    other = memory.extract("We decided to use PostgreSQL 16 for the database.")
+    assert (other.memories_created, other.deduplicated_count) == (1, 0)

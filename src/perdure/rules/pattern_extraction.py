@@ -10,7 +10,8 @@ from typing import Final
 
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import pieces
-from perdure.rules.language.words import query_words
+from perdure.rules.language.word_forms import PAST, word_forms
+from perdure.rules.language.words import query_words, word_set
 
 SHORTEST, LONGEST = 10, 5000
 """Characters that a candidate's content may have."""
@@ -19,7 +20,7 @@ MOST: Final = 20
 
 _PATTERNS: Final[tuple[tuple[str, float, str], ...]] = (
     (r"\b(?:decided|chose|going with|selected|will use)\s+(.+)", 0.8, "decision"),
-    (r"\S\s(?:is|are|means|refers to)\s+(\S.*)", 0.6, "definition"),
+    (r"\b(?:(?:is|are)\s+(?:an?|the)|means|refers to)\s+(\S.*)", 0.6, "definition"),
     (r"\b(?:important|note|remember|key point):\s*(.+)", 0.9, "important"),
     (r"\bthe (?:fix|solution|approach) (?:is|was)\s+(.+)", 0.85, "solution"),
     (r"\bthe (?:issue|problem|bug) was\s+(.+)", 0.8, "error"),
@@ -29,6 +30,51 @@ _PATTERNS: Final[tuple[tuple[str, float, str], ...]] = (
 """Expression, confidence, name. Each is tried once on each sentence and takes its rest: nothing can backtrack far."""
 _COMPILED: Final = tuple((re.compile(p, re.IGNORECASE | re.DOTALL), c, name) for p, c, name in _PATTERNS)
 
+_NO_TERM: Final = word_set("""
+    this that these those it he she they we you i there here what which who whose how why when where if since because as
+    everyone everybody someone something nothing one some many most all so but and or maybe yes no for at in on with by
+    to your let
+    """)
+"""Words that begin no term: what they stand for is said elsewhere, or only part of a sentence follows."""
+_CLAUSE_WORDS: Final = word_set("there that which who if it we you i they")
+_TERM_WORDS: Final = 6
+_PRAISE: Final = re.compile(
+    r"\W*(?:(?:an?|the|very|really|such|always|pretty|truly|also|indeed)\s+)*(?:great|good|nice|amazing|awesome|wonderful|fantastic|lovely|"
+    r"incredible|beautiful|perfect|excellent|big|huge|real|fun|cool|best|key|must|lot|significant|crucial|vital|valuable|"
+    r"everything|world|strong|classic|two-way|simple|easiest|simplest|nothing|proven|wise|smart|reasonable|strategic|commendable|powerful|exciting|way|first|next|blast|joy|blessing|pleasure)\b",
+    re.IGNORECASE,
+)
+"""What praises tells nothing of what it praises."""
+_ASKS_TO_KEEP: Final = re.compile(
+    r"\W*(?:(?:please|also|and|but|so|ok|okay|yes|no|now|then|hey|well|just|must|always|can|could|would|you|we|should|need"
+    r"|want|like|i|to|me)\W+)*",
+    re.IGNORECASE,
+)
+_RECALLS: Final = re.compile(r"\bi\W*\Z|\bi (?:always|just|can|could|would|also)\W*\Z", re.IGNORECASE)
+_DECIDER: Final = re.compile(
+    r"\A\W*\Z|\b(?:I|[Ww]e|[Tt]hey|[Hh]e|[Ss]he|team|user|client|customer|[A-Z]\w+)\b(?:\W+\w+){0,4}\W*\Z"
+)
+"""Before "decided", "chose" and "will use": who did, or nothing."""
+_SELECTOR: Final = re.compile(r"\b(?:I|[Ww]e|[Tt]hey|[Hh]e|[Ss]he|team|user|client|customer)\b(?:\W+\w+){0,3}\W*\Z")
+"""Before "selected", which is more often an adjective."""
+_UNDECIDED: Final = re.compile(r"\b(?:you|if|is|are|be|been|being|the|your|of|from|to)\W*\Z", re.IGNORECASE)
+_NOTHING_TO_KEEP: Final = re.compile(r"(?:why|how|when|what|where|who|for)\b", re.IGNORECASE)
+_FOR_THE_WRITER: Final = re.compile(r"\b(?:please|for me|my|our)\b", re.IGNORECASE)
+"""Says that "save", "store" and "note" ask for it; without it, and without "that", they may be advice."""
+_PLACEHOLDER: Final = re.compile(r"\[[A-Za-z][^\]\n]*\s[^\]\n]*\](?!\()")
+_QUESTION_FOLLOWS: Final = re.compile(
+    r"[,;]?\s+(?:(?:and|but|so)\s+)?(?:now\s+)?"
+    r"(?:(?:can|could|would|will|do) you|i(?:'|\u2019)m (?:wondering|hoping|not sure|curious)"
+    r"|i (?:wonder|hope|was wondering))\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What asks about something is no part of it."""
+_TELLS_OF_SELF: Final = re.compile(
+    r"(?:I|We|My|Our)\b(?!\W*(?:(?:am|are|m|re)\W+)?(?:hope|hoping|understand|guess|wonder|think|feel|look|looking|want"
+    r"|wanted|just want|sure|confident|eager|excited|really|very|particularly|committed|d|ve (?:tried|heard)"
+    r"|tried|heard|having|ll)\b)"
+)
+"""What one says of oneself, feelings, hopes and troubles of the moment aside."""
 _TECHNICAL: Final = ("api", "database", "function", "class", "config", "error")
 _INDENTED: Final = re.compile(r"^\s{4,}", re.MULTILINE)
 _LONG, _SHORT = 10, 5
@@ -50,18 +96,20 @@ class NoteCandidate:
 def find_candidates(text: str, *, min_confidence: float = 0.5, most: int = MOST) -> list[NoteCandidate]:
     """Return what may be worth remembering, in the order of the text; of overlapping finds the most confident.
 
-    Tier 1 are the seven patterns of memorable sentences, tried sentence by sentence; a definition keeps its whole
-    sentence, and a question defines nothing. Tier 2 adds sentences without a pattern that say much of what the text is
-    about and hold a name, a number, a date or an identifier: without that, the keywords of small talk are small talk.
+    Tier 1 are the seven patterns of memorable sentences, tried sentence by sentence. A definition says what a term is
+    and keeps its whole sentence; a decision has somebody who decides; a request asks the reader to keep something. Tier
+    2 adds sentences without a pattern that say much of what the text is about, hold a name, a number, a date or an
+    identifier, and say what somebody is or did: small talk and advice have no such sentence.
     Blocks of code are not searched. Time is linear in the text's length. Of more than ``most`` candidates the most
     confident stay, those below ``min_confidence`` (0 to 1) do not.
     """
     spans = [(start, end) for start, end in sentences(text) if not text.startswith("```", start)]
+    spans = [(start, end) for start, end in spans if not _PLACEHOLDER.search(text, start, end)]
     found: list[NoteCandidate] = []
     for start, end in spans:
         found += _matches(text[start:end], start)
     found += _dense(text, spans)
-    found = [c for c in found if c.confidence >= min_confidence and (c.pattern != "keywords" or _names_something(c))]
+    found = [c for c in found if c.confidence >= min_confidence and (c.pattern != "keywords" or _tells(c.content))]
     kept = _apart(found)
     best = sorted(kept, key=lambda c: (-c.confidence, c.start))[: max(0, most)]
     return sorted(best, key=lambda c: c.start)
@@ -94,15 +142,65 @@ def _matches(sentence: str, offset: int) -> list[NoteCandidate]:
         if match is None:
             continue
         start, end = match.span()
+        content = _QUESTION_FOLLOWS.sub("", match[1]).strip().rstrip(".!").rstrip()
         if name == "definition":
-            if sentence.endswith("?"):
+            if not _defines(sentence, match):
                 continue
             content, start, end = sentence, 0, len(sentence)
-        else:
-            content = match[1].strip().rstrip(".!").rstrip()
+        elif content.endswith("?") or not _is_meant(name, sentence, match, content):
+            continue
         if SHORTEST <= len(content) <= LONGEST:
             found.append(NoteCandidate(content, score_content(content, base), name, offset + start, offset + end))
     return found
+
+
+def _is_meant(name: str, sentence: str, match: re.Match[str], content: str) -> bool:
+    """Return whether somebody decides or asks, and the words are not only about it."""
+    if name == "explicit":
+        return _asks_to_keep(sentence, match, content)
+    before = sentence[: match.start()]
+    going = match[0].lower().startswith("going")
+    who = _SELECTOR if match[0].lower().startswith("selected") else _DECIDER
+    decides = who.search(before) is not None and "*" not in before and (going or not _UNDECIDED.search(before))
+    return name != "decision" or decides
+
+
+def _defines(sentence: str, match: re.Match[str]) -> bool:
+    """Return whether a sentence says what a term is: "X is a Y", "X means Y"; a pronoun is no term."""
+    if sentence.rstrip("\"'”’)*").endswith(("?", ":")):  # noqa: RUF001  # typographic quotes are meant
+        return False
+    term = _term(sentence[: match.start()])
+    if (
+        not 0 < len(term) <= _TERM_WORDS
+        or "\\" in "".join(term)
+        or not _CLAUSE_WORDS.isdisjoint(term)
+        or term[0] in _NO_TERM
+        or term[0].endswith("ing")
+    ):
+        return False
+    return not _PRAISE.match(match[1])
+
+
+def _term(before: str) -> list[str]:
+    """Return the words of what is defined, without its article; none where a clause stands before it."""
+    plain = before.strip().lstrip("-*#• ").replace("*", "")
+    if any(mark in plain for mark in ",;:?!("):
+        return []
+    words = plain.lower().split()
+    return words[1:] if words and words[0] in {"a", "an", "the"} else words
+
+
+def _asks_to_keep(sentence: str, match: re.Match[str], content: str) -> bool:
+    """Return whether "remember", "save" and the like ask the reader to: "I remember that" does not."""
+    before = sentence[: match.start()]
+    if not _ASKS_TO_KEEP.fullmatch(before) or _RECALLS.search(before) or sentence.rstrip().endswith("?"):
+        return False
+    if "*" in sentence or _NOTHING_TO_KEEP.match(content):  # a heading, or what is said nowhere
+        return False
+    said = match[0].lower().split(maxsplit=2)[1]
+    if said == "that" or _FOR_THE_WRITER.search(sentence):
+        return True
+    return match[0].lower().startswith("remember") and _tells(content)
 
 
 def _dense(text: str, spans: list[tuple[int, int]]) -> list[NoteCandidate]:
@@ -121,16 +219,32 @@ def _dense(text: str, spans: list[tuple[int, int]]) -> list[NoteCandidate]:
     found = []
     for (start, end), score in zip(spans, scores, strict=True):
         content = text[start:end]
-        if score > 0 and SHORTEST <= len(content) <= LONGEST and not content.endswith("?"):
+        if score > 0 and SHORTEST <= len(content) <= LONGEST and _reports(content):
             confidence = score_content(content, _KEYWORDS_BASE * score / top)
             found.append(NoteCandidate(content, confidence, "keywords", start, end))
     return found
 
 
-def _names_something(candidate: NoteCandidate) -> bool:
+def _reports(sentence: str) -> bool:
+    """Return whether a sentence says what somebody is or did: not advice, a heading or a question."""
+    if sentence.endswith(("?", ":")):
+        return False
+    if _TELLS_OF_SELF.match(sentence):
+        return True
+    found = [p for p in pieces(sentence) if p.said]
+    return (
+        len(found) > 1
+        and found[0].text[0].isupper()
+        and found[0].said[0][1] not in _NO_TERM
+        and not sentence.startswith(("-", "*", "#"))
+        and any(form.endswith(PAST) for form in word_forms(found[1].said[0][1]))
+    )
+
+
+def _tells(content: str) -> bool:
+    """Return whether a text holds a name, a number, a date or an identifier."""
     return any(
-        p.kind in {"code", "name", "date"} or (p.kind == "number" and p.text[-1].isdigit())
-        for p in pieces(candidate.content)
+        p.kind in {"code", "name", "date"} or (p.kind == "number" and p.text[-1].isdigit()) for p in pieces(content)
     )
 
 

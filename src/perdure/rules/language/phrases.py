@@ -336,7 +336,7 @@ def _normalise(clause: ParsedClause) -> None:
         for n, item in enumerate(items[1:-1], 1):
             if item.value in {"and", "or"} and items[n + 1].value < items[n - 1].value:
                 items[n - 1], items[n + 1] = items[n + 1], items[n - 1]
-    if any("use" in i.forms or "use" + PAST in i.forms for i in clause.core):
+    if any("use" in i.forms or "use" + PAST in i.forms for _, items in clause.runs() for i in items):
         clause.phrases = [("for" if m == "as" else m, items) for m, items in clause.phrases]
     for marker, items in clause.phrases:
         if marker == DATE:
