@@ -25,7 +25,7 @@ sys.path[0] = str(Path(__file__).parent.parent / "tests")  # this file has the n
 from conftest import HashEmbedder  # noqa: E402  # after the path
 from life import invariants  # noqa: E402  # after the path
 from life.coverage import ROWS, reached  # noqa: E402  # after the path
-from life.driver import Player, begin  # noqa: E402  # after the path
+from life.driver import START, Player, begin  # noqa: E402  # after the path
 from life.lives import KINDS, life_of  # noqa: E402  # after the path
 from perdure.records.memory import Status  # noqa: E402  # as above
 
@@ -93,7 +93,7 @@ def lived(kind: str, seed: int, days: int, every: float, place: Any, embedder: A
     player.play(evening=lambda n: course.look(player, n, file) if n % step == 0 or n == days - 1 else None)
     memory = player.memory
     memory.sweep()
-    player.note_end()
+    player.note()
     items = invariants.everything(memory)
     histories: dict[str, Any] = {item.id: memory.history(item.id) for item in items}
     for item in items:
@@ -111,12 +111,14 @@ def lived(kind: str, seed: int, days: int, every: float, place: Any, embedder: A
         "nothing is lost": [*invariants.nothing_is_lost(memory, player.told)],
         "every change is explained": [*invariants.every_change_is_explained(histories)],
         "the journal tells the state": [*invariants.journal_tells_the_state(items, histories)],
-        "what is hidden stays hidden": [*invariants.hidden_stays_hidden(memory, items, player.life.questions, opening)],
+        "what is hidden stays hidden": [
+            *invariants.hidden_stays_hidden(memory, player.told, items, player.life.questions, opening)
+        ],
         "the digest fits": [*invariants.digest_fits(memory)],
-        "budgets hold each day": player.told.over_budget,
+        "budgets hold each day": [*invariants.budgets_hold(histories, memory.policy.gates)],
         "the store is sound": memory.check(),
     }
-    player.note_end()
+    player.note()
     course.faults["everything is undone"] = [
         *invariants.undo_everything(memory, player.told.operations),
         *(f"{m.id} is still there" for m in invariants.everything(memory)),
@@ -134,7 +136,7 @@ def _time_calls(player: Player, course: Course) -> None:
             begun = time.perf_counter()
             done = call(*args, **kwargs)
             course.seconds.append(
-                (len(player.told.hidden), verb, time.perf_counter() - begun, max(1, len(player.told.texts)))
+                ((player.clock.now - START).days, verb, time.perf_counter() - begun, max(1, len(player.told.texts)))
             )
             return done
 

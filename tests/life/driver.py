@@ -19,12 +19,6 @@ from perdure.records.report import Operation
 
 START: Final = datetime(2026, 1, 5, tzinfo=UTC)
 """A Monday."""
-BY_HAND: Final = frozenset(
-    {"archive", "forget", "restore", "pin", "unpin", "move", "deny", "confirm", "correct", "undo"}
-)
-"""What a person decides passes no budget."""
-
-
 PAGES: Final = (60, 1000)
 """Operations that are read at once: a day seldom has more than the first number."""
 
@@ -49,8 +43,6 @@ class Told:
         operations: Every operation, oldest first.
         refused: (verb, error) -> how often.
         asked: (verb, what was found) -> how often.
-        over_budget: Days on which maintenance hid more than the gates allow.
-        hidden: Day -> memories that maintenance hid.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -58,8 +50,6 @@ class Told:
     operations: list[str] = field(default_factory=list)
     refused: Counter[tuple[str, str]] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
-    over_budget: list[str] = field(default_factory=list)
-    hidden: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -110,7 +100,7 @@ class Player:
         self._upkeep(begin + timedelta(days=1))
         self.clock.now = begin + timedelta(days=1)
         if day is not None or self._busy:
-            self._note(number)
+            self.note()
 
     def _upkeep(self, until: datetime) -> None:
         """Sweep as often as is due before an instant."""
@@ -118,26 +108,15 @@ class Player:
             self.clock.now = self._swept = due
             self._busy |= self.memory.sweep().changed
 
-    def _note(self, number: int) -> None:
-        """Write down the day's operations; undone ones among them were undone by the life itself."""
+    def note(self) -> None:
+        """Write down what was done since the last note."""
         fresh: list[Operation] = []
         for most in PAGES:
             fresh = list(takewhile(lambda o: o.id != self._done, self.memory.history(limit=most)))
             if len(fresh) < most:
                 break
         self.told.operations += [o.id for o in reversed(fresh)]
-        kept = [o for o in fresh if o.operation not in BY_HAND and "loss accepted" not in o.note and not o.undone_by]
-        self.told.hidden[number] = sum(o.hides for o in kept if o.operation in MAINTENANCE)
         self._busy, self._done = False, fresh[0].id if fresh else self._done
-        gates, hidden = self.memory.policy.gates, self.told.hidden[number]
-        if hidden > gates.loss_free_count:
-            visible = self.memory.stats().memories + hidden
-            if hidden > gates.loss_share_day * visible:
-                self.told.over_budget.append(f"day {number}: {hidden} of {visible} hidden")
-
-    def note_end(self) -> None:
-        """Write down what was done since the last day."""
-        self._note((self.clock.now - START).days)
 
     # --- steps
 
@@ -208,7 +187,7 @@ class Player:
 
     def _reread(self, step: Step) -> None:
         """Ask, and read in full what is shown in a shorter form."""
-        hits = self.memory.recall(step.arguments["query"], limit=20).hits
+        hits = self.memory.recall(step.arguments["query"], limit=5).hits
         short = next((h.memory.id for h in hits if h.memory.form is not Form.FULL), None)
         if short is not None:
             self.memory.restore(short, "full")
@@ -242,6 +221,7 @@ class Player:
 
 
 MAINTENANCE: Final = frozenset({"sweep", "consolidate", "fit", "promote", "end_session", "complete_task", "decay"})
+"""What the loss budget is asked about."""
 
 
 def begin(life: Life, place: Any, *, every: float = 24.0, embedder: Any = None) -> Player:

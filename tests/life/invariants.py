@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import Any, Final
 
-from life.driver import Told
+from life.driver import MAINTENANCE, Told
 from perdure.memory import Memory
 from perdure.records.errors import PerdureError
+from perdure.records.instant import from_instant
 from perdure.records.memory import Form, MemoryItem, State, Status
+from perdure.records.policy import GatePolicy
 from perdure.records.report import Entry
 
 LATE: Final = timedelta(days=7)
@@ -76,7 +80,7 @@ def _replayed(entries: Sequence[Entry]) -> dict[str, Any]:
 
 
 def hidden_stays_hidden(
-    memory: Memory, items: Sequence[MemoryItem], questions: Sequence[str], opening: str
+    memory: Memory, told: Told, items: Sequence[MemoryItem], questions: Sequence[str], opening: str
 ) -> Iterator[str]:
     """What is archived or no longer holds is in no answer, no list, no MEMORY.md and no start of a session."""
     hidden = {m.id: m for m in items if m.status is not Status.ACTIVE}
@@ -88,7 +92,8 @@ def hidden_stays_hidden(
     digest = memory.digest_details()
     yield from (f"{hidden[i].status} {i} is in the digest" for i in digest.ids if i in hidden)
     yield from (f"{i} is hidden and can be had" for i in list(hidden)[:50] if memory.get(i) is not None)
-    said = {m.content for m in items if m.status is Status.ACTIVE}
+    # What MEMORY.md shows of a memory in a shorter form are its whole sentences.
+    said = {text for m in items if m.status is Status.ACTIVE for text in (m.content, told.texts.get(m.id, ""))}
     for text, where in ((digest.text, "MEMORY.md"), (opening, "the start of a session")):
         for item in hidden.values():
             if len(item.content) > 25 and item.content in text and not any(item.content in s for s in said):
@@ -110,6 +115,37 @@ def nothing_waits_in_silence(memory: Memory, items: Sequence[MemoryItem], now: d
             told = [why.next_move, *(e.because for e in why.history[-1:])]
             if not any("held" in text and ("budget" in text or "gate" in text) for text in told):
                 yield f"{item.id} has been due since {item.due_at}, and nothing says why it waits: {why.next_move}"
+
+
+def budgets_hold(histories: Mapping[str, Sequence[Entry]], gates: GatePolicy) -> Iterator[str]:
+    """Maintenance hides no more of a day than the gates let go of it; a loss belongs to the day of its own date."""
+    came, went = Counter[str](), Counter[str]()
+    hidden, swept = Counter[str](), Counter[str]()
+    for entries in histories.values():
+        for day, entry, back in _changes_of_view(entries):
+            (came if _is_shown(entry.after) else went)[day] += 1
+            if entry.operation in MAINTENANCE and not back and not _is_shown(entry.after):
+                hidden[day] += 1
+                swept[day] += entry.operation == "sweep"
+    for day, number in hidden.items():
+        began = sum(n for then, n in came.items() if then < day) - sum(n for then, n in went.items() if then < day)
+        most = max(1, gates.loss_free_count, gates.loss_share_day * (began + came[day]))
+        if number > most or swept[day] > max(1, gates.loss_free_count, gates.loss_share * began):
+            yield f"{day}: {number} of {began} hidden, {swept[day]} of them by sweeps"
+
+
+def _changes_of_view(entries: Sequence[Entry]) -> Iterator[tuple[str, Entry, bool]]:
+    """Yield (day, change, whether it is undone later) of one memory's changes that show or hide it, oldest first."""
+    changes = [e for e in entries if e.target == "memory" and "status" in (e.after or {})]
+    changes = [e for e in changes if _is_shown(e.after) != _is_shown(e.before)]
+    for entry, later in zip_longest(changes, changes[1:]):
+        by_rule = entry.after is not None and entry.operation == "sweep" and "status_ms" in entry.after
+        day = from_instant(entry.after["status_ms"]).isoformat() if by_rule else entry.at
+        yield day[:10], entry, later is not None and later.operation == "undo"
+
+
+def _is_shown(row: Mapping[str, Any] | None) -> bool:
+    return row is not None and row.get("status") == Status.ACTIVE
 
 
 def state_of_everything(memory: Memory) -> dict[str, object]:

@@ -269,6 +269,7 @@ def _desk(me: Teller, number: int) -> None:
     me.begin(8 * 60)
     if number % 7 == 6:
         return
+    _look_up_hours(me, number)
     for ticket in range(me.chance.randint(0, 1)):
         me.talk(f"ticket-{number}-{ticket}", me.chance.randint(2, 4))
     me.note()
@@ -283,6 +284,21 @@ def _desk(me: Teller, number: int) -> None:
     if me.often(0.3):
         me.ask(times=me.chance.randint(3, 5), wait=5)
     _clean_up(me, number)
+    me.begin(18 * 60)
+    _look_up_hours(me, number)
+
+
+def _look_up_hours(me: Teller, number: int) -> None:
+    """Look up one thing each morning and each evening, and now and then what helps with a product."""
+    if number == 0:
+        hours = "The counter at the harbour opens at half past eight and closes at six."
+        me.steps.append(Step(me.minute, "remember", {"content": hours, "confidence": 1.0}, "hours"))
+    asked = {"query": "When does the counter at the harbour open and close?", "limit": 1}
+    me.steps.append(Step(me.minute, "recall", asked))
+    if number % 5 == 4:
+        me.steps.append(
+            Step(me.minute, "reread", {"query": "What helps when the router or the camera shows an error?"})
+        )
 
 
 def _clean_up(me: Teller, number: int) -> None:

@@ -48,12 +48,12 @@ def live(player: Player) -> Played:
     nothing = invariants.state_of_everything(memory)
     player.play(int(life.length * MIDDLE))
     memory.sweep()
-    player.note_end()
+    player.note()
     then, before, first = clock.now, invariants.state_of_everything(memory), len(player.told.operations)
     told = player.play()
     memory.sweep()
     faults, rows = _checked(player)
-    player.note_end()
+    player.note()
     faults["undone to the middle"] = [*invariants.undo_everything(memory, told.operations[first:])]
     clock.now = then
     faults["as in the middle"] = invariants.differences(before, invariants.state_of_everything(memory))
@@ -77,8 +77,10 @@ def _checked(player: Player) -> tuple[dict[str, list[str]], Mapping[str, int]]:
         "nothing is lost": [*invariants.nothing_is_lost(memory, told)],
         "every change is explained": [*invariants.every_change_is_explained(histories)],
         "the journal tells the state": [*invariants.journal_tells_the_state(items, histories)],
-        "what is hidden stays hidden": [*invariants.hidden_stays_hidden(memory, items, player.life.questions, opening)],
+        "what is hidden stays hidden": [
+            *invariants.hidden_stays_hidden(memory, told, items, player.life.questions, opening)
+        ],
         "the digest fits": [*invariants.digest_fits(memory)],
-        "budgets hold each day": told.over_budget,
+        "budgets hold each day": [*invariants.budgets_hold(histories, memory.policy.gates)],
         "the store is sound": memory.check(),
     }, reached(histories.values())

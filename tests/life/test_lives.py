@@ -35,9 +35,6 @@ UNGATED = {"gates": {"loss_share": 1.0, "loss_share_day": 1.0, "loss_free_count"
 """Gates ration by the day, so what a gate holds back does depend on when it is asked."""
 
 UNREACHED = {
-    "rule to_vault": "use alone seldom brings the value that the vault asks for",
-    "warm to vault": "as to_vault",
-    "hot to vault": "the vault is asked for in warm and cold only",
     "rule to_embedding": "the meaning guard refuses keywords of texts with numbers, so nothing grows barer",
     "shows its embedding": "as to_embedding",
 }
