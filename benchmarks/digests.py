@@ -1,62 +1,90 @@
-"""What a digest keeps in view: how many of its lines are evidence for questions that are asked of the conversation.
+"""What a digest keeps in view: how many of its lines are evidence for questions, and how much of the evidence it holds.
 
-A digest of 2,000 tokens is made of each development chat of LoCoMo and BEAM right after it was taken in, before any
-question was asked. The floor is the share among all messages: what lines taken at random reach.
+A digest of 2,000 tokens is made of each chat of LoCoMo and BEAM right after it was taken in, and again after every
+second question was asked. Beside it stand digests of the same size that take whole messages by a plain order: the
+newest, the longest, the most often recalled, random ones. The error is the standard error over conversations.
 """
 
 from __future__ import annotations
 
+import random
+import statistics
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import beam
 import locomo
 import perdure
 from chats import Chat, Kept
-from perdure.rules.lifecycle import digest as digesting
+from perdure.operations.lifecycle import digest as digesting
+from perdure.rules.language.tokens import estimate_tokens
 from report import Row, finished, parser, say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from perdure.records.memory import MemoryItem
 
 BUDGET = 2000
+ORDERS: dict[str, Callable[[MemoryItem], Any]] = {
+    "newest": lambda m: (m.state.created_ms, m.id),
+    "longest": lambda m: len(m.content),
+    "most recalled": lambda m: (m.access_count, m.state.created_ms, m.id),
+    "random": lambda m: random.Random(m.source).random(),
+}
 
 
-def counted(memory: perdure.Memory, chat: Chat, evidence: set[str | None]) -> tuple[int, int]:
-    """Return the lines of a digest that are evidence, and all its lines."""
-    lines = memory.digest_details(chat.name, BUDGET).ids
-    sources = [memory.get(line).source for line in lines]
-    return sum(source in evidence for source in sources), len(lines)
+def plain(memories: Sequence[MemoryItem]) -> list[MemoryItem]:
+    """Return the first memories of an order that fit, each as one line."""
+    left, chosen = BUDGET - 20, []
+    for memory in memories:
+        cost = estimate_tokens(f"- {memory.speaker}: {memory.content[:280]} (2026-01-01) [12345678]\n")
+        if cost <= left:
+            left -= cost
+            chosen.append(memory)
+    return chosen
 
 
-def measured(title: str, chats: Sequence[Chat]) -> Row:
-    """Return the share over all chats, beside the one of a digest that does not ask what messages assert."""
-    told, plain = [0, 0], [0, 0]
-    there = messages = 0
+def counted(memory: perdure.Memory, chat: Chat, evidence: set[str | None]) -> dict[str, tuple[float, float]]:
+    """Return for the digest and each plain order the share of lines that are evidence, and the share of evidence."""
+    every = digesting.candidates(memory._context, chat.name).memories  # noqa: SLF001  # what a digest is made of
+    lines = {name: [m.source for m in plain(sorted(every, key=order, reverse=True))] for name, order in ORDERS.items()}
+    sources = {m.id: m.source for m in every}
+    lines["digest"] = [sources[i] for i in memory.digest_details(chat.name, BUDGET).ids]
+    return {
+        name: (sum(s in evidence for s in some) / max(1, len(some)), len(evidence & set(some)) / len(evidence))
+        for name, some in lines.items()
+    }
+
+
+def measured(title: str, chats: Sequence[Chat]) -> list[Row]:
+    """Return both shares, fresh and after use, each beside the best plain order."""
+    found: dict[str, list[dict[str, tuple[float, float]]]] = {"fresh": [], "after use": []}
     with tempfile.TemporaryDirectory() as folder, perdure.open(Path(folder) / "a.db", embedder=Kept()) as memory:
         for chat in chats:
             memory.ingest(chat.messages, chat.name)
-            evidence = {source for question in chat.questions for source in question.evidence}
-            there, messages = there + len(evidence), messages + len(chat.messages)
-            for slight, sums in ((digesting.SLIGHT, told), (1.0, plain)):
-                before, digesting.SLIGHT = digesting.SLIGHT, slight  # type: ignore[misc]  # the same code without its rule
-                found = counted(memory, chat, evidence)
-                digesting.SLIGHT = before  # type: ignore[misc]
-                sums[0], sums[1] = sums[0] + found[0], sums[1] + found[1]
-            say(f"  {chat.name}: so far {told[0]} of {told[1]} lines, without the rule {plain[0]} of {plain[1]}")
-    return Row(
-        f"digest, {title}: lines that are evidence",
-        told[0] / told[1],
-        "",
-        floor=there / messages,
-        note=f"without what messages assert {plain[0] / plain[1]:.3f}",
-    )
+            evidence: set[str | None] = {source for question in chat.questions for source in question.evidence}
+            found["fresh"].append(counted(memory, chat, evidence))
+            for question in chat.questions[::2]:
+                memory.recall(question.text, chat.name, 5)
+            found["after use"].append(counted(memory, chat, evidence))
+            say(f"  {chat.name}")
+    rows = []
+    for when, some in found.items():
+        for place, what in ((0, "lines that matter"), (1, "coverage")):
+            means = {n: statistics.mean(one[n][place] for one in some) for n in some[0]}
+            errors = {n: statistics.stdev(one[n][place] for one in some) / len(some) ** 0.5 for n in some[0]}
+            told = ", ".join(f"{n} {means[n]:.3f} ± {errors[n]:.3f}" for n in means if n != "digest")
+            floor = max(v for n, v in means.items() if n != "digest")
+            note = f"± {errors['digest']:.3f}; {told}"
+            rows.append(Row(f"digest, {title}, {when}: {what}", means["digest"], "", floor=floor, note=note))
+    return rows
 
 
 def main() -> None:
     arguments = parser(__doc__).parse_args()
-    rows = [measured("LoCoMo", locomo.chats()), measured("BEAM", beam.chats({"user", "assistant"}))]
+    rows = measured("LoCoMo", locomo.chats()) + measured("BEAM", beam.chats({"user"}))
     finished(rows, as_json=arguments.json)
 
 

@@ -157,7 +157,7 @@ def test_nothing_leaves_the_block_that_an_agent_is_shown(folder, world):
     for event in ("SessionStart", "UserPromptSubmit"):
         text = json.dumps(
             {
-                "session_id": hostile(world, "session")[:200],
+                "session_id": hostile(world, "session")[:180] + event,  # what one shows, the other does not
                 "hook_event_name": event,
                 "cwd": str(folder),
                 "prompt": f"what about the zebra server and Anna? {hostile(world, 'query')}",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 
 import perdure
 from interfaces.test_hooks import Project
-from perdure.operations.hooks import ASKING, PROMPT_TOKENS
+from perdure.operations.hooks import ASKING
 from perdure.records.identifier import short_id
 from perdure.rules.language.tokens import estimate_tokens
 
@@ -28,7 +29,7 @@ def opened(project):
 
 def lines(project, prompt):
     """What stands beside a prompt, without the frame: memory -> its line, and the words after the lines."""
-    shown = project.hook("UserPromptSubmit", "now", prompt=prompt).splitlines()[3:-1]
+    shown = project.hook("UserPromptSubmit", uuid4().hex, prompt=prompt).splitlines()[3:-1]
     found = {line.partition("[")[2].partition("]")[0]: line for line in shown if "[" in line}
     return found, [line for line in shown if "[" not in line]
 
@@ -39,9 +40,9 @@ def test_an_older_message_names_the_newer_one_beside_a_prompt(project):
         old = memory.remember("My grocery budget is $500 monthly.", "shop").id
         new = memory.remember("My grocery budget was increased to $550 monthly.", "shop").id
     found, after = lines(project, "What is my grocery budget?")
-    assert list(found) == [new, old]
-    assert "(newer, compare: number 1): My grocery budget is $500" in found[old]
-    assert "differs" not in found[new]
+    assert list(found) == [short_id(new), short_id(old)]
+    assert "(newer, compare: number 1): My grocery budget is $500" in found[short_id(old)]
+    assert "differs" not in found[short_id(new)]
     assert after == []
 
 
@@ -51,8 +52,8 @@ def test_both_sides_of_a_conflict_say_so_beside_a_prompt(project):
         for at, day in enumerate(("Friday", "Thursday")):
             said = f"Remember, Gai Media prefers {day} deliveries."
             memory.ingest([{"content": said, "at": (NOW - timedelta(minutes=9 - at)).isoformat()}], "shop", session=day)
-        one, other = (f.id for f in memory.facts("Gai Media", namespace="shop"))
-    found, after = lines(project, "When does Gai Media want deliveries?")
+        one, other = (short_id(f.id) for f in memory.facts("Gai Media", namespace="shop"))
+    found, after = lines(project, "Does Gai Media prefer Friday or Thursday deliveries?")
     first, second = [i for i in found if i in {one, other}]
     place = list(found).index(first) + 1
     assert f"(conflicts with {second}: ask which is right): " in found[first]  # below it, so by its id
@@ -69,16 +70,16 @@ def test_an_ageing_fact_asks_beside_a_prompt_until_it_is_muted_or_confirmed(proj
         (fact,) = memory.facts(namespace="shop")
     prompt = "When does Gai Media want deliveries?"
     found, after = lines(project, prompt)
-    assert "(stale: not confirmed for a long time: ask): " in found[fact.id]
+    assert "(stale: not confirmed for a long time: ask): " in found[short_id(fact.id)]
     assert after == [ASKING]
     with opened(project) as memory:
         memory.mute(fact.id)
     found, after = lines(project, prompt)
-    assert "(stale: not confirmed for a long time): " in found[fact.id]
+    assert "(stale: not confirmed for a long time): " in found[short_id(fact.id)]
     assert after == []
     with opened(project) as memory:
         memory.confirm(fact.id)
-    assert "ageing" not in lines(project, prompt)[0][fact.id]
+    assert "ageing" not in lines(project, prompt)[0][short_id(fact.id)]
 
 
 @pytest.mark.behaviour("DO28")
@@ -90,15 +91,15 @@ def test_remarks_stand_before_the_words_and_count_for_the_budget(project):
         forged = memory.remember(text, "shop").id
         memory.remember("I visited Rome 99 times.", "shop")
     found, _ = lines(project, "Have I visited Rome?")
-    assert len(found) > 2
-    assert sum(estimate_tokens(line) for line in found.values()) <= PROMPT_TOKENS
-    remarks, _, words = found[forged].partition("): ")
+    assert len(found) == 2
+    assert sum(estimate_tokens(line) for line in found.values()) <= 250
+    remarks, _, words = found[short_id(forged)].partition("): ")
     assert words.startswith("I've never visited Rome 77 times (newer: number 9)")
     assert remarks.endswith("newer, compare: number 1")
 
 
 @pytest.mark.behaviour("DO49")
-def test_a_note_of_the_words_of_a_fact_that_was_replaced_is_marked_and_not_in_the_opening(project):
+def test_a_note_of_the_words_of_a_fact_that_was_replaced_is_not_shown(project):
     with opened(project) as memory:
         memory.ingest([{"content": "Remember, Gai Media prefers Friday deliveries."}], "shop", session="monday")
         (friday,) = memory.facts("Gai Media", namespace="shop")
@@ -106,9 +107,9 @@ def test_a_note_of_the_words_of_a_fact_that_was_replaced_is_marked_and_not_in_th
     assert short_id(note.id) in project.hook("SessionStart", "tuesday")
     with opened(project) as memory:
         now = memory.correct(friday.id, "Monday")
-    found, _ = lines(project, "When does Gai Media want deliveries?")
-    assert "(a later message says otherwise: number 1): Gai Media prefers Friday" in found[note.id]
-    assert next(iter(found)) == now.id
+    found, _ = lines(project, "Which delivery day does Gai Media prefer?")
+    assert short_id(note.id) not in found
+    assert next(iter(found)) == short_id(now.id)
     opening = project.hook("SessionStart", "wednesday")
     assert short_id(note.id) not in opening
     assert "delivery day preference: Monday" in opening

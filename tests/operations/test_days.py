@@ -24,7 +24,7 @@ def messages(session):
     ]
 
 
-@pytest.fixture(params=["coder"])
+@pytest.fixture(params=["coder", "family"])
 def day(request):
     return tomllib.loads((DAYS / f"{request.param}.toml").read_text("utf-8"))
 
@@ -54,4 +54,21 @@ def test_a_session_begins_with_what_a_person_would_keep_and_no_small_talk(lived,
     shown = lived.agent.opening("next", "default")
     assert estimate_tokens(shown) <= 400
     assert len(held(shown, day["kept"])) >= 7
+    assert [words for words in (*day["outdated"], *day["noise"]) if words in shown] == []
+
+
+def test_what_hooks_take_in_opens_the_next_session(opening, clock, day):
+    memory = opening()
+    for session in day["sessions"]:
+        clock.now = session["begins"] + timedelta(hours=1)
+        name = session["name"]
+        memory.agent.begin(name, "default", "t.jsonl")
+        memory.agent.take_in(name, "default", messages(session), transcript="t.jsonl", mark=name)
+        memory.recall(messages(session)[2].content, session=name)  # so that not all of it is unused alike
+        memory.end_session(name)
+        memory.agent.ended(name, "default")
+    shown = memory.agent.opening("next", "default")
+    assert estimate_tokens(shown) <= 400
+    decided = [words for words in day["kept"] if words not in day["stated"]]
+    assert held(shown, decided) == decided
     assert [words for words in (*day["outdated"], *day["noise"]) if words in shown] == []

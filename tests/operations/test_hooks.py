@@ -148,7 +148,7 @@ def test_beside_a_prompt_stands_what_is_related_and_its_showing_counts(memory, r
     shown = memory.agent.beside("Why do the nightly imports fail?", "s", "default")
     assert shown.startswith(BEGIN)
     assert shown.endswith(END)
-    assert f"[{kept.id}]" in shown
+    assert f"[{short_id(kept.id)}]" in shown
     assert "Lunch" not in shown
     [(recall, _, query, hits)] = raw_store.recalls("default", 10)
     assert recall in shown
@@ -180,7 +180,32 @@ def test_a_prompt_that_no_store_can_hold_is_asked_all_the_same(memory):
 def test_what_is_shown_beside_a_prompt_keeps_to_its_budget(memory):
     memory.remember_many([f"Import {n} uses the queue imports-v2: " + f"words{n} " * 60 for n in range(20)])
     shown = memory.agent.beside("Which queue do imports use?", "s", "default")
-    assert 0 < estimate_tokens(shown) < 900
+    assert 0 < estimate_tokens(shown) <= 250
+
+
+def test_what_was_shown_in_a_session_is_not_shown_there_again(memory):
+    memory.remember("Nightly imports use the queue imports-v2.")
+    prompt = "Why do the nightly imports fail?"
+    assert "imports-v2" in memory.agent.beside(prompt, "s", "default")
+    assert memory.agent.beside(prompt, "s", "default") == ""
+    assert "imports-v2" in memory.agent.opening("t", "default")
+    assert memory.agent.beside(prompt, "t", "default") == ""
+    assert "imports-v2" in memory.agent.opening("t", "default")  # the session begins anew: what it had before is gone
+    assert "imports-v2" in memory.agent.beside(prompt, "u", "default")
+
+
+def test_questions_replies_and_what_is_over_are_not_shown_beside_a_prompt(memory, clock):
+    said = [
+        ("user", "We use the queue imports-v1 for the nightly imports."),
+        ("assistant", "The nightly imports use the queue imports-v1, then."),
+        ("user", "Why do nightly imports use the queue imports-v1?"),
+        ("user", "Change of plan: nightly imports use the queue imports-v2 instead of imports-v1."),
+    ]
+    for role, words in said:
+        clock.passes(hours=1)
+        memory.ingest([Message(words, role, at=clock(), session="before")])
+    shown = memory.agent.beside("Which queue do the nightly imports use?", "s", "default").splitlines()
+    assert [line.partition(": ")[2] for line in shown if line[0].isdigit()] == [said[3][1]]
 
 
 @pytest.mark.behaviour("AG27")

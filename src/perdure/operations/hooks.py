@@ -23,18 +23,21 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Scope
 from perdure.records.message import Message
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.recall import Filters
+from perdure.records.recall import Filters, Hit
 from perdure.records.report import Ingested
 from perdure.records.sort import Sort
 from perdure.rules.language.tokens import estimate_tokens
+from perdure.rules.lifecycle.digest_entries import tells
+from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.prompt_context import context_block, fit_lines
 from perdure.rules.redaction import redact_by_policy
 from perdure.rules.remember_requests import find_requests
 from perdure.rules.source_trust import takes_over, trust_of
 
-PROMPT_TOKENS: Final = 600
-"""Budget of what is shown beside a prompt."""
-HITS: Final = 8
+HITS: Final = 12
+"""So many memories are looked at for a prompt: what is over shows beside what took its place."""
+RELEVANCE: Final = 0.05
+"""The least chance that a memory answers a prompt beside which it is shown."""
 ASKING: Final = "Where it says ask: ask the user at a suitable moment, then call `answer`."
 ASKING_OPEN: Final = "Ask the user what is open at a suitable moment, then call `answer`."
 KNOWN_AGAIN: Final = 0.9
@@ -136,23 +139,38 @@ class Agent:
     def beside(self, prompt: str, session: str, namespace: str) -> str:
         """Return what an agent is shown beside a user's prompt: memories that are related; "" if nothing is known.
 
-        What is shown counts as accessed and is logged as a recall, so that its use can be noticed. What was said in
-        this very session is left out: the agent has it before it.
+        What is shown counts as accessed and is logged as a recall, so that its use can be noticed. What was said or
+        shown in this very session is left out, because the agent has it before it.
         """
         question = prompt[:_LONGEST_QUESTION].replace("\x00", " ").encode("utf-8", "replace").decode()
         if not question.strip():
             return ""
-        filters = Filters(isolated=True, inside=session)
-        found = recalling.recall(self.ctx, question, namespace, HITS, filters, touch=False)
-        hits = [h for h in found.hits if not (h.memory.kind is Kind.EPISODE and h.memory.session == session)]
-        lines = fit_lines(hits, PROMPT_TOKENS, self.ctx.tokens)
+        hits = self._worth_showing(question, session, namespace)
+        head = "Related to this prompt (recall {}; ids in brackets):"
+        frame = context_block([head.format(self.ctx.ids(0)), ASKING])
+        lines = fit_lines(hits, self.ctx.policy.digest.prompt_tokens - estimate_tokens(frame), estimate_tokens)
         if not lines:
             return ""
         kept = hits[: len(lines)]
         recall, _ = recalling.count_accesses(self.ctx, question, namespace, kept, self.ctx.clock())
-        told = f"Related to this prompt (recall {recall}; ids in brackets):" if recall else "Related to this prompt:"
+        known = [*self._data(session, namespace).get("shown", ()), *(h.memory.id for h in kept)]
+        self._note(session, namespace, {"shown": known[-_SHOWN:]}, "memories were shown")
+        told = head.format(recall) if recall else "Related to this prompt:"
         doubted = any(h.contested_with or h.question for h in kept)
         return context_block([told, *lines, *([ASKING] if doubted else [])])
+
+    def _worth_showing(self, question: str, session: str, namespace: str) -> list[Hit]:
+        """Return the hits of a prompt that tell something that holds, and that this session has not been shown."""
+        filters = Filters(isolated=True, inside=session)
+        hits = recalling.recall(self.ctx, question, namespace, HITS, filters, touch=False).hits
+        seen = set(self._data(session, namespace).get("shown", ()))
+        vectors = self.ctx.store.vectors(namespace, [h.memory.id for h in hits]) if hits else {}
+        over = find_older([h.memory for h in hits], vectors).over
+        said = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
+        hidden = seen | over | said | {h.memory.id for h in hits if h.updated_by}
+        related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
+        related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
+        return [h for h in hits if h.memory.id in related - hidden and tells(h.memory)]
 
     # --- what the above is made of
 

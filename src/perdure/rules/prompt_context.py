@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from perdure.records.identifier import shown_id
 from perdure.records.memory import Kind, MemoryItem
 from perdure.records.recall import Hit
 from perdure.rules.escaping import label, remove_invisible
@@ -69,7 +70,8 @@ def context_line(memory: MemoryItem, remarks: Sequence[str] = (), number: int = 
     words = display_text(memory.content, memory.metadata, speaker, LONGEST_LINE)
     said = f", {label(speaker)}" if speaker else ""
     known = f" ({'; '.join(remarks)})" if remarks else ""
-    return f"{f'{number}.' if number else '-'} [{label(memory.id)}] {memory.created_at:%Y-%m-%d}{said}{known}: {words}"
+    named = f"{f'{number}.' if number else '-'} [{label(shown_id(memory.id))}]"
+    return f"{named} {memory.created_at:%Y-%m-%d}{said}{known}: {words}"
 
 
 def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
@@ -79,7 +81,7 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
     """
 
     def named(identity: str) -> str:
-        return f"number {places[identity]}" if identity in places else label(identity)
+        return f"number {places[identity]}" if identity in places else label(shown_id(identity))
 
     if hit.updated_by:
         yield f"a later message says otherwise: {named(hit.updated_by)}"
@@ -97,14 +99,14 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
 
 
 def fit_lines(hits: Iterable[Hit], budget: int, tokens: Callable[[str], int]) -> list[str]:
-    """Return the lines of hits, best first, that fit into a budget of tokens; at least the first one."""
+    """Return the lines of hits, best first, that fit into a budget of tokens."""
     chosen: list[str] = []
     places: dict[str, int] = {}
     left = budget
     for number, hit in enumerate(hits, 1):
         made = context_line(hit.memory, tuple(remarks(hit, places)), number)
         cost = tokens(made)
-        if chosen and cost > left:
+        if cost > left:
             break
         chosen.append(made)
         places[hit.memory.id] = number

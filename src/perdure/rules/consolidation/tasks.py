@@ -142,6 +142,7 @@ def _why_promoted(state: State, uses: int, middle: float, most: int, *, awake: b
     reasons = {
         "it is pinned": state.pinned,
         "a person asked to have it remembered": state.sort is Sort.REQUEST,
+        "it decides something": state.sort is Sort.DECISION,
         "it is a fact": state.kind is Kind.FACT,
         "nothing of the session was used": most == 0 and awake and state.sort is not Sort.SMALL_TALK,
         f"{_times(uses)}, more than the session's median of {middle:g}": uses > middle,

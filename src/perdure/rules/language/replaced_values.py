@@ -42,6 +42,8 @@ _CHANGES: Final = re.compile(_MOVES, re.IGNORECASE)
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[./@:_-][^\W_]+)*")
 _PLURAL_FROM: Final = 4
 _READ: Final = 2000
+_PAST: Final = (2, 3)
+"""The places of the patterns that only tell what was: "from Monday", "no longer on Monday, it"."""
 _FROM: Final = 2
 """The place of the pattern that also needs a verb of change."""
 
@@ -58,6 +60,8 @@ class ReplacedValue(NamedTuple):
     """Where the words begin that may be left out: the text then says what holds, and nothing else."""
     end: int
     """Where they end; the same as ``start`` where nothing may be left out."""
+    past: bool
+    """It is only told what was: the words may be left out whatever was said before."""
     words: frozenset[str]
     """The content words of the value, as ``content_words`` returns them."""
 
@@ -76,7 +80,7 @@ def replaced_values(text: str) -> list[ReplacedValue]:
         if place == _FROM and not _CHANGES.search(said):
             continue
         found += [
-            ReplacedValue(match.start(), match.end() if removable else match.start(), words)
+            ReplacedValue(match.start(), match.end() if removable else match.start(), place in _PAST, words)
             for match in pattern.finditer(said)
             if (words := content_words(match["old"]))
         ]

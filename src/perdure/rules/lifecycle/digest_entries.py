@@ -21,6 +21,7 @@ from perdure.rules.lifecycle.digest_lines import render_line, sort_of_memory
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.meaning_guard import Anchors, anchors
 from perdure.rules.source_trust import is_trusted, stored_trust
+from perdure.rules.worth import sort_of
 
 FACTS, RULES, NOTES, SAID, OPEN = "Facts", "Rules and decisions", "Notes", "From conversations", "Open"
 SECTIONS: Final = (FACTS, RULES, NOTES, SAID, OPEN)
@@ -76,6 +77,13 @@ def entries_of(
     return sorted(found, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
 
 
+def tells(memory: MemoryItem) -> bool:
+    """Return whether a memory says something that may be shown unasked: no question, no small talk, no mere reply."""
+    if memory.kind is not Kind.EPISODE:
+        return True
+    return may_answer(memory.speaker) and sort_of_memory(memory) not in (Sort.SMALL_TALK, Sort.QUESTION, Sort.REPLY)
+
+
 def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[str]]:
     """Return the section of a memory, "" for none, and the sentences that stand there; none for all of them."""
     if memory.kind is not Kind.EPISODE:
@@ -105,7 +113,9 @@ def _place_of_told(memory: MemoryItem, sort: Sort, names: Collection[str]) -> tu
 
 def _asserts(memory: MemoryItem) -> bool:
     """Return whether what was merely said says enough, and more than of a passing moment."""
-    return assertion_share(memory.content) >= SLIGHT and not is_passing(memory.content[:_READ])
+    parts = (memory.content[start:end] for start, end in sentences(memory.content[:_READ]))
+    told = " ".join(part for part in parts if sort_of(part, "user")[0] is not Sort.SMALL_TALK)
+    return assertion_share(told) >= SLIGHT and not is_passing(told)
 
 
 def _worth(memory: MemoryItem, section: str) -> float:

@@ -53,7 +53,7 @@ def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) ->
         for value in values:
             over = [i for i in range(at) if _is_over(i, at, value, words, replaced, matrix)]
             found.over.update(told[i].id for i in over)
-            if over and value.end > value.start:
+            if (over or value.past) and value.end > value.start:
                 found.left_out.setdefault(told[at].id, []).append((value.start, value.end))
     for older, newer in _about_one_thing(told, words, matrix):
         if _says_otherwise(told[newer], told[older]):
