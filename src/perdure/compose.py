@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -87,6 +88,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         golden=_golden(chosen),
         backups=_backups(url, chosen),
         model=chat_model(chosen.model),
+        open_copy=partial(store_at, existing=True),
     )
     return Memory(context)
 

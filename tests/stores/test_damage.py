@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from conftest import HashEmbedder, on_a_file, opened, servers
-from perdure.compose import is_server
+from perdure.compose import backup, is_server
 
 POLICY = {"preset": "facts", "embedder": {"model": "none"}}
 
@@ -140,3 +140,83 @@ def test_a_whole_check_compares_the_index_of_words_with_the_texts(path, clock):
     lived(path, clock)
     run_by_hand(path, "UPDATE words SET text = 'other words', place = 'n' WHERE rowid = 1")
     assert any("keyword index" in fault for fault in faults(path, clock))
+
+
+# --- repair
+
+REPAIRED = {
+    name: DAMAGES[name]
+    for name in (
+        *("a source", "an importance", "a status", "a tier", "a date", "a due instant", "an unknown tier"),
+        *("a missing link", "the weight of a link", "a missing document", "a document's data"),
+    )
+}
+"""What the journal repeats."""
+
+
+@pytest.mark.parametrize("name", REPAIRED)
+def test_a_repair_makes_rows_what_the_journal_says_and_can_be_undone(path, clock, name):
+    lived(path, clock)
+    run_by_hand(path, DAMAGES[name])
+    damaged = faults(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        shown = memory.repair()
+        assert (shown.dry_run, list(shown.faults), shown.left, shown.operations) == (True, damaged, (), ())
+        assert memory.check(full=True) == damaged
+        done = memory.repair(dry_run=False)
+        assert (done.repairs, done.left) == (shown.repairs, ())
+        assert memory.check(full=True) == []
+        memory.undo(done.operation)  # what it brings back is in the journal now; what cannot be read stays so
+        assert bool(memory.check(full=True)) == (name == "an unknown tier")
+
+
+@on_a_file
+@pytest.mark.parametrize("name", ["a letter of a text", "a word of a text", "metadata", "a missing memory"])
+def test_texts_and_lost_memories_come_from_a_copy(path, clock, tmp_path, name):
+    lived(path, clock)
+    backup(path, tmp_path / "copy.db")
+    run_by_hand(path, DAMAGES[name])
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        alone = memory.repair()
+        assert alone.left
+        done = memory.repair(source=str(tmp_path / "copy.db"), dry_run=False)
+        assert done.left == ()
+        assert memory.recall("zebra").hits[0].memory.content == "zebra stripes"
+
+
+@on_a_file
+@pytest.mark.parametrize("name", ["a trigger that eats writes", "a missing index"])
+def test_a_repair_restores_the_schema(path, clock, name):
+    lived(path, clock)
+    run_by_hand(path, SCHEMAS[name])
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        assert memory.repair(dry_run=False).left == ()
+
+
+@on_a_file
+def test_a_repair_makes_search_indexes_anew(path, clock):
+    lived(path, clock)
+    run_by_hand(path, "UPDATE words SET text = 'other words', place = 'n'")
+    run_by_hand(path, "DELETE FROM tag")
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        assert memory.repair(dry_run=False).left == ()
+        assert memory.recall("zebra").hits[0].memory.content == "zebra stripes"
+
+
+def test_an_altered_vector_is_made_anew(path, clock):
+    lived(path, clock)
+    if is_server(str(path)):
+        run_by_hand(path, "UPDATE embedding SET data = (data * array_fill(-1, ARRAY[64])::vector::halfvec)")
+    else:
+        run_by_hand(path, "UPDATE vector SET data = CAST(x'01' || substr(data, 2) AS BLOB)")
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        assert memory.repair(dry_run=False).left == ()
+        memory.reembed()
+        assert memory.check(full=True) == []
+
+
+def test_a_sound_store_needs_no_repair(path, clock):
+    lived(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        done = memory.repair(dry_run=False)
+        assert (done.faults, done.repairs, done.left, done.operation) == ((), (), (), None)

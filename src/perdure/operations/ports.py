@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -83,6 +84,8 @@ class Context:
     questions: dict[tuple[str, str], Query] = field(default_factory=dict)
     backups: Backups | None = None  # where backups go; None where the store has no place for them
     model: Model | None = None  # a language model, or None; it is asked only where the policy says so
+    # opens another store's rows for the length of a block, to read them
+    open_copy: Callable[[str], AbstractContextManager[Store]] | None = None
     # what a caller asked to see -> a digest of what it would do
     previews: dict[object, str] = field(default_factory=dict)
     # namespace -> (tokens, day) at which it could not be brought within the policy's budget

@@ -12,7 +12,7 @@ from perdure.records.importance_row import ImportanceRow
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
 from perdure.records.memory import Record, State
-from perdure.records.plan import Change, Plan
+from perdure.records.plan import Change, Plan, Row
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
@@ -232,6 +232,16 @@ class Store(Protocol):
 
     def check(self, scope: CheckScope) -> list[Fault]:
         """Return what is damaged; empty for a sound store. Writers go on meanwhile."""
+
+    def repairs(self, namespace: str, ids: Sequence[str], operation: str, copies: Mapping[str, Row]) -> list[Change]:
+        """Return the changes that make memories what the journal says; ``copies`` has rows of an undamaged copy."""
+
+    def rebuild(self) -> bool:
+        """Make anew what is derived from rows: search indexes, counts; drop triggers that are not ours.
+
+        Returns:
+            Whether this store does so itself.
+        """
 
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
         """Remove what deleted rows of a namespace left behind, and search for passages of the erased texts.

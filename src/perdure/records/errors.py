@@ -212,6 +212,10 @@ class IncompleteWarning(PerdureWarning):
     """An answer over all namespaces lacks those on nodes that do not answer."""
 
 
+class DamageWarning(PerdureWarning):
+    """A row of the store is damaged; answers go without it."""
+
+
 class ModelWarning(PerdureWarning):
     """A language model failed; what can be done by rule was done."""
 

@@ -7,11 +7,12 @@ from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 from perdure.records.damage import CheckScope, Fault
+from perdure.records.errors import StoreDamaged
 from perdure.records.memory import Record
 from perdure.stores.operation_digests import altered_operations
 from perdure.stores.reading import active_space
 from perdure.stores.replay import Expected, wrong_columns, wrong_documents, wrong_links
-from perdure.stores.rows import content_digest, json_value, record_of
+from perdure.stores.rows import UNREADABLE, content_digest, json_value, record_of
 from perdure.stores.session import Session
 
 RULES: Final = {
@@ -34,8 +35,6 @@ PAGE: Final = 200
 """Memories that are compared with the journal on one view of the store."""
 T = TypeVar("T")
 _ALL: Final = 2**31 - 1
-_UNREADABLE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
-"""What reading a value raises that is none of those that were written."""
 
 
 class NamespaceView(Protocol):
@@ -83,7 +82,7 @@ def _recall_faults(session: Session, namespace: str) -> list[Fault]:
     for identity, _, _, hits in session.rows("recalls", limit=_ALL):
         try:
             readable = all(isinstance(hit, str) for hit in json_value(hits))
-        except _UNREADABLE:
+        except UNREADABLE:
             readable = False
         if not readable:
             faults.append(Fault("recall", "This line of the log of recalls cannot be read.", namespace, identity))
@@ -123,7 +122,7 @@ def _faults_of(session: Session, namespace: str, ids: Sequence[str]) -> list[Fau
         return []
     try:
         return memory_faults(session, namespace, ids)
-    except _UNREADABLE as error:
+    except (*UNREADABLE, StoreDamaged) as error:
         if len(ids) == 1:
             return [Fault("memory", f"It cannot be read ({error}).", namespace, ids[0])]
         half = len(ids) // 2
@@ -162,7 +161,7 @@ def expected_of_ids(session: Session, namespace: str, ids: Sequence[str], faults
     for identity, *line in session.rows("lines_about", ids=list(ids)):
         try:
             found.setdefault(identity, Expected()).play(*line)
-        except _UNREADABLE as error:
+        except (*UNREADABLE, StoreDamaged) as error:
             faults.append(Fault("operation", f"A journal line cannot be read ({error}).", namespace, identity))
     return found
 
@@ -172,7 +171,7 @@ def _readable(session: Session, namespace: str, ids: Sequence[str], faults: list
     for values in session.rows("records", ids=list(ids)):
         try:
             records[values[0]] = record_of(namespace, values)
-        except _UNREADABLE as error:
+        except (*UNREADABLE, StoreDamaged) as error:
             faults.append(Fault("memory", f"It cannot be read ({error}).", namespace, values[0]))
     digests = dict(session.rows("digests_of", ids=list(ids)))
     for identity, record in records.items():

@@ -21,5 +21,14 @@ def packed(text: str) -> tuple[str, bytes | None]:
 
 
 def unpacked(text: str, data: bytes | None) -> str:
-    """Return the whole text from both columns."""
-    return text if data is None else zstd.decompress(bytes(data)).decode("utf-8")
+    """Return the whole text from both columns.
+
+    Raises:
+        ValueError: The packed column is damaged.
+    """
+    if data is None:
+        return text
+    try:
+        return zstd.decompress(bytes(data)).decode("utf-8")
+    except (zstd.ZstdError, TypeError) as error:
+        raise ValueError(f"its packed text is damaged: {error}") from error

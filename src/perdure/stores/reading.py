@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from perdure.records.errors import DamageWarning, StoreDamaged
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State
 from perdure.records.vector import Space, Vector
-from perdure.stores.rows import image_of, record_of, state_of
+from perdure.stores.rows import UNREADABLE, image_of, record_of, state_of, unreadable
 from perdure.stores.session import Session
 
 ALWAYS: Final = 2**62  # no instant is later: stands for no limit
@@ -22,9 +24,31 @@ def records(session: Session, namespace: str, ids: Sequence[str]) -> list[Record
     """Return the records of some ids, in the order asked for; unknown ids are left out."""
     if not ids:  # asked for each new memory that has no twin
         return []
-    found = {r.id: r for r in (record_of(namespace, values) for values in session.rows("records", ids=list(ids)))}
+    found = {r.id: r for r in _readable(session, namespace, ids)}
     pending = accesses(session, list(found), ALWAYS)
     return [_with_accesses(found[i], pending.get(i, ())) for i in ids if i in found]
+
+
+def _readable(session: Session, namespace: str, ids: Sequence[str]) -> Iterator[Record]:
+    """Yield the records of some ids; one that is damaged is left out, and a warning names it."""
+    try:
+        rows = session.rows("records", ids=list(ids))
+    except UnicodeDecodeError as error:  # one text that is no text keeps all from being fetched
+        if len(ids) == 1:
+            _warn(unreadable(f"The memory {ids[0]} of {namespace}", error))
+            return
+        for half in (ids[: len(ids) // 2], ids[len(ids) // 2 :]):
+            yield from _readable(session, namespace, half)
+        return
+    for values in rows:
+        try:
+            yield record_of(namespace, values)
+        except StoreDamaged as error:
+            _warn(error)
+
+
+def _warn(error: StoreDamaged) -> None:
+    warnings.warn(f"{error.message} Answers go without it. {error.remedy}", DamageWarning, stacklevel=2)
 
 
 def _with_accesses(record: Record, pending: Pairs) -> Record:
@@ -37,7 +61,12 @@ def states(session: Session, ids: Sequence[str]) -> dict[str, tuple[State, str]]
     """Return id -> (state, last operation), in the order asked for, without reading any content."""
     if not ids:
         return {}
-    found = {i: (state_of(values), op) for i, op, *values in session.rows("states", ids=list(ids))}
+    found = {}
+    for identity, op, *values in session.rows("states", ids=list(ids)):
+        try:
+            found[identity] = state_of(values), op
+        except UNREADABLE as error:
+            _warn(unreadable(f"The memory {identity}", error))
     return {i: found[i] for i in ids if i in found}
 
 

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from perdure.records.document import Document, Shelf
-from perdure.records.errors import LeaseLost, StoreError
+from perdure.records.errors import LeaseLost, StoreDamaged, StoreError
 from perdure.records.instant import text_of
 from perdure.records.lease import Lease
 from perdure.records.memory import Content, Form, Kind, Record, Scope, State, Status, Tier
@@ -44,6 +44,18 @@ MEMORY_COLUMNS: Final = (*STATE_COLUMNS, "session", "turn", "speaker", "op")
 _SPACES: Final = re.compile(r"\s+")
 
 
+UNREADABLE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
+"""What reading a value raises that is none of those that were written."""
+
+
+def unreadable(what: str, error: Exception) -> StoreDamaged:
+    """Return the error for a row that holds something else than was written."""
+    return StoreDamaged(
+        f"{what} cannot be read ({error}).",
+        remedy="Run `perdure check --full` to see what is damaged, then `perdure repair`, or restore a backup.",
+    )
+
+
 def state_of(values: Sequence[Any]) -> State:
     """Return a state from the values of STATE_COLUMNS."""
     kind, scope, tier, status, pinned, *numbers = values
@@ -60,22 +72,28 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
     Content is text, tags, source, task, metadata, shown, packed.
 
     Tags and metadata may be JSON text or what it stands for, as the store's driver returns them.
+
+    Raises:
+        StoreDamaged: The row holds something else than was written.
     """
     identity, op, session, turn, speaker = values[:5]
     states = len(STATE_COLUMNS)
     text, tags, source, task, metadata, shown, pack = values[5 + states :]
-    content = Content(
-        text=unpacked(text, pack),
-        tags=() if tags == "[]" else tuple(json_value(tags)),
-        source=source,
-        speaker=speaker,
-        session=session,
-        task=task,
-        turn=turn,
-        metadata={} if metadata == "{}" else json_value(metadata),
-        shown=shown,
-    )
-    return Record(namespace, identity, state_of(values[5 : 5 + states]), content, op)
+    try:
+        content = Content(
+            text=unpacked(text, pack),
+            tags=() if tags == "[]" else tuple(json_value(tags)),
+            source=source,
+            speaker=speaker,
+            session=session,
+            task=task,
+            turn=turn,
+            metadata={} if metadata == "{}" else json_value(metadata),
+            shown=shown,
+        )
+        return Record(namespace, identity, state_of(values[5 : 5 + states]), content, op)
+    except UNREADABLE as error:
+        raise unreadable(f"The memory {identity} of {namespace}", error) from error
 
 
 def json_value(value: Any) -> Any:
@@ -113,18 +131,24 @@ def operation_of(values: Sequence[Any]) -> Operation:
 
 def entry_of(values: Sequence[Any]) -> Entry:
     """Return a line of a memory's journal from (operation id, operation, namespace, at, target, id, before, ...)."""
-    op_id, operation, space, at, target, memory, before, after, because, policy = values
-    images = (_shown(before), _shown(after))
-    return Entry(op_id, operation, space, text_of(at), target, memory, *images, because, policy)
+    try:
+        op_id, operation, space, at, target, memory, before, after, because, policy = values
+        images = (_shown(before), _shown(after))
+        return Entry(op_id, operation, space, text_of(at), target, memory, *images, because, policy)
+    except UNREADABLE as error:
+        raise unreadable("A line of the journal", error) from error
 
 
 def change_of(values: Sequence[Any]) -> Change:
     """Return a change from the journal's (target, id, before, after, because)."""
     target, identity, before, after, because = values
-    images = (decoded(before), decoded(after))
-    if target == Target.MEMORY:
-        images = (_brought_up(images[0]), _brought_up(images[1]))
-    return Change(Target(target), identity, *images, because)
+    try:
+        images = (decoded(before), decoded(after))
+        if target == Target.MEMORY:
+            images = (_brought_up(images[0]), _brought_up(images[1]))
+        return Change(Target(target), identity, *images, because)
+    except UNREADABLE as error:
+        raise unreadable(f"A line of the journal about {identity}", error) from error
 
 
 def _brought_up(row: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -143,7 +167,10 @@ def _shown(text: str | None) -> dict[str, Any] | None:
 def document_of(values: Sequence[Any]) -> Document:
     """Return a document from (shelf, id, name, data)."""
     shelf, identity, name, data = values
-    return Document(Shelf(shelf), identity, name, json.loads(data))
+    try:
+        return Document(Shelf(shelf), identity, name, json.loads(data))
+    except UNREADABLE as error:
+        raise unreadable(f"The document {shelf} {name} about {identity}", error) from error
 
 
 def document_text(row: Row) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from perdure.records.document import Document, Shelf
@@ -11,12 +11,13 @@ from perdure.records.importance_row import ImportanceRow
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
 from perdure.records.memory import Record, State, searchable
-from perdure.records.plan import Change
+from perdure.records.plan import Change, Row
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading, short_ids, spaces
 from perdure.stores.packing import unpacked
+from perdure.stores.repairing import row_repairs
 from perdure.stores.rows import change_of, content_digest, document_of, entry_of, json_value, operation_of
 from perdure.stores.session import Session
 from perdure.stores.statements import filter_parts
@@ -224,6 +225,12 @@ class SqlStore(ABC):
 
     def count_due(self, namespace: str | None, now: Instant) -> int:
         return self._total(namespace, "count_due", now=now)
+
+    # --- damage
+
+    def repairs(self, namespace: str, ids: Sequence[str], operation: str, copies: Mapping[str, Row]) -> list[Change]:
+        """Return the changes that make memories what the journal says; ``copies`` has rows of an undamaged copy."""
+        return self._read(namespace, lambda s: row_repairs(s, namespace, ids, operation, copies))
 
     # --- the journal
 

@@ -11,16 +11,17 @@ from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.parameters import AcceptLoss, DryRun, Everywhere, Namespace
 
 if TYPE_CHECKING:
-    from perdure.operations import journal, reembed
+    from perdure.operations import journal, reembed, repair
     from perdure.operations.lifecycle import compression, fit, maintain, maintenance_tasks, sweep
     from perdure.operations.ports import Context, Progress
     from perdure.records.applied import ApplyResult
     from perdure.records.plan import Plan
+    from perdure.records.repair_result import RepairResult
     from perdure.records.report import CompressionReport, FitResult, Maintained, Reembedded, Report, Upkept
     from perdure.rules import redaction
     from perdure.rules.validation import queries, values
 else:
-    journal, reembed = lazy_modules("perdure.operations", "journal", "reembed")
+    journal, reembed, repair = lazy_modules("perdure.operations", "journal", "reembed", "repair")
     compression, fit, maintain, maintenance_tasks, sweep = lazy_modules(
         "perdure.operations.lifecycle", "compression", "fit", "maintain", "maintenance_tasks", "sweep"
     )
@@ -119,6 +120,27 @@ class MaintainingVerbs:
         """
         scope = WHOLE if full else CheckScope()
         return [str(fault) for fault in self._context.store.check(scope)]
+
+    @verb(_PANEL, tool=False)
+    def repair(
+        self,
+        *,
+        source: Annotated[str, Param("A backup or another copy of the store, for altered texts and lost memories.")]
+        | None = None,
+        dry_run: DryRun = True,
+    ) -> RepairResult:
+        """Repair what a whole check finds: rows become what the journal says, search indexes are made anew.
+
+        Texts and lost memories are in no journal: they come from ``source``, a copy that must not be damaged itself.
+        ``left`` says what is still wrong. ``undo`` reverses the changes of rows.
+
+        Raises:
+            NotFound: There is no store at ``source``.
+        """
+        if source is None or self._context.open_copy is None:
+            return repair.repair(self._context, dry_run=dry_run)
+        with self._context.open_copy(source) as copy:
+            return repair.repair(self._context, copy=copy, dry_run=dry_run)
 
     def maintain(self, owner: str, *, stop: Callable[[], bool] = lambda: False) -> Maintained:
         """Sweep every namespace that is due and that no other worker keeps; one round.

@@ -10,6 +10,7 @@ from perdure.interfaces.views.values import cell, counted, label, undo
 from perdure.records.applied import UndoResult
 from perdure.records.erasure_result import ErasureResult
 from perdure.records.plan import Plan
+from perdure.records.repair_result import RepairResult
 from perdure.records.report import Entry, Operation
 
 _LISTED = 20
@@ -86,3 +87,24 @@ def _listed(what: str, ids: Sequence[str]) -> Iterator[Line]:
         more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
         named = [part for identity in ids[:_LISTED] for part in (" ", Identifier(identity))]
         yield Line((f"{what}:", *named, more), item=True)
+
+
+def view_repair_result(done: RepairResult, _: Request) -> Iterator[Block]:
+    """Show what a repair found and did."""
+    if not done.faults:
+        yield Line("Nothing is wrong.")
+        return
+    yield from _sentences("Found" if done.dry_run else "Found before", done.faults)
+    yield from _sentences("Would be repaired" if done.dry_run else "Repaired", done.repairs)
+    yield from _sentences("Nothing is known about" if done.dry_run else "Still wrong", done.left)
+    if done.left:
+        yield Line("Pass a backup as source, or restore one.", tone="faint")
+    yield from undo(done.operations)
+
+
+def _sentences(title: str, texts: Sequence[str]) -> Iterator[Block]:
+    if texts:
+        yield Line(f"{title} ({len(texts):,}):")
+        yield from (Line((Foreign(text),), item=True) for text in texts[:_LISTED])
+        if len(texts) > _LISTED:
+            yield Line(f"... and {len(texts) - _LISTED:,} more", tone="faint")

@@ -153,6 +153,10 @@ class PostgresStore(SqlStore):
         """Return what is wrong with the server's tables; empty for sound ones."""
         return list(find_faults(self._server, self.schema, self.namespaces(), scope))
 
+    def rebuild(self) -> bool:
+        """Return False: an operator rebuilds a server's indexes."""
+        return False
+
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:  # noqa: ARG002  # the protocol's
         """Vacuum the tables, and search them for passages of the erased texts."""
         return purge(self.address, self._server, texts)

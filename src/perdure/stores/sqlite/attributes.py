@@ -5,6 +5,7 @@ Tags are kept as bits of a 64-bit mask: a superset test that never misses; the e
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, Final
@@ -55,11 +56,30 @@ def tag_bits(tags: Iterable[str]) -> int:
     return mask
 
 
-def packed(values: Sequence[tuple[int, Sequence[str], str | None, str, str, str]]) -> NDArray[np.void]:
-    """Return attributes from (created_ms, tags, session, kind, scope, status)."""
+def tags_of(text: str) -> list[str]:
+    """Return the tags of a JSON list; none where it is damaged, which a check reports."""
+    try:
+        return [str(tag) for tag in json.loads(text)]
+    except (ValueError, TypeError):
+        return []
+
+
+def packed(values: Sequence[tuple[int, str, str | None, str, str, str]]) -> NDArray[np.void]:
+    """Return attributes from (created_ms, tags as JSON, session, kind, scope, status).
+
+    A row with an unknown word is damaged; it counts as gone, and a check reports it.
+    """
     return np.array(
         [
-            (created, tag_bits(tags), session_code(session), KINDS[kind], SCOPES[scope], STATUSES[status], 0)
+            (
+                created,
+                tag_bits(tags_of(tags)),
+                session_code(session),
+                KINDS.get(kind, 0),
+                SCOPES.get(scope, 0),
+                STATUSES.get(status, GONE),
+                0,
+            )
             for created, tags, session, kind, scope, status in values
         ],
         dtype=PACKED,

@@ -15,6 +15,7 @@ from perdure.records.memory import searchable
 from perdure.stores.checking import NamespaceView, broken_rules, journal_faults
 from perdure.stores.codes import encode
 from perdure.stores.packing import unpacked
+from perdure.stores.rows import UNREADABLE
 from perdure.stores.sqlite.lexical import place_of
 from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
 from perdure.stores.statements import migrations
@@ -41,6 +42,8 @@ def find_faults(connection: apsw.Connection, read: NamespaceView, scope: CheckSc
             yield from step
         except (apsw.CorruptError, apsw.SQLError) as error:
             yield Fault("file", f"SQLite: {error}.")
+        except UNREADABLE as error:
+            yield Fault("file", f"A value cannot be read ({error}).")
 
 
 def _guarded(rows: Iterator[Any]) -> Iterator[Any]:

@@ -22,6 +22,7 @@ from perdure.records.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
+from perdure.stores.rows import unreadable
 from perdure.stores.statements import migrations, registry
 
 APPLICATION_ID: Final = 0x50_45_52_44  # ``PERD``: how a Perdure file is told from other SQLite files
@@ -182,6 +183,8 @@ def translate_errors(path: str) -> Iterator[None]:
         yield
     except apsw.Error as error:
         raise _own_error(error, path) from error
+    except UnicodeDecodeError as error:
+        raise unreadable(f"A text in {path}", error) from error
 
 
 _NO_ACCESS: Final = "Check the file's and the folder's permissions."

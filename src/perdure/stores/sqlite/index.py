@@ -6,7 +6,6 @@ the segments costs time, never a memory.
 
 from __future__ import annotations
 
-import json
 from typing import Final
 
 import apsw
@@ -17,7 +16,7 @@ from perdure.records.instant import Instant
 from perdure.records.recall import Filters
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import Codes, encode
-from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed, tag_bits
+from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed, tag_bits, tags_of
 from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
 
 SEGMENT: Final = 4096
@@ -101,7 +100,7 @@ class SearchIndex:
         self.attributes.extend(
             packed(
                 [
-                    (created, json.loads(tags), session, kind, scope, status)
+                    (created, tags, session, kind, scope, status)
                     for _, _, created, kind, scope, status, session, tags in new
                 ]
             )
@@ -118,9 +117,9 @@ class SearchIndex:
         if changed:
             positions = self.positions(np.array([row for row, *_ in changed], np.int64))
             known = positions >= 0
-            status = np.array([STATUSES[s] for _, s, *_ in changed], np.uint8)[known]
-            scope = np.array([SCOPES[s] for _, _, s, *_ in changed], np.uint8)[known]
-            tags = np.array([tag_bits(json.loads(t)) for *_, t, _ in changed], np.uint64)[known]
+            status = np.array([STATUSES.get(s, GONE) for _, s, *_ in changed], np.uint8)[known]
+            scope = np.array([SCOPES.get(s, 0) for _, _, s, *_ in changed], np.uint8)[known]
+            tags = np.array([tag_bits(tags_of(t)) for *_, t, _ in changed], np.uint64)[known]
             created = np.array([at for *_, at in changed], np.int64)[known]
             self.attributes.change(positions[known], status, scope, tags, created)
         gone = [row for (row,) in run(connection, "gone_rows", key)]
@@ -186,10 +185,7 @@ def pack(connection: apsw.Connection, namespace: str, space: int, version: int) 
     rows = np.array([values[0] for values in new], "<i8")
     data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), -1)
     attributes = packed(
-        [
-            (created, json.loads(tags), session, kind, scope, status)
-            for _, _, created, kind, scope, status, session, tags in new
-        ]
+        [(created, tags, session, kind, scope, status) for _, _, created, kind, scope, status, session, tags in new]
     )
     found = run(connection, "cell_map", key).fetchone()
     cells = None if found is None else Cells.from_bytes(found[1]).assign(data).astype("<u2").tobytes()

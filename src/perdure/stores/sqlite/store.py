@@ -27,6 +27,7 @@ from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.connection import open_file, snapshot, transaction, translate_errors, without_waiting
 from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.purging import overwriting, purge
+from perdure.stores.sqlite.rebuilding import rebuild
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.session import SqliteSession, fetch_all, run
 from perdure.stores.sqlite.transfer import SqliteTransfer
@@ -163,6 +164,13 @@ class SqliteStore(SqlStore):
         """Return what is wrong with the file; empty for a sound one."""
         with self._fresh() as connection:
             return list(find_faults(connection, self._view, scope))
+
+    def rebuild(self) -> bool:
+        """Make search indexes and counts anew, and drop triggers that are not ours; True."""
+        with self._use() as connection:
+            rebuild(connection)
+            self._searches = Searches(connection)
+        return True
 
     def _view(self, namespace: str, work: Callable[[Session], T]) -> T:
         with self._fresh() as connection, snapshot(connection):

@@ -1,0 +1,89 @@
+"""Repairing what a whole check finds: rows as the journal says, derived data anew, texts from an undamaged copy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from perdure.operations.ports import Context
+from perdure.operations.store_protocol import Store
+from perdure.records.damage import WHOLE, Fault
+from perdure.records.plan import Change, Plan, Row
+from perdure.records.repair_result import RepairResult
+
+_ROWS: Final = {"memory", "content", "vector", "link", "document"}
+_DERIVED: Final = {"rule", "schema", "words", "codes"}
+_REBUILT: Final = "Search indexes and counts are made anew from the rows; triggers that are not Perdure's are dropped."
+_PAGE: Final = 200
+"""Memories that are repaired by one operation."""
+
+
+def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> RepairResult:
+    """Repair a store, or say what would be repaired.
+
+    Args:
+        ctx: Store, policy, clock, ids.
+        copy: An undamaged copy of the store, such as a backup: altered texts and lost memories come from there.
+        dry_run: Only say it.
+    """
+    faults = ctx.store.check(WHOLE)
+    plans = [plan for plan in _plans(ctx, _damaged(faults), copy) if plan.changes]
+    derived = any(fault.part in _DERIVED for fault in faults)
+    repairs = [text for plan in plans for text in _described(plan)] + ([_REBUILT] if derived else [])
+    if dry_run:
+        known = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
+        left = [f for f in faults if f.part not in _DERIVED and (f.namespace, f.id) not in known]
+        return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(left))
+    if derived:  # first of all: what a foreign trigger does it would do to the repairs, too
+        ctx.store.rebuild()
+    for plan in plans:
+        ctx.store.apply(plan)
+    if derived and plans:
+        ctx.store.rebuild()
+    left = ctx.store.check(WHOLE) if faults else []
+    return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(left), tuple(plan.id for plan in plans))
+
+
+def _plans(ctx: Context, damaged: Mapping[str, list[str]], copy: Store | None) -> Iterator[Plan]:
+    for namespace, ids in damaged.items():
+        for start in range(0, len(ids), _PAGE):
+            page = ids[start : start + _PAGE]
+            yield _plan(ctx, namespace, page, {} if copy is None else copy.images(namespace, page))
+
+
+def _damaged(faults: Sequence[Fault]) -> Mapping[str, list[str]]:
+    """Return namespace -> the memories and other ids that rows are wrong about."""
+    found: dict[str, dict[str, None]] = {}
+    for fault in faults:
+        if fault.part in _ROWS and fault.namespace is not None and fault.id is not None:
+            found.setdefault(fault.namespace, {})[fault.id] = None
+    return {namespace: list(ids) for namespace, ids in found.items()}
+
+
+def _plan(ctx: Context, namespace: str, ids: Sequence[str], copies: Mapping[str, Row]) -> Plan:
+    now = ctx.clock()
+    identity = ctx.ids(now)
+    changes = ctx.store.repairs(namespace, ids, identity, copies)
+    return Plan(identity, "repair", namespace, now, tuple(changes), ctx.policy.version, f"repair: {len(ids)} damaged")
+
+
+def _described(plan: Plan) -> list[str]:
+    """Return one sentence for each memory that a plan repairs."""
+    by_id: dict[str, list[Change]] = {}
+    for change in plan.changes:
+        by_id.setdefault(change.id, []).append(change)
+    return [f"{plan.namespace}, {identity}: {_what(changes)}" for identity, changes in by_id.items()]
+
+
+def _what(changes: Sequence[Change]) -> str:
+    counts = Counter(change.target.value for change in changes)
+    columns = sorted({c for change in changes if change.before and change.after for c in change.after} - {"op"})
+    named = f" ({', '.join(columns)})" if columns else ""
+    return (
+        f"{', '.join(f'{kind} row' if n == 1 else f'{n} {kind} rows' for kind, n in counts.items())} restored{named}."
+    )
+
+
+def _texts(faults: Sequence[Fault]) -> tuple[str, ...]:
+    return tuple(str(fault) for fault in faults)
