@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from damage import KINDS, damages, fill
 
 
