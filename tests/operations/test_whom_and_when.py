@@ -75,8 +75,8 @@ def test_of_two_that_are_named_together_they_means_neither(memory, say):
 
 @pytest.mark.behaviour("WH5")
 def test_my_sister_is_rita_once_that_was_said(memory, say):
-    say("My sister Rita lives in Lyon.", "My sister lives in Paris now.", "My sister is a nurse.")
-    assert believed(memory, "rita") == {("home", "Paris"), ("occupation", "nurse")}
+    say("My sister Rita lives in Lyon.", "My sister lives in Paris now.", "My sister is vegetarian.")
+    assert believed(memory, "rita") == {("home", "Paris"), ("diet", "vegetarian")}
     assert believed(memory, "user") == {("sister_name", "Rita")}
 
 
@@ -89,7 +89,7 @@ def test_of_two_sisters_nobody_guesses_which_is_meant(memory, say):
 
 
 def test_what_was_kept_of_a_sister_without_a_name_goes_on_where_it_began(memory, say):
-    say("My sister lives in Lyon.", "My sister Rita is a nurse.", "My sister lives in Paris now.")
+    say("My sister lives in Lyon.", "My sister Rita is vegetarian.", "My sister lives in Paris now.")
     assert ("sister_home", "Paris") in believed(memory, "user")
     assert ("sister_home", "Lyon") not in believed(memory, "user")
 

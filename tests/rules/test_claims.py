@@ -77,7 +77,6 @@ TIERS = {
     "my budget is $50": ("I", "budget", "50 usd", "statement"),
     "my deadline is April 25": ("I", "deadline", "2024-04-25", "statement"),
     "My name is Bob": ("I", "name", "bob", "statement"),
-    "I'm a nurse": ("I", "occupation", "nurse", "statement"),
     "I'm vegetarian": ("I", "diet", "vegetarian", "statement"),
     # X is Y
     "Our API response time is 250ms": ("we", "api_response_time", "250 ms", "statement"),

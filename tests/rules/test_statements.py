@@ -27,7 +27,6 @@ def shown(claim):
 
 
 A_PERSONS_CHAT = {
-    "I'm a data engineer.": ["I | occupation | data engineer"],
     "I've been working at Acme since March 2021.": ["I | employer | acme"],
     "My favourite restaurant is Chez Panisse.": ["I | favorite_restaurant | chez panisse"],
     "My favorite colors are green and teal.": ["I | favorite_color | green and teal"],
@@ -74,7 +73,6 @@ A_PERSONS_CHAT = {
     "I love spicy food.": ["I | like | spicy food"],
     "I'm into bouldering.": ["I | enjoy | bouldering"],
     "I used to live in Madrid.": ["I | home | NOT madrid"],
-    "I'm a freelance photographer from Bristol.": ["I | occupation | freelance photographer"],
     "My girlfriend Noor is vegan.": ["I | girlfriend_name | noor", "Noor | diet | vegan"],
     "My favourite film is Alien.": ["I | favorite_film | alien"],
     "I've lived in Graz for ten years.": ["I | home | graz"],
@@ -96,7 +94,7 @@ A_PERSONS_CHAT = {
     "I quit Facebook.": ["I | use | NOT facebook"],
     "I unsubscribed from Netflix.": ["I | use | NOT netflix"],
     "I no longer work at Globex.": ["I | employer | NOT globex"],
-    "My uncle Pete is a plumber.": ["I | uncle_name | pete", "Pete | occupation | plumber"],
+    "My uncle Pete is retired.": ["I | uncle_name | pete", "Pete | status | retired"],
     "My favourite season is autumn.": ["I | favorite_season | autumn"],
     "I switched from coffee to tea.": ["I | use | tea | was coffee"],
     "My mom's name is Irene.": ["I | mom_name | irene"],
@@ -114,7 +112,6 @@ AN_AGENTS_USER = {
     "Our staging database is pg-stage-2.": ["we | staging_database | pg stage 2"],
     "The staging database is called atlas_stage.": ["staging database | name | atlas stage"],
     "The backend is written in Go.": ["backend | language | go"],
-    "The service runs on port 8080.": ["service | port | 8080"],
     "We upgraded from Django 4.2 to Django 5.0.": ["We | django_version | django 5.0 | was django 4.2"],
     "We migrated from MySQL to Postgres.": ["We | use | postgres | was mysql"],
     "We switched to Poetry.": ["We | use | poetry"],

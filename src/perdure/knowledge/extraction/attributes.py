@@ -8,8 +8,16 @@ from typing import Any, Final, NamedTuple
 from perdure.knowledge.extraction.clauses import Clause
 from perdure.knowledge.extraction.lemmas import base_verb
 from perdure.knowledge.extraction.patterns import match, span_of
-from perdure.knowledge.extraction.phrases import MOST, from_to, value_kind, value_words
-from perdure.knowledge.extraction.raw_claims import RawClaim, claim_of, name_of, said
+from perdure.knowledge.extraction.raw_claims import (
+    MOST,
+    RawClaim,
+    claim_of,
+    from_to,
+    name_of,
+    said,
+    value_kind,
+    value_words,
+)
 from perdure.knowledge.extraction.words import OWNERS, Word, Words, is_name
 from perdure.knowledge.languages import WORDS
 from perdure.knowledge.records.facts import Learned

@@ -53,11 +53,9 @@ def claims(
     Tiers, the surest first: what was asked to be remembered (0.7), corrections and changes (0.85: they are told as
     such), preferences and policies (0.6), statements (0.5). What asks, supposes, quotes, or is code says nothing.
 
-    A correction that names no predicate ("I meant Thursday, not Friday") has ``value`` (predicates.UNNAMED), one that
-    names it in part ("they prefer Thursday, not Friday") a shorter one of the family (``day_preference`` for
-    ``delivery_day_preference``): ``Predicates.akin`` tells which facts are meant, ``old`` which of them is.
-    Changes ("moved to", "increased to $550", "no longer") count as corrections: they say themselves that what was known
-    before holds no more. "The deadline" without an owner is the speaker's, with the subject ``I``.
+    A correction that names no predicate ("I meant Thursday, not Friday") has ``value`` (predicates.UNNAMED):
+    ``Predicates.akin`` tells which facts are meant, ``old`` which of them is. Changes ("increased to $550", "no
+    longer") count as corrections: they say themselves that what was known before holds no more.
 
     Args:
         text: The message. Any text; time is linear in its length.
@@ -82,15 +80,8 @@ def answered(
 ) -> list[Claim]:
     """Return what a message says with the question before it: what it answers, and its own claims in that light.
 
-    "Yes" says what was asked, "no" that it does not hold, "no, Thursday" gives it another value.
-
-    Args:
-        text: The message.
-        asked: What somebody else said just before.
-        said_at: When it was answered.
-        predicates: Names and sorts.
-        found: What the message claims by itself.
-        policy: Confidences.
+    "Yes" says what somebody else ``asked`` just before, "no" that it does not hold, "no, Thursday" gives it another
+    value; ``found`` is what the message claims by itself.
     """
     yes = says_yes(text)
     told = statement_of(asked) if yes is not None or opens_with_no(text) else None
@@ -153,8 +144,9 @@ class _Reader:
         if "me " in sentence and (named := _CALLED.match(sentence)) is not None:
             place = start + named.start("name"), start + named.end("name")
             return [RawClaim("I", "nickname", place, (start, place[1]), denied=bool(named["no"]), kind="name")]
-        said = self._rule(start, end) or self._instead(start, end) or self._plain(start, end)
-        return [s for s in said if not _in_passing(s)]
+        if not (said := self._rule(start, end)) and _RATHER.search(sentence):
+            said = self._correction(start, end, told=_ITSELF.match(sentence) is not None)
+        return said or [s for s in self._plain(start, end) if not _in_passing(s)]
 
     def _rule(self, start: int, end: int) -> list[RawClaim]:
         """Return a rule that is told: "always use tabs", "never deploy on Fridays"; it says when it holds itself."""
@@ -202,38 +194,26 @@ class _Reader:
             return []
         return [RawClaim("I", NOTE, (start, start + len(rest)), (start, end), Learned.EXPLICIT, kind="note", many=True)]
 
-    def _instead(self, start: int, end: int) -> list[RawClaim]:
-        """Return what a sentence says and what was before: "I use uv instead of pip", "12 weeks instead of 10"."""
-        sentence = self.text[start:end]
-        old = _RATHER.search(self.text, start, end) if " than " in sentence or " of " in sentence else None
-        if old is None:
-            return []
-        was = old.span("old")
-        found = self._plain(start, old.start())
-        if not found:
-            return self._unnamed(start, old.start(), was) if _ITSELF.match(self.text, start, end) else []
-        return [s if s.denied else replace(s, learned=Learned.CORRECTION, old=s.old or was) for s in found]
+    def _correction(self, start: int, end: int, *, told: bool = True) -> list[RawClaim]:
+        """Return what a correction says: what its clauses state, else its bare value; with the old one if it is named.
 
-    def _correction(self, start: int, end: int) -> list[RawClaim]:
-        """Return what a correction says: what its clauses state, with the old value if it is named."""
+        ``told`` is whether it says that it is one: "I walked instead of driving" does not.
+        """
         old = _NOT_OLD.search(self.text, start, end)
-        was = old.span("old") if old else None
-        stop = old.start() if old else end
-        found = self._plain(start, stop)
-        corrected = [replace(s, learned=Learned.CORRECTION, old=s.old or was) for s in found if was or s.kind != ACT]
-        return corrected or found or self._unnamed(start, stop, was)
+        was, stop = (old.span("old"), old.start()) if old else (None, end)
+        found = [s for s in self._plain(start, stop) if was or s.kind != ACT]
+        corrected = [replace(s, learned=Learned.CORRECTION, old=s.old or was) for s in found if not s.denied]
+        return [*corrected, *(s for s in found if s.denied)] or (self._unnamed(start, stop, was) if told else [])
 
     def _unnamed(self, start: int, stop: int, was: TextSpan | None) -> list[RawClaim]:
         """Return a correction that says nothing but a value: "it's Thursday", "I meant Thursday"."""
         words = self.text[start:stop]
         head = len(words) - len(words.lstrip(" ,:.;—–-"))  # noqa: RUF001
         plain = _PLAIN.match(self.text[:stop], start + head)
-        if plain is None or len(plain["value"].split()) > _SHORT or _VERBLESS.search(plain["value"]):
+        value = plain["value"] if plain else ""
+        if plain is None or len(value.split()) > _SHORT or _VERBLESS.search(value) or value.split()[0].endswith("ing"):
             return []
-        first = plain["value"][0]
-        if plain["value"].split()[0].endswith("ing"):
-            return []
-        if was is None and not (plain["subject"] or first.isupper() or first in "$€£0123456789"):
+        if was is None and not (plain["subject"] or value[0].isupper() or value[0] in "$€£0123456789"):
             return []
         span = (plain.start(), plain.end("value"))
         return [RawClaim(plain["subject"] or "it", UNNAMED, plain.span("value"), span, Learned.CORRECTION, old=was)]
@@ -286,10 +266,8 @@ def _is_contrast(found: re.Match[str] | None) -> bool:
     """Return whether two words are values of one kind: both with digits, or both with a capital."""
     if found is None:
         return False
-    new, old = found["new"], found["old"]
-    return any(c.isdecimal() for c in new) == any(c.isdecimal() for c in old) and (
-        any(c.isdecimal() for c in new) or (new[0].isupper() and old[0].isupper())
-    )
+    numbers = [any(c.isdecimal() for c in found[part]) for part in ("new", "old")]
+    return all(numbers) or (not any(numbers) and found["new"][0].isupper() and found["old"][0].isupper())
 
 
 def _deduplicate(found: list[Claim]) -> list[Claim]:

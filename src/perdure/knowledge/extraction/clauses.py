@@ -11,7 +11,7 @@ from typing import Final
 from perdure.knowledge.extraction.dates import dates_in
 from perdure.knowledge.extraction.lemmas import base_verb, past_form
 from perdure.knowledge.extraction.words import OWNERS, PEOPLE, TextSpan, Word, Words, is_name, words_of
-from perdure.knowledge.languages import WORDS, language
+from perdure.knowledge.languages import WORDS
 from perdure.records.instant import Instant
 
 _QUOTED: Final = re.compile(r"[\"“][^\"”\n]{1,400}[\"”]")
@@ -25,35 +25,20 @@ _TOGETHER: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause that states something.
-
-    Attributes:
-        subject: The words of its subject; empty for an order.
-        verb: The base form of its verb; "would prefer" is ``would``, what stands after "be" is in ``rest``.
-        rest: The words after the verb.
-        start: Where it begins in the text.
-        end: Where its last word ends.
-        verb_at: Where its verb stands.
-        dates: The days that it names: (start, end, instant) of each.
-        denied: It says "not", "never" or "no longer".
-        ended: It says that something holds no more.
-        past: It tells of the past.
-        perfect: It says "have" before a participle.
-        never: It says "never".
-    """
+    """A clause that states something."""
 
     subject: Words
-    verb: str
-    rest: Words
-    start: int
-    end: int
-    dates: tuple[tuple[int, int, Instant], ...]
-    verb_at: TextSpan = (0, 0)
-    denied: bool = False
-    ended: bool = False
-    past: bool = False
-    perfect: bool = False
-    never: bool = False
+    verb: str  # its base form
+    rest: Words  # what follows the verb
+    start: int  # where it begins in the text
+    end: int  # where its last word ends
+    dates: tuple[tuple[int, int, Instant], ...]  # the days that it names: (start, end, instant) of each
+    verb_at: TextSpan = (0, 0)  # where its verb stands
+    denied: bool = False  # it says "not", "never" or "no longer"
+    ended: bool = False  # it says that something holds no more
+    past: bool = False  # it tells of the past
+    perfect: bool = False  # it says "have" before a participle
+    never: bool = False  # it says "never"
 
     def day_beside(self, *places: TextSpan) -> Instant | None:
         """Return the day that it names beside some values."""
@@ -67,7 +52,7 @@ class Clause:
 @cache
 def _splitting() -> re.Pattern[str]:
     starters = "|".join(map(re.escape, sorted(WORDS["starters"], key=len, reverse=True)))
-    joining, verbs = "|".join(WORDS["joining"]), "|".join(_joined_verbs())
+    joining, verbs = "|".join(WORDS["joining"]), "|".join(WORDS["joined"])
     return re.compile(
         rf"[;—–()\[\]…]|:(?=\s)|\.{{2,}}|\s-{{1,2}}\s"  # noqa: RUF001  # dashes are meant
         rf"|,?\s(?=(?:{joining})\s(?:(?:also|then|now|that|recently|just)\s)?(?:{starters})(?:\s|\Z))"
@@ -75,12 +60,6 @@ def _splitting() -> re.Pattern[str]:
         rf"|(?P<comma>,)(?=\s)|,?\s(?P<and>and)\s(?=(?:also\s)?(?:{verbs})\s\w)",
         re.IGNORECASE,
     )
-
-
-def _joined_verbs() -> list[str]:
-    """Verbs after which "and" begins another act of the same subject: "I live in Lyon and work at Acme"."""
-    base = ["live", "work", "use", "speak", "prefer", "hate", "love", "drive", "play"]
-    return sorted([*base, *(f"{verb}s" for verb in base), "has", "have", "am", "is", "was"], key=len, reverse=True)
 
 
 def clauses(text: str, start: int, end: int, said_at: Instant) -> list[Clause]:
@@ -144,7 +123,7 @@ def _asks(words: Words) -> bool:
 def _clause(text: str, words: Words, before: Words, said_at: Instant) -> Clause | None:
     """Return a clause with its subject and verb, or None if it has none that can be told."""
     first, end = words[0].start, words[-1].end
-    dates = tuple((first + d.start, first + d.end, d.at) for d in dates_in(text[first:end], said_at))
+    dates = tuple((first + s, first + e, at) for s, e, at in dates_in(text[first:end], said_at))
     words = _without_openings(words, dates)
     words, ended = _without_tail(words)
     if not words:
@@ -164,8 +143,7 @@ def _without_openings(words: Words, dates: Sequence[tuple[int, int, Instant]]) -
     """Return words without what leads a clause in: "well", "by the way", "since last May"."""
     while words:
         day = next((e for s, e, _ in dates if s == words[0].start), None)
-        openings = _OPENINGS.get(words[0].low, ())
-        phrase = next((o for o in openings if [w.low for w in words[: len(o)]] == o), None)
+        phrase = next((o for o in _phrases("openings") if [w.low for w in words[: len(o)]] == o), None)
         if day is not None:
             words = tuple(w for w in words if w.start >= day)
         elif phrase:
@@ -177,11 +155,7 @@ def _without_openings(words: Words, dates: Sequence[tuple[int, int, Instant]]) -
     return words
 
 
-_OPENINGS: Final = {
-    first: [p.split() for p in language("en").patterns["openings"] if p.split()[0] == first]
-    for first in {p.split()[0] for p in language("en").patterns["openings"]}
-}
-_NO_MORE: Final = (("anymore",), ("any", "more"), ("any", "longer"), ("no", "more"))
+_NO_MORE: Final = (["anymore"], ["any", "more"], ["any", "longer"], ["no", "more"])
 
 
 def _without_tail(words: Words) -> tuple[Words, bool]:
@@ -189,8 +163,8 @@ def _without_tail(words: Words) -> tuple[Words, bool]:
     ended = False
     while words:
         lows = [w.low for w in words]
-        over = next((n for n in _NO_MORE if tuple(lows[-len(n) :]) == n), None)
-        tail = next((t for t in _trailing() if lows[-len(t) :] == t), None)
+        over = next((n for n in _NO_MORE if lows[-len(n) :] == n), None)
+        tail = next((t for t in _phrases("trailing") if lows[-len(t) :] == t), None)
         if over:
             ended, words = True, words[: -len(over)]
         elif tail and len(tail) < len(words):
@@ -203,8 +177,9 @@ def _without_tail(words: Words) -> tuple[Words, bool]:
 
 
 @cache
-def _trailing() -> tuple[list[str], ...]:
-    return tuple(t.split("|") for t in sorted(WORDS["trailing"], key=len, reverse=True))
+def _phrases(name: str) -> tuple[list[str], ...]:
+    """Return the phrases of a list, the longest first."""
+    return tuple(phrase.split("|") for phrase in sorted(WORDS[name], key=len, reverse=True))
 
 
 def _subject_end(words: Words) -> int:
@@ -224,7 +199,7 @@ def _subject_end(words: Words) -> int:
             nothing = at + 1 < len(words) and words[at + 1].low in {"a", "an", "the", "not", "in", "from"}
             return at if nothing else _before_verb(words, at + 1)
         return at if at < len(words) and not _is_odd_opening(words, at) else 0
-    return _before_verb(words, 0) if low.isalpha() and low not in WORDS["prepositions"] | WORDS["commands"] else 0
+    return 0
 
 
 def _named_relative(words: Words) -> int:
@@ -263,15 +238,9 @@ def _with_verb(clause: Clause) -> Clause | None:
     words, at = clause.rest, 0
     while at < len(words) and (helped := _helped(clause, words, at)) is not None:
         clause, at = helped[0], at + helped[1]
-        if clause.denied and at < len(words) and words[at].low in _HALF_DENIED:
+        if clause.denied and at < len(words) and words[at].low in WORDS["half_denied"]:
             return None
-    if at >= len(words):
-        return None
-    return _main_verb(clause, at)
-
-
-_HALF_DENIED: Final = frozenset({"only", "sure", "really", "just", "even", "that", "yet", "always", "very", "too"})
-"""After "not" they deny little, or something else."""
+    return _main_verb(clause, at) if at < len(words) else None
 
 
 def _helped(clause: Clause, words: Words, at: int) -> tuple[Clause, int] | None:  # noqa: PLR0911  # one for each kind
@@ -283,9 +252,9 @@ def _helped(clause: Clause, words: Words, at: int) -> tuple[Clause, int] | None:
         return replace(clause, denied=True, ended=True), 2
     if low in {"do", "does", "did"} and _helps(words, at):
         return replace(clause, past=clause.past or low == "did"), 1
-    if low in {"have", "has", "had"} and _is_participle(words, at + 1):
+    if low in {"have", "has", "had"} and _is_participle(_helped_verb(words, at + 1)):
         return replace(clause, perfect=clause.perfect or low != "had", past=clause.past or low == "had"), 1
-    if low in WORDS["be"] and _is_progressive(words, at + 1):
+    if low in WORDS["be"] and _is_progressive(_helped_verb(words, at + 1)):
         return replace(clause, past=clause.past or low in WORDS["past_be"]), 1
     if low == "now" or low in WORDS["adverbs"]:
         return clause, 1
@@ -296,19 +265,19 @@ def _helps(words: Words, at: int) -> bool:
     return at + 1 < len(words) and words[at + 1].low not in WORDS["determiners"] | WORDS["prepositions"]
 
 
-def _is_participle(words: Words, at: int) -> bool:
-    for word in words[at : at + 3]:
-        if word.low not in WORDS["adverbs"] and word.low not in {"not", "never", "no", "longer"}:
-            return word.low in {"been", "had"} or (past_form(word.low) and word.low not in {"set", "put"})
-    return False
+def _helped_verb(words: Words, at: int) -> str:
+    """Return the verb that one before it helps, what stands between left out: "have not really used"."""
+    between = WORDS["adverbs"] | {"not", "never", "no", "longer"}
+    return next((w.low for w in words[at : at + 3] if w.low not in between), "")
 
 
-def _is_progressive(words: Words, at: int) -> bool:
+def _is_participle(verb: str) -> bool:
+    return verb in {"been", "had"} or (past_form(verb) and verb not in {"set", "put"})
+
+
+def _is_progressive(verb: str) -> bool:
     """Return whether "be" helps another verb: "am living", "have been working"."""
-    for word in words[at : at + 3]:
-        if word.low not in WORDS["adverbs"] and word.low not in {"not", "no", "longer"}:
-            return word.low.endswith("ing") and base_verb(word.low) in WORDS["progressive"]
-    return False
+    return verb.endswith("ing") and base_verb(verb) in WORDS["progressive"]
 
 
 def _main_verb(clause: Clause, at: int) -> Clause | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -60,33 +59,15 @@ _DATE: Final = re.compile(
 _HALF_YEAR: Final = 183
 
 
-@dataclass(frozen=True, slots=True)
-class DateMention:
-    """A day in a text.
-
-    Attributes:
-        start: Where the words begin, a preposition before them included.
-        end: Where they end.
-        inner: Where the words of the day itself begin.
-        at: The beginning of the day that is meant, or of the first day of the week, month or year.
-    """
-
-    start: int
-    end: int
-    inner: int
-    at: Instant
-
-
-def dates_in(text: str, said_at: Instant) -> Iterator[DateMention]:
-    """Return the days that a text names, in its order.
+def dates_in(text: str, said_at: Instant) -> Iterator[tuple[int, int, Instant]]:
+    """Return where a text names days, with a preposition before them, and when they begin; in its order.
 
     "Last month" is the first day of the month before, "last week" its Monday, "next Tuesday" the first one after. A day
     without a year is the nearest one. 10/05/2024 could be two days and is none. Linear in the text's length.
     """
     for found in _DATE.finditer(text):
         if (at := _instant(found, said_at)) is not None:
-            inner = min(found.start(name) for name, value in found.groupdict().items() if value is not None)
-            yield DateMention(found.start(), found.end(), inner, at)
+            yield found.start(), found.end(), at
 
 
 def date_of(text: str, said_at: Instant) -> Instant | None:
@@ -113,14 +94,10 @@ def _nearest(said: date, month: int, day: int) -> date:
     return date(said.year + 1, month, day) if (said - here).days > _HALF_YEAR else here
 
 
-def _day_month(told: dict[str, str], said: date) -> date:
-    month, day, year = _MONTH_OF[_key(told["dmm"])], int(told["dm"]), told.get("dmy")
-    return date(int(year), month, day) if year else _nearest(said, month, day)
-
-
-def _month_day(told: dict[str, str], said: date) -> date:
-    month, day, year = _MONTH_OF[_key(told["mdm"])], int(told["md"]), told.get("mdy")
-    return date(int(year), month, day) if year else _nearest(said, month, day)
+def _calendar(told: dict[str, str], said: date) -> date:
+    name, number, year = ("dmm", "dm", "dmy") if "dm" in told else ("mdm", "md", "mdy")
+    month, day, own = _MONTH_OF[_key(told[name])], int(told[number]), told.get(year)
+    return date(int(own), month, day) if own else _nearest(said, month, day)
 
 
 def _key(name: str) -> str:
@@ -182,8 +159,8 @@ def _month(name: str, said: date) -> date:
 
 _READ: Final[dict[str, Callable[[dict[str, str], date], date | None]]] = {
     "iso": lambda told, _: date.fromisoformat(told["iso"]),
-    "dm": _day_month,
-    "md": _month_day,
+    "dm": _calendar,
+    "md": _calendar,
     "mym": lambda told, _: date(int(told["myy"]), _MONTH_OF[_key(told["mym"])], 1),
     "slash": _slashed,
     "word": _worded,

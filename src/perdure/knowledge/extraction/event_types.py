@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from perdure.knowledge.languages import expression
+from perdure.knowledge.languages import WORDS, expression
 from perdure.knowledge.records.facts import EventType
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import word_set
@@ -44,20 +44,6 @@ _AFFIRMING_WORDS: Final = 10
 _ASKS: Final = expression("event_types.asks")
 _POLITE: Final = expression("event_types.polite")
 _WORD: Final = expression("event_types.word")
-COMMANDS: Final = word_set("""
-    add adjust analyse analyze append apply approve archive arrange assign attach book build buy call cancel change
-    check clean clear close commit compare compile complete compute confirm configure connect contact convert copy count
-    create delete deliver deploy design disable display download draft edit email enable erase estimate execute expand
-    export extract fetch fill find finish fix forget format forward generate get give hand hire implement import include
-    increase insert install invite invoice keep launch list load look lower mail make mark merge message modify move
-    notify open order organise organize outline pause pay pick place plan post prepare print process publish pull push
-    put raise read rebuild redo reduce refactor refund register release reload remind remove rename replace reply report
-    request reschedule reserve reset restart restore resume retry return review revise rewrite run save schedule search
-    select sell send set setup share ship show shorten sign sort split start stop store submit summarise summarize
-    switch sync take tell test track transfer translate try turn undo uninstall unsubscribe update upgrade upload use
-    validate verify wait walk watch write
-    """)
-"""Verbs with which somebody is asked to act."""
 _ASKED_FOR: Final = word_set("""
     tell explain say think know recommend suggest help believe guess remember imagine see clarify describe elaborate
     advise understand mind like
@@ -215,7 +201,7 @@ def _asks(sentence: str) -> bool:
 def _commands(sentence: str) -> bool:
     if _REMEMBER_TO.match(sentence):
         return True
-    return _requests(sentence) or (not sentence.endswith("?") and _first_verb(sentence) in COMMANDS)
+    return _requests(sentence) or (not sentence.endswith("?") and _first_verb(sentence) in WORDS["commands"])
 
 
 def _requests(sentence: str) -> bool:
@@ -223,7 +209,7 @@ def _requests(sentence: str) -> bool:
     polite = _POLITE.match(sentence[:_HEAD])
     asked = polite is not None and re.search(r"\byou\b|\bplease\b", polite[0], re.IGNORECASE) is not None
     verb = _first_verb(sentence)
-    return asked and verb in COMMANDS and verb not in _ASKED_FOR
+    return asked and verb in WORDS["commands"] and verb not in _ASKED_FOR
 
 
 def _first_verb(sentence: str) -> str:

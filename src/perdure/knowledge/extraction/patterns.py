@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from perdure.knowledge.extraction.clauses import Clause
 from perdure.knowledge.extraction.lemmas import singular
@@ -29,77 +28,60 @@ _NO_THING: Final = WORDS["no_value"] | WORDS["stops"] | WORDS["prepositions"] | 
 _ENDS_THING: Final = WORDS["stops"] | WORDS["prepositions"]
 _LONGEST: Final = 8
 """Words of a value."""
+_RATHER: Final = frozenset({"over", "to", "rather"})
+_TURNS: Final = _RATHER | {"because", "since", "but", "as", "so", ",", "when", "while", "unless", "if", "especially"}
+_NO_UNIT: Final = _ENDS_THING | WORDS["joining"] | WORDS["determiners"] | WORDS["be"] | _RATES
+STATES: Final = {state: name for name, states in language("en").tables["states"].items() for state in states.split()}
+"""What somebody is -> the predicate that says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """One line of the file: ``live in|near PLACE = home``.
+class Pattern(NamedTuple):
+    """One line of the file: ``live in|near PLACE = home``."""
 
-    Attributes:
-        verbs: The clause's verb is one of them.
-        parts: Alternatives, or the name of a kind of value; ``?`` behind what may be missing, ``OLD:`` before what was.
-        predicate: What it says.
-        flags: ``many``, ``past``, ``corr``, ``pref``, ``type:X``.
-    """
-
-    verbs: tuple[str, ...]
-    parts: tuple[str, ...]
+    parts: tuple[str, ...]  # alternatives, or a kind of value; "?" behind what may be missing, "OLD:" before what was
     predicate: str
-    flags: frozenset[str]
+    flags: frozenset[str]  # many, past, corr, pref
 
     @property
     def kind(self) -> str:
-        """The sort of predicate, where the line says it."""
+        """The sort of predicate, where the line says it: ``type:setting``."""
         return next((f[5:] for f in self.flags if f.startswith("type:")), "")
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """What a pattern takes out of a clause.
-
-    Attributes:
-        pattern: Which.
-        value: Its words.
-        old: The words of what was before.
-    """
+class Match(NamedTuple):
+    """What a pattern takes out of a clause."""
 
     pattern: Pattern
     value: Words
-    old: Words = ()
+    old: Words = ()  # what was before
 
 
 @cache
-def patterns(table: str) -> dict[str, tuple[Pattern, ...]]:
+def patterns(table: str) -> dict[str, list[Pattern]]:
     """Return verb -> the patterns of a table of the language, in their order."""
     found: dict[str, list[Pattern]] = {}
     for line in language("en").patterns[table]:
         left, _, right = line.partition(" = ")
         verbs, *parts = left.split()
         predicate, *flags = right.split()
-        pattern = Pattern(tuple(verbs.split("|")), tuple(parts), predicate, frozenset(flags))
-        for verb in pattern.verbs:
-            found.setdefault(verb, []).append(pattern)
-    return {verb: tuple(some) for verb, some in found.items()}
+        for verb in verbs.split("|"):
+            found.setdefault(verb, []).append(Pattern(tuple(parts), predicate, frozenset(flags)))
+    return found
 
 
 def match(table: str, clause: Clause) -> Match | None:
     """Return what the first pattern of a table takes out of a clause that fits it to its end."""
-    for pattern in patterns(table).get(clause.verb, ()):
-        if clause.past and not ("past" in pattern.flags or clause.ended):
-            continue
-        if (found := _fit(pattern, clause)) is not None:
-            return found
-    return None
+    some = (p for p in patterns(table).get(clause.verb, ()) if not clause.past or "past" in p.flags or clause.ended)
+    return next((found for pattern in some if (found := _fit(pattern, clause)) is not None), None)
 
 
 def _fit(pattern: Pattern, clause: Clause) -> Match | None:
     at = 0
     taken: dict[str, Words] = {"": (), "OLD": ()}
-    for index, part in enumerate(pattern.parts):
+    for part in pattern.parts:
         role, _, name = part.rpartition(":")
         if name in _SLOTS:
-            ends = frozenset(w for part in pattern.parts[index + 1 : index + 2] for w in part.rstrip("?").split("|"))
-            stop = _SLOTS[name](clause, at, ends)
+            stop = _SLOTS[name](clause, at)
             if stop is None or stop <= at:
                 return None
             taken[role] = clause.rest[at + skip_determiners(clause.rest[at:stop]) : stop]
@@ -108,23 +90,16 @@ def _fit(pattern: Pattern, clause: Clause) -> Match | None:
             at += 1
         elif not part.endswith("?"):
             return None
-    return Match(pattern, taken[""], taken["OLD"]) if taken[""] and _may_end(clause, at) else None
+    # "live in Lyon, with my wife", "prefer tea to coffee"
+    beside = at >= len(clause.rest) or clause.date_at(clause.rest[at]) or clause.rest[at].low in WORDS["beside"]
+    rather = clause.verb == "prefer" and at < len(clause.rest) and clause.rest[at].low in _RATHER
+    return Match(pattern, taken[""], taken["OLD"]) if taken[""] and (beside or rather) else None
 
 
-def _may_end(clause: Clause, at: int) -> bool:
-    """Return whether a clause may end, or go on beside what is said: ", with my wife", "since March"."""
-    if at >= len(clause.rest) or clause.date_at(clause.rest[at]):
-        return True
-    return clause.rest[at].low in WORDS["beside"]
+# --- the kinds of values: (clause, first word) -> one past the last
 
 
-# --- the kinds of values: (clause, first word, what the pattern goes on with) -> one past the last
-
-
-Slot = Callable[[Clause, int, frozenset[str]], "int | None"]
-
-
-def name_end(clause: Clause, at: int, _ends: frozenset[str] = frozenset()) -> int | None:
+def name_end(clause: Clause, at: int) -> int | None:
     """Return where a proper name ends, its title and what links it included."""
     words, begin = clause.rest, at
     if at + 1 < len(words) and words[at].low in WORDS["titles"] | {"the"} and is_name(words[at + 1]):
@@ -145,9 +120,9 @@ def _goes_on(words: Words, begin: int, at: int) -> bool:
     return inner and is_name(words[at + 1])
 
 
-def _self_end(clause: Clause, at: int, ends: frozenset[str]) -> int | None:
+def _self_end(clause: Clause, at: int) -> int | None:
     """The name by which somebody introduces himself: "I'm Kezia"; no nation, no faith."""
-    stop = name_end(clause, at, ends)
+    stop = name_end(clause, at)
     alone = stop is not None and stop == len(clause.rest) and stop - at <= 2 and clause.subject[0].low == "i"  # noqa: PLR2004
     odd = any(
         w.low.endswith(("ish", "ese", "ian", "ean", "can", "ist")) or w.form.isupper() for w in clause.rest[at:stop]
@@ -155,8 +130,8 @@ def _self_end(clause: Clause, at: int, ends: frozenset[str]) -> int | None:
     return stop if alone and not odd and not clause.denied else None
 
 
-def _place_end(clause: Clause, at: int, ends: frozenset[str]) -> int | None:
-    stop = name_end(clause, at, ends)
+def _place_end(clause: Clause, at: int) -> int | None:
+    stop = name_end(clause, at)
     while stop is not None and stop + 1 < len(clause.rest) and clause.rest[stop].form == ",":
         more = name_end(clause, stop + 1)
         if more is None:
@@ -165,17 +140,16 @@ def _place_end(clause: Clause, at: int, ends: frozenset[str]) -> int | None:
     return stop
 
 
-def _named_end(clause: Clause, at: int, ends: frozenset[str]) -> int | None:
+def _named_end(clause: Clause, at: int) -> int | None:
     """A name or an identifier, with its version: "Python 3.11", "pg-stage-2", "eu-west-1"."""
-    if (stop := name_end(clause, at, ends)) is None and at < len(clause.rest):
-        known = clause.rest[at].low in WORDS["tools"]
-        stop = at + 1 if is_identifier(clause.rest[at]) or known else None
+    if (stop := name_end(clause, at)) is None and at < len(clause.rest):
+        stop = at + 1 if is_identifier(clause.rest[at]) else None
     if stop is not None and stop < len(clause.rest) and _VERSION.fullmatch(clause.rest[stop].low):
         stop += 1
     return stop
 
 
-def version_end(clause: Clause, at: int, _ends: frozenset[str] = frozenset()) -> int | None:
+def version_end(clause: Clause, at: int) -> int | None:
     """A program with its version: "Python 3.11". By themselves 3.1 and 3.10 would be one number."""
     stop = name_end(clause, at)
     if stop is None or stop >= len(clause.rest) or not _VERSION.fullmatch(clause.rest[stop].low):
@@ -194,14 +168,14 @@ def is_identifier(word: Word) -> bool:
     return digits and (word.form[0].isalpha() or ("-" in inner and word.form.replace("-", "").isdecimal()))
 
 
-def thing_end(clause: Clause, at: int, ends: frozenset[str] = frozenset()) -> int | None:
+def thing_end(clause: Clause, at: int) -> int | None:
     """Return where a noun phrase ends, at what begins something else; None if nothing is named there."""
     words = clause.rest
     begin = at + skip_determiners(words[at:])
     if begin >= len(words) or words[begin].low in _NO_THING:
         return None
     stop = begin
-    while stop < min(len(words), begin + _LONGEST) and not _ends_thing(clause, begin, stop, ends):
+    while stop < min(len(words), begin + _LONGEST) and not _ends_thing(clause, begin, stop):
         stop += 1
     while stop > begin and words[stop - 1].low in {"and", "or", "of", "&", ","} | WORDS["determiners"]:
         stop -= 1
@@ -209,15 +183,12 @@ def thing_end(clause: Clause, at: int, ends: frozenset[str] = frozenset()) -> in
     return stop if stop > begin and head not in WORDS["no_value"] and stop - begin < _LONGEST else None
 
 
-def _ends_thing(clause: Clause, begin: int, at: int, ends: frozenset[str]) -> bool:
+def _ends_thing(clause: Clause, begin: int, at: int) -> bool:
     word = clause.rest[at]
-    if word.form == ",":
-        return True
-    low = word.low
-    return low in _ENDS_THING or low in ends or (at > begin and clause.date_at(word) is not None)
+    return word.form == "," or word.low in _ENDS_THING or (at > begin and clause.date_at(word) is not None)
 
 
-def _phrase_end(clause: Clause, at: int, ends: frozenset[str]) -> int | None:
+def _phrase_end(clause: Clause, at: int) -> int | None:
     """Words up to the end of the clause that hold no other clause: "meetings in the morning"."""
     words = clause.rest
     begin = at + skip_determiners(words[at:])
@@ -225,7 +196,7 @@ def _phrase_end(clause: Clause, at: int, ends: frozenset[str]) -> int | None:
         begin += 1  # "to work from home"
     if points(words[at:]) or begin >= len(words) or words[begin].low in WORDS["no_value"] | WORDS["stops"]:
         return None
-    stop = next((i for i in range(begin, len(words)) if words[i].low in ends or _turns(clause, i)), len(words))
+    stop = next((i for i in range(begin, len(words)) if _turns(clause, i)), len(words))
     inner = [w.low for w in words[begin:stop]]
     bad = WORDS["no_phrase"].intersection(inner) or len(inner) > _LONGEST
     return None if bad or not inner or words[stop - 1].low in WORDS["no_value"] | WORDS["prepositions"] else stop
@@ -238,29 +209,10 @@ def points(words: Words) -> bool:
 
 
 def _turns(clause: Clause, at: int) -> bool:
-    low = clause.rest[at].low
-    return low in {"because", "since", "but", "as", "so", ",", "when", "while", "unless", "if", "especially"} or bool(
-        clause.date_at(clause.rest[at])
-    )
+    return clause.rest[at].low in _TURNS or clause.date_at(clause.rest[at]) is not None
 
 
-def _job_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
-    """A job with what describes it: "a senior data engineer"; after "be" with its article."""
-    words = clause.rest
-    begin = at + skip_determiners(words[at:])
-    if clause.verb == "be" and begin == at:
-        return None
-    for stop in range(begin + 1, min(len(words), begin + 4) + 1):
-        head = words[stop - 1].low.rpartition("-")[2]
-        if head in WORDS["jobs"]:
-            following = words[stop].low if stop < len(words) else ""
-            return stop + 1 if following in WORDS["jobs"] else stop
-        if head in WORDS["prepositions"] | WORDS["stops"] | {","}:
-            return None
-    return None
-
-
-def measure_end(clause: Clause, at: int, ends: frozenset[str] = frozenset()) -> int | None:
+def measure_end(clause: Clause, at: int) -> int | None:
     """Return where a number ends with its unit and its rate: "$950 a month", "500 requests per minute"."""
     words, low = clause.rest, clause.rest[at].low if at < len(clause.rest) else ""
     while low in WORDS["about"] and at + 1 < len(words):
@@ -270,7 +222,7 @@ def measure_end(clause: Clause, at: int, ends: frozenset[str] = frozenset()) -> 
         return None
     stop = at + 1
     if low[0] not in "$€£" and low[-1] != "%":
-        while stop < len(words) and stop - at < 4 and _is_unit(words[stop], ends):  # noqa: PLR2004
+        while stop < len(words) and stop - at < 4 and _is_unit(words[stop]):  # noqa: PLR2004
             stop += 1
     following = words[stop].low if stop < len(words) else ""
     if following in _RATES:
@@ -279,22 +231,17 @@ def measure_end(clause: Clause, at: int, ends: frozenset[str] = frozenset()) -> 
     return stop + 2 if rated else stop
 
 
-def _is_unit(word: Word, ends: frozenset[str]) -> bool:
-    low = word.low
-    other = (
-        ends | WORDS["stops"] | WORDS["prepositions"] | WORDS["joining"] | WORDS["determiners"] | WORDS["be"] | _RATES
-    )
-    return low.replace("-", "").isalpha() and low not in other and not low.endswith("ly")
+def _is_unit(word: Word) -> bool:
+    return word.low.replace("-", "").isalpha() and word.low not in _NO_UNIT and not word.low.endswith("ly")
 
 
-def _state_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
-    states = language("en").tables["states"]
-    if "-".join(w.low for w in clause.rest[at : at + 2]) in states:
+def _state_end(clause: Clause, at: int) -> int | None:
+    if "-".join(w.low for w in clause.rest[at : at + 2]) in STATES:
         return at + 2
-    return at + 1 if at < len(clause.rest) and clause.rest[at].low in states else None
+    return at + 1 if at < len(clause.rest) and clause.rest[at].low in STATES else None
 
 
-_SLOTS: Final[dict[str, Slot]] = {
+_SLOTS: Final[dict[str, Callable[[Clause, int], int | None]]] = {
     "PLACE": _place_end,
     "NAME": name_end,
     "ORG": name_end,
@@ -303,8 +250,6 @@ _SLOTS: Final[dict[str, Slot]] = {
     "VERSION": version_end,
     "THING": thing_end,
     "PHRASE": _phrase_end,
-    "JOB": _job_end,
-    "NUMBER": measure_end,
     "STATE": _state_end,
 }
 

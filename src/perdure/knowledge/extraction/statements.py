@@ -9,6 +9,7 @@ from perdure.knowledge.extraction.attributes import attribute_of, changed, read_
 from perdure.knowledge.extraction.clauses import Clause
 from perdure.knowledge.extraction.lemmas import base_verb, singular
 from perdure.knowledge.extraction.patterns import (
+    STATES,
     Match,
     listed,
     match,
@@ -18,14 +19,12 @@ from perdure.knowledge.extraction.patterns import (
     thing_end,
     version_end,
 )
-from perdure.knowledge.extraction.phrases import MOST, from_to, named_day
-from perdure.knowledge.extraction.raw_claims import RawClaim, claim_of, name_of, said
+from perdure.knowledge.extraction.raw_claims import MOST, RawClaim, claim_of, from_to, name_of, named_day, said
 from perdure.knowledge.extraction.words import OWNERS, PEOPLE, Words, is_name, skip_determiners
-from perdure.knowledge.languages import WORDS, language
+from perdure.knowledge.languages import WORDS
 from perdure.knowledge.records.facts import Learned
 from perdure.knowledge.records.predicates import Predicates
 
-_STATES: Final = language("en").tables["states"]
 ACT: Final = "activity"
 """The sort of what somebody does; said in passing it is no fact."""
 
@@ -64,7 +63,7 @@ def _of_somebody(clause: Clause, who: str, predicates: Predicates) -> list[RawCl
 def _matched(clause: Clause, who: str, fit: Match, predicates: Predicates) -> RawClaim:
     pattern, name, value = fit.pattern, fit.pattern.predicate, fit.value
     if name == "STATE":
-        name = _STATES["-".join(w.low for w in value)]
+        name = STATES["-".join(w.low for w in value)]
     elif name == "_version":
         name = f"{name_of(value[:-1])}_version"
     tier = Learned.PREFERENCE if "pref" in pattern.flags else Learned.STATEMENT

@@ -10,42 +10,24 @@ from typing import Final
 from perdure.knowledge.languages import WORDS, language
 from perdure.rules.language.sentences import sentences
 
-_CONTRACTIONS: Final = language("en").tables["contractions"]
-
-
+_CONTRACTIONS: Final = {
+    **{form: meant for meant, forms in language("en").tables["contractions"].items() for form in forms.split()},
+    **{f"{word}nt": f"{word} not" for word in WORDS["bare_not"]},
+    **{f"{word}s": f"{word} is" for word in WORDS["bare_is"]},
+}
 _LONGEST: Final = 400
-
-
 """Characters of a sentence that is read; a longer one is no plain statement."""
-
-
 _FOREIGN: Final = re.compile(r"[^\W\d_]+")
-
-
 _WORD: Final = re.compile(r"[^\s,;!?()\[\]\"“”`*]+(?:(?<=\d),(?=\d{3})[^\s,;!?()\[\]\"“”`*]+)*|,")
-
-
 _ENDINGS: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
-
-
 _LINE_OF_QUOTE: Final = re.compile(r"\s*(?:>|\|)|(?: {4}|\t)\S")
-
-
 _LAST_WORD: Final = re.compile(r"(?<![\w'’])([\w.]+)\.\Z")  # noqa: RUF001
-
-
 OWNERS: Final = {"my": "I", "our": "we", "his": "he", "her": "she", "their": "they", "its": "it"}
-
-
 PEOPLE: Final = frozenset({"i", "we", "they", "he", "she", "it"})
-
-
 _COMMON: Final = (
     WORDS["no_value"] | WORDS["leading"] | WORDS["prepositions"] | WORDS["determiners"] | WORDS["stops"] | WORDS["be"]
 )
 TextSpan = tuple[int, int]
-
-
 """Where something stands in the text: first character, one past the last."""
 
 

@@ -12,28 +12,18 @@ from typing import Final
 
 READ: Final = ("en",)
 """The codes of the languages that can be read (ISO 639-1)."""
-
-
 _NAMED: Final = re.compile(r"<([a-z_]+\.[a-z_]+)>")
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The words and patterns of a language, as its file has them.
+    """The words and patterns of a language, as its file has them."""
 
-    Attributes:
-        name: In English.
-        words: List -> its words, lower case.
-        tables: Table -> entry -> what it says: contractions, predicates of verbs.
-        regex: Name -> a regular expression.
-        patterns: Table -> its patterns, one a line: ``live in|near PLACE = home``.
-    """
-
-    name: str
-    words: Mapping[str, frozenset[str]]
-    tables: Mapping[str, Mapping[str, str]]
-    regex: Mapping[str, str]
-    patterns: Mapping[str, tuple[str, ...]]
+    name: str  # in English
+    words: Mapping[str, frozenset[str]]  # list -> its words, lower case
+    tables: Mapping[str, Mapping[str, str]]  # table -> entry -> what it says: contractions, units
+    regex: Mapping[str, str]  # name -> a regular expression
+    patterns: Mapping[str, tuple[str, ...]]  # table -> its patterns, one a line: ``live in|near PLACE = home``
 
 
 @cache
@@ -45,10 +35,7 @@ def language(code: str) -> Language:
         {name: frozenset(words.split()) for name, words in data["words"].items()},
         data["tables"],
         data["regex"],
-        {
-            name: tuple(line.strip() for line in lines.splitlines() if line.strip())
-            for name, lines in data["patterns"].items()
-        },
+        {name: tuple(lines.strip().splitlines()) for name, lines in data["patterns"].items()},
     )
 
 
