@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from perdure.records.policy import Policy
     from perdure.records.recall import Absence, Hit, Recall
     from perdure.records.report import (
+        Alert,
         BacktestResult,
         CompressionReport,
         Digest,
@@ -107,7 +108,7 @@ _MODULES = {
     "records.plan": "Plan",
     "records.policy": "Policy",
     "records.recall": "Absence Hit Recall",
-    "records.report": "BacktestResult CompressionReport Digest Entry Explanation ExtractResult "
+    "records.report": "Alert BacktestResult CompressionReport Digest Entry Explanation ExtractResult "
     "FitResult Ingested Operation Reembedded Report Stats",
     "records.signal_results": "DecayResult Question ReinforceResult Review StrengthenResult Used WeakenResult",
     "records.consolidation_results": "ConsolidateResult Edge EdgeChange PromotionResult SessionResult TaskResult",
@@ -132,7 +133,7 @@ __all__ += ["AuthorityWarning", "ConflictError", "CopyDiffers", "DiskFull", "Emb
 __all__ += ["GateStopped", "InvalidInput", "ModelError", "ModelWarning", "NotAStore", "NotFound", "PartlyStored"]
 __all__ += ["PerdureError", "PerdureWarning", "PolicyError", "SpaceMismatch", "StoreBusy", "StoreDamaged"]
 __all__ += ["StoreError", "StoreReadOnly", "StoreTooNew", "TargetTaken", "UntrustedPolicyWarning"]
-__all__ += ["Absence", "AliasChange", "AnswerSheet", "ApplyResult", "BacktestResult", "CompressionReport"]
+__all__ += ["Absence", "Alert", "AliasChange", "AnswerSheet", "ApplyResult", "BacktestResult", "CompressionReport"]
 __all__ += ["ConsolidateResult", "DecayResult", "Digest", "Edge", "EdgeChange", "EntityMerge", "EntitySplit"]
 __all__ += ["EntityView", "Entry", "Explanation", "ExtractResult", "FactClaim", "FactLine", "FitResult", "Hit"]
 __all__ += ["Ingested", "Learnt", "MemoryItem", "Operation", "Outcome", "Plan", "ProceduresResult", "PromotionResult"]

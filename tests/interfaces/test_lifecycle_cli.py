@@ -94,6 +94,25 @@ def test_doubt_is_asked_about_and_settled():
     assert data("review") == []
 
 
+@pytest.mark.behaviour("MO08")
+def test_alerts_end_with_5_where_something_needs_attention():
+    kept("The office is in Lyon.")
+    assert "Nothing needs attention." in done("alerts")
+    assert data("alerts") == []
+    for word in ("left", "right"):
+        data("used", kept(f"The {word} gate is broken."), "-o", "wrong")
+    rules = Path("alerts.toml")
+    rules.write_text("[alerts]\nquestions = 2\n", "utf-8")
+    told = data("alerts", "--policy", str(rules))
+    assert [(a["name"], a["severity"]) for a in told] == [("questions", "info")]
+    rules.write_text("[alerts]\njournal_changes = 0.5\nquestions = 0\n", "utf-8")
+    assert data("alerts", "--policy", str(rules)) == []
+    for _ in range(35):
+        data("reinforce", *(m["id"] for m in data("list")))
+    (alert,) = data("alerts", "--policy", str(rules), code=Exit.ALERT)
+    assert (alert["name"], alert["severity"], alert["threshold"]) == ("journal_changes", "warning", 0.5)
+
+
 def test_used_reinforce_and_weaken_end_with_3_where_nothing_is_found():
     kept("The office is in Lyon.")
     for verb in ("used", "reinforce", "strengthen", "weaken"):

@@ -63,8 +63,10 @@ def test_once_does_everything_that_is_due_and_ends(place):
     report = json.loads(out)
     assert (report["swept"], report["moves"], report["failed"]) == (2, 6, {})
     assert sorted((r["namespace"], r["task"]) for r in report["runs"]) == [
-        (name, task) for name in ("a", "b") for task in ("backup", "report")
+        (name, task) for name in ("a", "b") for task in ("backup", "report", "sweep")
     ]
+    with memory() as opened:
+        assert [opened.upkeep_state(name)["sweep"]["note"] for name in "ab"] == ["swept", "swept"]
     again = json.loads(ended(worker("--once", "--json"))[0])
     assert (again["due"], again["runs"]) == (0, [])
 
@@ -83,14 +85,14 @@ def test_workers_that_run_together_share_the_runs_and_end_on_sigterm(place):
     deadline = time.monotonic() + 40
     while time.monotonic() < deadline:
         with memory() as opened:
-            if all(len(opened.upkeep_state(n)) == 2 for n in "ab") and not opened.sweep(dry_run=True).moved:
+            if all(len(opened.upkeep_state(n)) == 3 for n in "ab") and not opened.sweep(dry_run=True).moved:
                 break
         time.sleep(0.2)
     for one in workers:
         one.send_signal(signal.SIGTERM)
     reports = [json.loads(line) for one in workers for line in ended(one)[0].splitlines()]
     runs = sorted((r["namespace"], r["task"], r["outcome"]) for report in reports for r in report["runs"])
-    assert runs == [(name, task, "done") for name in ("a", "b") for task in ("backup", "report")]
+    assert runs == [(name, task, "done") for name in ("a", "b") for task in ("backup", "report", "sweep")]
     assert sum(report["moves"] for report in reports) == 6
     with memory() as opened:
         assert opened.check() == []

@@ -18,7 +18,9 @@ AGENT = ["remember", "recall", "used", "update", "forget", "list", "why", "undo"
 SEEDED = {"decay", "reinforce", "extract", "consolidate"}
 
 # name -> (read-only, destructive, idempotent); decision 0005 says why
-READ = "get list why why_not stats digest history forecast check compression edges entities entity facts timeline"
+READ = (
+    "get list why why_not stats alerts digest history forecast check compression edges entities entity facts timeline"
+)
 READ += " answer_sheet backtest"
 HIDE = "archive erase forget sweep undo decay fit consolidate complete_task end_session summarize procedures verify"
 WRITE = "remember ingest update pin unpin restore move used learn extract promote rates alias merge_entities"

@@ -132,6 +132,7 @@ def test_the_documents_say_how_it_went(kept, clock):
         "soon_days": 30,
         "importance": {"p10": 0.7, "p50": 0.7, "p90": 0.7},
         "sampled": 3,
+        "alerts": [],
     }
     assert kept.upkeep_state("nowhere") == {}
 

@@ -130,6 +130,7 @@ def test_states_are_read_in_the_order_of_their_fields():
 WHOLE = {
     "tally",
     "count_due",
+    "count_changes",
     "count_without_vector",
     "operations",
     "namespaces",

@@ -1,26 +1,18 @@
-"""Explaining and counting: why a memory is as it is, and how a store is doing. Reads only; none of it is an access."""
+"""Explaining: why a memory is as it is. Reads only; none of it is an access."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from perdure.operations.consolidation.relate import edges
 from perdure.operations.lifecycle.sweep import explain_wait
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record
-from perdure.records.document import UNREAD, Shelf
-from perdure.records.instant import DAY_MS
 from perdure.records.memory import MemoryItem, Status
 from perdure.records.recall import Filters
-from perdure.records.report import Explanation, Stats
+from perdure.records.report import Explanation
 from perdure.rules.explanation import explain, inverse_link
 from perdure.rules.lifecycle.signals import memory_items
-from perdure.rules.statistics import at_risk, count_memories, percentiles
-
-SAMPLE: Final = 5000
-RISK_DAYS: Final = 30
-SOON_DAYS: Final = 7
 
 
 def get(ctx: Context, identity: str, *, include_archived: bool, namespace: str | None = None) -> MemoryItem | None:
@@ -69,32 +61,3 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     wait = explain_wait(ctx, record.namespace, identity) if memory.state.held else ""
     told = explain(memory, history, shown, ctx.policy, now, wait=wait)
     return replace(told, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
-
-
-def stats(ctx: Context, namespace: str | None) -> Stats:
-    """Return how a store, or one namespace, is doing."""
-    now, tally, space = ctx.clock(), ctx.store.tally(namespace), ctx.store.space()
-    counts, places = count_memories(tally), sorted({row[0] for row in tally})
-    step, soon = 1 + counts.visible // SAMPLE, now + RISK_DAYS * DAY_MS
-    records = [r for place in places for r in ctx.store.sample_records(place, step, SAMPLE)]
-    due = [r for place in places for r in ctx.store.records_due_for_archive(place, soon, SAMPLE)]
-    sample, fading = memory_items(records, ctx.policy, now), memory_items(due, ctx.policy, now)
-    return Stats(
-        namespaces=len(places),
-        memories=counts.visible,
-        tiers=counts.tiers,
-        statuses=counts.statuses,
-        kinds=counts.kinds,
-        value_percentiles=percentiles([m.value for m in sample]),
-        due_now=ctx.store.count_due(namespace, now),
-        due_soon=ctx.store.count_due(namespace, now + SOON_DAYS * DAY_MS),
-        at_risk=at_risk(fading, sample),
-        review_suggested=sum(1 for m in sample if m.retention < ctx.policy.retention.threshold),
-        without_vector=ctx.store.count_without_vector(namespace),
-        space=None if space is None else space.name,
-        sampled=len(sample),
-        model=None if ctx.model is None else getattr(ctx.model, "use", None),  # a caller's own model may count nothing
-        unread=sum(
-            d.data["unread"] for p in places for d in ctx.store.documents.find_named(p, Shelf.LEARNED, [UNREAD])
-        ),
-    )

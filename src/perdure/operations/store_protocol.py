@@ -128,9 +128,6 @@ class Store(Protocol):
     def sample_records(self, namespace: str, step: int, limit: int) -> list[Record]:
         """Return every ``step``-th active record."""
 
-    def records_due_for_archive(self, namespace: str, until: Instant, limit: int) -> list[Record]:
-        """Return active cold records that fall due by an instant, soonest first."""
-
     def states(self, namespace: str, ids: Sequence[str]) -> dict[str, tuple[State, str]]:
         """Return id -> (state, id of the last operation), without content; unknown ids are left out."""
 
@@ -226,6 +223,10 @@ class Store(Protocol):
 
     def count_due(self, namespace: str | None, now: Instant) -> int:
         """Return how many memories are due by an instant, of all namespaces for None."""
+
+    def count_changes(self, namespace: str | None, since: Instant) -> int:
+        """Return how many changes the journal has taken in since an instant."""
+        ...
 
     def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:
         """Bring search structures up to date, from ``cells_above`` vectors on approximate ones; return counts."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 from perdure.records.policy_key import protected_key, store_key
 from perdure.records.policy_knowledge import FadingPolicy, KnowledgePolicy
 from perdure.records.policy_lifecycle import (
+    AlertPolicy,
     CompressionPolicy,
     ConsolidatePolicy,
     ExtractPolicy,
@@ -225,6 +226,7 @@ class Policy:
     extract: ExtractPolicy = ExtractPolicy()
     tasks: TaskPolicy = TaskPolicy()
     upkeep: UpkeepPolicy = UpkeepPolicy()
+    alerts: AlertPolicy = AlertPolicy()
     knowledge: KnowledgePolicy = KnowledgePolicy()
     fading: FadingPolicy = FadingPolicy()
     model: ModelPolicy = ModelPolicy()

@@ -200,6 +200,26 @@ class UpkeepPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class AlertPolicy:
+    """From when `perdure alerts` tells of something; 0 turns an alert off."""
+
+    overdue_hours: float = store_key(48.0, "Critical: a move that is due waits so many hours for a sweep.", 0, 8760)
+    failures: int = store_key(3, "Critical: a maintenance task has failed so many times in a row.", 0, 1000)
+    at_risk: int = store_key(
+        1, "Warning: so many memories of at least median value would be archived within 30 days.", 0, 20
+    )
+    fading_share: float = store_key(
+        0.2, "Warning: this share of the visible memories would be archived within 30 days.", 0, 1
+    )
+    held_days: float = store_key(7.0, "Warning: a gate has held a move for so many days.", 0, 3650)
+    journal_changes: float = store_key(
+        10.0, "Warning: a day brought so many journalled changes for each visible memory, of at least 100.", 0, 10_000
+    )
+    questions: int = store_key(20, "Info: so many questions wait for a person.", 0, 100_000)
+    vault_candidates: int = store_key(1, "Info: so many memories are nearly worth the vault.", 0, 1000)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelPolicy:
     """A language model behind an OpenAI-compatible endpoint; nothing needs one."""
 

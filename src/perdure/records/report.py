@@ -123,6 +123,15 @@ class ModelUse:
 
 
 @dataclass(frozen=True, slots=True)
+class JournalGrowth:
+    """How many changes the journal has taken in."""
+
+    day: int  # within the last 24 hours
+    week: int  # within the last seven days
+    total: int  # ever
+
+
+@dataclass(frozen=True, slots=True)
 class Stats(JsonRecord):
     """The state of a store or a namespace at an instant."""
 
@@ -137,11 +146,36 @@ class Stats(JsonRecord):
     # high-value memories that the next 30 days would archive: (id, value, when)
     at_risk: tuple[tuple[str, float, str], ...]
     review_suggested: int  # visible memories whose retention is below the policy's threshold
+    # the most valuable of them: (id, retention)
+    reviews: tuple[tuple[str, float], ...]
     without_vector: int  # visible memories that only words can find
     space: str | None  # the embedding space, or None
     sampled: int = 0  # how many memories the percentiles rest on
     model: ModelUse | None = None  # what the language model has cost, or None where none is configured
     unread: int = 0  # messages that the language model could not read yet; ``learn`` with their session reads them
+    value_by_form: Mapping[str, float] = field(default_factory=dict)  # form -> mean value of the memories shown in it
+    # memories with the accesses for the vault and nearly the value: (id, value, accesses)
+    vault_candidates: tuple[tuple[str, float, int], ...] = ()
+    fading: int = 0  # memories that would be archived within 30 days without further access, those held back left out
+    about_to_fade: tuple[tuple[str, float, str], ...] = ()  # the first of them: (id, value, when)
+    overdue_since: str | None = None  # since when a due move waits for a sweep, or None
+    held: Mapping[str, int] = field(default_factory=dict)  # gate -> memories whose move it holds back
+    held_first: tuple[tuple[str, str], ...] = ()  # those held longest by the loss budget or recall gate: (id, since)
+    questions: int = 0  # open questions to a person
+    journal: JournalGrowth | None = None  # how the journal grows
+
+
+@dataclass(frozen=True, slots=True)
+class Alert(JsonRecord):
+    """Something about a namespace that a person should see."""
+
+    name: str  # the policy's key in [alerts] that has the threshold
+    severity: str  # ``info``, ``warning`` or ``critical``
+    namespace: str
+    value: float  # what was found, in the key's unit
+    threshold: float
+    message: str
+    ids: tuple[str, ...] = ()  # memories that it is about, the first twenty
 
 
 @dataclass(frozen=True, slots=True)

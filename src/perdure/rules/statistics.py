@@ -9,10 +9,15 @@ from typing import Final
 
 import numpy as np
 
-from perdure.records.memory import MemoryItem, Status
+from perdure.records.instant import Instant, from_instant
+from perdure.records.memory import MemoryItem, Status, Tier
+from perdure.records.policy import Policy
+from perdure.rules.lifecycle.state_arrays import Columns, lasting_value_curve
 
 SHOWN: Final = 20
 HIGH_SHARE: Final = 50
+NEAR: Final = 0.1
+"""So far below the vault's value a memory is nearly worth it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +52,44 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
     return {f"p{p}": round(float(np.percentile(values, p)), 4) for p in (10, 50, 90)}
 
 
-def at_risk(fading: Sequence[MemoryItem], sample: Sequence[MemoryItem]) -> tuple[tuple[str, float, str], ...]:
-    """Return memories of at least median value that are about to be archived: (id, value, when), the best first."""
+def at_risk(
+    fading: Sequence[tuple[MemoryItem, Instant]], sample: Sequence[MemoryItem]
+) -> tuple[tuple[str, float, str], ...]:
+    """Return memories of at least median value that are about to be archived: (id, value, when), the best first.
+
+    Args:
+        fading: Memories that will soon be archived, and when.
+        sample: Memories that stand for the namespace's values.
+    """
     if not sample:
         return ()
     median = float(np.percentile([m.value for m in sample], HIGH_SHARE))
-    risky = [
-        (m.id, round(m.value, 4), m.due_at.isoformat()) for m in fading if m.value >= median and m.due_at is not None
-    ]
+    risky = [(m.id, round(m.value, 4), from_instant(at).isoformat()) for m, at in fading if m.value >= median]
     return tuple(sorted(risky, key=lambda r: -r[1])[:SHOWN])
+
+
+def mean_values(sample: Sequence[MemoryItem]) -> dict[str, float]:
+    """Return the mean value of the memories that are shown in each form."""
+    values: dict[str, list[float]] = {}
+    for m in sample:
+        values.setdefault(m.state.form.value, []).append(m.value)
+    return {form: round(float(np.mean(some)), 4) for form, some in values.items()}
+
+
+def vault_candidates(sample: Sequence[MemoryItem], policy: Policy) -> tuple[tuple[str, float, int], ...]:
+    """Return memories that have the accesses for the vault and nearly the value: (id, value, accesses), best first."""
+    keys = policy.tiers
+    ready = [m for m in sample if m.tier is not Tier.VAULT and m.access_count >= keys.vault_accesses]
+    if not ready:
+        return ()
+    columns = Columns.of([m.state for m in ready])
+    value = lasting_value_curve(columns, policy).value(0.0).tolist()
+    near = [
+        (m.id, round(v, 4), m.access_count) for m, v in zip(ready, value, strict=True) if v >= keys.vault_value - NEAR
+    ]
+    return tuple(sorted(near, key=lambda c: (-c[1], c[0]))[:SHOWN])
+
+
+def suggested_reviews(sample: Sequence[MemoryItem], policy: Policy) -> list[MemoryItem]:
+    """Return the memories whose retention is below the policy's threshold, the most valuable first."""
+    return sorted((m for m in sample if m.retention < policy.retention.threshold), key=lambda m: (-m.value, m.id))

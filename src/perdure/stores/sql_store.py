@@ -126,9 +126,6 @@ class SqlStore(ABC):
     def sample_records(self, namespace: str, step: int, limit: int) -> list[Record]:
         return self._records(namespace, "sample_records", step=step, limit=limit)
 
-    def records_due_for_archive(self, namespace: str, until: Instant, limit: int) -> list[Record]:
-        return self._records(namespace, "records_due_for_archive", until=until, limit=limit)
-
     def states(self, namespace: str, ids: Sequence[str]) -> dict[str, tuple[State, str]]:
         return self._read(namespace, lambda s: reading.states(s, ids))
 
@@ -225,6 +222,9 @@ class SqlStore(ABC):
 
     def count_due(self, namespace: str | None, now: Instant) -> int:
         return self._total(namespace, "count_due", now=now)
+
+    def count_changes(self, namespace: str | None, since: Instant) -> int:
+        return self._total(namespace, "count_changes", since=since)
 
     # --- damage
 

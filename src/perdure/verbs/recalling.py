@@ -28,17 +28,17 @@ from perdure.verbs.parameters import (
 )
 
 if TYPE_CHECKING:
-    from perdure.operations import explain, explain_miss, journal, recall
+    from perdure.operations import explain, explain_miss, journal, monitoring, recall
     from perdure.operations.lifecycle import digest
     from perdure.operations.ports import Context
     from perdure.records.applied import UndoResult
     from perdure.records.memory import MemoryItem
     from perdure.records.recall import Absence, Recall
-    from perdure.records.report import Digest, Entry, Explanation, Operation, Stats
+    from perdure.records.report import Alert, Digest, Entry, Explanation, Operation, Stats
     from perdure.rules.validation import queries
 else:
-    explain, explain_miss, journal, recall = lazy_modules(
-        "perdure.operations", "explain", "explain_miss", "journal", "recall"
+    explain, explain_miss, journal, monitoring, recall = lazy_modules(
+        "perdure.operations", "explain", "explain_miss", "journal", "monitoring", "recall"
     )
     (digest,) = lazy_modules("perdure.operations.lifecycle", "digest")
     (queries,) = lazy_modules("perdure.rules.validation", "queries")
@@ -48,6 +48,7 @@ Listed = list["MemoryItem"]  # inside the class, ``list`` is the verb
 Texts = list[str]
 Entries = list["Entry"]
 Operations = list["Operation"]
+Alerts = list["Alert"]
 
 
 class RecallingVerbs:
@@ -164,8 +165,16 @@ class RecallingVerbs:
 
     @verb("Maintenance", reads=True)
     def stats(self, namespace: Everywhere | None = None) -> Stats:
-        """Count memories by tier, status and kind; show what is due and which valuable ones will soon be archived."""
-        return explain.stats(self._context, namespace)
+        """Show how a store is doing: counts, values, what is due, fades, waits or is asked, growth of the journal."""
+        return monitoring.stats(self._context, namespace)
+
+    @verb("Maintenance", reads=True, items="alerts")
+    def alerts(self, namespace: Everywhere | None = None) -> Alerts:
+        """List what needs attention: maintenance that does not run, valuable memories that fade, moves held back.
+
+        Each alert has a severity, and a threshold in the policy's section [alerts].
+        """
+        return monitoring.alerts(self._context, namespace)
 
     @verb(
         "Maintenance",

@@ -34,6 +34,7 @@ class Exit(IntEnum):
     USAGE = 2
     NOTHING = 3
     STALE = 4
+    ALERT = 5
     STOPPED = 130
 
 
@@ -43,6 +44,7 @@ MEANINGS = {
     Exit.USAGE: "wrong usage of the command",
     Exit.NOTHING: "nothing found",
     Exit.STALE: "digest --check: the file is stale",
+    Exit.ALERT: "alerts: a warning, or something critical",
     Exit.STOPPED: "stopped by Ctrl-C",
 }
 

@@ -137,6 +137,14 @@ def _stats(call: Call, **arguments: Any) -> Exit:
     return run_verb(call, VERBS["stats"], arguments, notes={"store": call.shown_store})
 
 
+def alerts(call: Call) -> Exit:
+    """List what needs attention, with thresholds from the policy. Exit code 5 for a warning or something critical."""
+    with call.memory() as memory:
+        found = memory.alerts(call.namespace)
+        call.show(memory, VERBS["alerts"], {}, found)
+    return Exit.ALERT if any(a.severity != "info" for a in found) else Exit.OK
+
+
 def check(call: Call) -> Exit:
     """Check the store. Exit code 1 if problems are found."""
     with call.memory() as memory:
@@ -191,6 +199,7 @@ STEPS: Final[Mapping[str, Step]] = {
     "relate": Step(relate),
     "backtest": Step(backtest, {"policy"}),
     "stats": Step(_stats),
+    "alerts": Step(alerts),
     "check": Step(check),
     "review": Step(_review),
     "undo": Step(undo),

@@ -33,7 +33,7 @@ _MODULES: Final = {
     "explanation": "Explanation",
     "knowledge": "Learnt Timeline Summaries Verified AnswerSheet facts",
     "journal": "UndoResult ErasureResult RepairResult history plan apply",
-    "maintenance": "Report Stats Digest digest check namespaces upkeep_state SessionResult Ingested",
+    "maintenance": "Report Stats alerts Digest digest check namespaces upkeep_state SessionResult Ingested",
 }
 """Module -> types of results that it shows; of results that are lists, dictionaries or texts the verbs."""
 _MODULE: Final = {name: module for module, names in _MODULES.items() for name in names.split()}

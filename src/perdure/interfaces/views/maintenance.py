@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, PlainText, Text, command
 from perdure.interfaces.views.values import counted, ending, first, tally, undo, when
 from perdure.records.consolidation_results import SessionResult
-from perdure.records.report import Ingested, Report, Stats, TierMove
+from perdure.records.report import Alert, Ingested, Report, Stats, TierMove
 
 if TYPE_CHECKING:
     from perdure.records.report import Digest
@@ -60,9 +60,47 @@ def view_session_result(done: SessionResult, _: Request) -> Iterator[Block]:
 def view_stats(found: Stats, request: Request) -> Iterator[Block]:
     """Show how a store is doing; where it has no facts, what may be the reason."""
     yield Pairs(tuple(_figures(found, request)))
-    if found.at_risk:
-        yield Line("High value, but archived within 30 days without further access:")
-    yield from first([Line((Identifier(i), f"  value {v:.2f}  {at}"), item=True) for i, v, at in found.at_risk])
+    yield from _listed("High value, but archived within 30 days without further access:", found.at_risk)
+    risky = {i for i, *_ in found.at_risk}
+    rest = [row for row in found.about_to_fade if row[0] not in risky]
+    yield from _listed("Archived within 30 days without further access:", rest)
+    yield from _listed(
+        "Held back by a gate, longest first:", [(i, None, f"since {at}") for i, at in found.held_first[:_FEW]]
+    )
+    near = [(i, value, counted(accesses, "access")) for i, value, accesses in found.vault_candidates]
+    yield from _listed("Nearly worth the vault:", near)
+    kept = [(i, None, f"retention {retention:.2f}") for i, retention in found.reviews]
+    more = found.review_suggested - len(kept)
+    yield from _listed("Review suggested, the most valuable first:", kept[:_FEW], more + len(kept[_FEW:]))
+
+
+_FEW: Final = 5
+"""Memories of a list that are shown; the structured result has more."""
+
+
+def _listed(heading: str, rows: Sequence[tuple[str, float | None, str]], more: int = 0) -> Iterator[Block]:
+    """Show memories with their values under a heading; nothing where there are none."""
+    if not rows:
+        return
+    yield Line(heading)
+    lines = [
+        Line((Identifier(i), "" if value is None else f"  value {value:.2f}", f"  {told}"), item=True)
+        for i, value, told in rows
+    ]
+    yield from first(lines)
+    if more:
+        yield Line(f"and {more:,} more", tone="faint", item=True)
+
+
+def view_alerts(found: Sequence[Alert], _: Request) -> Iterator[Block]:
+    """Show what needs attention, the most severe first."""
+    for alert in found:
+        told = (f"{alert.severity}: ", Foreign(alert.namespace), ": ", Foreign(alert.message))
+        bound = f" ({alert.name} {alert.value:g}, threshold {alert.threshold:g})"
+        yield Line((*told, bound), tone="plain" if alert.severity == "info" else "warning")
+        yield from first([Line((Identifier(i),), item=True) for i in alert.ids[:_FEW]])
+    if not found:
+        yield Line("Nothing needs attention.")
 
 
 def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
@@ -75,7 +113,14 @@ def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
         percentiles = ", ".join(f"{name} {value:.2f}" for name, value in found.value_percentiles.items())
         yield "value", f"{percentiles} (of {counted(found.sampled, 'memory')})"
     yield "due", f"{found.due_now:,} now, {found.due_soon:,} within 7 days"
-    yield "review suggested", f"{found.review_suggested:,} of {found.sampled:,}"
+    if found.value_by_form:
+        yield "value by form", ", ".join(f"{form} {value:.2f}" for form, value in found.value_by_form.items())
+    yield "archived soon", f"{found.fading:,} within 30 days without further access"
+    if found.held:
+        yield "held back", tally(found.held)
+    yield "questions", f"{found.questions:,} to a person"
+    if grown := found.journal:
+        yield "journal", f"{grown.total:,} changes, {grown.day:,} within a day, {grown.week:,} within a week"
     yield "without a vector", f"{found.without_vector:,} (found by keyword search only)"
     yield "embedding space", Foreign(found.space) if found.space else "none"
     if use := found.model:

@@ -13,6 +13,7 @@ from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.backup import vault
 from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
+from perdure.operations.monitoring import alerts
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import ConflictError, PerdureError, StoreReadOnly, StoreUnavailable
@@ -51,11 +52,12 @@ def upkeep(
     if ctx.store.read_only:
         raise StoreReadOnly("The store is read-only, so maintenance cannot run.", remedy="Use a writable store.")
     turns = _Turns(ctx, owner, eager=eager)
-    swept = maintain(ctx, owner=owner, ttl=ttl, stop=stop, turns=None if eager else turns)
+    swept = maintain(ctx, owner=owner, ttl=ttl, stop=stop, turns=turns)
     quiet: MutableMapping[str, Instant] = {} if known is None else known
     for place in ctx.store.namespaces():
         if stop():
             break
+        turns.idle(place)
         if quiet.get(place, ctx.clock()) <= ctx.clock():
             quiet[place] = min(
                 turns.run(place, task, work) for task, work in {**_tasks(ctx), **ctx.extension.tasks(ctx)}.items()
@@ -79,12 +81,27 @@ class _Turns:
     begun: dict[tuple[str, Task], Data] = field(default_factory=dict)
 
     def begin(self, place: str) -> bool:
-        """Whether a sweep is due by the schedule and this worker is the one that runs it."""
-        return self._try_claim(place, Task.SWEEP) is None
+        """Whether a sweep is due by the schedule, or wanted now, and this worker is the one that runs it."""
+        return self._try_claim(place, Task.SWEEP) is None or self.eager
 
     def end(self, place: str, problem: str) -> None:
-        """Write down how a sweep ended."""
-        self._end(place, Task.SWEEP, problem, ("swept", {}))
+        """Write down how a sweep ended; not where another worker is about to."""
+        if (place, Task.SWEEP) in self.begun:
+            self._end(place, Task.SWEEP, problem, ("swept", {}))
+
+    def idle(self, place: str) -> None:
+        """Write down that there was nothing to sweep, where a sweep was wanted and none is known of the last hour."""
+        if not self.eager:
+            return
+        before, now, policy = state(self.ctx, place).get(Task.SWEEP), self.ctx.clock(), self.ctx.policy.upkeep
+        if next_run(Task.SWEEP, before, now, policy, early=1.0) <= now:
+            ended = finish_run(begin_run(before, now, self.owner, policy), Task.SWEEP, "nothing was due", policy, {})
+            try:
+                self._write(place, Task.SWEEP, before, ended, "sweep: nothing was due")
+            except StoreUnavailable:
+                raise
+            except PerdureError as error:
+                self._trouble(place, Task.SWEEP, error)
 
     def run(self, place: str, task: Task, work: Callable[[Context, str], TaskResult]) -> Instant:
         """Run a task if it is due, and return when it next is."""
@@ -123,7 +140,8 @@ class _Turns:
         now, policy = self.ctx.clock(), self.ctx.policy.upkeep
         before = state(self.ctx, place).get(task)
         early = 1.0 if self.eager else earliness(self.owner, place, task)
-        if (due := next_run(task, before, now, policy, early=early)) > now:
+        wanted = self.eager and task is Task.SWEEP and (before is None or before["last_ms"] <= now - LEASE_MS)
+        if (due := next_run(task, before, now, policy, early=early)) > now and not wanted:
             return due
         running = begin_run(before, now, self.owner, policy)
         if not self._write(place, task, before, running, f"{self.owner} begins the {task}"):
@@ -177,8 +195,10 @@ def _report(ctx: Context, place: str) -> TaskResult:
         "importance": percentiles([m.importance for m in sample]),
         "sampled": len(sample),
     }
-    note = f"{counts.visible} visible, {report['hidden_soon']} would be hidden in {SOON_DAYS} days"
-    return note, {"report": report}
+    seen = [a.to_dict() for a in alerts(ctx, place)]
+    told = f", {len(seen)} alerts (perdure alerts)" if seen else ""
+    note = f"{counts.visible} visible, {report['hidden_soon']} would be hidden in {SOON_DAYS} days{told}"
+    return note, {"report": {**report, "alerts": seen}}
 
 
 def _backup(ctx: Context, place: str) -> TaskResult:

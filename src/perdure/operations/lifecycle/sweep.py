@@ -22,7 +22,7 @@ from perdure.records.memory import State
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Held, Report, TierMove
 from perdure.rules.lifecycle.maintenance import GateRefusals, count_hidden, list_moves, sweep_note, trajectory_changes
-from perdure.rules.lifecycle.ration import Ration, Rationing
+from perdure.rules.lifecycle.ration import Ration, Rationing, Wait
 from perdure.rules.lifecycle.trajectory import SHUT, Opening, Trajectory, replay
 
 TRIES: Final = 4
@@ -134,9 +134,14 @@ def _foreseen(ctx: Context, place: str, now: Instant, until: Instant, *, anew: b
 
 def explain_wait(ctx: Context, place: str, identity: str) -> str:
     """Return why the loss budget holds a memory back now; empty if it does not."""
+    wait = waits(ctx, place).get(identity)
+    return "" if wait is None else wait.why(ctx.clock())
+
+
+def waits(ctx: Context, place: str) -> Mapping[str, Wait]:
+    """Return why the loss budget holds memories back now, by id."""
     now = ctx.clock()
-    wait = _ration(ctx, place, now, now, anew=False).waits.get(identity)
-    return "" if wait is None else wait.why(now)
+    return _ration(ctx, place, now, now, anew=False).waits
 
 
 def _ration(ctx: Context, place: str, now: Instant, until: Instant, *, anew: bool) -> Ration:

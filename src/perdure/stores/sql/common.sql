@@ -202,11 +202,6 @@ WHERE namespace = :namespace AND held = true AND due_ms IS NOT NULL AND due_ms <
   AND (due_ms, row) > (:due, :row)
 ORDER BY due_ms, row LIMIT :limit;
 
--- name: records_due_for_archive
--- kind: routed
-SELECT id FROM memory WHERE namespace = :namespace AND held = false AND due_ms IS NOT NULL AND due_ms <= :until
-  AND tier = 'cold' AND status = 'active' ORDER BY due_ms, row LIMIT :limit;
-
 -- name: accessed_ids
 -- kind: routed
 SELECT DISTINCT id FROM access WHERE namespace = :namespace AND at_ms <= :now AND id > :after ORDER BY id LIMIT :limit;
@@ -218,6 +213,14 @@ SELECT count(*) FROM memory WHERE due_ms IS NOT NULL AND due_ms <= :now;
 -- name: count_due_of
 -- kind: routed
 SELECT count(*) FROM memory WHERE namespace = :namespace AND due_ms IS NOT NULL AND due_ms <= :now;
+
+-- name: count_changes
+-- kind: fan-out
+SELECT coalesce(sum(changes), 0) FROM operation WHERE at_ms >= :since;
+
+-- name: count_changes_of
+-- kind: routed
+SELECT coalesce(sum(changes), 0) FROM operation WHERE namespace = :namespace AND at_ms >= :since;
 
 -- Days are counted from 1970 UTC. A loss is dated by the memory, not by the operation: a late sweep is of several days.
 -- name: stored_by_day

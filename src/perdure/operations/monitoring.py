@@ -1,0 +1,135 @@
+"""How a store is doing: figures, and what of them a person should see. Reads only; none of it is an access."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from perdure.operations.lifecycle.review import review
+from perdure.operations.lifecycle.sweep import waits
+from perdure.operations.ports import Context
+from perdure.records.document import UNREAD, Shelf
+from perdure.records.instant import DAY_MS, Instant, from_instant
+from perdure.records.memory import MemoryItem, Status
+from perdure.records.report import Alert, JournalGrowth, Stats
+from perdure.rules.alerts import BUDGET, find_alerts, gate_of
+from perdure.rules.lifecycle.signals import memory_items
+from perdure.rules.lifecycle.trajectory import replay
+from perdure.rules.statistics import (
+    SHOWN,
+    at_risk,
+    count_memories,
+    mean_values,
+    percentiles,
+    suggested_reviews,
+    vault_candidates,
+)
+
+SAMPLE: Final = 5000
+"""So many memories of a namespace are looked at."""
+RISK_DAYS: Final = 30
+SOON_DAYS: Final = 7
+_FIRST: Final = (-(2**62), 0)
+"""Before every due instant."""
+_READ: Final = 200
+"""So many journals are read for the gates of what is held."""
+_GUARD: Final = "meaning guard"
+
+
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """What one namespace has before it."""
+
+    fading: list[tuple[MemoryItem, Instant]]  # what would be archived, and when
+    held: dict[str, Instant]  # memory whose move is held back -> since when
+    gates: Mapping[str, int]  # gate -> how many of them it holds
+    overdue: Instant | None  # since when the oldest due move waits for a sweep
+    questions: int  # to a person
+
+
+def stats(ctx: Context, namespace: str | None) -> Stats:
+    """Return how a store, or one namespace, is doing."""
+    now, tally, space = ctx.clock(), ctx.store.tally(namespace), ctx.store.space()
+    counts, places = count_memories(tally), sorted({row[0] for row in tally})
+    records = [r for place in places for r in ctx.store.sample_records(place, 1 + counts.visible // SAMPLE, SAMPLE)]
+    sample, ahead = memory_items(records, ctx.policy, now), [_ahead(ctx, place, now) for place in places]
+    fading = sorted((f for a in ahead for f in a.fading), key=lambda f: (f[1], f[0].id))
+    held = sorted((since, i) for a in ahead for i, since in a.held.items())
+    overdue = min((a.overdue for a in ahead if a.overdue is not None), default=None)
+    reviews = suggested_reviews(sample, ctx.policy)
+    return Stats(
+        namespaces=len(places),
+        memories=counts.visible,
+        tiers=counts.tiers,
+        statuses=counts.statuses,
+        kinds=counts.kinds,
+        value_percentiles=percentiles([m.value for m in sample]),
+        due_now=ctx.store.count_due(namespace, now),
+        due_soon=ctx.store.count_due(namespace, now + SOON_DAYS * DAY_MS),
+        at_risk=at_risk(fading, sample),
+        review_suggested=len(reviews),
+        reviews=tuple((m.id, round(m.retention, 4)) for m in reviews[:SHOWN]),
+        without_vector=ctx.store.count_without_vector(namespace),
+        space=None if space is None else space.name,
+        sampled=len(sample),
+        model=None if ctx.model is None else getattr(ctx.model, "use", None),  # a caller's own model may count nothing
+        unread=sum(
+            d.data["unread"] for p in places for d in ctx.store.documents.find_named(p, Shelf.LEARNED, [UNREAD])
+        ),
+        value_by_form=mean_values(sample),
+        vault_candidates=vault_candidates(sample, ctx.policy),
+        fading=len(fading),
+        about_to_fade=tuple((m.id, round(m.value, 4), _text(at)) for m, at in fading[:SHOWN]),
+        overdue_since=None if overdue is None else _text(overdue),
+        held=dict(sum((Counter(a.gates) for a in ahead), Counter({_GUARD: sum(m.state.firm for m in sample)}))),
+        held_first=tuple((i, _text(since)) for since, i in held[:SHOWN]),
+        questions=sum(a.questions for a in ahead),
+        journal=JournalGrowth(*(ctx.store.count_changes(namespace, at) for at in (now - DAY_MS, now - 7 * DAY_MS, 0))),
+    )
+
+
+def alerts(ctx: Context, namespace: str | None) -> list[Alert]:
+    """Return what a person should see of a store, or of one namespace: the most severe first."""
+    now, found = ctx.clock(), list[Alert]()
+    for place in ctx.store.namespaces() if namespace is None else [namespace]:
+        tasks = {d.id: d.data for d in ctx.store.documents.page(place, Shelf.UPKEEP, ("", ""), SHOWN)}
+        found += find_alerts(stats(ctx, place), place, tasks, ctx.policy.alerts, from_instant(now))
+    severities = ("critical", "warning", "info")
+    return sorted(found, key=lambda a: (severities.index(a.severity), a.namespace, a.name))
+
+
+def _ahead(ctx: Context, place: str, now: Instant) -> _Ahead:
+    """Return what a namespace has before it: the first moves that fall due, and what waits."""
+    until = now + RISK_DAYS * DAY_MS
+    due = {i: at for i, at, _ in ctx.store.due_ids(place, until, _FIRST, SAMPLE, held=False)}
+    states = {i: state for i, (state, _) in ctx.store.states(place, list(due)).items()}
+    gone = {
+        t.id: t.transitions[-1].at
+        for t in replay(states, ctx.store.accesses(place, list(states), now), until, ctx.policy)
+        if t.after.status is not Status.ACTIVE
+    }
+    items = memory_items(ctx.store.get(place, list(gone)), ctx.policy, now)
+    held = {i: at for i, at, _ in ctx.store.due_ids(place, now, _FIRST, SAMPLE, held=True)}
+    return _Ahead(
+        fading=[(m, max(now, gone[m.id])) for m in items],
+        held=held,
+        gates=_gates(ctx, place, held),
+        overdue=min((max(due[i], s.recorded_ms) for i, s in states.items() if due[i] <= now), default=None),
+        questions=len(review(ctx, place, SAMPLE)),
+    )
+
+
+def _gates(ctx: Context, place: str, held: Collection[str]) -> Mapping[str, int]:
+    """Return gate -> how many memories it holds back; of what no budget holds the journal says which gate did."""
+    if not held:
+        return {}
+    budget = set(held) & waits(ctx, place).keys()
+    rest = sorted(set(held) - budget)
+    told = Counter(gate for i in rest[:_READ] if (gate := gate_of([e.because for e in ctx.store.journal(place, i)])))
+    return Counter({BUDGET: len(budget)}) + told
+
+
+def _text(instant: Instant) -> str:
+    return from_instant(instant).isoformat()

@@ -1,0 +1,83 @@
+"""What of a namespace's figures a person should see: each alert has its threshold in the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from perdure.records.policy_lifecycle import AlertPolicy
+from perdure.records.report import Alert, Stats
+
+_LEAST_CHANGES = 100
+"""Fewer journalled changes in a day are no growth that matters."""
+_HELD = "held back by the "
+BUDGET = "loss budget"
+_HOUR_SECONDS = 3600.0
+_DAY_SECONDS = 24 * _HOUR_SECONDS
+
+
+def gate_of(reasons: Sequence[str]) -> str:
+    """Return the gate that held a memory back last, by the reasons of its journal, oldest first; empty for none."""
+    told = [reason.removeprefix(_HELD) for reason in reasons if reason.startswith(_HELD)]
+    return told[-1].partition(":")[0] if told else ""
+
+
+def find_alerts(
+    found: Stats, namespace: str, tasks: Mapping[str, Mapping[str, Any]], keys: AlertPolicy, now: datetime
+) -> list[Alert]:
+    """Return the alerts of a namespace whose value reaches the threshold; a threshold of 0 turns one off.
+
+    Args:
+        found: The namespace's figures.
+        namespace: Its name.
+        tasks: Task of maintenance -> what is written down about its last run.
+        keys: The thresholds.
+        now: When the figures were taken.
+    """
+    return [
+        Alert(name, severity, namespace, round(value, 4), float(threshold), message, ids)
+        for name, severity, value, message, ids in (*_of_maintenance(found, tasks, now), *_of_memories(found, now))
+        if (threshold := getattr(keys, name)) and value >= threshold
+    ]
+
+
+_Row = tuple[str, str, float, str, tuple[str, ...]]
+"""Name, severity, value, message, ids."""
+
+
+def _of_maintenance(found: Stats, tasks: Mapping[str, Mapping[str, Any]], now: datetime) -> Iterator[_Row]:
+    if found.overdue_since is not None:
+        hours = (now - datetime.fromisoformat(found.overdue_since)).total_seconds() / _HOUR_SECONDS
+        told = f"moves wait for a sweep since {_minute(found.overdue_since)}: run maintenance (perdure maintain)"
+        yield "overdue_hours", "critical", hours, told, ()
+    for task, data in tasks.items():
+        failures = int(data.get("failures", 0))
+        told = f"the {task} has failed {failures} times in a row: {data.get('note', '')}"
+        yield "failures", "critical", failures, told, ()
+    day = found.journal.day if found.journal else 0
+    if day >= _LEAST_CHANGES:
+        each = day / max(1, found.memories)
+        yield "journal_changes", "warning", each, f"the journal took in {day:,} changes within a day", ()
+
+
+def _of_memories(found: Stats, now: datetime) -> Iterator[_Row]:
+    risky = tuple(i for i, _, _ in found.at_risk)
+    told = f"{len(risky)} valuable memories would be archived within 30 days; pin or use them to keep them"
+    yield "at_risk", "warning", len(risky), told, risky
+    share = found.fading / max(1, found.memories)
+    told = f"{found.fading:,} of {found.memories:,} memories would be archived within 30 days"
+    yield "fading_share", "warning", share, told, tuple(i for i, _, _ in found.about_to_fade)
+    if found.held_first:
+        since = found.held_first[0][1]
+        gates = ", ".join(f"{gate} {count:,}" for gate, count in found.held.items())
+        days = (now - datetime.fromisoformat(since)).total_seconds() / _DAY_SECONDS
+        told = f"gates hold moves back since {_minute(since)} ({gates}); `sweep` with accept_loss carries them out"
+        yield "held_days", "warning", days, told, tuple(i for i, _ in found.held_first)
+    yield "questions", "info", found.questions, f"{found.questions:,} questions wait for a person (perdure review)", ()
+    near = tuple(i for i, _, _ in found.vault_candidates)
+    yield "vault_candidates", "info", len(near), f"{len(near)} memories are nearly worth the vault", near
+
+
+def _minute(text: str) -> str:
+    return text[:16].replace("T", " ")
