@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from perdure.records.document import Document, Shelf
+from perdure.records.errors import SpaceMismatch
 from perdure.records.importance_row import ImportanceRow
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
@@ -15,7 +16,7 @@ from perdure.records.plan import Change, Row
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
 from perdure.records.vector import Space, Vector
-from perdure.stores import reading, short_ids, spaces
+from perdure.stores import reading, short_ids
 from perdure.stores.packing import unpacked
 from perdure.stores.repairing import row_repairs
 from perdure.stores.rows import change_of, content_digest, document_of, entry_of, json_value, operation_of
@@ -276,10 +277,10 @@ class SqlStore(ABC):
 
     def add_space(self, space: Space, *, activate: bool) -> None:
         if self.space() != space:
-            self._admin(lambda s: spaces.add_space(s, space, activate=activate))
+            self._admin(lambda s: _add_space(s, space, activate=activate))
 
     def prepare_space(self, space: Space) -> None:
-        self._admin(lambda s: spaces.prepare_space(s, space))
+        self._admin(lambda s: _prepare_space(s, space))
 
     def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:
         known = self._global("space_of", name=space.name)
@@ -325,3 +326,27 @@ class SqlDocuments:
 
     def _documents(self, namespace: str, name: str, /, **bindings: Any) -> list[Document]:
         return [document_of(values) for values in self._rows(namespace, name, **bindings)]
+
+
+def _add_space(session: Session, space: Space, *, activate: bool) -> None:
+    """Make a space known and, if none is active or ``activate`` says so, the one that searches use.
+
+    Raises:
+        SpaceMismatch: Another space is active, and ``activate`` is False.
+    """
+    found = reading.active_space(session)
+    if found is not None and found[1] != space and not activate:
+        raise SpaceMismatch(
+            f"The store's vectors are from {found[1].name}, these are from {space.name}.",
+            remedy="Run `perdure reembed` to make new vectors for the store.",
+        )
+    _prepare_space(session, space)
+    session.run("activate_space", name=space.name)
+
+
+def _prepare_space(session: Session, space: Space) -> None:
+    """Make a space known."""
+    while session.value("space_of", name=space.name) is None:  # another process may have taken the number
+        session.run(
+            "insert_space", name=space.name, model=space.model, dimensions=space.dimensions, version=space.version
+        )

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from perdure import __version__
-from perdure.interfaces.cli import backup, file_commands, plan, plugin, server, setup, transfer, trust
+from perdure.interfaces.cli import file_commands, plan, server, setup, transfer
 from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
 from perdure.interfaces.cli.commands import verb_commands
 from perdure.interfaces.cli.lazy_command import own_command
@@ -35,14 +35,18 @@ BRIEF: Final = {v.command for v in VERBS.values() if v.panel in SHORT}
 OWN: Final[Mapping[Panel, Mapping[str, Body]]] = {
     "Maintenance": {"maintain": server.maintain, "apply": plan.apply},
     "Export and copy": {"export": transfer.export, "import": transfer.import_, "copy": transfer.copy},
-    "Backups": {"backup": backup.backup, "restore-backup": backup.restore_backup},
+    "Backups": {"backup": transfer.backup, "restore-backup": transfer.restore_backup},
     "PostgreSQL": {"migrate": server.migrate, "postgres": server.postgres},
     "Setup": {
         "mcp": setup.mcp,
         "mcp-config": setup.mcp_config,
         "hook": command.hook,
-        "trust": trust.trust,
+        "trust": setup.trust,
         "demo": setup.demo,
+        "policy show": setup.policy_show,
+        "policy check": setup.policy_check,
+        "plugin install": setup.plugin_install,
+        "plugin path": setup.plugin_path,
     },
 }
 """Panel of the help page -> command -> function, of commands that are no verbs."""
@@ -64,12 +68,10 @@ GROUPS: Final[Mapping[str, tuple[Panel, str]]] = {
 def all_commands() -> dict[str, TyperCommand | TyperGroup]:
     """Return every command and group by name, panel by panel as the help page lists them."""
     made = [*verb_commands(file_commands.STEPS), *plan.plan_commands()]
-    made += [("policy", own_command("show", setup.policy_show)), ("policy", own_command("check", setup.policy_check))]
-    made += [
-        ("plugin", own_command("install", plugin.plugin_install)),
-        ("plugin", own_command("path", plugin.plugin_path)),
-    ]
-    made += [("", own_command(name, f, panel)) for panel, functions in OWN.items() for name, f in functions.items()]
+    for panel, functions in OWN.items():
+        for words, function in functions.items():
+            group, _, name = words.rpartition(" ")
+            made.append((group, own_command(name, function, None if group else panel)))
     alone: list[TyperCommand | TyperGroup] = [command for group, command in made if not group]
     for name, (panel, text) in GROUPS.items():
         inside = [command for group, command in made if group == name]

@@ -145,11 +145,11 @@ def alerts(call: Call) -> Exit:
     return Exit.ALERT if any(a.severity != "info" for a in found) else Exit.OK
 
 
-def check(call: Call) -> Exit:
+def check(call: Call, **arguments: Any) -> Exit:
     """Check the store. Exit code 1 if problems are found."""
     with call.memory() as memory:
-        faults = memory.check()
-        call.show(memory, VERBS["check"], {}, faults, notes={"store": call.shown_store, "sound": not faults})
+        faults = memory.check(**arguments)
+        call.show(memory, VERBS["check"], arguments, faults, notes={"store": call.shown_store, "sound": not faults})
     return Exit.FAILED if faults else Exit.OK
 
 

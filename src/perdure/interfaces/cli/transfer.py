@@ -1,9 +1,10 @@
-"""Commands that move a store: into a file, out of a file, and straight into another store."""
+"""Commands that move a store: into an export and out of it, into another store, into a backup and back."""
 
 from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -100,3 +101,37 @@ def _show(call: Call, done: Moved, verb: str, place: str, begun: float) -> None:
     if not done.whole:
         lines.append(Line("The file was truncated: only its complete part is stored.", tone="warning"))
     call.answer({"store": place, **done.to_dict(), "seconds": seconds}, *lines)
+
+
+def backup(
+    call: Call,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The backup file to write.")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write a verified copy of the store's file as it is at this moment; other processes may go on writing."""
+    begun = time.perf_counter()
+    done = compose.backup(call.store, Path(file).expanduser(), overwrite=force)
+    seconds = round(time.perf_counter() - begun, 3)
+    counts = {"memories": done.memories, "operations": done.operations, "bytes": done.size}
+    call.answer(
+        {"store": call.shown_store, "file": str(done.path), **counts, "seconds": seconds},
+        Line((f"Backed up {counted(done.memories, 'memory')} to ", Foreign(str(done.path)), f" in {seconds:.1f} s.")),
+    )
+
+
+def restore_backup(
+    call: Call,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file that 'perdure backup' wrote.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an existing store; the old one is kept as NAME.before-restore.")
+    ] = False,
+) -> None:
+    """Verify a backup and put it where --store says. Stop what uses the store first."""
+    done = compose.restore_backup(Path(file).expanduser(), call.prepared_store(), overwrite=force)
+    kept = None if done.kept is None else str(done.kept)
+    before = () if kept is None else (" The previous store is now ", Foreign(kept), ".")
+    counts = {"memories": done.memories, "operations": done.operations}
+    call.answer(
+        {"store": call.shown_store, "file": file, **counts, "kept": kept},
+        Line((f"Restored {counted(done.memories, 'memory')} to ", Foreign(call.shown_store), ".", *before)),
+    )
