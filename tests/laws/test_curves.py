@@ -74,6 +74,8 @@ def value(data: Rows, keys: dict[str, float]) -> ValueCurve:
         confidence(data, keys),
         column(data, "lag"),
         column(data, "reinforcements"),
+        column(data, "base"),
+        (0.35, 0.25 * (1.0 - keys.get("weight", 0.0)), 0.20, 0.20, 0.25 * keys.get("weight", 0.0)),
     )
 
 

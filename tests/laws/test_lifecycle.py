@@ -411,6 +411,7 @@ def test_the_value_of_a_fact_counts_each_part_by_its_own_clock(state, apart, con
         + shares.uniqueness * state.uniqueness
         + shares.confidence * sure
         + shares.recency * recency
+        + shares.importance * state.importance
     )
 
 

@@ -69,7 +69,7 @@ def test_the_seeds_triggers_compress_by_themselves(opening, clock):
 @pytest.mark.behaviour("FORM6")
 def test_balanced_compresses_late_and_only_long_texts(opening, clock):
     memory = opening()
-    long, short = memory.remember(GARDEN), memory.remember("The tea is in the cupboard.")
+    long, short = memory.remember(GARDEN, importance=0.5), memory.remember("The tea is in the cupboard.")
     clock.passes(days=29)
     memory.sweep()
     assert memory.get(long.id).form is Form.FULL

@@ -90,7 +90,7 @@ def test_the_confidence_in_a_reason_counts_from_the_validation(fact, clock):
 )
 def test_accesses_of_one_instant_are_a_burst(opening, clock, needed, reads, tier):
     """So many accesses within four hours bring a warm memory to hot, and several may fall on one instant."""
-    only_confidence = {"frequency": 0.0, "uniqueness": 0.0, "confidence": 1.0, "recency": 0.0}
+    only_confidence = {"frequency": 0.0, "uniqueness": 0.0, "confidence": 1.0, "recency": 0.0, "importance": 0.0}
     memory = opening({**WORDS_ONLY, "value": only_confidence, "tiers": {"burst_accesses": needed}})
     kept = memory.remember("the deploy is on tuesday", confidence=0.5)
     passed = 0

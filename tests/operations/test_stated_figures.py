@@ -17,7 +17,7 @@ def test_confidence_in_a_value_counts_from_the_confirmation_and_recency_from_the
     clock.passes(days=20)
     found = memory.get(fact)
     assert found.confidence == pytest.approx(0.72 * exp(-0.01 * 20), abs=1e-3)
-    assert found.value == pytest.approx(0.25 + 0.2 * found.confidence, abs=1e-3)
+    assert found.value == pytest.approx(0.15 + 0.2 * 0.7 + 0.2 * found.confidence, abs=1e-3)
 
 
 def test_a_reason_states_the_confidence_since_the_confirmation(memory, clock):

@@ -200,7 +200,7 @@ def test_contradictions_are_refused(data, words):
 @pytest.mark.parametrize(
     "data",
     [
-        {"value": {"frequency": 0.30, "uniqueness": 0.30}},
+        {"value": {"frequency": 0.30, "uniqueness": 0.20}},
         {"tiers": {"warm_keep_value": 0.5, "hot_to_warm_value": 0.5, "hot_keep_value": 0.5}},
         {"tiers": {"warm_to_hot_value": 0.6}},
         {"embedder": {"model": "endpoint", "base_url": "http://localhost/v1", "name": "m"}},

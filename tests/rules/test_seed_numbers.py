@@ -301,6 +301,7 @@ def value(mass=0.0, unique=0.0, sure=0.0, days=0.0, confirmed=0) -> float:
         ConfidenceCurve(np.array([float(sure)]), np.zeros(1)),
         np.zeros(1),
         np.array([float(confirmed)]),
+        np.zeros(1),
     )
     return float(curve.value(days)[0])
 
@@ -421,7 +422,7 @@ def test_entry(entry, expected):
 )
 def test_hot_entry_is_inclusive(threshold, expected):
     """A unique memory of confidence 1 is born with value 0.65 (no accesses yet), so the threshold is moved to it."""
-    policy = policy_from({"tiers": {"hot_entry_value": threshold}})
+    policy = policy_from({"preset": "tiered", "tiers": {"hot_entry_value": threshold}})
     assert born(policy, confidence=1.0).tier is expected
 
 

@@ -83,9 +83,8 @@ def test_a_row_of_the_schedule_of_reinforcement(reinforcements, days, kept):
         row("004-1.2-access_recency", "recency", 0.20),
     ],
 )
-@pytest.mark.parametrize("policy", [RETENTION, policy_from({})], ids=["retention", "balanced"])
-def test_a_row_of_the_weights_of_value(policy, signal, weight):
-    assert getattr(policy.value, signal) == weight
+def test_a_row_of_the_weights_of_value(signal, weight):
+    assert getattr(RETENTION.value, signal) == weight
 
 
 @pytest.mark.behaviour("004-6.2-full-to-summary", "004-6.2-summary-to-keywords", "004-6.2-keywords-to-embedding")

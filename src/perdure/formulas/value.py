@@ -24,15 +24,16 @@ class ValueCurve:
     confidence: ConfidenceCurve  # the confidence curve of the same memories
     confidence_lag: Array  # days that confidence is older than the last access; negative if validated since, shape [n]
     reinforcements: Array  # shape [n]
-    # shares of frequency, uniqueness, confidence and recency; they sum to 1
-    weights: tuple[float, float, float, float] = (0.35, 0.25, 0.20, 0.20)
+    importance: Array  # its base, 0 to 1: what was said is worth the same however old it is, shape [n]
+    # shares of frequency, uniqueness, confidence, recency and importance; they sum to 1
+    weights: tuple[float, float, float, float, float] = (0.35, 0.25, 0.20, 0.20, 0.0)
     mass_rate: float = 0.05  # loss per day of the access counter
     full_mass: float = 20.0  # the counter at which frequency is 1
     recency_rate: float = 0.1  # loss per day of recency
     recency_gain: float = 0.1  # what each reinforcement adds to recency
 
     def parts(self, days: ArrayLike) -> dict[str, Array]:
-        """Return the four parts, each 0 to 1 before its weight, shape [n]."""
+        """Return the parts, each 0 to 1 before its weight, shape [n]."""
         d = ages(days)
         frequency, confidence, recency = self._falling(d)
         return {
@@ -40,6 +41,7 @@ class ValueCurve:
             "uniqueness": np.broadcast_to(self.uniqueness, d.shape) if d.shape else self.uniqueness,
             "confidence": confidence,
             "recency": recency,
+            "importance": np.broadcast_to(self.importance, d.shape) if d.shape else self.importance,
         }
 
     def _falling(self, d: Array) -> tuple[Array, Array, Array]:
@@ -53,7 +55,7 @@ class ValueCurve:
     def value(self, days: ArrayLike) -> Array:
         """Return value, 0 to 1, shape [n]."""
         (frequency, confidence, recency), weights = self._falling(ages(days)), self.weights
-        parts = (frequency, self.uniqueness, confidence, recency)
+        parts = (frequency, self.uniqueness, confidence, recency, self.importance)
         first, *others = (weight * part for weight, part in zip(weights, parts, strict=True))
         return np.asarray(sum(others, start=first), dtype=np.float64)
 
@@ -65,6 +67,7 @@ class ValueCurve:
             ConfidenceCurve(self.confidence.base[:, None], self.confidence.rate[:, None]),
             self.confidence_lag[:, None],
             self.reinforcements[:, None],
+            self.importance[:, None],
             self.weights,
             self.mass_rate,
             self.full_mass,

@@ -21,10 +21,11 @@ from perdure.records.message import Message
 from perdure.records.new_memory import Draft
 from perdure.records.outcome import operations_of
 from perdure.records.report import Ingested
+from perdure.records.sort import Sort
 from perdure.rules.prompt_context import remove_blocks
 from perdure.rules.redaction import redact_key
 from perdure.rules.source_trust import trust_of, with_trust
-from perdure.rules.usage_detection import REPLYING
+from perdure.rules.usage_detection import REPLYING, only_repeats
 from perdure.rules.validation import inputs as intake
 from perdure.rules.validation import values
 from perdure.rules.worth import asks, sort_of
@@ -36,6 +37,7 @@ class _Said:
 
     drafts: list[Draft]  # in their order, each key once
     replies: frozenset[str | None]  # keys of those that an assistant said
+    echoes: frozenset[str | None]  # keys of those replies that only repeat the person's message before them
     injected: int  # messages that held nothing but memories that were put before the agent
 
 
@@ -69,7 +71,7 @@ def ingest(
     used, marks = mark_used(
         ctx, seen
     )  # before the replies are stored: if this is interrupted, the next time notices them again
-    new = [d for d in fresh if d.key not in seen.echoes]
+    new = [d for d in fresh if d.key not in seen.echoes | said.echoes]
     stored = remember(ctx, new, namespace, operation="ingest", embed=embed, progress=progress)
     sessions = tuple(dict.fromkeys(d.session for d in said.drafts if d.session is not None))
     learnt = ctx.extension.learn(ctx, namespace, sessions)  # what an interrupted run left, too
@@ -117,7 +119,8 @@ def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scop
     repeats: dict[str, int] = {}
     drafts: list[Draft] = []
     replies: set[str | None] = set()
-    before: dict[str | None, bool] = {}  # whether the last message of a session asks
+    echoes: set[str | None] = set()
+    last: dict[str | None, Draft] = {}  # the last message of each session
     for position, message in enumerate(messages, 1):
         content: Any = message.content  # what a caller gave is checked below
         if ctx.policy.use.skip_echoes and isinstance(content, str) and content.strip():
@@ -144,16 +147,28 @@ def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scop
             raise InvalidInput(
                 f"Message {position} was refused: {error.message} Nothing was stored.", remedy=error.remedy
             ) from error
-        sort, shown_by = sort_of(checked.text, message.role, answers=before.get(checked.session, False))
-        before[checked.session] = asks(checked.text)
-        importance = getattr(ctx.policy.worth, sort)
-        key = _key(checked, message, repeats)
-        made = replace(checked, key=key, sort=sort, importance=importance, worth=shown_by)
-        drafts.append(ctx.extension.weigh(ctx, made, message.role))
+        earlier = last.get(checked.session)
+        made = _weighed(ctx, replace(checked, key=_key(checked, message, repeats)), message.role, earlier)
         if message.role.lower() in REPLYING:
-            replies.add(drafts[-1].key)
+            replies.add(made.key)
+            if ctx.policy.use.skip_echoes and earlier is not None and _is_echo(made, earlier):
+                echoes.add(made.key)
+        last[made.session] = made
+        drafts.append(made)
     marked_hot = _last_ones(unique_in_batch(drafts), ctx.policy.tiers.hot_messages)
-    return _Said(marked_hot, frozenset(replies), len(messages) - len(drafts))
+    return _Said(marked_hot, frozenset(replies), frozenset(echoes), len(messages) - len(drafts))
+
+
+def _weighed(ctx: Context, draft: Draft, role: str, earlier: Draft | None) -> Draft:
+    """Return a message with what it does, and its importance by that."""
+    sort, shown_by = sort_of(draft.text, role, answers=earlier is not None and asks(earlier.text))
+    made = replace(draft, sort=sort, importance=getattr(ctx.policy.worth, sort), worth=shown_by)
+    return ctx.extension.weigh(ctx, made, role)
+
+
+def _is_echo(reply: Draft, earlier: Draft) -> bool:
+    """Return whether a reply says nothing but what a person said just before it."""
+    return earlier.sort is not Sort.REPLY and only_repeats(reply.text, [earlier.text])
 
 
 def _last_ones(drafts: Sequence[Draft], count: int) -> list[Draft]:

@@ -83,12 +83,13 @@ class RetentionPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ValuePolicy:
-    """What a memory is worth keeping at hand: shares of its four parts; they sum to 1."""
+    """What a memory is worth keeping at hand: shares of its parts; they sum to 1."""
 
     frequency: float = store_key(0.35, "Weight of access frequency.", 0, 1)
-    uniqueness: float = store_key(0.25, "Weight of uniqueness.", 0, 1)
+    uniqueness: float = store_key(0.15, "Weight of uniqueness.", 0, 1)
     confidence: float = store_key(0.20, "Weight of confidence.", 0, 1)
-    recency: float = store_key(0.20, "Weight of recency.", 0, 1)
+    recency: float = store_key(0.10, "Weight of recency.", 0, 1)
+    importance: float = store_key(0.20, "Weight of importance, as it is stored: it does not fade in value.", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,12 +279,16 @@ def sections() -> dict[str, type]:
 _EVEN: Final = dict.fromkeys((f.name for f in fields(WorthPolicy)), 0.5)
 """The importance of every new memory, whoever says it, under all presets but the default."""
 
+_FOUR_PARTS: Final = {"uniqueness": 0.25, "recency": 0.20, "importance": 0.0}
+"""The weights of value under all presets but the default, where they differ from it."""
+
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "balanced": {},
     # Importance only, for ranking; nothing is hidden or compressed.
     "importance-decay": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
         "worth": _EVEN,
+        "value": _FOUR_PARTS,
         "confidence": {"daily_factor": 1.0},
         "archive": {"rule": "never"},
         "compression": {"rule": "never"},
@@ -293,6 +298,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "confidence-decay": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
         "worth": _EVEN,
+        "value": _FOUR_PARTS,
         "confidence": {"daily_factor": 0.95},
         "archive": {"rule": "confidence"},
         "compression": {"rule": "never"},
@@ -301,6 +307,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "facts": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
         "worth": _EVEN,
+        "value": _FOUR_PARTS,
         "confidence": {"daily_factor": 1.0},
         "archive": {"rule": "never"},
         "compression": {"rule": "never"},
@@ -311,6 +318,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "activation": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0, "on_access": 0.0},
         "worth": _EVEN,
+        "value": _FOUR_PARTS,
         "strength": {"on_access": 1.0},
         "tiers": {"vault_reinforcements": 1},
         "use": {"boost": 0.0},
@@ -323,6 +331,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "tiered": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
         "worth": _EVEN,
+        "value": _FOUR_PARTS,
         "confidence": {"daily_factor": 1.0, "fact_rate": 0.0},
         "archive": {"rule": "value", "value_below": 0.1},
         "tiers": {"vault_full_accesses": 0},

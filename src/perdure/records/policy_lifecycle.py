@@ -97,7 +97,9 @@ class UsePolicy:
     window_minutes: float = store_key(
         30.0, "Maximum age in minutes of the recalls that a reply may have used.", 1, 1440
     )
-    skip_echoes: bool = store_key(default=True, text="Do not store messages that only repeat recalled memories.")
+    skip_echoes: bool = store_key(
+        default=True, text="Do not store replies that only repeat recalled memories or the message before."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ ECHO: Final = 0.9  # from this share of a reply's content on, it says nothing of
 _SHINGLE: Final = 3  # content words in a row that are more than coincidence
 
 _PLURAL_FROM: Final = 4
-_POLITE: Final = word_set("thank thanks ok okay sure course according note notes memory remember recall")
+_POLITE: Final = word_set(
+    "thank thanks ok okay sure course alright noted understood according note notes memory remember recall"
+)
 """With such words people introduce what they repeat."""
 
 _Words = tuple[str, ...]

@@ -100,10 +100,10 @@ def _noun(kind: type) -> str:
 
 def contradictions(policy: Policy) -> Iterator[str]:
     """Yield each way in which keys contradict one another."""
-    value, tiers = policy.value, policy.tiers
-    total = value.frequency + value.uniqueness + value.confidence + value.recency
+    tiers = policy.tiers
+    total = sum(value_weights(policy))
     if abs(total - 1.0) > _ROUNDING:
-        yield f"the four weights of [value] must sum to 1, not {total:g}."
+        yield f"the weights of [value] must sum to 1, not {total:g}."
     if not tiers.warm_keep_value <= tiers.hot_to_warm_value <= tiers.hot_keep_value:
         yield (
             "tiers: warm_keep_value <= hot_to_warm_value <= hot_keep_value must hold, "
@@ -147,7 +147,7 @@ def _of_confidence_and_value(policy: Policy) -> list[Check]:
     one, archive, compression = np.ones(1), policy.archive, policy.compression
     fading = ConfidenceCurve(one, one * -math.log(policy.confidence.daily_factor))
     shares = value_weights(policy)
-    worst = ValueCurve(one, one * 0.0, ConfidenceCurve(one * 0.0, one), one * 0.0, one * 0.0, shares)
+    worst = ValueCurve(one, one * 0.0, ConfidenceCurve(one * 0.0, one), one * 0.0, one * 0.0, one * 0.0, shares)
     shrinks = compression.rule == "triggers"
     return [
         ("archive.confidence_below", fading, archive.confidence_below, archive.rule in ("confidence", "both")),

@@ -168,15 +168,17 @@ def confidence_curve(c: Columns, policy: Policy) -> tuple[ConfidenceCurve, Array
     return ConfidenceCurve(c.confidence, rate), lag
 
 
-def value_weights(policy: Policy) -> tuple[float, float, float, float]:
-    """Return the shares of frequency, uniqueness, confidence and recency in value."""
-    return policy.value.frequency, policy.value.uniqueness, policy.value.confidence, policy.value.recency
+def value_weights(policy: Policy) -> tuple[float, float, float, float, float]:
+    """Return the shares of frequency, uniqueness, confidence, recency and importance in value."""
+    v = policy.value
+    return v.frequency, v.uniqueness, v.confidence, v.recency, v.importance
 
 
 def value_curve(c: Columns, policy: Policy) -> ValueCurve:
     """Return the value curve, its age counted from the last access."""
     confidence, lag = confidence_curve(c, policy)
-    return ValueCurve(c.access_mass, c.uniqueness, confidence, lag, c.reinforcements, value_weights(policy))
+    shares = value_weights(policy)
+    return ValueCurve(c.access_mass, c.uniqueness, confidence, lag, c.reinforcements, c.importance, shares)
 
 
 def lasting_value_curve(c: Columns, policy: Policy) -> ValueCurve:
