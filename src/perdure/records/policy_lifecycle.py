@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from perdure.records.policy_key import protected_key, store_key
 
 _YEAR = 31_557_600.0
-_BASELINE = "Strength that remains without reinforcement, before importance is added."
-_PASSIVE = "Seconds until strength has covered half the distance to its target."
-_ENERGY = "Seconds until reinforcement energy halves."
-_DROP = "Maximum loss of strength per hour."
-_MANUAL = "Decay by hand may take this many times max_decay_per_cycle at once."
-_UNIT = "Energy of one reinforcement of amount 1."
-_FORGET = "A memory is forgotten at or below this strength, before importance lowers the threshold."
+
+
+def _scoped(text: str, low: float, high: float) -> Callable[[float], Any]:
+    """Return what declares a key that each scope has, given the scope's default."""
+    return lambda default: store_key(default, text, low, high)
+
+
+_baseline = _scoped("Strength that remains without reinforcement, before importance is added.", 0, 1)
+_passive = _scoped("Seconds until strength has covered half the distance to its target.", 1, _YEAR)
+_energy = _scoped("Seconds until reinforcement energy halves.", 1, _YEAR)
+_drop = _scoped("Maximum loss of strength per hour.", 0.0001, 1)
+_manual = _scoped("Decay by hand may take this many times max_decay_per_cycle at once.", 1, 100)
+_unit = _scoped("Energy of one reinforcement of amount 1.", 0.01, 100)
+_forget = _scoped("A memory is forgotten at or below this strength, before importance lowers the threshold.", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class StrengthPolicy:
     """Activation of task memories, and what all scopes share."""
 
-    baseline: float = store_key(0.05, _BASELINE, 0, 1)
-    passive_half_life: float = store_key(1800.0, _PASSIVE, 1, _YEAR)
-    reinforcement_half_life: float = store_key(900.0, _ENERGY, 1, _YEAR)
-    max_decay_per_cycle: float = store_key(0.3, _DROP, 0.0001, 1)
-    manual_multiplier: float = store_key(3.0, _MANUAL, 1, 100)
-    unit: float = store_key(1.0, _UNIT, 0.01, 100)
-    forgetting_threshold: float = store_key(0.1, _FORGET, 0, 1)
+    baseline: float = _baseline(0.05)
+    passive_half_life: float = _passive(1800.0)
+    reinforcement_half_life: float = _energy(900.0)
+    max_decay_per_cycle: float = _drop(0.3)
+    manual_multiplier: float = _manual(3.0)
+    unit: float = _unit(1.0)
+    forgetting_threshold: float = _forget(0.1)
     staleness_half_life: float = store_key(
         7200.0, "Seconds without use until energy halves a further time; all scopes.", 1, _YEAR
     )
@@ -50,26 +59,26 @@ class StrengthPolicy:
 class SessionStrengthPolicy:
     """Activation of session memories, where it differs from [strength]."""
 
-    baseline: float = store_key(0.06, _BASELINE, 0, 1)
-    passive_half_life: float = store_key(2400.0, _PASSIVE, 1, _YEAR)
-    reinforcement_half_life: float = store_key(1200.0, _ENERGY, 1, _YEAR)
-    max_decay_per_cycle: float = store_key(0.25, _DROP, 0.0001, 1)
-    manual_multiplier: float = store_key(3.0, _MANUAL, 1, 100)
-    unit: float = store_key(1.2, _UNIT, 0.01, 100)
-    forgetting_threshold: float = store_key(0.12, _FORGET, 0, 1)
+    baseline: float = _baseline(0.06)
+    passive_half_life: float = _passive(2400.0)
+    reinforcement_half_life: float = _energy(1200.0)
+    max_decay_per_cycle: float = _drop(0.25)
+    manual_multiplier: float = _manual(3.0)
+    unit: float = _unit(1.2)
+    forgetting_threshold: float = _forget(0.12)
 
 
 @dataclass(frozen=True, slots=True)
 class LongTermStrengthPolicy:
     """Activation of long-term memories, where it differs from [strength]."""
 
-    baseline: float = store_key(0.08, _BASELINE, 0, 1)
-    passive_half_life: float = store_key(43200.0, _PASSIVE, 1, _YEAR)
-    reinforcement_half_life: float = store_key(14400.0, _ENERGY, 1, _YEAR)
-    max_decay_per_cycle: float = store_key(0.15, _DROP, 0.0001, 1)
-    manual_multiplier: float = store_key(2.0, _MANUAL, 1, 100)
-    unit: float = store_key(0.9, _UNIT, 0.01, 100)
-    forgetting_threshold: float = store_key(0.08, _FORGET, 0, 1)
+    baseline: float = _baseline(0.08)
+    passive_half_life: float = _passive(43200.0)
+    reinforcement_half_life: float = _energy(14400.0)
+    max_decay_per_cycle: float = _drop(0.15)
+    manual_multiplier: float = _manual(2.0)
+    unit: float = _unit(0.9)
+    forgetting_threshold: float = _forget(0.08)
 
 
 @dataclass(frozen=True, slots=True)
