@@ -33,6 +33,7 @@ from perdure.rules.lifecycle.canaries import parse_golden
 from perdure.rules.validation.values import checked_text
 
 if TYPE_CHECKING:
+    from perdure.stores.digest_file import DigestFile
     from perdure.stores.postgres.server import Address
     from perdure.stores.postgres.store import PostgresStore
     from perdure.stores.sqlite.backup import Copied
@@ -87,6 +88,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         extension=extension,
         golden=_golden(chosen),
         backups=_backups(url, chosen),
+        summary=digest_file(chosen.digest.file) if chosen.digest.file else None,
         model=chat_model(chosen.model),
         open_copy=partial(store_at, existing=True),
     )
@@ -96,6 +98,13 @@ def open(  # noqa: A001  # perdure.open is the contract's name
 def _golden(policy: Policy) -> tuple[Canary, ...]:
     name = policy.gates.golden
     return parse_golden(toml_of(Path(name)), Path(name).name) if name else ()
+
+
+def digest_file(path: str | os.PathLike[str]) -> DigestFile:
+    """Return a file that holds a digest, among a person's lines."""
+    from perdure.stores.digest_file import DigestFile  # noqa: PLC0415  # only where it is used
+
+    return DigestFile(Path(path))
 
 
 def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 import perdure
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.cli.call import Exit
-from perdure.interfaces.files import digest_file
 from perdure.records.errors import ConflictError, DiskFull, InvalidInput, PerdureError
 from perdure.rules.lifecycle import digest as digesting
+from perdure.stores import digest_file
 
 PART = f"{digesting.BEGIN}\n# Memory (default)\n\n## Now\n- Tea. (2026-01-01) [1]\n{digesting.END}\n"
 OTHER = PART.replace("Tea", "Coffee")

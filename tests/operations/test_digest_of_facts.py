@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY
-from perdure.interfaces.files.digest_file import write
+from perdure.stores.digest_file import write
 
 HOME = {"subject": "Ana", "predicate": "home", "value": "Berlin"}
 JOB = {"subject": "Ana", "predicate": "job", "value": "baker"}

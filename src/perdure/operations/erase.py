@@ -10,12 +10,13 @@ from perdure.operations.decisions import begin
 from perdure.operations.documents import find_documents_named, find_records, pages
 from perdure.operations.journal import ERASE
 from perdure.operations.lifecycle.backup import without_memories
+from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.document import Document, Shelf
 from perdure.records.erasure import Erasure, Purged
 from perdure.records.erasure_result import ErasureResult
-from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.errors import InvalidInput, NotFound, PerdureError
 from perdure.records.memory import Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
@@ -76,6 +77,10 @@ def erase(
     texts = sorted(plan.erasure.texts)
     backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure.ids)))
     purged = ctx.store.purge(plan.namespace, texts)
+    try:
+        write_summary(ctx, plan.namespace)
+    except PerdureError as error:  # what was erased is erased
+        ctx.warn(f"{ctx.policy.digest.file} still holds what was shown before: {error}")
     return _told(replace(result, backups=backups, operations=(plan.id,)), purged, texts)
 
 

@@ -67,6 +67,18 @@ class Backups(Protocol):
         """
 
 
+class SummaryFile(Protocol):
+    """The file that holds a digest, among a person's lines."""
+
+    def write(self, text: str) -> bool:
+        """Write a digest into it, and return whether it changed.
+
+        Raises:
+            InvalidInput, ConflictError, DiskFull: It could not be written; it is as it was.
+        """
+        ...
+
+
 @dataclass(slots=True)
 class Context:
     """What every operation is given."""
@@ -83,6 +95,7 @@ class Context:
     # (text, space) -> query, so that a canary's vector is made once
     questions: dict[tuple[str, str], Query] = field(default_factory=dict)
     backups: Backups | None = None  # where backups go; None where the store has no place for them
+    summary: SummaryFile | None = None  # the file that maintenance keeps the digest in (``digest.file``)
     model: Model | None = None  # a language model, or None; it is asked only where the policy says so
     # opens another store's rows for the length of a block, to read them
     open_copy: Callable[[str], AbstractContextManager[Store]] | None = None

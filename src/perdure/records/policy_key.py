@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any, Literal
 
-Path = Literal["", "file", "folder"]
+Path = Literal["", "file", "folder", "output"]
 
 
 def store_key(
@@ -30,7 +30,8 @@ def protected_key(
 ) -> Any:
     """Declare a key that sends, reads or writes something outside the store, or that can weaken a protection.
 
-    ``path`` says what it names, if anything: a file, whose content is trusted with the policy's, or a folder. A
+    ``path`` says what it names, if anything: a file, whose content is trusted with the policy's, a folder, or a file
+    that is written. A
     relative one starts at the policy file's folder.
     """
     return _declared(default, text, low, high, choices, protected=True, path=path)

@@ -21,12 +21,12 @@ from perdure.verbs.results import as_json
 
 if TYPE_CHECKING:
     from perdure import compose
-    from perdure.interfaces.files import conversation_files, digest_file
+    from perdure.interfaces.files import conversation_files
     from perdure.memory import Memory
     from perdure.records import report
 else:
     (compose,) = lazy_modules("perdure", "compose")
-    conversation_files, digest_file = lazy_modules("perdure.interfaces.files", "conversation_files", "digest_file")
+    (conversation_files,) = lazy_modules("perdure.interfaces.files", "conversation_files")
     (report,) = lazy_modules("perdure.records", "report")
 FormatName = Literal["auto", "jsonl", "claude-code", "text", "markdown"]
 
@@ -90,9 +90,9 @@ def digest(
         made = memory.digest_details(**arguments)
         notes: dict[str, Any] = {"namespace": call.place, "file": out}
         if out is not None and check:
-            notes["stale"] = not digest_file.check(out, made.text)
+            notes["stale"] = not compose.digest_file(out).check(made.text)
         elif out is not None:
-            notes["written"] = digest_file.write(out, made.text)
+            notes["written"] = compose.digest_file(out).write(made.text)
         call.show(memory, VERBS["digest"], arguments, made, notes)
     return Exit.STALE if notes.get("stale") else Exit.OK
 

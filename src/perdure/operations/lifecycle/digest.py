@@ -42,6 +42,14 @@ def digest(
     )
 
 
+def write_summary(ctx: Context, namespace: str) -> str:
+    """Keep up the file that the policy names, if it is this namespace's; return what became of it, for people."""
+    if ctx.summary is None or namespace != ctx.policy.digest.namespace:
+        return ""
+    written = ctx.summary.write(digest(ctx, namespace).text)
+    return f"{ctx.policy.digest.file} {'was written' if written else 'is up to date'}"
+
+
 def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief: bool = False) -> Candidates:
     """Return what a digest may show: visible memories with their whole texts, without what is known to be over."""
     records = ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED)

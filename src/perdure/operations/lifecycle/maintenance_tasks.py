@@ -11,6 +11,7 @@ from perdure.operations.documents import write_documents
 from perdure.operations.erase import Selection, archived_since, erase
 from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.backup import vault
+from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
 from perdure.operations.monitoring import alerts
@@ -60,7 +61,8 @@ def upkeep(
         turns.idle(place)
         if quiet.get(place, ctx.clock()) <= ctx.clock():
             quiet[place] = min(
-                turns.run(place, task, work) for task, work in {**_tasks(ctx), **ctx.extension.tasks(ctx)}.items()
+                turns.run(place, task, work)
+                for task, work in {**_tasks(ctx, place), **ctx.extension.tasks(ctx)}.items()
             )
     return Upkept(swept, tuple(turns.runs))
 
@@ -226,6 +228,12 @@ def _erase(ctx: Context, place: str) -> TaskResult:
     return f"{count} erased for good", {"erased": count, "operations": list(done.operations)}
 
 
-def _tasks(ctx: Context) -> dict[Task, Callable[[Context, str], TaskResult]]:
+def _digest(ctx: Context, place: str) -> TaskResult:
+    """Keep up the file that holds the digest."""
+    return write_summary(ctx, place), {}
+
+
+def _tasks(ctx: Context, place: str) -> dict[Task, Callable[[Context, str], TaskResult]]:
     erasing = {Task.ERASE: _erase} if ctx.policy.upkeep.erase_archived_days else {}
-    return {Task.REPORT: _report, Task.BACKUP: _backup, **erasing}
+    kept = ctx.summary is not None and place == ctx.policy.digest.namespace
+    return {Task.REPORT: _report, Task.BACKUP: _backup, **erasing, **({Task.DIGEST: _digest} if kept else {})}

@@ -26,14 +26,18 @@ from perdure.rules.worth import sort_of
 FACTS, RULES, NOTES, SAID, OPEN = "Facts", "Rules and decisions", "Notes", "From conversations", "Open"
 SECTIONS: Final = (FACTS, RULES, NOTES, SAID, OPEN)
 
-ASSERTED: Final = 80
+ASSERTED: Final = 120
 """Bytes of sentences that are no questions with which a message says enough to count in full."""
 SLIGHT: Final = 0.5
 """What a message that asserts next to nothing counts for."""
 DELIBERATE: Final = 2.0
 """What a memory counts for that somebody asked for, decided, noted down or handed over, beside a statement's 1."""
-EVER_USED: Final = 0.3
-FULL_ACCESSES: Final = 20
+EVER_USED: Final = 4.0
+"""What having been recalled adds to value, 0 to 1, where what was merely said is shown, too."""
+EVER_USED_BRIEF: Final = 0.3
+"""What it adds in a brief digest, in which what was decided must not make room for what was asked for."""
+FULL_ACCESSES: Final = 3
+"""So many accesses count in full: what was asked for twice is asked for again."""
 PINNED: Final = 10.0
 ECHO: Final = 0.8
 """From this share of a text's words on, another that has them may say all that it says."""
@@ -73,7 +77,7 @@ def entries_of(
         if not section or not (said or section not in (SAID, OPEN)):
             continue
         if line := render_line(memory, told, older.left_out.get(memory.id, ()), year):
-            found.append(DigestEntry(memory, section, line, _worth(memory, section)))
+            found.append(DigestEntry(memory, section, line, _worth(memory, section, brief=not said)))
     return sorted(found, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
 
 
@@ -93,7 +97,7 @@ def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[st
     sort = sort_of_memory(memory)
     others = not may_answer(memory.speaker) or not is_trusted(stored_trust(memory.metadata))
     if others or sort in (Sort.SMALL_TALK, Sort.QUESTION):
-        return (SAID if memory.access_count and others else ""), ()
+        return (SAID if memory.access_count and sort is not Sort.SMALL_TALK else ""), ()
     return _place_of_told(memory, sort, names)
 
 
@@ -118,17 +122,17 @@ def _asserts(memory: MemoryItem) -> bool:
     return assertion_share(told) >= SLIGHT and not is_passing(told)
 
 
-def _worth(memory: MemoryItem, section: str) -> float:
+def _worth(memory: MemoryItem, section: str, *, brief: bool) -> float:
     """Value now, plus what was ever asked for: value forgets old accesses within weeks, a digest must not.
 
     What was merely said counts for so much as it asserts; what somebody meant to be kept counts more.
     """
     ever = math.log1p(memory.access_count) / math.log1p(FULL_ACCESSES)
-    worth = memory.value + EVER_USED * min(1.0, ever)
-    if memory.kind is Kind.EPISODE and section != RULES:
-        worth *= SLIGHT + (1.0 - SLIGHT) * assertion_share(memory.content)
-    else:
+    worth = memory.value + (EVER_USED_BRIEF if brief else EVER_USED) * min(1.0, ever)
+    if memory.kind is not Kind.EPISODE or section == RULES:
         worth *= DELIBERATE
+    elif not brief:
+        worth *= SLIGHT + (1.0 - SLIGHT) * assertion_share(memory.content)
     return worth + (PINNED if memory.pinned else 0.0)
 
 

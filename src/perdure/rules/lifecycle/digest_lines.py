@@ -78,7 +78,8 @@ def _told_words(memory: MemoryItem, told: Sequence[str], left_out: Sequence[tupl
     """Return what a memory says, in whole sentences of at most ``LONGEST_LINE`` characters; "" if there are none.
 
     Questions and polite words of a message are left out, and the words "please remember that". A note that is longer
-    than a line and has no sentence that fits is cut, because somebody wrote it down, and so is a pinned message.
+    than a line and has no sentence that fits is cut, because somebody wrote it down, and so is a message that somebody
+    pinned or that was recalled.
     """
     text = memory.content[:_READ]
     for start, end in sorted(left_out, reverse=True):
@@ -90,7 +91,7 @@ def _told_words(memory: MemoryItem, told: Sequence[str], left_out: Sequence[tupl
         requests = find_requests(text) if sort_of_memory(memory) is Sort.REQUEST else []
         parts = [request.content for request in requests] or _without_asking(parts)
     said = _fitting(told if told and not left_out else parts)
-    if not said and (memory.pinned or memory.kind is not Kind.EPISODE):
+    if not said and (memory.pinned or memory.access_count or memory.kind is not Kind.EPISODE):
         said = text
     return _as_sentence(resolve_days(said, memory.created_at.date())) if said else ""
 

@@ -25,6 +25,7 @@ class Task(StrEnum):
     BACKUP = "backup"
     LEARN = "learn"  # only where the policy lets facts be learned
     VERIFY = "verify"  # only where the knowledge file names authorities
+    DIGEST = "digest"  # only in the namespace whose digest the policy keeps in a file
     ERASE = "erase"  # only where the policy says after how long archived memories are erased
 
 
@@ -37,6 +38,7 @@ def interval(task: Task, policy: UpkeepPolicy) -> int:
             Task.BACKUP: policy.backup_days * DAY_MS,
             Task.LEARN: policy.learn_hours * HOUR_MS,
             Task.VERIFY: policy.verify_hours * HOUR_MS,
+            Task.DIGEST: policy.sweep_minutes * _MINUTE_MS,
             Task.ERASE: DAY_MS,
         }[task]
     )

@@ -26,6 +26,21 @@ class _Before:
     status: os.stat_result | None
 
 
+@dataclass(frozen=True, slots=True)
+class DigestFile:
+    """A file that holds a digest among a person's lines; the methods are the functions below."""
+
+    path: Path
+
+    def write(self, text: str) -> bool:
+        """Write a digest into the file, and return whether the file changed."""
+        return write(self.path, text)
+
+    def check(self, text: str) -> bool:
+        """Return whether the file holds this digest already."""
+        return check(self.path, text)
+
+
 def write(path: str | os.PathLike[str], text: str) -> bool:
     """Write a digest into a file; return whether the file changed.
 
