@@ -30,6 +30,7 @@ from perdure.records.errors import (
     StoreError,
     StoreReadOnly,
     StoreTooNew,
+    StoreUnfinished,
     TargetTaken,
 )
 from perdure.records.message import Message
@@ -132,7 +133,7 @@ __all__ = ["Memory", "Message", "Policy", "__version__", "copy", "load_policy", 
 __all__ += ["AuthorityWarning", "ConflictError", "CopyDiffers", "DiskFull", "EmbedderError", "EmbedderWarning"]
 __all__ += ["GateStopped", "InvalidInput", "ModelError", "ModelWarning", "NotAStore", "NotFound", "PartlyStored"]
 __all__ += ["PerdureError", "PerdureWarning", "PolicyError", "SpaceMismatch", "StoreBusy", "StoreDamaged"]
-__all__ += ["StoreError", "StoreReadOnly", "StoreTooNew", "TargetTaken", "UntrustedPolicyWarning"]
+__all__ += ["StoreError", "StoreReadOnly", "StoreTooNew", "StoreUnfinished", "TargetTaken", "UntrustedPolicyWarning"]
 __all__ += ["Absence", "Alert", "AliasChange", "AnswerSheet", "ApplyResult", "BacktestResult", "CompressionReport"]
 __all__ += ["ConsolidateResult", "DecayResult", "Digest", "Edge", "EdgeChange", "EntityMerge", "EntitySplit"]
 __all__ += ["EntityView", "Entry", "Explanation", "ExtractResult", "FactClaim", "FactLine", "FitResult", "Hit"]

@@ -24,7 +24,7 @@ from perdure.operations import transfer as moving
 from perdure.operations.ports import Backups, Context, Embedder, Progress
 from perdure.operations.store_protocol import Store
 from perdure.records.canary import Canary
-from perdure.records.errors import EmbedderError, InvalidInput, StoreError
+from perdure.records.errors import EmbedderError, InvalidInput, StoreError, StoreUnfinished
 from perdure.records.instant import Instant, clock_instant
 from perdure.records.policy import Policy
 from perdure.records.transfer import Moved
@@ -76,6 +76,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
     extension = extension_of(chosen)
     warn = Warner()
     store = _store(url, chosen, warn, create=create)
+    _refuse_unfinished(store)
     counts = getattr(maker, "count_tokens", None)
     context = Context(
         store=store,
@@ -105,6 +106,20 @@ def digest_file(path: str | os.PathLike[str]) -> DigestFile:
     from perdure.stores.digest_file import DigestFile  # noqa: PLC0415  # only where it is used
 
     return DigestFile(Path(path))
+
+
+def _refuse_unfinished(store: Store) -> None:
+    """Close and refuse a store that a copy or an import has not filled yet.
+
+    Raises:
+        StoreUnfinished: It holds a part of another store.
+    """
+    if what := store.unfinished():
+        store.close()
+        raise StoreUnfinished(
+            f"The store holds a part of another one: an interrupted {what} has not been finished.",
+            remedy=f"Run the same {what} again, it continues; or use an empty target.",
+        )
 
 
 def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:

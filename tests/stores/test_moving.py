@@ -696,3 +696,39 @@ def test_the_order_of_rows_does_not_change_a_tally(origins):
         for row in reversed(rows):
             backwards.add(row)
         assert backwards.told() == tally(store.transfer, ("default", "journal"))
+
+
+class PulledPlugError(Exception):
+    """Somebody pulled the plug."""
+
+
+def stop_after(rows):
+    def progress(done, _):
+        if done > rows:
+            raise PulledPlugError
+
+    return progress
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_target_that_is_not_finished_is_no_store_until_the_copy_has_ended(origins, at, kind):
+    source, target = origins("sqlite")[0], at(kind)()
+    rows = sum(len(found) for found in parts(source).values())
+    with pytest.raises(PulledPlugError):
+        perdure.copy(source, target, progress=stop_after(rows + rows // 2))
+    with pytest.raises(perdure.StoreUnfinished, match="an interrupted copy has not been finished"):
+        opened(target)
+    perdure.copy(source, target)
+    sound(target)
+
+
+def test_an_import_that_is_not_finished_is_no_store_either(origins, tmp_path):
+    source, target = origins("sqlite")[0], tmp_path / "new.db"
+    file = export_to(source, tmp_path / "all.jsonl")
+    rows = sum(len(found) for found in parts(source).values())
+    with pytest.raises(PulledPlugError):
+        import_from(file, target, progress=stop_after(rows + rows // 2))
+    with pytest.raises(perdure.StoreUnfinished, match="an interrupted import"):
+        opened(target)
+    import_from(file, target)
+    sound(target)

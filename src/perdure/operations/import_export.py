@@ -17,6 +17,7 @@ from perdure.operations.transfer import (
     TAIL,
     Ledger,
     Step,
+    begin_filling,
     bring_spaces,
     refuse_spaces,
     tally,
@@ -56,9 +57,12 @@ def import_lines(
     reading = _Reading(target, ledger, namespace, partial=partial, rounds=3 if twice else 2)
     if twice:
         reading.read(lines(), write=False)
+    fresh = begin_filling(target, "import")
     reading.read(lines(), write=True)
     for step, told in reading.tallies.items():
         verify(step, told, target.transfer, ledger)
+    if fresh:
+        target.mark_unfinished("")
     return Moved(len({place for place, _ in reading.tallies}), ledger.parts, ledger.written, reading.whole)
 
 

@@ -234,6 +234,12 @@ class Store(Protocol):
     def check(self, scope: CheckScope) -> list[Fault]:
         """Return what is damaged; empty for a sound store. Writers go on meanwhile."""
 
+    def unfinished(self) -> str:
+        """Return which copy or import into the empty store has begun and not ended; empty for none."""
+
+    def mark_unfinished(self, what: str) -> None:
+        """Say that a copy or import has begun, or with an empty text that it has ended."""
+
     def repairs(self, namespace: str, ids: Sequence[str], operation: str, copies: Mapping[str, Row]) -> list[Change]:
         """Return the changes that make memories what the journal says; ``copies`` has rows of an undamaged copy."""
 

@@ -63,6 +63,7 @@ def copy(source: Store, target: Store, *, namespace: str | None = None, progress
         _check_ids(source.transfer, step)
     ledger = Ledger(2 * sum(counts.values()), progress)
     starts = {step: _start(source.transfer, target.transfer, step, counts[step], ledger) for step in steps}
+    fresh = begin_filling(target, "copy")
     bring_spaces(spaces, target)
     for step in steps:
         rows, after = starts.pop(step)
@@ -73,7 +74,17 @@ def copy(source: Store, target: Store, *, namespace: str | None = None, progress
             ledger.tell(len(page))
     for step in steps:
         verify(step, tally(source.transfer, step), target.transfer, ledger)
+    if fresh:
+        target.mark_unfinished("")
     return Moved(len(steps) // len(PARTS), ledger.parts, ledger.written)
+
+
+def begin_filling(target: Store, what: str) -> bool:
+    """Mark an empty target, so that nobody takes half a store for a whole one; return whether it is marked."""
+    fresh = bool(target.unfinished()) or not target.namespaces()
+    if fresh:
+        target.mark_unfinished(what)
+    return fresh
 
 
 _NO_IDS: Final = frozenset({"namespace", "vector"})

@@ -134,6 +134,10 @@ class StoreDamaged(StoreError):  # noqa: N818  # reads as the statement it makes
     """The file failed an integrity check."""
 
 
+class StoreUnfinished(StoreError):  # noqa: N818  # reads as the statement it makes
+    """A copy or an import into the store was interrupted; it holds a part of another store."""
+
+
 class StoreReadOnly(StoreError):  # noqa: N818  # reads as the statement it makes
     """The store can be read but not written."""
 

@@ -24,6 +24,7 @@ from perdure.stores.session import Session
 from perdure.stores.statements import filter_parts
 
 T = TypeVar("T")
+_UNFINISHED: Final = "unfinished:"
 _NO_SPACE: Final = -1  # no space has this number
 
 
@@ -226,6 +227,18 @@ class SqlStore(ABC):
 
     def count_changes(self, namespace: str | None, since: Instant) -> int:
         return self._total(namespace, "count_changes", since=since)
+
+    # --- copies that are not finished
+
+    def unfinished(self) -> str:
+        """Return which copy or import into the empty store has begun and not ended; empty for none."""
+        rows = self._global("meta", key=_UNFINISHED + self.prefix)
+        return str(rows[0][0]) if rows else ""
+
+    def mark_unfinished(self, what: str) -> None:
+        """Say that a copy or import has begun, or with an empty text that it has ended."""
+        key = _UNFINISHED + self.prefix
+        self._admin(lambda s: s.run("set_meta", key=key, value=what) if what else s.run("clear_meta", key=key))
 
     # --- damage
 

@@ -314,6 +314,20 @@ UPDATE operation SET digest = :digest WHERE namespace = :namespace AND id = :id;
 -- kind: routed
 SELECT id, at_ms, query, hits FROM recall_log WHERE namespace = :namespace ORDER BY id DESC LIMIT :limit;
 
+-- --- what a store says of itself
+
+-- name: meta
+-- kind: admin
+SELECT value FROM meta WHERE key = :key;
+
+-- name: set_meta
+-- kind: admin
+INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+
+-- name: clear_meta
+-- kind: admin
+DELETE FROM meta WHERE key = :key;
+
 -- --- embedding spaces
 
 -- name: active_space
