@@ -175,6 +175,9 @@ def test_statements_are_off_where_the_policy_says_so():
     policy = KnowledgePolicy(statements=False)
     assert read("I live in Lyon", policy=policy) == []
     assert only("Remember that I live in Lyon", policy=policy).predicate == "home"
+    assert only("My landlord is Mr. Petrov", policy=policy).value.text == "Mr. Petrov"
+    assert only("My name is Ingrid", policy=policy).predicate == "name"
+    assert read("My name is Ingrid", speaker="assistant", policy=policy) == []
 
 
 def test_an_assistants_words_about_itself_are_no_facts():

@@ -69,7 +69,7 @@ def claims(
     found: list[Claim] = []
     for start, end in statements(text):
         raw = reader.sentence(start, end)
-        found += [reader.claim(c, policy) for c in raw if stated or c.learned is not Learned.STATEMENT]
+        found += [reader.claim(c, policy) for c in raw if stated or _is_sure(c, speaker)]
         if len(found) >= MOST:
             break
     return _deduplicate(found)[:MOST]
@@ -218,8 +218,6 @@ class _Reader:
         span = (plain.start(), plain.end("value"))
         return [RawClaim(plain["subject"] or "it", UNNAMED, plain.span("value"), span, Learned.CORRECTION, old=was)]
 
-    # --- from raw claims to claims
-
     def claim(self, said: RawClaim, policy: KnowledgePolicy) -> Claim:
         """Return a claim with its values read."""
         row = self.predicates.row(said.predicate)
@@ -251,6 +249,12 @@ def _in_passing(said: RawClaim) -> bool:
         return False
     own = said.subject.lower() in {"i", "we"}
     return (said.subject.lower() in PEOPLE and not own) or (said.kind == ACT and not (said.denied and own))
+
+
+def _is_sure(said: RawClaim, speaker: str | None) -> bool:
+    """Return whether something counts also where what people say in passing does not: names do."""
+    name = said.kind in {"name", "contact"} or said.predicate in {"name", "nickname"}
+    return said.learned is not Learned.STATEMENT or (name and may_answer(speaker))
 
 
 def _confidence(learned: Learned, policy: KnowledgePolicy) -> float:

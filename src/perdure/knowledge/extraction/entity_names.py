@@ -141,30 +141,19 @@ def without_accents(form: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A name means one entity.
+    """A name means one entity."""
 
-    Attributes:
-        id: Which.
-        score: How alike the names are, 0 to 1; 1 for the very same.
-        alias: The normal form of the known name that it is like.
-    """
-
-    id: str
-    score: float
-    alias: str
+    id: str  # which
+    score: float  # how alike the names are, 0 to 1; 1 for the very same
+    alias: str  # the normal form of the known name that it is like
 
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """A name may mean several entities: somebody must say which.
+    """A name may mean several entities: somebody must say which."""
 
-    Attributes:
-        name: As asked.
-        candidates: (entity, score), the nearest first, then by id.
-    """
-
-    name: str
-    candidates: tuple[tuple[str, float], ...]
+    name: str  # as asked
+    candidates: tuple[tuple[str, float], ...]  # (entity, score), the nearest first, then by id
 
 
 @dataclass(frozen=True, slots=True)

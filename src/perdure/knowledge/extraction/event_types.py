@@ -112,24 +112,16 @@ def event_importance(event: EventType, entities: int) -> float:
 
 
 def is_correction(sentence: str) -> bool:
-    """Return whether a sentence opens like a correction, or ends in ", not X".
-
-    Args:
-        sentence: One that counts: the first of its message, greetings aside.
-    """
-    if sentence.endswith("?"):
-        return False
-    head, tail = sentence[:_HEAD], sentence[-_HEAD:]
-    openings = (_DENIAL, _ACTUALLY, _NO_BUT, _MEANT)
-    return any(opening.match(head) for opening in openings) or _RATHER.search(tail) is not None
+    """Return whether a sentence, the first of its message that is no greeting, opens like a correction or ends so."""
+    return correction_at(sentence) is not None
 
 
 def correction_at(sentence: str) -> int | None:
-    """Return where a sentence goes on after the words with which it opens as a correction; None if it does not."""
-    head = sentence[:_HEAD]
+    """Return where a sentence goes on after its words of correction: 0 if it ends in ", not X", None if it has none."""
     if sentence.endswith("?"):
         return None
-    found = _ACTUALLY.match(head) or _MEANT.match(head) or _DENIAL.match(head) or _NO_BUT.match(head)
+    head = sentence[:_HEAD]
+    found = next((m for opening in (_ACTUALLY, _MEANT, _DENIAL, _NO_BUT) if (m := opening.match(head))), None)
     if found:
         return found.end()
     return 0 if _RATHER.search(sentence[-_HEAD:]) else None

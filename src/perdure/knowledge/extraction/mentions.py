@@ -36,21 +36,13 @@ _TITLED: Final = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A place in a text that names something.
+    """A place in a text that names something."""
 
-    Attributes:
-        start: First character.
-        end: One past the last; a possessive ending is left out.
-        quote: ``text[start:end]``.
-        name: The normal form.
-        known: It is a known name; else it looks like one.
-    """
-
-    start: int
-    end: int
-    quote: str
-    name: str
-    known: bool = False
+    start: int  # first character
+    end: int  # one past the last; a possessive ending is left out
+    quote: str  # ``text[start:end]``
+    name: str  # the normal form
+    known: bool = False  # it is a known name; else it looks like one
 
 
 def mentions(text: str, known: Container[str] = ()) -> list[Mention]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perdure.knowledge.extraction.entity_names import Ambiguous, Resolved, Unknown, entity_id, normal_name
 from perdure.knowledge.extraction.mentions import Mention, mentions
-from perdure.knowledge.extraction.references import Referents, may_refer, speaker_name
+from perdure.knowledge.extraction.references import FIRST_PERSON, Referents, may_refer, speaker_name
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Entity, Span
@@ -43,7 +43,7 @@ class EntityLinker:
         speaker = record.content.speaker
         if may_refer(words):
             identity = Referents(self.texts, self.names, self.fuzzy).refer(words, before, speaker)
-            if identity is None and words.casefold() in {"i", "me", "my", "we", "us", "our", "mine", "ours"}:
+            if identity is None and words.casefold() in FIRST_PERSON:
                 return self._made(speaker_name(speaker), new)
             if identity is None:
                 return None
