@@ -82,6 +82,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "use raises importance": _by("used", lambda e: "importance" in (e.after or {})),
     "a wrong answer lowers confidence": _by("used", lambda e: "confidence" in (e.after or {})),
     "reinforced by hand": _by("reinforce", lambda e: "importance" in (e.after or {})),
+    "strengthened by hand": _by("strengthen", lambda e: "level" in (e.after or {})),
     "weakened by hand": _by("weaken", lambda e: "strength" in (e.after or {}) or "level" in (e.after or {})),
     "a fact is learned": _born(kind="fact"),
     "a fact is said again": lambda e: e.operation in _SAYING and "reinforcements" in (e.after or {}) and bool(e.before),

@@ -128,6 +128,7 @@ class Player:
             "recall": self._recall,
             "mark": lambda s: self._plain("used", ids=[self._id(s)], outcome=s.arguments["outcome"]),
             "reinforce": lambda s: self._plain("reinforce", memory_ids=[self._id(s)], boost_amount=0.2),
+            "strengthen": lambda s: self._plain("strengthen", memory_ids=[self._id(s)]),
             "weaken": lambda s: self._plain("weaken", memory_ids=[self._id(s)], amount=1.0),
             "relate": self._relate,
             "reread": self._reread,

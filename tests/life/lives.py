@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from life.words import CODER, DESK, FAMILY, HISTORY, TALK, Grammar
+from life.words import BACKED_UP, CODER, DESK, FAMILY, HISTORY, TALK, Grammar
 
 MINUTES: Final = 24 * 60
 
@@ -286,6 +286,7 @@ def _desk(me: Teller, number: int) -> None:
     _clean_up(me, number)
     me.begin(18 * 60)
     _look_up_hours(me, number)
+    _back_up(me, number)
 
 
 def _look_up_hours(me: Teller, number: int) -> None:
@@ -299,6 +300,16 @@ def _look_up_hours(me: Teller, number: int) -> None:
         me.steps.append(
             Step(me.minute, "reread", {"query": "What helps when the router or the camera shows an error?"})
         )
+
+
+def _back_up(me: Teller, number: int) -> None:
+    """Let a machine write nearly the same each evening of the first weeks, which nobody ever looks up."""
+    if number < len(BACKED_UP):
+        done = "backup written, backup read, backup compared, backup kept, and the copy of the backup is fine as well"
+        written = {"content": f"The backup of the {BACKED_UP[number]} is fine: {done}.", "confidence": 0.7}
+        me.steps.append(Step(me.minute, "remember", written, f"backup {number}"))
+    if number == 5:
+        me.steps.append(Step(me.minute, "strengthen", {"id": "hours"}))
 
 
 def _clean_up(me: Teller, number: int) -> None:

@@ -110,6 +110,12 @@ CODER: Final[Grammar] = {
     "room": ("standup", "review", "planning"),
 }
 
+BACKED_UP: Final = (
+    *("archive", "mail server", "wiki", "calendar", "print queue", "shop", "ledger", "photo store", "build farm"),
+    *("test bench", "phone book", "parcel scale"),
+)
+"""What a machine at the desk backs up, an evening each."""
+
 DESK: Final[Grammar] = {
     "subject": ("{company}", "{company}", "{person}"),
     "company": ("Gai Media", "Northwall Group", "Pelican Foods", "Arbor Dental", "Kestrel Travel", "Studio Vento"),

@@ -199,3 +199,23 @@ def test_frequent_daily_and_late_sweeps_end_alike(elsewhere, seed):
     assert others == [often] * 3
     assert {status for _, status, *_ in often} == {"active", "archived"}
     assert any(status == "archived" and since % 86_400_000 == 0 for _, status, _, since, *_ in often)  # some waited
+
+
+@pytest.mark.behaviour("MO10")
+def test_what_waits_is_written_down_once_however_often_it_is_swept(opening, clock):
+    memory = opening(
+        {
+            **WORDS_ONLY,
+            "archive": {"rule": "value", "value_below": 0.99, "cold_days": 1},
+            "gates": {"loss_free_count": 1, "loss_share": 0.05, "loss_share_day": 0.05},
+        }
+    )
+    ids = [m.id for m in memory.remember_many([f"The {word} gate squeaks." for word in "abcdefgh"])]
+    clock.passes(days=9)
+    for _ in range(72):
+        clock.passes(hours=1)
+        memory.sweep()
+    told = [sum("held back" in e.because for e in memory.history(i)) for i in ids]
+    assert set(told) <= {0, 1}
+    assert sum(told) >= 4
+    assert sum(memory.get(i) is not None for i in ids) >= 2

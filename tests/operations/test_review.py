@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import bare_fact, logical
+from conftest import WORDS_ONLY, bare_fact, logical
 from perdure.records.errors import InvalidInput, NotFound
 
 DAY_MS = 86_400_000
@@ -140,3 +140,15 @@ def test_there_must_be_a_question(memory, doubtful):
         memory.settle(doubtful[0].id, "maybe")
     with pytest.raises(InvalidInput, match="1 to 1000"):
         memory.review(limit=0)
+
+
+@pytest.mark.behaviour("MO09")
+def test_an_answer_that_was_taken_back_is_none_of_the_days_questions(opening):
+    memory = opening({**WORDS_ONLY, "knowledge": {"questions_per_day": 1}})
+    for words in ("The left gate is green.", "The right gate is blue."):
+        memory.used([memory.remember(words).id], "wrong")
+    (asked,) = memory.review()
+    done = memory.settle(asked.id, "drop")
+    assert memory.review() == []
+    memory.undo(done.operation)
+    assert [q.id for q in memory.review()] == [asked.id]
