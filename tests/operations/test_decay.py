@@ -316,7 +316,7 @@ def test_decay_hides_no_more_than_the_gates_let_go_on_a_day(opening, clock):
         {
             **WORDS_ONLY,
             "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1},
-            "gates": {"loss_free_count": 0, "loss_share": 0},
+            "gates": {"loss_free_count": 0},
         }
     )
     memory.remember_many([f"note {i}" for i in range(30)])

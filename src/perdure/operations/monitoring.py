@@ -108,7 +108,7 @@ def _ahead(ctx: Context, place: str, now: Instant) -> _Ahead:
     gone = {
         t.id: t.transitions[-1].at
         for t in replay(states, ctx.store.accesses(place, list(states), now), until, ctx.policy)
-        if t.after.status is not Status.ACTIVE
+        if t.transitions and t.after.status is not Status.ACTIVE
     }
     items = memory_items(ctx.store.get(place, list(gone)), ctx.policy, now)
     held = {i: at for i, at, _ in ctx.store.due_ids(place, now, _FIRST, SAMPLE, held=True)}
