@@ -39,7 +39,7 @@ def language(code: str) -> Language:
     )
 
 
-def expression(name: str, code: str = "en") -> re.Pattern[str]:
+def expression(name: str, code: str = READ[0]) -> re.Pattern[str]:
     """Return a regular expression of a language, what it names inside filled in."""
     known = language(code).regex
     whole, before = known[name], ""
@@ -48,5 +48,5 @@ def expression(name: str, code: str = "en") -> re.Pattern[str]:
     return re.compile(whole, re.IGNORECASE | re.VERBOSE)
 
 
-WORDS: Final = language("en").words
+WORDS: Final = language(READ[0]).words
 """The lists of English words."""
