@@ -53,6 +53,9 @@ in_processes = pytest.mark.parametrize("store", STORES[:2], indirect=True)
 on_a_file = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 """For a test of what only a file has."""
 
+as_operator = pytest.mark.skipif("PERDURE_TEST_DSN" in os.environ, reason="a given server is not ours to change")
+"""For a test that changes a server as only its operator may."""
+
 START = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS_ONLY = {"embedder": {"model": "none"}}
 HASHED = {**WORDS_ONLY, "consolidate": {"content_weight": 0.3, "review_at": 0.8, "link_at": 0.75}}

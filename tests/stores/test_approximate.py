@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 import perdure
-from conftest import Clock
+from conftest import Clock, as_operator
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Query
 from perdure.records.vector import Space
@@ -129,6 +129,7 @@ def test_filters_and_newcomers_are_answered_in_full(filled, given, raw_store):
     assert newcomer.id not in found(raw_store, given, "large", LARGE)
 
 
+@as_operator
 def test_a_build_that_was_stopped_is_done_anew(filled, given, path):
     filled.optimize("large")
     index = "(SELECT oid FROM pg_class WHERE relname LIKE 'embedding_near_%')"

@@ -26,7 +26,7 @@ from perdure.stores.postgres.inserting import TYPES
 from perdure.stores.postgres.server import _text
 from perdure.stores.rows import MEMORY_COLUMNS
 from perdure.stores.statements import filled, registry, with_columns
-from servers import drop_database, fresh_database, with_prefix
+from servers import drop_database, fresh_database, on_cluster, with_prefix
 
 STATEMENTS = registry("postgres")
 ROUTED = [n for n, s in STATEMENTS.items() if s.kind == "routed"]
@@ -83,6 +83,7 @@ def _opened(url, clock=None):
 
 def _raw(path):
     connection = psycopg.connect(str(path), autocommit=True)
+    connection.execute("SET citus.propagate_set_commands = 'local'")  # workers of a cluster take nothing else
     prepare(connection)
     return connection
 
@@ -311,6 +312,16 @@ def test_the_walk_would_notice_a_fence_with_a_hole(path, alice):
     assert {"records", "states", "recalls", "journal_of_memory", "document_counts", "texts", "operations_of"} <= seen
     wide = {n for n in FAN_OUT if not nothing(attempt(path, alice, n, seeing="", asking="", reach="fan-out")[0])}
     assert {"locate", "namespaces", "operations", "tally", "due_namespaces"} <= wide
+
+
+@pytest.mark.skipif(not on_cluster(), reason="it takes a cluster")
+@pytest.mark.parametrize("name", ROUTED)
+def test_a_routed_statement_is_one_task_on_one_worker(path, alice, name):
+    with _raw(path) as connection:
+        text = f"EXPLAIN (COSTS OFF) {filled_out(name)}"
+        plan = "".join(line for (line,) in connection.execute(text, bindings(name, text, alice, "alice")))
+    assert plan.count("Task Count: 1") == 1
+    assert plan.count("Task Count") == 1
 
 
 def test_every_table_with_a_namespace_is_fenced_and_the_journal_is_append_only(path, alice):

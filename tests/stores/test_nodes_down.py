@@ -5,14 +5,13 @@ The server here is one: a policy raises what Citus says of a lost node, and a fu
 
 from __future__ import annotations
 
-import os
 import time
 
 import pytest
 import sqlglot
 from sqlglot import exp
 
-from conftest import WORDS_ONLY, Clock, HashEmbedder, opened, servers
+from conftest import WORDS_ONLY, Clock, HashEmbedder, as_operator, opened, servers
 from perdure.records.errors import IncompleteWarning, NodeUnavailable, NotFound
 from perdure.stores.postgres import outages
 from perdure.stores.postgres.distribution import limited, tables
@@ -42,7 +41,7 @@ END $$;
 )
 DOWN = f"Left out: the namespaces on {NODE}"
 
-pytestmark = pytest.mark.skipif("PERDURE_TEST_DSN" in os.environ, reason="It takes an operator to fake a cluster.")
+pytestmark = as_operator
 
 
 @pytest.fixture(scope="module")

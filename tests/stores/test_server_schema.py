@@ -7,7 +7,7 @@ import re
 import psycopg
 import pytest
 
-from conftest import WORDS_ONLY, Clock, HashEmbedder, opened, servers
+from conftest import WORDS_ONLY, Clock, HashEmbedder, as_operator, opened, servers
 from perdure.compose import migrate
 from perdure.records.errors import InvalidInput, StoreError, StoreTooOld
 from perdure.stores.postgres import distribution, schema
@@ -36,6 +36,7 @@ def test_policies_say_the_same_on_a_cluster_without_sub_selects():
             assert bare == other
 
 
+@as_operator
 def test_without_citus_it_says_so_and_the_tables_stay_as_they_are(path):
     steps = []
     with pytest.raises(StoreError, match="citus"):
@@ -130,6 +131,7 @@ INSERT INTO pg_extension SELECT 999999, 'citus', extowner, extnamespace, extrelo
 """What Perdure calls of Citus, as functions that write down what they were asked: no cluster is at hand."""
 
 
+@as_operator
 def test_a_distribution_that_stops_leaves_nothing_and_the_next_one_does_all(path):
     with servers().reader(path) as operator:
         operator.execute(CITUS)
@@ -160,6 +162,7 @@ CREATE POLICY telling ON journal FOR DELETE USING (because = 'later' AND {own});
 """
 
 
+@as_operator
 def test_a_table_that_a_later_version_adds_is_distributed_without_being_asked(path, monkeypatch, request):
     with servers().reader(path) as operator:
         operator.execute(CITUS)
