@@ -75,8 +75,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
     maker = chosen_embedder(embedder, chosen)
     extension = extension_of(chosen)
     warn = Warner()
-    store = _store(url, chosen, warn, create=create)
-    _refuse_unfinished(store)
+    store = _finished(_store(url, chosen, warn, create=create))
     counts = getattr(maker, "count_tokens", None)
     context = Context(
         store=store,
@@ -108,8 +107,8 @@ def digest_file(path: str | os.PathLike[str]) -> DigestFile:
     return DigestFile(Path(path))
 
 
-def _refuse_unfinished(store: Store) -> None:
-    """Close and refuse a store that a copy or an import has not filled yet.
+def _finished(store: Store) -> Store:
+    """Return a store; one that a copy or an import has not filled yet is closed and refused.
 
     Raises:
         StoreUnfinished: It holds a part of another store.
@@ -120,6 +119,7 @@ def _refuse_unfinished(store: Store) -> None:
             f"The store holds a part of another one: an interrupted {what} has not been finished.",
             remedy=f"Run the same {what} again, it continues; or use an empty target.",
         )
+    return store
 
 
 def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:

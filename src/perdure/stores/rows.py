@@ -37,7 +37,9 @@ CONTENT_COLUMNS: Final = ("shown", "tags", "source", "metadata")
 
 FIXED: Final = {"text", "speaker", "task", "session", "turn", "key"}
 
-_HELD, _FORM, _FIRM, _SORT = (STATE_COLUMNS.index(name) - 5 for name in ("held", "form", "firm", "sort"))
+_HELD, _FORM, _FIRM, _SORT, _ACCESSES = (
+    STATE_COLUMNS.index(name) - 5 for name in ("held", "form", "firm", "sort", "access_count")
+)
 
 MEMORY_COLUMNS: Final = (*STATE_COLUMNS, "session", "turn", "speaker", "op")
 
@@ -63,6 +65,8 @@ def state_of(values: Sequence[Any]) -> State:
     numbers[_FORM] = Form(numbers[_FORM])
     numbers[_FIRM] = bool(numbers[_FIRM])
     numbers[_SORT] = Sort(numbers[_SORT])
+    if str in map(type, numbers) or numbers[_ACCESSES] < 0:  # a file's columns take any type
+        raise ValueError("a number of its state is none")
     return State(Kind(kind), Scope(scope), Tier(tier), Status(status), bool(pinned), *numbers)
 
 

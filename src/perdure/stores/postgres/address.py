@@ -12,10 +12,11 @@ import psycopg
 from perdure.records.errors import InvalidInput
 
 MOST: Final = 1000
+LONGEST: Final = 3600
 _PREFIX: Final = re.compile(r"[^\x00-\x1f\x7f]{1,199}/")
 _PORTS: Final = re.compile(r"[0-9]{0,5}(,[0-9]{0,5})*")
 _NAME: Final = re.compile(r"[a-z_]{1,40}")
-_OURS: Final = frozenset({"namespace_prefix", "pool_size"})
+_OURS: Final = frozenset({"namespace_prefix", "pool_size", "timeout"})
 _REMEDY: Final = (
     "Write postgresql://user:password@host:port/database; in the password, @ is %40, : is %3A and / is %2F."
 )
@@ -28,10 +29,11 @@ class Address:
     dsn: str = field(repr=False)  # as libpq takes it; holds the password, so it is left out of what is printed
     prefix: str = ""  # put before every namespace; nothing outside it can be named
     connections: int = 10  # most connections at once
+    seconds: int = 30  # most that one transaction may take
 
     @classmethod
     def of(cls, url: str) -> Address:
-        """Read a URL: ``namespace_prefix`` and ``pool_size`` are ours, everything else is libpq's, letter by letter.
+        """Read a URL: everything but ``namespace_prefix``, ``pool_size`` and ``timeout`` is libpq's, letter by letter.
 
         Raises:
             InvalidInput: The URL is no URL, or one of our parameters is out of bounds. No part of a URL that could not
@@ -42,9 +44,9 @@ class Address:
         given = [(part.partition("=")[0], part) for part in query.split("&") if part]
         ours = {name: unquote(part.partition("=")[2]) for name, part in given if name in _OURS}
         rest = url[:start] + head + mark + "&".join(part for name, part in given if name not in _OURS)
-        prefix, size = ours.get("namespace_prefix"), ours.get("pool_size", "10")
+        prefix, size, seconds = ours.get("namespace_prefix"), ours.get("pool_size", "10"), ours.get("timeout", "30")
         if sum(name in _OURS for name, _ in given) > len(ours):
-            raise InvalidInput("namespace_prefix or pool_size is given twice.", remedy="Give each once.")
+            raise InvalidInput("A parameter of the URL is given twice.", remedy="Give each once.")
         if prefix is not None and not _PREFIX.fullmatch(prefix):
             raise InvalidInput(
                 "namespace_prefix must be plain text that ends with /, of at most 200 characters.",
@@ -52,9 +54,11 @@ class Address:
             )
         if not re.fullmatch(r"[0-9]{1,4}", size) or not 1 <= int(size) <= MOST:
             raise InvalidInput(f"pool_size must be a number from 1 to {MOST}.", remedy="10 is the default.")
+        if not re.fullmatch(r"[0-9]{1,4}", seconds) or not 1 <= int(seconds) <= LONGEST:
+            raise InvalidInput(f"timeout must be a number of seconds from 1 to {LONGEST}.", remedy="30 is the default.")
         _check_parameters([name for name, _ in given if name not in _OURS])
         _check(rest)
-        return cls(rest.removesuffix("?"), prefix or "", int(size))
+        return cls(rest.removesuffix("?"), prefix or "", int(size), int(seconds))
 
     @property
     def shown(self) -> str:

@@ -27,7 +27,7 @@ def find_faults(server: Server, schema: SchemaStatus, namespaces: Iterable[str],
         yield Fault("schema", message)
 
     def count(name: str) -> int:
-        return sum(int(n) for (n,) in server.everywhere(lambda s: s.rows(name)))
+        return sum(int(n) for (n,) in server.everywhere(lambda s: s.rows(name), limited=False))
 
     yield from broken_rules(count, OWN_RULES)
     for namespace in namespaces:

@@ -24,7 +24,11 @@ def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
     def rows(session: PostgresSession) -> dict[str, list[str]]:
         return rows_with(session.rows, wanted)
 
-    found = {passage: some for part in server.everywhere(lambda s: [rows(s)]) for passage, some in part.items()}
+    found = {
+        passage: some
+        for part in server.everywhere(lambda s: [rows(s)], limited=False)
+        for passage, some in part.items()
+    }
     notes += [f"The node {node} of the cluster cannot be reached; it was not searched." for node in server.unreachable]
     return Purged(len(wanted), places(found), tuple(notes))
 

@@ -17,10 +17,11 @@ from typing import Any, Final, Literal, TypeVar
 import psycopg
 from psycopg import sql
 
-from perdure.records.errors import NodeUnavailable, PerdureError, StoreError
+from perdure.records.errors import NodeUnavailable, PerdureError, StoreBusy, StoreError
 from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.arrays import array_of, array_types
 from perdure.stores.postgres.connections import Connection, Connections, dial
+from perdure.stores.postgres.deadlines import Deadlines, Limit
 from perdure.stores.postgres.distribution import limited
 from perdure.stores.postgres.faults import COLLIDED, is_lost, lost_node, translated
 from perdure.stores.postgres.outages import Outages
@@ -143,6 +144,7 @@ class Server:
     def __init__(self, address: Address) -> None:
         self.address = address
         self._connections = Connections(address.dsn, address.connections)
+        self._deadlines = Deadlines()
         self._outages = Outages()
 
     @property
@@ -166,10 +168,11 @@ class Server:
         mode = "" if flush else "; SET LOCAL synchronous_commit = off"
         return self._whole("routed", namespace, mode, work, piped=True)
 
-    def everywhere(self, work: Callable[[PostgresSession], list[T]]) -> list[T]:
+    def everywhere(self, work: Callable[[PostgresSession], list[T]], *, limited: bool = True) -> list[T]:
         """Run reads that may see every namespace with the connection's prefix; the answers of all servers in a row.
 
-        Namespaces on nodes that do not answer are left out, see ``unreachable``.
+        Namespaces on nodes that do not answer are left out, see ``unreachable``. Checks of everything take their time:
+        they are not ``limited``.
         """
         living: list[str] | None = None
 
@@ -180,7 +183,8 @@ class Server:
         for last in (False, False, True):
             try:
                 needs = "" if living is None else None
-                return self._whole("fan-out", needs, "ISOLATION LEVEL REPEATABLE READ READ ONLY", read)
+                mode = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
+                return self._whole("fan-out", needs, mode, read, limited=limited)
             except NodeUnavailable:
                 if last:
                     raise
@@ -209,6 +213,7 @@ class Server:
         work: Callable[[PostgresSession, bool], T],
         *,
         piped: bool = False,
+        limited: bool = True,
     ) -> T:
         """Run a transaction, and again where the server was lost or two transactions met.
 
@@ -218,36 +223,45 @@ class Server:
             mode: Of the transaction.
             work: Runs its statements.
             piped: Whether they go out without waiting for each other's answers.
+            limited: Whether the time limit of the address holds.
         """
+        seconds = self.address.seconds if limited else None
         place = self.address.prefix + needs if needs else needs
         opening = _opening(reach, place or "", self.address.prefix, mode)
         tries, again = 0, False
         self._outages.check(place)
         while True:
-            connection: Connection | None = None
+            connection, watched = None, None
             try:
                 connection = self._connections.take(POOL_SECONDS)
                 session = PostgresSession(connection, reach, place or "")
-                result = self._once(connection, opening, session, work, again=again, piped=piped)
+                with self._deadlines.limit(connection, seconds) as watched:
+                    result = self._once(connection, opening, session, work, again=again, piped=piped)
             except psycopg.errors.UniqueViolation:
                 raise  # the caller knows what it means
             except psycopg.Error as error:
                 tries += 1
+                if watched and watched.passed:
+                    raise _too_late(seconds, session) from error
                 lost = is_lost(error, connection)
                 again = again or (connection is not None and session.committing)
-                if not (lost and self._worth_waiting(error, place)) and not (
-                    error.sqlstate in COLLIDED and tries < COLLISIONS
-                ):
+                met = error.sqlstate in COLLIDED and tries < COLLISIONS
+                if not (lost and self._worth_waiting(error, place)) and not met:
                     raise translated(error) from error
             else:
                 self._outages.clear(place)
                 return result
             finally:
-                if connection is not None:
-                    self._connections.give(connection)
+                self._give_back(connection, watched)
             if lost:
                 self._connections.forget()
             time.sleep(min(LONGEST_PAUSE, 0.01 * 2 ** min(tries, 7)) if lost else 0.002 * tries)
+
+    def _give_back(self, connection: Connection | None, watched: Limit | None) -> None:
+        if connection is not None:
+            if watched is not None and watched.passed:
+                connection.close()  # the cancellation may come late, and must not meet another transaction
+            self._connections.give(connection)
 
     def _worth_waiting(self, error: psycopg.Error, place: str | None) -> bool:
         """Note what does not answer; a fan-out waits for no node, because it can do without."""
@@ -291,6 +305,14 @@ def _opening(reach: Reach, place: str, prefix: str, mode: str) -> sql.Composed:
         " SET LOCAL perdure.reach = {reach}; SET LOCAL perdure.prefix = {prefix};"
         " SET LOCAL perdure.namespace = {place}"
     ).format(mode=sql.SQL(mode), reach=sql.Literal(reach), prefix=sql.Literal(prefix), place=sql.Literal(place))
+
+
+def _too_late(seconds: int | None, session: PostgresSession) -> StoreBusy:
+    known = "Whether it was written is not known" if session.committing else "Nothing was written"
+    return StoreBusy(
+        f"The server did not answer within {seconds} s. {known}.",
+        remedy="Try again; with an idempotency key nothing is stored twice. timeout=60 in the URL waits longer.",
+    )
 
 
 def connect(address: Address) -> Connection:

@@ -1,0 +1,94 @@
+"""A time limit for a transaction: its statement is cancelled, and where even that brings no answer, its line is cut.
+
+The server's own limits (statement_timeout, lock_timeout) stay the operator's. A server that is halted or cut off
+without a word keeps none of them, so the client watches.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Final
+
+from perdure.stores.postgres.connections import Connection
+
+GRACE: Final = 2.0
+"""Seconds that a server has to obey a cancellation."""
+_PAUSE: Final = 0.25
+"""Seconds between two looks."""
+_IDLE: Final = 40
+"""After so many looks without a transaction the thread ends; the next transaction starts another."""
+
+
+@dataclass(slots=True, eq=False)
+class Limit:
+    """One transaction under way."""
+
+    connection: Connection
+    until: float  # by the monotonic clock, in seconds
+    passed: bool = False  # whether the time is over, and the statement was cancelled
+
+
+class Deadlines:
+    """Watches the transactions of one process, in one thread. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._limits: dict[Limit, None] = {}
+        self._watching = 0
+
+    @contextmanager
+    def limit(self, connection: Connection, seconds: float | None) -> Iterator[Limit]:
+        """Cancel what a connection does if the block takes longer; None sets no limit."""
+        limit = Limit(connection, time.monotonic() + (seconds or 0.0))
+        if seconds is None:
+            yield limit
+            return
+        with self._lock:
+            self._limits[limit] = None
+            if self._watching != os.getpid():  # a forked child has no thread of its own yet
+                self._watching = os.getpid()
+                threading.Thread(target=self._watch, name="perdure-deadlines", daemon=True).start()
+        try:
+            yield limit
+        finally:
+            with self._lock:
+                self._limits.pop(limit, None)
+
+    def _watch(self) -> None:
+        idle = 0
+        while idle <= _IDLE:
+            time.sleep(_PAUSE)
+            with self._lock:
+                now = time.monotonic()
+                for limit in [one for one in self._limits if one.until <= now]:
+                    self._end(limit, now)
+                idle = 0 if self._limits else idle + 1
+                if idle > _IDLE:
+                    self._watching = 0
+
+    def _end(self, limit: Limit, now: float) -> None:
+        if limit.passed:
+            del self._limits[limit]
+            _cut(limit.connection)
+            return
+        limit.passed, limit.until = True, now + GRACE
+        threading.Thread(target=_cancel, args=(limit.connection,), daemon=True).start()
+
+
+def _cancel(connection: Connection) -> None:
+    with suppress(Exception):  # it answers by now, or it will be cut
+        connection.cancel_safe(timeout=GRACE)
+
+
+def _cut(connection: Connection) -> None:
+    """Shut a connection's socket, so that whoever waits for an answer is told at once that none comes."""
+    with suppress(Exception):  # it was closed meanwhile
+        line = socket.socket(fileno=os.dup(connection.pgconn.socket))
+        with line:
+            line.shutdown(socket.SHUT_RDWR)
