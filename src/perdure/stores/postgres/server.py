@@ -225,7 +225,6 @@ class Server:
             piped: Whether they go out without waiting for each other's answers.
             limited: Whether the time limit of the address holds.
         """
-        seconds = self.address.seconds if limited else None
         place = self.address.prefix + needs if needs else needs
         opening = _opening(reach, place or "", self.address.prefix, mode)
         tries, again = 0, False
@@ -235,14 +234,14 @@ class Server:
             try:
                 connection = self._connections.take(POOL_SECONDS)
                 session = PostgresSession(connection, reach, place or "")
-                with self._deadlines.limit(connection, seconds) as watched:
+                with self._deadlines.limit(connection, self.address.seconds if limited else None) as watched:
                     result = self._once(connection, opening, session, work, again=again, piped=piped)
             except psycopg.errors.UniqueViolation:
                 raise  # the caller knows what it means
             except psycopg.Error as error:
                 tries += 1
                 if watched and watched.passed:
-                    raise _too_late(seconds, session) from error
+                    raise _too_late(self.address.seconds, session) from error
                 lost = is_lost(error, connection)
                 again = again or (connection is not None and session.committing)
                 met = error.sqlstate in COLLIDED and tries < COLLISIONS
@@ -307,7 +306,7 @@ def _opening(reach: Reach, place: str, prefix: str, mode: str) -> sql.Composed:
     ).format(mode=sql.SQL(mode), reach=sql.Literal(reach), prefix=sql.Literal(prefix), place=sql.Literal(place))
 
 
-def _too_late(seconds: int | None, session: PostgresSession) -> StoreBusy:
+def _too_late(seconds: int, session: PostgresSession) -> StoreBusy:
     known = "Whether it was written is not known" if session.committing else "Nothing was written"
     return StoreBusy(
         f"The server did not answer within {seconds} s. {known}.",
