@@ -32,6 +32,8 @@ ASKING: Final = ("recall", "review")  # the tools that may ask
 _ROUNDS_SINCE: Final = "2026-07-28"
 _YES, _NO, _CHANGED, _NEVER = "yes", "no", "it changed", "do not ask again"
 _BOTH: Final = "both hold"
+_PLAIN: Final[Mapping[str, Answer]] = {_YES: "confirm", _NO: "deny", _BOTH: "both", _NEVER: "mute"}
+_SAME: Final[Mapping[str, Answer]] = {_YES: "same", _NO: "different"}
 _LONGEST: Final = 2000
 
 Run = Callable[[Mapping[str, Any], Mapping[str, Any]], Awaitable[CallToolResult | InputRequiredResult]]
@@ -130,8 +132,7 @@ class Asker:
 
     def _heard(self, identity: str, reply: ElicitResult, *, same: bool) -> list[Told]:
         """Write down what a person said; nothing where they said nothing, or nothing that can be understood."""
-        said = _same(reply) if same else _understood(reply)
-        if said is None:
+        if (said := _understood(reply, same=same)) is None:
             return []
         verdict, value = said
         try:
@@ -171,45 +172,27 @@ def can_ask(context: Context[Any, Any] | None) -> bool:
 
 
 def _request(ask: Ask) -> ElicitRequest:
-    if ask.same:
-        choice = {"type": "string", "title": "Are they the same?", "enum": [_YES, _NO]}
-        plain = {"type": "object", "properties": {"answer": choice}, "required": ["answer"]}
-        return ElicitRequest(params=ElicitRequestFormParams(message=ask.question, requested_schema=plain))
     answers = [_YES, _NO, _CHANGED, *([_BOTH] if ask.contested else []), _NEVER]
-    schema = {
-        "type": "object",
-        "properties": {
-            "answer": {"type": "string", "title": "Is it still right?", "enum": answers},
-            "value": {
-                "type": "string",
-                "title": "If it changed: what is the new value?",
-                "description": "Only the value, for example: Thursday",
-                "maxLength": _LONGEST,
-            },
-        },
-        "required": ["answer"],
+    value = {
+        "type": "string",
+        "title": "If it changed: what is the new value?",
+        "description": "Only the value, for example: Thursday",
+        "maxLength": _LONGEST,
     }
+    fields = {"answer": {"type": "string", "title": "Is it still right?", "enum": answers}, "value": value}
+    if ask.same:
+        fields = {"answer": {"type": "string", "title": "Are they the same?", "enum": [_YES, _NO]}}
+    schema = {"type": "object", "properties": fields, "required": ["answer"]}
     return ElicitRequest(params=ElicitRequestFormParams(message=ask.question, requested_schema=schema))
 
 
-def _same(reply: ElicitResult) -> tuple[Answer, None] | None:
-    """Return the verdict on two predicates; None where the answer is none."""
-    said = reply.content.get("answer") if reply.action == "accept" and reply.content else None
-    if said == _YES:
-        return "same", None
-    return ("different", None) if said == _NO else None
-
-
-def _understood(reply: ElicitResult) -> tuple[Answer, str | None] | None:
+def _understood(reply: ElicitResult, *, same: bool) -> tuple[Answer, str | None] | None:
     """Return the verdict and the value that a person's answer means; None where it means none."""
-    if reply.action != "accept" or reply.content is None:
-        return None
-    said, value = reply.content.get("answer"), reply.content.get("value")
-    told = value.strip() if isinstance(value, str) and len(value) <= _LONGEST else ""
+    given = (reply.content if reply.action == "accept" else None) or {}
+    said, value = given.get("answer"), given.get("value")
+    told = value.strip() if isinstance(value, str) and len(value) <= _LONGEST and not same else ""
     if told and said in (_NO, _CHANGED):
         return "correct", told
-    if said == _NEVER:
-        return "mute", None
-    plain: dict[Any, Answer] = {_YES: "confirm", _NO: "deny", _BOTH: "both"}
-    verdict = None if told or not isinstance(said, str) else plain.get(said)  # a value beside a yes says two things
-    return None if verdict is None else (verdict, None)
+    plain = _SAME if same else _PLAIN
+    verdict = plain.get(said) if isinstance(said, str) else None
+    return None if verdict is None or (told and said != _NEVER) else (verdict, None)  # yes and a value are two things

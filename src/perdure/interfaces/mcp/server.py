@@ -16,7 +16,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool
 import perdure
 from perdure.interfaces.mcp.elicitation import ASKING, Asker, can_ask
 from perdure.interfaces.mcp.tools import arguments_of, call_tool, failed, tool_of, verbs_of
-from perdure.records.errors import PerdureError
+from perdure.records.errors import NotFound, PerdureError
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from perdure.interfaces.mcp.run import OpenOnce
@@ -80,17 +80,15 @@ class MemoryServer(MCPServer[Any]):
 
     async def _run(self, name: str, arguments: Mapping[str, Any], more: Mapping[str, Any]) -> CallToolResult:
         if name not in self._verbs:
-            return failed(_error("NotFound", f"Unknown tool: {name!r}.", "List the tools.", "caller"))
+            return failed(NotFound(f"Unknown tool: {name!r}.", remedy="List the tools.").to_dict())
         try:
             return await run_sync(partial(self._call, name, arguments, more))
         except PerdureError as error:
             return failed(error.to_dict())
         except Exception:  # noqa: BLE001  # the outermost place: a client gets no internals, the log all
             _log.exception("The tool %s failed unexpectedly.", name)
-            message = f"{name} failed because of an internal error."
-            return failed(
-                _error("InternalError", message, "Try again once; the server's log has the details.", "machine")
-            )
+            told = {"error": "InternalError", "message": f"{name} failed because of an internal error."}
+            return failed({**told, "remedy": "Try again once; the server's log has the details.", "fault": "machine"})
 
     def _call(self, name: str, arguments: Mapping[str, Any], more: Mapping[str, Any]) -> CallToolResult:
         verb = self._verbs[name]
@@ -121,7 +119,3 @@ class MemoryServer(MCPServer[Any]):
             return self._opened().digest(namespace)
         except PerdureError as error:
             raise ResourceError(str(error)) from error
-
-
-def _error(name: str, message: str, remedy: str, fault: str) -> dict[str, str]:
-    return {"error": name, "message": message, "remedy": remedy, "fault": fault}
