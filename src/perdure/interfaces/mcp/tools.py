@@ -95,7 +95,8 @@ def output_schema(verb: Verb) -> dict[str, Any]:
 
 def _property(parameter: Parameter) -> dict[str, Any]:
     told = parameter.param
-    schema = {**_TYPES[parameter.kind], "description": told.help}
+    note = f" If omitted: the policy's {told.key}." if told.key else ""
+    schema = {**_TYPES[parameter.kind], "description": told.help + note}
     if parameter.kind == "choice":
         schema["enum"] = list(told.tool_choices or parameter.choices)
     elif parameter.kind == "choices":
