@@ -206,7 +206,7 @@ def measured(
                         memory.undo(undo)
         with opened(chat, past, embedder, feedback, policy) as memory:
             for share in SHARES:
-                result = memory.fit(chat.name, int(share * total), accept_loss="measuring what is kept")
+                result = memory.fit(chat.name, int(share * total), dry_run=False, accept_loss="measuring what is kept")
                 found["perdure", share] += scored(memory, chat, test)
                 if result.after > share * total:
                     say(f"    {share:.0%}: {result.after} tokens of {int(share * total)}")
@@ -249,7 +249,7 @@ def ablated(chats: Sequence[Chat], embedder: Kept, share: float) -> Figures:
                 with ExitStack() as stack:
                     for module, attribute, value in changes:
                         stack.enter_context(mock.patch.object(module, attribute, value))
-                    result = memory.fit(chat.name, budget, accept_loss="measuring what is kept")
+                    result = memory.fit(chat.name, budget, dry_run=False, accept_loss="measuring what is kept")
                 found[name, share] += scored(memory, chat, test)
                 for operation in reversed(result.operations):
                     memory.undo(operation)
