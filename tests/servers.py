@@ -143,7 +143,7 @@ class TwoServers(Server):
     def write(self, namespace, work, *, flush=True):
         return self.home(namespace).write(namespace, work, flush=flush)
 
-    def everywhere(self, work):
+    def everywhere(self, work, *, limited=True):  # noqa: ARG002  # the server's
         return [row for server in self.each for row in server.everywhere(work)]
 
     def admin(self, work):  # tables of no namespace are the same on every server

@@ -231,8 +231,11 @@ class Store(Protocol):
     def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:
         """Bring search structures up to date, from ``cells_above`` vectors on approximate ones; return counts."""
 
-    def check(self, scope: CheckScope) -> list[Fault]:
-        """Return what is damaged; empty for a sound store. Writers go on meanwhile."""
+    def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
+        """Return what is damaged; empty for a sound store. Writers go on meanwhile.
+
+        With a namespace only that one is looked at, and only against its journal.
+        """
 
     def unfinished(self) -> str:
         """Return which copy or import into the empty store has begun and not ended; empty for none."""

@@ -38,12 +38,12 @@ class CheckScope:
 
     def windows(self, memories: int) -> list[tuple[int, int]]:
         """Return (how many to leave out first, how many to look at) of a namespace's memories in the order of ids."""
-        if self.whole or memories <= self.pieces * self.most:
-            return [(0, memories)]
         if self.share is not None:
             place, shares = self.share
             first = memories * place // shares
             return [(first, memories * (place + 1) // shares - first)]
+        if self.whole or memories <= self.pieces * self.most:
+            return [(0, memories)]
         return [(memories * piece // self.pieces, self.most) for piece in range(self.pieces)]
 
 

@@ -205,6 +205,12 @@ class UpkeepPolicy:
     )
     jitter: float = store_key(0.1, "Share of an interval by which the start of runs varies.", 0, 0.5)
     retry_minutes: float = store_key(5.0, "Minutes until a failed run is repeated.", 0.1, 1440)
+    check_days: int = store_key(
+        30,
+        "Days in which maintenance compares all memories with the journal once, a share each day; 0 for never.",
+        0,
+        3650,
+    )
     erase_archived_days: float = protected_key(
         0.0, "Days after which an archived memory is erased for good, without undo; 0 for never.", 0, 36_500
     )
@@ -215,6 +221,9 @@ class AlertPolicy:
     """From when `perdure alerts` tells of something; 0 turns an alert off."""
 
     overdue_hours: float = store_key(48.0, "Critical: a move that is due waits so many hours for a sweep.", 0, 8760)
+    damage: int = store_key(
+        1, "Critical: the daily check found so many rows that are not as they were written.", 0, 1000
+    )
     failures: int = store_key(3, "Critical: a maintenance task has failed so many times in a row.", 0, 1000)
     at_risk: int = store_key(
         1, "Warning: so many memories of at least median value would be archived within 30 days.", 0, 20

@@ -51,6 +51,11 @@ def _of_maintenance(found: Stats, tasks: Mapping[str, Mapping[str, Any]], now: d
         hours = (now - datetime.fromisoformat(found.overdue_since)).total_seconds() / _HOUR_SECONDS
         told = f"moves wait for a sweep since {_minute(found.overdue_since)}: run maintenance (perdure maintain)"
         yield "overdue_hours", "critical", hours, told, ()
+    damaged = tasks.get("check", {}).get("found", 0)
+    if damaged:
+        first = tasks["check"]["faults"][0]
+        told = f"{damaged} damaged rows, the first: {first} See `perdure check --full`, then `perdure repair`"
+        yield "damage", "critical", damaged, told, ()
     for task, data in tasks.items():
         failures = int(data.get("failures", 0))
         told = f"the {task} has failed {failures} times in a row: {data.get('note', '')}"

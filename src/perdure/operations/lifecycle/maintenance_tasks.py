@@ -16,6 +16,7 @@ from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
 from perdure.operations.monitoring import alerts
 from perdure.operations.ports import Context
+from perdure.records.damage import CheckScope
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import ConflictError, PerdureError, StoreReadOnly, StoreUnavailable
 from perdure.records.instant import DAY_MS, Instant
@@ -28,6 +29,7 @@ from perdure.rules.statistics import count_memories, percentiles
 
 SAMPLE: Final = 1000
 SOON_DAYS: Final = 30
+SHOWN_FAULTS: Final = 20
 ERASED_AT_ONCE: Final = 1000  # archived memories that one run erases; the rest goes the next day
 _log = logging.getLogger(__name__)
 
@@ -214,6 +216,18 @@ def _backup(ctx: Context, place: str) -> TaskResult:
     return f"{count} memories in {file}", {"file": file, "memories": count}
 
 
+def _check(ctx: Context, place: str) -> TaskResult:
+    """Compare a share of a namespace with its journal, and again the shares in which something was wrong."""
+    shares = ctx.policy.upkeep.check_days
+    known = state(ctx, place).get(Task.CHECK, {}).get("shares", {})
+    wanted = sorted({ctx.clock() // DAY_MS % shares} | {int(share) for share in known if int(share) < shares})
+    found = {str(s): [str(f) for f in ctx.store.check(CheckScope(share=(s, shares)), place)] for s in wanted}
+    faults = [fault for some in found.values() for fault in some]
+    damaged = {share: len(some) for share, some in found.items() if some}
+    note = f"{len(faults)} faults: {faults[0]}" if faults else "no damage found"
+    return note, {"shares": damaged, "found": len(faults), "faults": faults[:SHOWN_FAULTS]}
+
+
 def _erase(ctx: Context, place: str) -> TaskResult:
     """Erase what has been archived for as long as the policy says."""
     days = ctx.policy.upkeep.erase_archived_days
@@ -235,5 +249,12 @@ def _digest(ctx: Context, place: str) -> TaskResult:
 
 def _tasks(ctx: Context, place: str) -> dict[Task, Callable[[Context, str], TaskResult]]:
     erasing = {Task.ERASE: _erase} if ctx.policy.upkeep.erase_archived_days else {}
+    checking = {Task.CHECK: _check} if ctx.policy.upkeep.check_days else {}
     kept = ctx.summary is not None and place == ctx.policy.digest.namespace
-    return {Task.REPORT: _report, Task.BACKUP: _backup, **erasing, **({Task.DIGEST: _digest} if kept else {})}
+    return {
+        Task.REPORT: _report,
+        Task.BACKUP: _backup,
+        **checking,
+        **erasing,
+        **({Task.DIGEST: _digest} if kept else {}),
+    }

@@ -20,6 +20,7 @@ from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.transaction_view import TransactionView
 from perdure.records.vector import Vector
+from perdure.stores.checking import journal_faults
 from perdure.stores.postgres.approximate import build_index
 from perdure.stores.postgres.checking import find_faults
 from perdure.stores.postgres.faults import node_unavailable
@@ -149,8 +150,10 @@ class PostgresStore(SqlStore):
         """Give a large namespace an index for approximate search; smaller ones are searched exactly."""
         return build_index(self.address, self._server, namespace, cells_above)
 
-    def check(self, scope: CheckScope) -> list[Fault]:
-        """Return what is wrong with the server's tables; empty for sound ones."""
+    def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
+        """Return what is wrong with the server's tables, or with one namespace; empty for sound ones."""
+        if namespace is not None:
+            return list(journal_faults(self._server.read, namespace, scope))
         return list(find_faults(self._server, self.schema, self.namespaces(), scope))
 
     def rebuild(self) -> bool:

@@ -21,6 +21,7 @@ from perdure.records.recall import Filters, Pool, Query
 from perdure.records.transaction_view import TransactionView
 from perdure.records.vector import Vector
 from perdure.stores import reading
+from perdure.stores.checking import journal_faults
 from perdure.stores.session import Session
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
@@ -160,8 +161,10 @@ class SqliteStore(SqlStore):
             connection.execute("PRAGMA optimize").fetchall()
         return {"vectors": vectors, "cells": 0 if trained is None else len(trained[0])}
 
-    def check(self, scope: CheckScope) -> list[Fault]:
-        """Return what is wrong with the file; empty for a sound one."""
+    def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
+        """Return what is wrong with the file, or with one namespace of it; empty for a sound one."""
+        if namespace is not None:
+            return list(journal_faults(self._view, namespace, scope))
         with self._fresh() as connection:
             return list(find_faults(connection, self._view, scope))
 
