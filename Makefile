@@ -8,7 +8,9 @@ WORKERS ?= 2
 
 .PHONY: demo test fast check wheel lowest bench nightly train clean
 
-demo: $(STAMP)
+# The product and its embedder alone, unless all that make test needs is there already.
+demo:
+	test -x $(BIN)/perdure || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --editable packages/perdure-embedder --editable '.[local]'; }
 	$(BIN)/perdure demo
 
 test: check

@@ -249,7 +249,7 @@ class Digest(JsonRecord):
 
     text: str  # Markdown between two marker lines
     ids: tuple[str, ...]  # the memories in it, in order, and those that its questions are about
-    tokens: int  # its length in tokens, estimated on the high side of common tokenizers
+    tokens: int  # so many tokens it has at most, whichever common tokenizer counts them
     profile: str  # the budget that applied
     asks: bool = False  # whether there are questions among it that a person should be asked
 

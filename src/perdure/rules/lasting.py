@@ -24,6 +24,11 @@ _HAPPENED: Final = re.compile(
     r"\b(?:I|we)\s+(?:just\s+|also\s+|then\s+)?(?:\w{2,}ed|went|saw|met|had|got|did|made|took|ate|bought|found|was|were"
     r"|felt|thought|came|gave|told|said|read|ran|won|lost|spent|tried)\b"
 )
+_REFERS: Final = re.compile(
+    r"\W*(?:exactly|yes|no|right|agreed|correct|true|sure|also|and|but|then|so|that|this|these|those|it|they|he|she)\b",
+    re.IGNORECASE,
+)
+"""What begins like this rests on what was said before it, and tells nothing alone."""
 _UNSURE: Final = re.compile(
     r"\b(?:maybe|perhaps|not\s+(?:yet\s+)?(?:sure|decided)|undecided|haven't\s+decided|not\s+certain|vielleicht"
     r"|nicht\s+sicher|peut-être|quizás?|tal\s+vez)\b|也许|可能|たぶん",
@@ -60,7 +65,7 @@ def lasting_sentences(text: str, names: Collection[str] = ()) -> list[str]:
 def _lasts(part: str, names: Collection[str]) -> bool:
     if part.startswith("```") or part.endswith(("?", "？")):  # noqa: RUF001  # the full-width mark is meant
         return False
-    if _PASSES.search(part) or _HAPPENED.search(part) or _UNSURE.search(part):
+    if _REFERS.match(part) or _PASSES.search(part) or _HAPPENED.search(part) or _UNSURE.search(part):
         return False
     first = _FIRST.match(part)
     return (

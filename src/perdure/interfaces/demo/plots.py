@@ -16,6 +16,7 @@ LEFT: Final = 48
 RIGHT: Final = 16
 TOP: Final = 16
 BOTTOM: Final = 36
+_MARKS: Final = 5
 RIM: Final = WIDTH - RIGHT
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 TIER_COLOURS: Final = {"hot": "#d55e00", "warm": "#e69f00", "cold": "#56b4e9", "vault": "#009e73"}
@@ -32,7 +33,10 @@ ul { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: .3rem 1.
 
 
 def page(
-    values: Mapping[str, Series], tiers: Sequence[tuple[datetime, Mapping[str, int]]], thresholds: Mapping[str, float]
+    values: Mapping[str, Series],
+    tiers: Sequence[tuple[datetime, Mapping[str, int]]],
+    thresholds: Mapping[str, float],
+    reversals: Sequence[str] = (),
 ) -> str:
     """Return the HTML page.
 
@@ -40,6 +44,7 @@ def page(
         values: Label -> (day, value from 0 to 1).
         tiers: (day, tier -> memories), one for each day.
         thresholds: Label -> value at which a dashed line is drawn.
+        reversals: A sentence for each decision that was reversed.
     """
     start, end = tiers[0][0], tiers[-1][0]
     lines = "".join(
@@ -61,8 +66,13 @@ def page(
         "<h2>Where the memories are</h2><p>How many memories are in each tier at the end of each day.</p>"
         f"{_legend(TIER_COLOURS)}"
         f"{_frame(start, end, most, _areas(tiers, start, end, most), 'Tier occupancy over time')}"
+        f"<h2>What was decided otherwise</h2>{_sentences(reversals)}"
         "</body></html>\n"
     )
+
+
+def _sentences(some: Sequence[str]) -> str:
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in some)
 
 
 def _x(moment: datetime, start: datetime, end: datetime) -> float:
@@ -102,7 +112,7 @@ def _frame(start: datetime, end: datetime, most: float, inside: str, label: str)
     ticks = "".join(
         f'<line x1="{LEFT}" x2="{RIM}" y1="{_y(v, most):.1f}" y2="{_y(v, most):.1f}" class="grid"/>'
         f'<text x="{LEFT - 6}" y="{_y(v, most) + 4:.1f}" text-anchor="end">{v:g}</text>'
-        for v in (round(most * share / 4, 2) for share in range(5))
+        for v in _marks(most)
     )
     months = [d for d, after in pairwise(_days(start, end)) if after.month != d.month]
     dates = "".join(
@@ -110,6 +120,13 @@ def _frame(start: datetime, end: datetime, most: float, inside: str, label: str)
         for d in [start, *months]
     )
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}">{ticks}{inside}{dates}</svg>'
+
+
+def _marks(most: float) -> list[float]:
+    """Return the values at which an axis from 0 is marked: at most six, at round numbers."""
+    step = 10.0 ** (len(str(int(most))) - 2)
+    step = next(step * times for times in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20) if most / (step * times) <= _MARKS)
+    return [round(step * i, 6) for i in range(int(most / step + 1e-9) + 1)]
 
 
 def _days(start: datetime, end: datetime) -> list[datetime]:

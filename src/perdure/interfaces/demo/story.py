@@ -74,9 +74,10 @@ def _tell_story(out: Path, place: str, embedder: str | None, show: Console) -> P
         _in_view(show, memory, lived, out)
         _explained(show, memory, lived)
         _undone(show, memory)
+        told = _reversals(memory)
         policy = memory.policy.tiers
         thresholds = {"leaves hot below": policy.hot_keep_value, "leaves warm below": policy.warm_keep_value}
-    (html := out / "five-months.html").write_text(page(lived.values, lived.tiers, thresholds), "utf-8")
+    (html := out / "five-months.html").write_text(page(lived.values, lived.tiers, thresholds, told), "utf-8")
     show.rule()
     show.print(f"{(lived.tiers[-1][0] - lived.tiers[0][0]).days} days passed in {time.perf_counter() - began:.1f} s.")
     show.print(f"Plots: {html}    MEMORY.md: {out / 'MEMORY.md'}", soft_wrap=True)
@@ -151,10 +152,23 @@ def _in_view(show: Console, memory: Memory, lived: SimulatedLife, out: Path) -> 
     details = memory.digest_details(NAMESPACE, BUDGET)
     (out / "MEMORY.md").write_text(details.text, "utf-8")
     for title, text in (("after one month", lived.early_digest), ("at the end", details.text)):
-        shown = "\n".join(line.split(" <!--")[0] for line in text.splitlines() if not line.startswith("<!--"))
+        shown = "\n".join(line for line in text.splitlines() if not line.startswith("<!--"))
         show.print(Panel(Markdown(shown), title=title))
 
+    show.print("\n".join(f"Not in it any more: {told}" for told in _reversals(memory)), markup=False)
     show.print(f"At most {details.tokens} tokens, {len(details.ids)} memories.")
+
+
+def _reversals(memory: Memory) -> list[str]:
+    """Return a sentence for each decision that another one took the place of, with the days of both."""
+    facts = memory.facts(namespace=NAMESPACE, past=True, limit=100)
+    now = {(f.subject, f.predicate): f for f in facts if not f.superseded_by and f.state != "superseded"}
+    return [
+        f"{old.name}, {old.predicate.replace('_', ' ')}: {old.shown_value} from {old.valid_from[:10]} until "
+        f"{old.valid_to[:10]}, {new.shown_value} since {new.valid_from[:10]}."
+        for old in facts
+        if old.superseded_by and (new := now.get((old.subject, old.predicate)))
+    ]
 
 
 def _explained(show: Console, memory: Memory, lived: SimulatedLife) -> None:
@@ -199,7 +213,7 @@ def _deploy_day(memory: Memory) -> FactLine:
 
 def _deploy_lines(show: Console, memory: Memory, subject: str, title: str) -> None:
     """Show what MEMORY.md and the facts say of the deploy day."""
-    lines = [line.split(" <!--")[0] for line in memory.digest(NAMESPACE, BUDGET).splitlines() if "eploy day" in line]
+    lines = [line for line in memory.digest(NAMESPACE, BUDGET).splitlines() if "eploy day" in line]
     facts = [
         f"  fact: {f.predicate.replace('_', ' ')}: {f.shown_value}" for f in memory.facts(subject, namespace=NAMESPACE)
     ]

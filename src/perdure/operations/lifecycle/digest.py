@@ -10,7 +10,7 @@ from perdure.operations.extract import Place
 from perdure.operations.lifecycle.review import left_today, review
 from perdure.operations.ports import Context
 from perdure.records.instant import from_instant
-from perdure.records.memory import MemoryItem
+from perdure.records.memory import Kind, MemoryItem
 from perdure.records.recall import Filters
 from perdure.records.report import Digest
 from perdure.records.signal_results import Question
@@ -60,7 +60,7 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     ]
     vectors = ctx.store.vectors(namespace, [m.id for m in memories])
     year = from_instant(ctx.clock()).year if brief else None
-    return Candidates(memories, vectors, _questions(ctx, namespace, inside), not brief, year)
+    return Candidates(memories, vectors, _questions(ctx, namespace, inside, brief=brief), not brief, year)
 
 
 def _outdated(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> frozenset[str]:
@@ -72,10 +72,14 @@ def _outdated(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> f
     return frozenset(gone.difference(m.id for m in memories if m.pinned))
 
 
-def _questions(ctx: Context, namespace: str, inside: str | None) -> list[Question]:
-    """Return what a person should be asked: of what may be seen here, as much as today allows."""
+def _questions(ctx: Context, namespace: str, inside: str | None, *, brief: bool) -> list[Question]:
+    """Return what a person should be asked: of what may be seen here, as much as today allows.
+
+    Whether an old fact is still so is asked where somebody can answer; a file has what is contested or doubted.
+    """
     asked = review(ctx, namespace, _QUESTIONS)
     records = {r.id: r for r in ctx.store.get(namespace, [q.id for q in asked])} if asked else {}
     place = Place(namespace, inside)
     seen = [q for q in asked if q.id in records and place.sees(records[q.id])]
+    seen = [q for q in seen if brief or q.against or records[q.id].state.kind is not Kind.FACT]
     return seen[: left_today(ctx, namespace)] if seen else []

@@ -27,6 +27,7 @@ _REMOVABLE: Final = (
         rf"\s(?:is|are|was|were)\s+no\s+longer\s+(?:(?:on|in|at|with|by)\s+)?{_OLD}[,;]\s*(?:but\s+|and\s+)?"
         r"(?:it|they|he|she|we|that)\b(?=\s)"
     ),
+    rf"(?<=\s)(?:drop|dropped|abandon|abandoned|give\s+up|gave\s+up)\s+{_OLD}\s+and\s+",
 )
 _TOLD: Final = (
     rf"\bno\s+longer\s+(?:\w+s?\s+)?(?:(?:on|in|at|with|by)\s+)?{_OLD}{_END}",
@@ -42,8 +43,8 @@ _CHANGES: Final = re.compile(_MOVES, re.IGNORECASE)
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[./@:_-][^\W_]+)*")
 _PLURAL_FROM: Final = 4
 _READ: Final = 2000
-_PAST: Final = (2, 3)
-"""The places of the patterns that only tell what was: "from Monday", "no longer on Monday, it"."""
+_PAST: Final = (2, 3, 4)
+"""The places of the patterns that only tell what was: "from Monday", "no longer on Monday, it", "drop Monday and"."""
 _FROM: Final = 2
 """The place of the pattern that also needs a verb of change."""
 

@@ -83,7 +83,7 @@ def build_digest(
     text = render(chosen, asked, title)
     shown = dict.fromkeys(e.memory.id for section in SECTIONS for e in _of_section(chosen, section))
     shown |= dict.fromkeys(q.id for q in asked)
-    return Digest(text, tuple(shown), tokens(text), name, bool(asked))
+    return Digest(text, tuple(shown), budget.used[0], name, bool(asked))
 
 
 def _limits(profile: str, budget_tokens: int | None, policy: Policy) -> Limits:
@@ -97,7 +97,7 @@ def choose(ordered: Sequence[DigestEntry], budget: DigestBudget) -> list[DigestE
     chosen: list[DigestEntry] = []
     for entry in ordered:
         if budget.has_room(entry) and not any(repeats(entry.memory, other.memory) for other in chosen):
-            budget.takes(entry.line, entry.section)
+            budget.takes(entry.measured, entry.section)
             chosen.append(entry)
     return chosen
 
@@ -128,7 +128,7 @@ def by_worth(
     """Return entries in the order in which they are taken: pinned first, then worth per token, twins held back."""
     if not entries:
         return []
-    cost = np.array([tokens(e.line) + ATTENTION for e in entries], dtype=np.float64)
+    cost = np.array([tokens(e.measured) + ATTENTION for e in entries], dtype=np.float64)
     value = np.array([e.worth for e in entries])
     matrix = vector_rows([e.memory.id for e in entries], vectors)
     likeness = np.zeros(len(entries))
@@ -158,7 +158,7 @@ class DigestBudget:
 
     def has_room(self, entry: DigestEntry) -> bool:
         """Whether an entry fits."""
-        return self._after(entry.line, entry.section, 1.0) is not None
+        return self._after(entry.measured, entry.section, 1.0) is not None
 
     def takes(self, line: str, section: str, share: float = 1.0) -> bool:
         """Take a line if it fits, within a share of the whole budget."""

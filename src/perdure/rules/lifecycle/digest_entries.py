@@ -41,6 +41,8 @@ FULL_ACCESSES: Final = 3
 PINNED: Final = 10.0
 ECHO: Final = 0.8
 """From this share of a text's words on, another that has them may say all that it says."""
+_NOTED: Final = 4
+"""Words that a note has at least, for a message to say what it says."""
 _ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
 _READ: Final = 4000
 _NAME: Final = re.compile(r"(?<![.!?:\"])\s+([A-Z][^\W_]+)")
@@ -54,6 +56,12 @@ class DigestEntry:
     section: str  # one of SECTIONS
     line: str  # what it says, with its day and its id
     worth: float  # what it is worth to a reader, before what it costs
+
+    @property
+    def measured(self) -> str:
+        """The line with an id of digits alone, which costs most: what fits must not depend on chance."""
+        words, _, identity = self.line.rpartition("[")
+        return f"{words}[{'0' * (len(identity) - 1)}]"
 
 
 def entries_of(
@@ -78,7 +86,17 @@ def entries_of(
             continue
         if line := render_line(memory, told, older.left_out.get(memory.id, ()), year):
             found.append(DigestEntry(memory, section, line, _worth(memory, section, brief=not said)))
-    return sorted(found, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
+    noted = [content_words(e.memory.content) for e in found if e.memory.kind is Kind.NOTE]
+    kept = [e for e in found if not _is_noted(e.memory, noted)]
+    return sorted(kept, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
+
+
+def _is_noted(memory: MemoryItem, noted: Sequence[frozenset[str]]) -> bool:
+    """Return whether a message says what a note says: somebody has put it in a few words already."""
+    if memory.kind is not Kind.EPISODE or memory.pinned:
+        return False
+    own = content_words(memory.content)
+    return any(len(words) >= _NOTED and len(own & words) >= ECHO * len(words) for words in noted)
 
 
 def tells(memory: MemoryItem) -> bool:
@@ -95,9 +113,10 @@ def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[st
     if memory.pinned:
         return RULES, ()
     sort = sort_of_memory(memory)
-    others = not may_answer(memory.speaker) or not is_trusted(stored_trust(memory.metadata))
-    if others or sort in (Sort.SMALL_TALK, Sort.QUESTION):
-        return (SAID if memory.access_count and sort is not Sort.SMALL_TALK else ""), ()
+    if not may_answer(memory.speaker) or not is_trusted(stored_trust(memory.metadata)):
+        return "", ()  # others' words have no place among what holds, unless somebody pins them
+    if sort in (Sort.SMALL_TALK, Sort.QUESTION):
+        return (SAID if memory.access_count and sort is Sort.QUESTION else ""), ()
     return _place_of_told(memory, sort, names)
 
 
