@@ -108,3 +108,10 @@ def test_generated_documents_are_up_to_date():
         [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (check.returncode, check.stdout.strip(), check.stderr) == (0, "", "")
+
+
+def test_each_line_of_the_security_page_names_a_test_that_is_there():
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "SECURITY.md").read_text("utf-8"))
+    assert len(named) > 15
+    missing = [f"{file}::{name}" for file, name in named if f"def {name}(" not in (ROOT / file).read_text("utf-8")]
+    assert missing == []
