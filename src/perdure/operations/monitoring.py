@@ -27,14 +27,11 @@ from perdure.rules.statistics import (
     vault_candidates,
 )
 
-SAMPLE: Final = 5000
-"""So many memories of a namespace are looked at."""
+SAMPLE: Final = 5000  # so many memories of a namespace are looked at
 RISK_DAYS: Final = 30
 SOON_DAYS: Final = 7
-_FIRST: Final = (-(2**62), 0)
-"""Before every due instant."""
-_READ: Final = 200
-"""So many journals are read for the gates of what is held."""
+_FIRST: Final = (-(2**62), 0)  # before every due instant
+_READ: Final = 200  # so many journals are read for the gates of what is held
 _GUARD: Final = "meaning guard"
 
 

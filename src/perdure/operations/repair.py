@@ -15,8 +15,7 @@ from perdure.records.repair_result import RepairResult
 _ROWS: Final = {"memory", "content", "vector", "link", "document"}
 _DERIVED: Final = {"rule", "schema", "words", "codes"}
 _REBUILT: Final = "Search indexes and counts are made anew from the rows; triggers that are not Perdure's are dropped."
-_PAGE: Final = 200
-"""Memories that are repaired by one operation."""
+_PAGE: Final = 200  # memories that are repaired by one operation
 
 
 def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> RepairResult:

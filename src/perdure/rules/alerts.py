@@ -9,8 +9,7 @@ from typing import Any
 from perdure.records.policy_lifecycle import AlertPolicy
 from perdure.records.report import Alert, Stats
 
-_LEAST_CHANGES = 100
-"""Fewer journalled changes in a day are no growth that matters."""
+_LEAST_CHANGES = 100  # fewer journalled changes in a day are no growth that matters
 _HELD = "held back by the "
 BUDGET = "loss budget"
 _HOUR_SECONDS = 3600.0
@@ -42,8 +41,7 @@ def find_alerts(
     ]
 
 
-_Row = tuple[str, str, float, str, tuple[str, ...]]
-"""Name, severity, value, message, ids."""
+_Row = tuple[str, str, float, str, tuple[str, ...]]  # name, severity, value, message, ids
 
 
 def _of_maintenance(found: Stats, tasks: Mapping[str, Mapping[str, Any]], now: datetime) -> Iterator[_Row]:

@@ -13,10 +13,8 @@ from perdure.rules.language.tokens import pieces
 from perdure.rules.language.word_forms import PAST, word_forms
 from perdure.rules.language.words import query_words, word_set
 
-SHORTEST, LONGEST = 10, 5000
-"""Characters that a candidate's content may have."""
-MOST: Final = 20
-"""Candidates of one text."""
+SHORTEST, LONGEST = 10, 5000  # characters that a candidate's content may have
+MOST: Final = 20  # candidates of one text
 
 _PATTERNS: Final[tuple[tuple[str, float, str], ...]] = (
     (r"\b(?:decided|chose|going with|selected|will use)\s+(.+)", 0.8, "decision"),

@@ -16,8 +16,7 @@ from perdure.rules.lifecycle.state_arrays import Columns, lasting_value_curve
 
 SHOWN: Final = 20
 HIGH_SHARE: Final = 50
-NEAR: Final = 0.1
-"""So far below the vault's value a memory is nearly worth it."""
+NEAR: Final = 0.1  # so far below the vault's value a memory is nearly worth it
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,9 @@ _TELLING: Final = re.compile(r"[0-9]|[^\W\d_][_/.@:\\][^\W\d_]|[a-z][A-Z]|`")
 _NAME: Final = re.compile(r"(?<![.!?。！？\s])\s+[A-Z][^\W\d_]+")  # noqa: RUF001  # full-width marks are meant
 _IDEOGRAPHS: Final = "\u2e80"
 """Scripts from here on are written without spaces; two letters count as a word."""
-_HEAD: Final = 2000
-"""Characters that are looked at: what a message does shows in its beginning."""
-_BRIEF: Final = 2
-"""Words that say nothing by themselves, unless they answer a question."""
-_SAID_BESIDE: Final = 4
-"""So many words besides a question make a statement that also asks."""
+_HEAD: Final = 2000  # characters that are looked at: what a message does shows in its beginning
+_BRIEF: Final = 2  # words that say nothing by themselves, unless they answer a question
+_SAID_BESIDE: Final = 4  # so many words besides a question make a statement that also asks
 
 
 def _phrases(lists: Iterable[str]) -> re.Pattern[str]:

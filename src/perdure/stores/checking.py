@@ -31,8 +31,7 @@ RULES: Final = {
     "wrong_vector_counts": "namespaces with a wrong count of vectors",
 }
 """Statement that counts -> what it counts."""
-PAGE: Final = 200
-"""Memories that are compared with the journal on one view of the store."""
+PAGE: Final = 200  # memories that are compared with the journal on one view of the store
 T = TypeVar("T")
 _ALL: Final = 2**31 - 1
 

@@ -12,8 +12,7 @@ from perdure.records.plan import Row
 DIGESTS: Final = "digests"
 """Key of a journal line that stores something: digests of what the line itself does not repeat."""
 
-_ABSENT: Final = "\x00"
-"""Stands for a value that is not there; no text holds it."""
+_ABSENT: Final = "\x00"  # stands for a value that is not there; no text holds it
 _BETWEEN: Final = b"\x1f"
 
 

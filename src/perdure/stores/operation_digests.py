@@ -10,8 +10,7 @@ from perdure.records.plan import Row
 from perdure.stores.digests import operation_digest
 from perdure.stores.session import Session
 
-PAGE: Final = 200
-"""Operations that are read at a time."""
+PAGE: Final = 200  # operations that are read at a time
 _COLUMNS: Final = ("number", "id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes", "digest")
 _LINE: Final = ("target", "id", "before", "after", "because")
 

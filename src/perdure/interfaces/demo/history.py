@@ -19,8 +19,7 @@ from perdure.memory import Memory
 from perdure.records.recall import Recall
 from perdure.records.report import Report
 
-AFTERWARDS = timedelta(days=30)
-"""How long the story goes on after the last message, without any use."""
+AFTERWARDS = timedelta(days=30)  # how long the story goes on after the last message, without any use
 
 
 @dataclass(slots=True)

@@ -21,13 +21,11 @@ from perdure.memory import Memory
 from perdure.records.errors import InvalidInput
 from perdure.records.recall import Hit
 
-POSTGRES = "postgres"
-"""The store that stands for a throw-away server."""
+POSTGRES = "postgres"  # the store that stands for a throw-away server
 
 DEPLOY_DAY = "deploy_day"
 
-BUDGET = 700
-"""Tokens of MEMORY.md in the demonstration; small, so that it fits a screen."""
+BUDGET = 700  # tokens of MEMORY.md in the demonstration; small, so that it fits a screen
 
 
 def run(
@@ -102,8 +100,7 @@ def _remembered(show: Console, memory: Memory, lived: SimulatedLife) -> None:
     show.rule("1. What was remembered", align="left")
     by = memory.stats(NAMESPACE).space or "keywords only (install the extra 'local' for semantic search)"
     show.print(
-        f"{lived.messages} messages in {lived.sessions} sessions were stored unchanged. Embedder: {by}.",
-        markup=False,
+        f"{lived.messages} messages in {lived.sessions} sessions were stored unchanged. Embedder: {by}.", markup=False
     )
     now = memory.facts(namespace=NAMESPACE, limit=100)
     told = f"The agent handed {len(notes())} decisions over as facts, and Maya pinned them."

@@ -26,8 +26,7 @@ EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "Task
 WITH_CONTEXT: Final = frozenset({"SessionStart", "UserPromptSubmit"})
 """Events whose answer may put words before the model."""
 
-LONGEST_INPUT: Final = 16 * 1024 * 1024
-"""Characters; a prompt may hold a pasted file."""
+LONGEST_INPUT: Final = 16 * 1024 * 1024  # characters; a prompt may hold a pasted file
 
 LONGEST_ANSWER: Final = 10_000
 """Characters of a context or a message that the agent shows; the rest would be put into a file."""

@@ -74,8 +74,7 @@ def view_stats(found: Stats, request: Request) -> Iterator[Block]:
     yield from _listed("Review suggested, the most valuable first:", kept[:_FEW], more + len(kept[_FEW:]))
 
 
-_FEW: Final = 5
-"""Memories of a list that are shown; the structured result has more."""
+_FEW: Final = 5  # memories of a list that are shown; the structured result has more
 
 
 def _listed(heading: str, rows: Sequence[tuple[str, float | None, str]], more: int = 0) -> Iterator[Block]:

@@ -8,8 +8,7 @@ from typing import Final
 from perdure.knowledge.extraction.words import whole_sentences
 from perdure.knowledge.languages import WORDS, expression
 
-_SHORT: Final = 5
-"""Words that may follow a yes or a no: "Yes, that's still right."."""
+_SHORT: Final = 5  # words that may follow a yes or a no: "Yes, that's still right."
 _YES: Final = expression("answers.yes")
 _NO: Final = expression("answers.no")
 _DENYING: Final = expression("answers.denying")

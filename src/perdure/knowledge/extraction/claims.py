@@ -20,12 +20,10 @@ from perdure.records.instant import Instant
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.language.words import may_answer
 
-EXPLICIT: Final = 0.7
-"""Confidence of what was asked to be remembered."""
+EXPLICIT: Final = 0.7  # confidence of what was asked to be remembered
 NOTE: Final = "note"
 """The predicate of what was asked to be remembered and says nothing that a rule can read."""
-MOST: Final = 50
-"""Claims of one message."""
+MOST: Final = 50  # claims of one message
 
 _TRIGGER: Final = expression("claims.trigger")
 _NOT_OLD: Final = expression("claims.not_old")
@@ -41,8 +39,7 @@ _PLAIN: Final = expression("claims.plain")
 _VERBLESS: Final = expression("claims.verbless")
 _NOW: Final = expression("claims.now")
 _NO_NOTE: Final = ("when ", "to ", "how ", "the time ", "me ", "you ", "you'")
-_SHORT: Final = 6
-"""Words that a value of an unnamed predicate may have."""
+_SHORT: Final = 6  # words that a value of an unnamed predicate may have
 
 
 def claims(
@@ -258,11 +255,7 @@ def _is_sure(said: RawClaim, speaker: str | None) -> bool:
 
 
 def _confidence(learned: Learned, policy: KnowledgePolicy) -> float:
-    known = {
-        Learned.EXPLICIT: EXPLICIT,
-        Learned.PREFERENCE: policy.preference,
-        Learned.CORRECTION: policy.correction,
-    }
+    known = {Learned.EXPLICIT: EXPLICIT, Learned.PREFERENCE: policy.preference, Learned.CORRECTION: policy.correction}
     return known.get(learned, policy.statement)
 
 

@@ -12,12 +12,9 @@ from perdure.knowledge.records.facts import Entity
 from perdure.records.document import Document, Shelf
 from perdure.rules.language.words import PEOPLE, word_set
 
-LONGEST: Final = 200
-"""Characters of a normal form; what is longer is no name."""
-SHORT: Final = 3
-"""Letters up to which only the very same name is the same."""
-MARGIN: Final = 0.05
-"""A name that is nearer by less than this is not clearly nearer."""
+LONGEST: Final = 200  # characters of a normal form; what is longer is no name
+SHORT: Final = 3  # letters up to which only the very same name is the same
+MARGIN: Final = 0.05  # a name that is nearer by less than this is not clearly nearer
 _SUGGESTED: Final = 5
 _LONGEST_ID: Final = 60
 
@@ -43,8 +40,7 @@ NOBODY: Final = PEOPLE | word_set(
     "nobody nothing something anything everything one ones other others another null none undefined nil nan n/a"
 )
 """What stands where a name could, and is none."""
-_ACRONYMS: Final = word_set("us it he me who her him")
-"""Pronouns that, in capitals, may be a name."""
+_ACRONYMS: Final = word_set("us it he me who her him")  # pronouns that, in capitals, may be a name
 LEGAL: Final[dict[str, str]] = {
     **{word: word for word in word_set("llc llp lp plc gmbh ag kg sa sas sarl srl spa bv nv ab oy pty kk se")},
     "ltd": "ltd",
@@ -305,8 +301,7 @@ class Names:
 
 
 _LIKELY: Final = 20
-_SLIP: Final = 0.99
-"""A name whose words are alike is farther than one whose words are the same."""
+_SLIP: Final = 0.99  # a name whose words are alike is farther than one whose words are the same
 
 
 def _likely(joined: str, choices: Collection[str], fuzzy: float) -> list[str]:

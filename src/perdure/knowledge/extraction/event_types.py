@@ -19,13 +19,11 @@ BASE: Final = {
 }
 """Importance of an episode by what its message does."""
 
-_GROUNDED: Final = 0.1
-"""Added to the importance of what an authority confirms."""
+_GROUNDED: Final = 0.1  # added to the importance of what an authority confirms
 _OPEN: Final = frozenset({EventType.QUESTION, EventType.STATEMENT, EventType.COMMAND})
 """Between these a language model may decide."""
 
-_HEAD: Final = 400
-"""Characters of a sentence that are looked at from each end: what it does shows there."""
+_HEAD: Final = 400  # characters of a sentence that are looked at from each end: what it does shows there
 _GREETING: Final = 3
 """A sentence of so few words may stand before the one that counts ("Thanks!", "Hey John.")."""
 

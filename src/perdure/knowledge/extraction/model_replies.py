@@ -17,8 +17,7 @@ from perdure.knowledge.records.facts import Claim, EventType, Learned, Span, Val
 from perdure.records.instant import Instant
 from perdure.rules.language.sentences import sentences
 
-MOST: Final = 20
-"""Claims of one text."""
+MOST: Final = 20  # claims of one text
 LONGEST_QUOTE: Final = 500
 LONGEST_VALUE: Final = 200
 LONGEST_SUBJECT: Final = 100
@@ -85,11 +84,7 @@ def question(text: str) -> str:
 
 
 INSTRUCTION: Final = "\n".join(
-    (
-        _TASK,
-        "Examples:",
-        *(f"{question(text)}\n{json.dumps(answer, ensure_ascii=False)}" for text, answer in EXAMPLES),
-    )
+    (_TASK, "Examples:", *(f"{question(text)}\n{json.dumps(answer, ensure_ascii=False)}" for text, answer in EXAMPLES))
 )
 """The system message; the text follows as JSON."""
 

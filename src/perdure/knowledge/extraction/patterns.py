@@ -26,8 +26,7 @@ _TIMES: Final = frozenset(
 )
 _NO_THING: Final = WORDS["no_value"] | WORDS["stops"] | WORDS["prepositions"] | WORDS["adverbs"]
 _ENDS_THING: Final = WORDS["stops"] | WORDS["prepositions"]
-_LONGEST: Final = 8
-"""Words of a value."""
+_LONGEST: Final = 8  # words of a value
 _RATHER: Final = frozenset({"over", "to", "rather"})
 _TURNS: Final = _RATHER | {"because", "since", "but", "as", "so", ",", "when", "while", "unless", "if", "especially"}
 _NO_UNIT: Final = _ENDS_THING | WORDS["joining"] | WORDS["determiners"] | WORDS["be"] | _RATES

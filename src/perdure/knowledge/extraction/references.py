@@ -14,8 +14,7 @@ from perdure.knowledge.records.facts import Entity
 from perdure.records.memory import ROLES
 from perdure.rules.language.words import word_set
 
-WINDOW: Final = 10
-"""Messages back that a word may refer to."""
+WINDOW: Final = 10  # messages back that a word may refer to
 USER: Final = "user"
 ASSISTANT: Final = "assistant"
 

@@ -25,8 +25,7 @@ from perdure.knowledge.languages import WORDS
 from perdure.knowledge.records.facts import Learned
 from perdure.knowledge.records.predicates import Predicates
 
-ACT: Final = "activity"
-"""The sort of what somebody does; said in passing it is no fact."""
+ACT: Final = "activity"  # the sort of what somebody does; said in passing it is no fact
 
 
 def read_clause(clause: Clause, predicates: Predicates) -> list[RawClaim]:

@@ -13,8 +13,7 @@ from perdure.knowledge.records.facts import Value, ValueKind
 from perdure.records.instant import Instant, from_instant
 from perdure.rules.language.words import NUMBER_WORDS, word_set
 
-LONGEST: Final = 500
-"""Characters of a value that are looked at; a longer one is cut."""
+LONGEST: Final = 500  # characters of a value that are looked at; a longer one is cut
 _TRUE: Final = word_set("yes true enabled")
 _FALSE: Final = word_set("no false disabled")
 _LEADING: Final = word_set("a an the my our your his her their its this that these those some any")

@@ -15,8 +15,7 @@ _CONTRACTIONS: Final = {
     **{f"{word}nt": f"{word} not" for word in WORDS["bare_not"]},
     **{f"{word}s": f"{word} is" for word in WORDS["bare_is"]},
 }
-_LONGEST: Final = 400
-"""Characters of a sentence that is read; a longer one is no plain statement."""
+_LONGEST: Final = 400  # characters of a sentence that is read; a longer one is no plain statement
 _FOREIGN: Final = re.compile(r"[^\W\d_]+")
 _WORD: Final = re.compile(r"[^\s,;!?()\[\]\"“”`*]+(?:(?<=\d),(?=\d{3})[^\s,;!?()\[\]\"“”`*]+)*|,")
 _ENDINGS: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
@@ -27,8 +26,7 @@ PEOPLE: Final = frozenset({"i", "we", "they", "he", "she", "it"})
 _COMMON: Final = (
     WORDS["no_value"] | WORDS["leading"] | WORDS["prepositions"] | WORDS["determiners"] | WORDS["stops"] | WORDS["be"]
 )
-TextSpan = tuple[int, int]
-"""Where something stands in the text: first character, one past the last."""
+TextSpan = tuple[int, int]  # where something stands in the text: first character, one past the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +36,7 @@ class Word:
     form: str
     start: int
     end: int
-    low: str = field(init=False)
-    """The word in lower case; "May" is the month."""
+    low: str = field(init=False)  # the word in lower case; "May" is the month
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "low", self.form if self.form == "May" else self.form.lower())

@@ -10,8 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-READ: Final = ("en",)
-"""The codes of the languages that can be read (ISO 639-1)."""
+READ: Final = ("en",)  # the codes of the languages that can be read (ISO 639-1)
 _NAMED: Final = re.compile(r"<([a-z_]+\.[a-z_]+)>")
 
 
@@ -48,5 +47,4 @@ def expression(name: str, code: str = READ[0]) -> re.Pattern[str]:
     return re.compile(whole, re.IGNORECASE | re.VERBOSE)
 
 
-WORDS: Final = language(READ[0]).words
-"""The lists of English words."""
+WORDS: Final = language(READ[0]).words  # the lists of English words

@@ -14,8 +14,7 @@ from perdure.records.policy_lifecycle import ConsolidatePolicy
 from perdure.rules.consolidation.duplicates import Label, LikePair, pair_label
 from perdure.rules.consolidation.merging import Proposal, merge_obstacle
 
-MOST_MARKS: Final = 1000
-"""Links and questions that one run writes, the most similar pairs first."""
+MOST_MARKS: Final = 1000  # links and questions that one run writes, the most similar pairs first
 
 
 @dataclass(frozen=True, slots=True)

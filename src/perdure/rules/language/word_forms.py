@@ -10,8 +10,7 @@ from perdure.rules.language.synonyms import SYNONYMS
 from perdure.rules.language.verbs import IRREGULAR_PASTS
 from perdure.rules.language.words import PEOPLE, RELATIONS, TURNING, TURNING_VERBS, word_set
 
-PAST: Final = "<"
-"""Ends the form of a verb in the past, which is not the present."""
+PAST: Final = "<"  # ends the form of a verb in the past, which is not the present
 _SAME_FORM: Final = word_set(
     "news means goods glasses customs arms series species physics mathematics politics always plus minus bus gas yes "
     "thing something anything nothing everything king ring spring string wing during morning evening "

@@ -26,8 +26,7 @@ END: Final = "<!-- perdure:end -->"
 
 ATTENTION: Final = 60
 """What a line costs beside its tokens, in tokens: a reader's attention. Without it the shortest lines win."""
-QUESTIONS_SHARE: Final = 0.4
-"""Most of a budget that open questions take."""
+QUESTIONS_SHARE: Final = 0.4  # most of a budget that open questions take
 
 
 @dataclass(frozen=True, slots=True)

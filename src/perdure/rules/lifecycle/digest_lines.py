@@ -22,8 +22,7 @@ from perdure.rules.worth import asks, sort_of
 LONGEST_LINE: Final = 280
 """Characters of the words of a line; of a longer text those first sentences that fit."""
 _LONGEST_SENTENCE: Final = 400
-_READ: Final = 4000
-"""Characters of a message that are read."""
+_READ: Final = 4000  # characters of a message that are read
 _FIRST_WORD: Final = re.compile(r"[^\W\d_]+\b(?![./@:_-]\w)")
 _PLAIN_FIRST: Final = STOP_WORDS | NEGATIONS | TURNING
 """Words that are no names: a sentence that begins with one begins with a capital."""
@@ -45,10 +44,7 @@ def sort_of_memory(memory: MemoryItem) -> Sort:
 
 
 def render_line(
-    memory: MemoryItem,
-    told: Sequence[str] = (),
-    left_out: Sequence[tuple[int, int]] = (),
-    year: int | None = None,
+    memory: MemoryItem, told: Sequence[str] = (), left_out: Sequence[tuple[int, int]] = (), year: int | None = None
 ) -> str:
     """Return the line of a memory; "" of one that has nothing to say in whole sentences.
 

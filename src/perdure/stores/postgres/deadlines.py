@@ -17,10 +17,8 @@ from typing import Final
 
 from perdure.stores.postgres.connections import Connection
 
-GRACE: Final = 2.0
-"""Seconds that a server has to obey a cancellation."""
-_PAUSE: Final = 0.25
-"""Seconds between two looks."""
+GRACE: Final = 2.0  # seconds that a server has to obey a cancellation
+_PAUSE: Final = 0.25  # seconds between two looks
 _IDLE: Final = 40
 """After so many looks without a transaction the thread ends; the next transaction starts another."""
 

@@ -15,8 +15,7 @@ PATIENCE: Final = 30.0
 PAUSE: Final = 5.0
 """What has not come back by then is tried again by one caller at most in so many seconds."""
 
-SERVER: Final = ""
-"""The server that the URL names. A node of a cluster is known by its host and port."""
+SERVER: Final = ""  # the server that the URL names. A node of a cluster is known by its host and port
 
 
 @dataclass(slots=True)
