@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
 from datetime import timedelta
 from pathlib import Path
@@ -72,3 +74,19 @@ def test_what_hooks_take_in_opens_the_next_session(opening, clock, day):
     decided = [words for words in day["kept"] if words not in day["stated"]]
     assert held(shown, decided) == decided
     assert [words for words in (*day["outdated"], *day["noise"]) if words in shown] == []
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_summaries_and_session_starts_are_as_they_were_read(opening, clock, day):
+    """After each session of a day. ``RECORD=1`` writes them anew, to be read again."""
+    memory = opening()
+    for number, session in enumerate(day["sessions"], 1):
+        clock.now = session["begins"] + timedelta(hours=1)
+        memory.ingest(messages(session))
+        memory.agent.begin(f"after {number}", "default", "t.jsonl")
+        start = memory.agent.opening(f"after {number}", "default")
+        shown = re.sub(r"\[[0-9a-f]{8}\]", "[id]", f"{memory.digest()}\n{start}\n")
+        file = DAYS / f"{day['name']}-{number}.md"
+        if os.environ.get("RECORD"):
+            file.write_text(shown, "utf-8")
+        assert shown == file.read_text("utf-8")

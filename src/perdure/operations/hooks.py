@@ -27,6 +27,7 @@ from perdure.records.recall import Filters, Hit
 from perdure.records.report import Ingested
 from perdure.records.sort import Sort
 from perdure.rules.language.tokens import estimate_tokens
+from perdure.rules.lifecycle.digest import BEGIN, END
 from perdure.rules.lifecycle.digest_entries import tells
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.prompt_context import context_block, fit_lines
@@ -126,7 +127,8 @@ class Agent:
 
         Showing them is no access. They are noted, so that an agent that repeats them is not learned from.
         """
-        room = self.ctx.policy.digest.start_tokens - estimate_tokens(context_block([ASKING_OPEN]))
+        marks = estimate_tokens(BEGIN) + estimate_tokens(END)  # of a file; they are not shown
+        room = self.ctx.policy.digest.start_tokens - estimate_tokens(context_block([ASKING_OPEN])) + marks
         shown = digesting.digest(self.ctx, namespace, budget_tokens=max(0, room), inside=session, brief=True)
         if not shown.ids:
             return ""
