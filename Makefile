@@ -5,8 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 TRAINING := .venv-training
 WORKERS ?= 2
+LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --find-links build/embedder \
+	--no-emit-package perdure-embedder --no-emit-find-links --no-emit-index-url --no-header --no-annotate --quiet
 
-.PHONY: demo test fast check wheel lowest bench nightly train clean
+.PHONY: demo test fast check wheel lowest bench nightly train lock clean
 
 # The product and its embedder alone, unless all that make test needs is there already.
 demo:
@@ -59,6 +61,13 @@ $(STAMP): pyproject.toml packages/perdure-embedder/pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable packages/perdure-embedder --editable '.[dev]'
 	touch $(STAMP)
+
+# Pins what pyproject.toml declares: with digests for development, as constraints for users. Needs uv.
+lock:
+	mkdir -p build/embedder
+	$(PYTHON) -m pip wheel --quiet --no-deps --wheel-dir build/embedder packages/perdure-embedder
+	$(LOCK) --extra dev --generate-hashes --output-file requirements/dev.txt
+	$(LOCK) --extra all --output-file requirements/constraints.txt
 
 clean:
 	rm -rf $(VENV) $(TRAINING) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo-output
