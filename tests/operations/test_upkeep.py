@@ -23,7 +23,9 @@ from perdure.rules.lifecycle.schedule import Task, begin_run, earliness, fail_ru
 from perdure.stores.backups import BackupFolder
 
 HOUR, DAY = 3_600_000, 86_400_000
-POLICY = {**WORDS_ONLY, "upkeep": {"jitter": 0.0}}
+PLAIN = {"jitter": 0.0, "check_days": 0}
+"""The daily check is asked about in test_daily_check.py."""
+POLICY = {**WORDS_ONLY, "upkeep": PLAIN}
 
 
 def tasks(report):
@@ -32,7 +34,7 @@ def tasks(report):
 
 @pytest.fixture
 def kept(opening, tmp_path):
-    memory = opening({**POLICY, "upkeep": {"jitter": 0.0, "backup_folder": str(tmp_path / "backups")}})
+    memory = opening({**POLICY, "upkeep": {**PLAIN, "backup_folder": str(tmp_path / "backups")}})
     for place in ("a", "b"):
         memory.remember_many([f"note {i} of {place}" for i in range(3)], namespace=place)
     return memory
@@ -383,7 +385,8 @@ import sys
 from datetime import datetime
 import perdure
 now = datetime.fromisoformat(sys.argv[2])
-with perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}}, clock=lambda: now) as memory:
+policy = {"embedder": {"model": "none"}, "upkeep": {"check_days": 0}}
+with perdure.open(sys.argv[1], policy=policy, clock=lambda: now) as memory:
     for run in memory.upkeep(sys.argv[3]).runs:
         print(run.namespace, run.task, run.outcome)
 """
