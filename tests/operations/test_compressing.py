@@ -24,6 +24,9 @@ EAGER = {
 }
 """As the seed's, whatever the value: full to summary after a day, to keywords after 7, to no text after 9."""
 
+GUARDED = {**EAGER, "compression": {**EAGER["compression"], "strictness": "strict"}}
+"""The same, and no form may lose a number, a name or a denial."""
+
 MEASURED = {**EAGER, "archive": {"rule": "never"}, "compression": {**EAGER["compression"], "preservation": 0.0}}
 """The same with vectors of the tests' own embedder, to which stop words mean as much as others."""
 
@@ -233,7 +236,7 @@ def test_words_that_are_no_longer_shown_still_find_a_memory(opening, clock):
     ],
 )
 def test_the_guard_stops_a_form_once_and_says_why(opening, clock, text, what):
-    memory = opening({**EAGER, "archive": {"rule": "never"}})
+    memory = opening({**GUARDED, "archive": {"rule": "never"}})
     identity = memory.remember(text).id
     for _ in range(12):
         clock.passes(days=1)
@@ -248,9 +251,27 @@ def test_the_guard_stops_a_form_once_and_says_why(opening, clock, text, what):
     assert not any("to embedding" in move or "to keywords" in move for move in memory.sweep().tally)
 
 
+def test_a_text_with_numbers_and_names_reaches_every_form_and_is_still_found(opening, clock):
+    memory = opening({**EAGER, "archive": {"rule": "never"}})
+    text = f"{PUMP} {GARDEN} {GARDEN.replace('tulips', 'lilies')}"
+    identity = memory.remember(text).id
+    shown = {}
+    for _ in range(12):
+        clock.passes(days=1)
+        memory.sweep()
+        one = memory.get(identity)
+        shown[one.form] = one.content
+    assert list(shown) == [Form.SUMMARY, Form.KEYWORDS, Form.EMBEDDING]
+    assert all(word in shown[Form.SUMMARY] for word in ("30 bar", "not be opened", "Alice"))
+    assert shown[Form.EMBEDDING] == ""
+    assert [h.memory.id for h in memory.recall("pump bar", touch=False).hits] == [identity]
+    memory.restore(identity, level="full")
+    assert memory.get(identity).content == text
+
+
 @pytest.mark.behaviour("FORM16")
 def test_a_late_sweep_ends_where_timely_ones_end(opening, elsewhere, clock):
-    timely, late = opening(EAGER), opening(EAGER, at=elsewhere())
+    timely, late = opening(GUARDED), opening(GUARDED, at=elsewhere())
     start = clock.now
     for memory in (timely, late):
         for number, text in enumerate((GARDEN, PUMP, "The tea is in the cupboard of the house.")):

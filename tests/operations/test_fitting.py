@@ -9,7 +9,7 @@ from operations.test_compressing import GARDEN, PUMP, records
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, Tier
 
-NEVER = {**WORDS_ONLY, "archive": {"rule": "never"}, "compression": {"rule": "never"}}
+NEVER = {**WORDS_ONLY, "archive": {"rule": "never"}, "compression": {"rule": "never", "strictness": "strict"}}
 """Nothing happens by itself."""
 
 FREE = {**NEVER, "gates": {"loss_share": 1.0, "loss_share_day": 1.0}}
@@ -136,7 +136,7 @@ def test_the_same_namespace_is_fitted_the_same_way(opening, elsewhere, clock):
 
 @pytest.mark.behaviour("FIT9")
 def test_undo_of_every_plan_restores_the_store(opening, clock, raw_store):
-    memory = opening({**FREE, "compression": {"rule": "never", "preservation": 0.0}}, HashEmbedder())
+    memory = opening({**FREE, "compression": {**NEVER["compression"], "preservation": 0.0}}, HashEmbedder())
     ids = filled(memory)
     ids.append(memory.remember("The pump is at 30 bar, not at 40.").id)
     clock.passes(days=2)
@@ -256,7 +256,7 @@ def test_the_loss_budget_lets_some_be_set_aside_each_day(opening, clock, raw_sto
     assert "loss accepted: a test" in operation.note
 
 
-BOUNDED = {**FREE, "compression": {"rule": "never", "visible_tokens": 200}}
+BOUNDED = {**FREE, "compression": {**NEVER["compression"], "visible_tokens": 200}}
 
 
 @pytest.mark.behaviour("FIT16")

@@ -32,6 +32,7 @@ from rules.test_shortening import sentences
 from rules.test_tokens import data_file
 
 POLICY = CompressionPolicy()
+STRICT = CompressionPolicy(strictness="strict")
 SEED = policy_from({"preset": "tiered"})
 GARDEN = "The garden behind the house was full of roses, and the gate by the wall was open for all of the neighbours."
 ANY = settings(max_examples=150, deadline=None, derandomize=True)
@@ -98,7 +99,7 @@ def test_a_summary_of_a_long_text_has_the_seeds_150_tokens_and_its_keywords_20()
     ],
 )
 def test_no_text_at_all_would_lose_what_the_guard_keeps(text, why):
-    made = render_form(text, Form.EMBEDDING, POLICY)
+    made = render_form(text, Form.EMBEDDING, STRICT)
     assert made.refused.startswith("it would lose ")
     assert why.split()[0] in made.refused
     assert (made.text, made.tokens) == (None, made.whole)
@@ -116,13 +117,36 @@ def test_what_a_model_wrote_passes_the_same_guard():
 @ANY
 @given(sentences, st.sampled_from(LADDER[1:]))
 def test_a_form_that_is_taken_is_shorter_and_loses_nothing_that_the_guard_checks(text, form):
-    made = render_form(text, form, POLICY)
+    made = render_form(text, form, STRICT)
     if made.refused:
         assert (made.text, made.tokens) == (None, count_tokens(text))
         return
     assert made.tokens == count_tokens(made.text) < made.whole == count_tokens(text)
     gone = lost(text, made.text)
     assert [m for m in gone if form is Form.SUMMARY or not m.startswith("modal")] == []
+
+
+PUMP = (
+    "The pump of the cellar feeds all of the gardens of the house. It runs at 30 bar since Alice has repaired it. "
+    "The gate must never be open at night. In the summer the gardens of the house need the pump all day long. "
+    "Roses stand by the wall of the garden, and the neighbours water them in the evenings when it is dry."
+)
+
+
+def test_a_summary_is_whole_sentences_and_lists_what_they_do_not_say():
+    shown = render_form(PUMP, Form.SUMMARY, POLICY).text
+    said, listed = shown.split("\nAlso: ")
+    assert all(sentence in PUMP for sentence in said.replace(". ", ".|").split("|"))
+    assert all(word in shown for word in ("30 bar", "never be open", "Alice"))
+    assert count_tokens(listed) <= 24
+
+
+@ANY
+@given(sentences, st.sampled_from(LADDER[1:]))
+def test_a_form_is_shorter_or_refused_for_that_alone(text, form):
+    made = render_form(text, form, POLICY)
+    assert made.refused in ("", "it is no shorter")
+    assert made.refused or made.tokens == count_tokens(made.text) < made.whole
 
 
 def test_chinese_texts_have_forms_or_stay_whole():
@@ -138,7 +162,7 @@ def test_chinese_texts_have_forms_or_stay_whole():
     taken = 0
     for text in texts[:300]:
         for form in LADDER[1:]:
-            made = render_form(text, form, POLICY)
+            made = render_form(text, form, STRICT)
             taken += not made.refused
             assert made.refused or (made.tokens < made.whole and not lost(text, made.text))
     assert taken

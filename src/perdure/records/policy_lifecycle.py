@@ -132,6 +132,12 @@ class CompressionPolicy:
     keyword_tokens: int = store_key(
         20, "Approximate maximum of keyword tokens; for a short text a fifth of its tokens.", 4, 1000
     )
+    strictness: str = store_key(
+        "listed",
+        "What shorter forms keep of numbers, dates, names, identifiers and denials. strict refuses what loses one; "
+        "listed has summaries list them and lets keywords lose them. The whole text is kept and searched.",
+        choices=("listed", "strict"),
+    )
     preservation: float = store_key(
         0.5, "A shorter form is refused if its cosine to the whole text is below this.", 0, 1
     )

@@ -16,6 +16,7 @@ from perdure.records.vector import Vector
 from perdure.rules.insertion import with_due
 from perdure.rules.language.tokens import count_tokens
 from perdure.rules.lifecycle.shortening import drop_stop_words, keywords, summarize
+from perdure.rules.lifecycle.summary_text import write_summary
 from perdure.rules.lifecycle.trajectory import Trajectory, Transition
 from perdure.rules.meaning_guard import lost
 
@@ -54,19 +55,22 @@ class FormText:
 
 
 def render_form(text: str, form: Form, policy: CompressionPolicy, *, written: str | None = None) -> FormText:
-    """Return a text in a form, or why the meaning guard refuses it; the same text asked for twice in a row is cheaper.
+    """Return a text in a form, or why it is refused; the same text asked for twice in a row is cheaper.
 
-    ``written`` is a summary that a model wrote, which must pass the same guard; if None, one is made by rule.
+    What loses something is refused where the policy is strict; else a summary lists it, and the barer forms may lose
+    it: the whole text is kept and searched. ``written`` is a summary that a model wrote, which may lose nothing; if
+    None, one is made by rule.
     """
     whole = count_tokens(text)
     if form is Form.FULL:
         return FormText(form, None, whole, whole)
     missing: tuple[str, ...] = ()
+    guarded = policy.strictness == "strict" or written is not None
     for short in (written,) if written is not None else _attempts(text, whole, form, policy):
         tokens = count_tokens(short)
         if tokens >= whole:
-            break
-        missing = _missing(text, short, form)
+            continue
+        missing = _missing(text, short, form) if guarded else ()
         if not missing:
             return FormText(form, short, tokens, whole)
     why = f"it would lose {', '.join(missing[:5])}" if missing else "it is no shorter"
@@ -77,6 +81,9 @@ def _attempts(text: str, whole: int, form: Form, policy: CompressionPolicy) -> I
     """The shortest first: each next one is longer and keeps more."""
     if form is Form.EMBEDDING:
         yield ""
+    elif form is Form.SUMMARY and policy.strictness == "listed":
+        yield write_summary(text, policy.summary_tokens)
+        yield drop_stop_words(text)
     elif form is Form.SUMMARY:
         yield summarize(text, policy.summary_tokens)
         yield drop_stop_words(text)

@@ -1,0 +1,128 @@
+"""A summary by rule: whole sentences of the text, and beside them a short list of what must not be lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from perdure.rules.language.sentences import sentences
+from perdure.rules.language.tokens import Kind, Piece, count_tokens, pieces
+from perdure.rules.language.words import STOP_WORDS
+from perdure.rules.language.worth_words import SMALL_TALK
+from perdure.rules.lifecycle.shortening import summarize
+
+LISTED: Final[tuple[Kind, ...]] = ("negation", "number", "date", "name", "code")
+"""What is listed, in this order: what is denied first, since its absence would turn the meaning."""
+SENTENCES_SHARE: Final = 3
+LIST_SHARE: Final = 8
+"""The sentences have at most a third of the text's tokens, the list an eighth."""
+_LEAST, _LIST_LEAST = 8, 24
+"""Tokens that they may have however short the text is."""
+_DENIED: Final = 2
+"""So many content words are said after a negation."""
+_LEAD: Final = "Also: "
+_TELLS_FROM: Final = 4
+"""Content words; a sentence of fewer is a greeting or a heading."""
+_LENGTH: Final = 0.7
+"""How much the length of a sentence counts against it; between 0.5 and 1 it makes little difference."""
+_AGAIN: Final = 0.1
+_NO_NAMES: Final = frozenset(word for words in SMALL_TALK.values() for word in words.split())
+
+
+def write_summary(text: str, tokens: int) -> str:
+    """Return a summary in whole sentences within so many tokens, with a list of at most half as many beside it.
+
+    The sentences have at most a third of the text's tokens. The list has denials, numbers, dates, names and
+    identifiers that they do not say, as many as fit. A text of which no sentence fits is made telegraphic.
+    """
+    whole = count_tokens(text)
+    chosen = _best_sentences(text, min(tokens, max(_LEAST, whole // SENTENCES_SHARE)))
+    if not chosen:
+        return summarize(text, tokens)
+    said = " ".join(chosen)
+    rest = list_unsaid(text, said, min(tokens // 2, max(_LIST_LEAST, whole // LIST_SHARE)))
+    return f"{said}\n{_LEAD}{'; '.join(rest)}." if rest else said
+
+
+def _best_sentences(text: str, tokens: int) -> list[str]:
+    """Return the sentences that say most of what the text says often, in its order, none cut.
+
+    One after another is taken: the one whose words, not yet said, the text uses most for its length.
+    """
+    spans = sentences(text)
+    words = _content_words(text, len(spans))
+    often = Counter(word for said in words for word in said)
+    written = [" ".join(text[start:end].split()) for start, end in spans]
+    costs = [count_tokens(sentence) for sentence in written]
+    left, covered = tokens, set[str]()
+    chosen: list[int] = []
+    first = {sentence: i for i, sentence in reversed(list(enumerate(written)))}  # what is said twice is shown once
+    prose = [i for i in sorted(first.values()) if words[i] and not written[i].startswith("```")]
+    open_to = [i for i in prose if len(set(words[i])) >= _TELLS_FROM] or prose
+    while open_to := [i for i in open_to if costs[i] <= left and i not in chosen]:
+        worth = {i: _worth(set(words[i]), covered, often) / (costs[i] + 2) ** _LENGTH for i in open_to}
+        best = max(open_to, key=lambda i: (worth[i], -i))
+        chosen.append(best)
+        left -= costs[best]
+        covered.update(words[best])
+    return [written[i] for i in sorted(chosen)]
+
+
+def _worth(words: set[str], covered: set[str], often: Counter[str]) -> float:
+    """Return how often the text says what a sentence says; what was said already counts a tenth."""
+    return sum((often[word] - 0.5) * (_AGAIN if word in covered else 1.0) for word in words)
+
+
+def _content_words(text: str, number: int) -> list[list[str]]:
+    """Return the content words of each of a text's sentences."""
+    said: list[list[str]] = [[] for _ in range(number)]
+    for piece in pieces(text):
+        said[piece.sentence] += [v for k, v in piece.said if k != "symbol" and v not in STOP_WORDS and v != "'s"]
+    return said
+
+
+def list_unsaid(text: str, said: str, tokens: int) -> list[str]:
+    """Return what must not be lost and is not said, as written, each once, within so many tokens."""
+    there = {value for piece in pieces(said) for _, value in piece.said}
+    denied = {excerpt.casefold() for _, excerpt, _ in _anchors(said)}
+    found: list[str] = []
+    left = tokens - count_tokens(_LEAD)
+    seen: set[str] = set()
+    for kind, excerpt, value in sorted(_anchors(text), key=lambda anchor: LISTED.index(anchor[0])):
+        known = excerpt.casefold() in denied if kind == "negation" else value in there
+        cost = count_tokens(excerpt) + 1
+        if known or value in seen or cost > left or (kind == "name" and value in _NO_NAMES):
+            continue
+        seen.add(value)
+        found.append(excerpt)
+        left -= cost
+    return found
+
+
+def _anchors(text: str) -> Iterator[tuple[Kind, str, str]]:
+    """Yield the kind, the words as written and the value of what must not be lost, in the text's order."""
+    found = [piece for piece in pieces(text) if piece.said]
+    for number, piece in enumerate(found):
+        kind = next((kind for kind in LISTED if any(kind == k for k, _ in piece.said)), None)
+        if kind is None:
+            continue
+        end = _end_of(found, number, kind)
+        excerpt = " ".join(text[piece.start : end].split())
+        yield kind, excerpt, excerpt.casefold() if kind == "negation" else piece.said[0][1]
+
+
+def _end_of(found: list[Piece], number: int, kind: Kind) -> int:
+    """Return where the words end that belong to an anchor: the unit of a number, what a negation denies."""
+    piece = found[number]
+    wanted = {"negation": _DENIED, "number": 1}.get(kind, 0)
+    end = piece.end
+    for follower in found[number + 1 : number + 6]:
+        if not wanted or follower.sentence != piece.sentence:
+            break
+        content = follower.said[0][1] not in STOP_WORDS
+        if kind == "number" and (not content or follower.kind != "word"):
+            break
+        end = follower.end
+        wanted -= content
+    return end
