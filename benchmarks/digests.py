@@ -31,7 +31,7 @@ ORDERS: dict[str, Callable[[MemoryItem], Any]] = {
     "newest": lambda m: (m.state.created_ms, m.id),
     "longest": lambda m: len(m.content),
     "most recalled": lambda m: (m.access_count, m.state.created_ms, m.id),
-    "random": lambda m: random.Random(m.source).random(),
+    "random": lambda m: random.Random(f"{m.namespace} {m.source}").random(),
 }
 
 
