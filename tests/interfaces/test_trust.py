@@ -118,7 +118,7 @@ def load():
 @pytest.mark.parametrize(("name", "key"), KEYS, ids=[f"{n}.{f.name}" for n, f in KEYS])
 def test_every_key_says_whether_it_is_protected(name, key):
     assert key.metadata["protected"] in (True, False)
-    assert key.metadata["path"] in ("", "file", "folder")
+    assert key.metadata["path"] in ("", "file", "folder", "output")
     assert key.metadata["protected"] or not key.metadata["path"]
     free_text = isinstance(key.default, str) and not key.metadata["choices"]
     assert key.metadata["protected"] or not free_text, "text that nothing bounds names something outside the store"
@@ -131,6 +131,7 @@ def test_what_sends_reads_writes_or_protects_is_protected():
         *(f"model.{f.name}" for f in fields(Policy().model)),
         *(f"gates.{f.name}" for f in fields(Policy().gates)),
         *("knowledge.file", "knowledge.redact", "consolidate.require_dry_run", "recall.log_entries"),
+        *("digest.file", "digest.namespace"),
         *(f"upkeep.{k}" for k in ("background", "backup_days", "backup_folder", "erase_archived_days")),
     }
 

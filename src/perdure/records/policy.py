@@ -167,7 +167,7 @@ class DigestPolicy:
 
     profile: str = store_key("tokens", "Which budget applies.", choices=("tokens", "claude-code", "hermes", "openclaw"))
     file: str = protected_key("", "The file that maintenance keeps it in; empty for none.", path="output")
-    namespace: str = store_key("default", "The namespace whose digest that file holds.")
+    namespace: str = protected_key("default", "The namespace whose digest that file holds.")
     budget_tokens: int = store_key(2000, "Budget of the profile 'tokens'.", 50, 1_000_000)
     start_tokens: int = store_key(
         400, "Most tokens of what a coding agent is shown when a session starts.", 100, 10_000
