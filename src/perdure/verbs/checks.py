@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from perdure.records.errors import InvalidInput, PerdureError, given
+from perdure.records.damage import CheckScope
+from perdure.records.errors import InvalidInput, PerdureError, StoreDamaged, given
 from perdure.records.instant import to_instant
 from perdure.rules.validation.values import checked_id, checked_text
 from perdure.verbs.declaration import Parameter, Verb
@@ -68,6 +70,23 @@ def _check_values(parameters: Iterable[Parameter], arguments: dict[str, Any]) ->
     if faults:
         remedies = dict.fromkeys(fault.remedy for fault in faults)
         raise InvalidInput(" ".join(fault.message for fault in faults), remedy=" ".join(remedies))
+
+
+@contextmanager
+def telling_damage(memory: Any) -> Iterator[None]:
+    """Turn an error of Python's into one that names the store's damage, if a check finds any; a bug stays a bug."""
+    try:
+        yield
+    except PerdureError:
+        raise
+    except (LookupError, ValueError, TypeError, AttributeError) as error:
+        found = memory._context.store.check(CheckScope())  # noqa: SLF001  # verbs are methods of it
+        if not found:
+            raise
+        raise StoreDamaged(
+            f"The store is damaged: {found[0]}",
+            remedy="Run `perdure check --full` to see what is damaged, then `perdure repair`, or restore a backup.",
+        ) from error
 
 
 def checked_value(parameter: Parameter, value: Any) -> Any:
