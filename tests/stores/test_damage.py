@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 
 import apsw
@@ -40,6 +41,8 @@ def lived(path, clock):
 def run_by_hand(path, sql):
     """Change a store with no regard for what Perdure promises; return how many rows were hit."""
     if is_server(str(path)):
+        if "PERDURE_TEST_DSN" in os.environ:
+            pytest.skip("a given server is not ours to change")
         with servers().reader(path) as connection:
             return connection.execute(sql).rowcount
     with closing(apsw.Connection(str(path))) as connection:
