@@ -29,6 +29,10 @@ _REFERS: Final = re.compile(
     re.IGNORECASE,
 )
 """What begins like this rests on what was said before it, and tells nothing alone."""
+_RESTS: Final = re.compile(
+    r"\b(?:it|that|this|them|him|her)\W*(?:\b(?:too|also|as\s+well|again|now|then|though)\b\W*)?$", re.IGNORECASE
+)
+"""What ends like this ("she likes it too") says of what only the message before it shows."""
 _UNSURE: Final = re.compile(
     r"\b(?:maybe|perhaps|not\s+(?:yet\s+)?(?:sure|decided)|undecided|haven't\s+decided|not\s+certain|vielleicht"
     r"|nicht\s+sicher|peut-être|quizás?|tal\s+vez)\b|也许|可能|たぶん",
@@ -65,7 +69,13 @@ def lasting_sentences(text: str, names: Collection[str] = ()) -> list[str]:
 def _lasts(part: str, names: Collection[str]) -> bool:
     if part.startswith("```") or part.endswith(("?", "？")):  # noqa: RUF001  # the full-width mark is meant
         return False
-    if _REFERS.match(part) or _PASSES.search(part) or _HAPPENED.search(part) or _UNSURE.search(part):
+    if (
+        _REFERS.match(part)
+        or _RESTS.search(part)
+        or _PASSES.search(part)
+        or _HAPPENED.search(part)
+        or _UNSURE.search(part)
+    ):
         return False
     first = _FIRST.match(part)
     return (
