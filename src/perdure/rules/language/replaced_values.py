@@ -73,7 +73,8 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(_singular(w) for w in _TOKEN.findall(text[:_READ].lower()) if w not in STOP_WORDS)
 
 
-def replaced_values(text: str) -> list[ReplacedValue]:
+@lru_cache(maxsize=4096)
+def replaced_values(text: str) -> tuple[ReplacedValue, ...]:
     """Return the values that a text says hold no longer; its first 2,000 characters count."""
     said = text[:_READ]
     found: list[ReplacedValue] = []
@@ -85,7 +86,7 @@ def replaced_values(text: str) -> list[ReplacedValue]:
             for match in pattern.finditer(said)
             if (words := content_words(match["old"]))
         ]
-    return found
+    return tuple(found)
 
 
 def _singular(word: str) -> str:

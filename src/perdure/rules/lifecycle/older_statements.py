@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -94,10 +93,11 @@ def _about_one_thing(
             yield older, newer
         return
     first = max(0, len(words) - _COMPARED)
-    for older, newer in combinations(range(first, len(words)), 2):
-        common = len(words[older] & words[newer]) if changes(told[newer].content) else 0
-        if common >= max(_COMMON, _ABOUT_ONE_THING * min(len(words[older]), len(words[newer]))):
-            yield older, newer
+    for newer in (at for at in range(first, len(words)) if changes(told[at].content)):
+        for older in range(first, newer):
+            common = len(words[older] & words[newer])
+            if common >= max(_COMMON, _ABOUT_ONE_THING * min(len(words[older]), len(words[newer]))):
+                yield older, newer
 
 
 def vector_rows(ids: Sequence[str], vectors: Mapping[str, Vector]) -> np.ndarray | None:
