@@ -123,7 +123,6 @@ AN_AGENTS_USER = {
     "We stopped using Redux.": ["We | use | NOT redux"],
     "Our error tracker is Sentry.": ["we | error_tracker | sentry"],
     "Remember that the deploy script needs VPN.": ["I | note | deploy script need vpn"],
-    "The main database is Postgres 15.": ["I | main_database | postgres 15"],
     "Never force-push to main.": ["I | rule | NOT force push to main"],
     "Always squash before merging.": ["I | rule | squash before merging"],
     "The project is called Heron.": ["project | name | heron"],
