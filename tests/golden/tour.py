@@ -457,14 +457,14 @@ FACTS: Final = (
     ),
     Step(
         "answer-sheet-short",
-        "answer-sheet 'What does Gai Media prefer?' --budget-tokens 120 --as-of 2026-01-20T00:00:00+00:00",
+        "answer-sheet 'What does Gai Media prefer?' --budget-tokens 200 --as-of 2026-01-20T00:00:00+00:00",
         verb(
             "answer_sheet",
             query="What does Gai Media prefer?",
             budget_tokens=120,
             as_of="2026-01-20T00:00:00+00:00",
         ),
-        verb("answer_sheet", query="What does Gai Media prefer?", budget_tokens=120, as_of="2026-01-20T00:00:00+00:00"),
+        verb("answer_sheet", query="What does Gai Media prefer?", budget_tokens=200, as_of="2026-01-20T00:00:00+00:00"),
     ),
     Step(
         "answer-sheet-nothing",

@@ -30,6 +30,8 @@ OTHER_TEXT = {
         "embedder.key_variable",
         "gates.golden",
         "upkeep.backup_folder",
+        "digest.file",
+        "digest.namespace",
     ),
     "knowledge.file",
     *("model.base_url", "model.name", "model.key_variable"),

@@ -33,6 +33,8 @@ _RESTS: Final = re.compile(
     r"\b(?:it|that|this|them|him|her)\W*(?:\b(?:too|also|as\s+well|again|now|then|though)\b\W*)?$", re.IGNORECASE
 )
 """What ends like this ("she likes it too") says of what only the message before it shows."""
+_SHORT: Final = 7
+"""In a sentence of more words the thing itself has been named, mostly."""
 _UNSURE: Final = re.compile(
     r"\b(?:maybe|perhaps|not\s+(?:yet\s+)?(?:sure|decided)|undecided|haven't\s+decided|not\s+certain|vielleicht"
     r"|nicht\s+sicher|peut-être|quizás?|tal\s+vez)\b|也许|可能|たぶん",
@@ -71,7 +73,7 @@ def _lasts(part: str, names: Collection[str]) -> bool:
         return False
     if (
         _REFERS.match(part)
-        or _RESTS.search(part)
+        or _rests_on_another(part)
         or _PASSES.search(part)
         or _HAPPENED.search(part)
         or _UNSURE.search(part)
@@ -83,3 +85,8 @@ def _lasts(part: str, names: Collection[str]) -> bool:
         or any(name.lower() not in STOP_WORDS for name in _WITHIN.findall(part))
         or (first is not None and first[1] in names)
     )
+
+
+def _rests_on_another(part: str) -> bool:
+    """Return whether a short sentence ends in a word that stands for something outside it."""
+    return len(part.split()) <= _SHORT and _RESTS.search(part) is not None
