@@ -67,12 +67,14 @@ if TYPE_CHECKING:
         SessionResult,
         TaskResult,
     )
+    from perdure.records.erasure_result import ErasureResult
     from perdure.records.fact_claim import FactClaim
     from perdure.records.memory import MemoryItem
     from perdure.records.outcome import Outcome, RelatedMemory, Remembered
     from perdure.records.plan import Plan
     from perdure.records.policy import Policy
     from perdure.records.recall import Absence, Hit, Recall
+    from perdure.records.repair_result import RepairResult
     from perdure.records.report import (
         Alert,
         BacktestResult,
@@ -105,6 +107,8 @@ _MODULES = {
     "memory": "Memory",
     "records.memory": "MemoryItem",
     "records.fact_claim": "FactClaim",
+    "records.erasure_result": "ErasureResult",
+    "records.repair_result": "RepairResult",
     "records.outcome": "Outcome RelatedMemory Remembered",
     "records.plan": "Plan",
     "records.policy": "Policy",
@@ -141,3 +145,4 @@ __all__ += ["Ingested", "Learnt", "MemoryItem", "Operation", "Outcome", "Plan", 
 __all__ += ["Question", "RatesResult", "Recall", "Reembedded", "ReinforceResult", "RelatedMemory", "Remembered"]
 __all__ += ["Report", "Review", "SessionResult", "Stats", "StrengthenResult", "Summaries", "TaskResult", "Timeline"]
 __all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]
+__all__ += ["ErasureResult", "RepairResult"]

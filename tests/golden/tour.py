@@ -461,7 +461,7 @@ FACTS: Final = (
         verb(
             "answer_sheet",
             query="What does Gai Media prefer?",
-            budget_tokens=120,
+            budget_tokens=200,
             as_of="2026-01-20T00:00:00+00:00",
         ),
         verb("answer_sheet", query="What does Gai Media prefer?", budget_tokens=200, as_of="2026-01-20T00:00:00+00:00"),
@@ -634,6 +634,7 @@ SIGNALS: Final = (
         verb("reinforce", memory_ids=["$procedure"], boost_amount=2),
     ),
     Step("weaken", "weaken $procedure --amount 0.5", verb("weaken", memory_ids=["$procedure"], amount=0.5)),
+    Step("strengthen", "strengthen $procedure --amount 0.5", verb("strengthen", memory_ids=["$procedure"], amount=0.5)),
     Step("weaken-unknown", f"weaken {UNKNOWN}", verb("weaken", memory_ids=[UNKNOWN])),
     Step(
         "weaken-amount-1000", "weaken $procedure --amount 1000", verb("weaken", memory_ids=["$procedure"], amount=1000)
@@ -834,6 +835,9 @@ UPKEEP: Final = (
     Step("reembed", "reembed", verb("reembed"), mcp=None),
     Step("optimize", "optimize", verb("optimize"), mcp=None),
     Step("check", "check", verb("check"), verb("check")),
+    Step("check-full", "check --full", verb("check", full=True)),
+    Step("repair", "repair", verb("repair"), mcp=None),
+    Step("alerts", "alerts", verb("alerts")),
     Step("maintain", "maintain --once --owner tour", verb("maintain", owner="tour"), mcp=None, days=2),
     Step("maintain-status", "maintain --status", verb("upkeep_state"), mcp=None),
     Step("upkeep", py=verb("upkeep", owner="tour", eager=True), mcp=None, days=2),
@@ -887,6 +891,16 @@ MOVE: Final = (
     Step("policy-check-faulty", "policy check faulty.toml", mcp=None),
     Step("policy-check-missing", "policy check missing.toml", mcp=None),
     Step("faulty-policy", "stats --policy faulty.toml", mcp=None),
+    Step(
+        "erase-dry-run",
+        "erase $procedure --reason 'No longer wanted.'",
+        verb("erase", ids=["$procedure"], reason="No longer wanted."),
+    ),
+    Step(
+        "erase-unconfirmed",
+        "erase $procedure --reason 'No longer wanted.' --apply",
+        verb("erase", ids=["$procedure"], reason="No longer wanted.", dry_run=False),
+    ),
     Step("stats-at-the-end", "stats", verb("stats")),
 )
 

@@ -64,7 +64,7 @@ def erase(
             return target.result(dry_run=True), None
         if confirm != target.word:
             raise InvalidInput(
-                f"This erases {len(target.gone)} memories for good, and confirm does not say so.",
+                f"This would erase {len(target.gone)} for good, and confirm does not say so.",
                 remedy="Make a dry run, read what it lists, and pass its word as confirm.",
             )
         plan = _plan(ctx, target, reason=reason, by=by)
