@@ -59,9 +59,9 @@ class Deadlines:
                 self._limits.pop(limit, None)
 
     def _watch(self) -> None:
-        idle = 0
+        idle, pause = 0, threading.Event()
         while idle <= _IDLE:
-            time.sleep(_PAUSE)
+            pause.wait(_PAUSE)
             with self._lock:
                 now = time.monotonic()
                 for limit in [one for one in self._limits if one.until <= now]:
