@@ -223,3 +223,22 @@ def test_a_sound_store_needs_no_repair(path, clock):
     with opened(path, POLICY, clock, HashEmbedder()) as memory:
         done = memory.repair(dry_run=False)
         assert (done.faults, done.repairs, done.left, done.operation) == ((), (), (), None)
+
+
+JOURNAL = (
+    *("an image in the journal", "a reason in the journal", "a missing journal line", "a missing operation"),
+    "broken JSON in the journal",
+)
+
+
+@pytest.mark.parametrize("name", JOURNAL)
+def test_a_damaged_journal_repairs_no_row(path, clock, name):
+    lived(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        before = [(m.id, m.content, m.state, m.tags) for m in memory.list(limit=1000, include_archived=True)]
+    assert run_by_hand(path, DAMAGES[name]) > 0
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        done = memory.repair(dry_run=False)
+        assert done.operations == ()
+        assert done.left
+        assert [(m.id, m.content, m.state, m.tags) for m in memory.list(limit=1000, include_archived=True)] == before

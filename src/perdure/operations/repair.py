@@ -15,6 +15,8 @@ from perdure.records.repair_result import RepairResult
 _ROWS: Final = {"memory", "content", "vector", "link", "document"}
 _DERIVED: Final = {"rule", "schema", "words", "codes"}
 _REBUILT: Final = "Search indexes and counts are made anew from the rows; triggers that are not Perdure's are dropped."
+_JOURNAL: Final = {"lines_without_operation", "short_journals"}
+"""Rules between the tables whose breach says that lines or operations were lost."""
 _PAGE: Final = 200  # memories that are repaired by one operation
 
 
@@ -27,12 +29,13 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
         dry_run: Only say it.
     """
     faults = ctx.store.check(WHOLE)
-    plans = [plan for plan in _plans(ctx, _damaged(faults), copy) if plan.changes]
-    derived = any(fault.part in _DERIVED for fault in faults)
+    trusted = [fault for fault in faults if not _in_damaged_journal(fault, faults)]
+    plans = [plan for plan in _plans(ctx, _damaged(trusted), copy) if plan.changes]
+    derived = any(_is_derived(fault) for fault in faults)
     repairs = [text for plan in plans for text in _described(plan)] + ([_REBUILT] if derived else [])
     if dry_run:
         known = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
-        left = [f for f in faults if f.part not in _DERIVED and (f.namespace, f.id) not in known]
+        left = [f for f in faults if not _is_derived(f) and (f.namespace, f.id) not in known]
         return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(left))
     if derived:  # first of all: what a foreign trigger does it would do to the repairs, too
         ctx.store.rebuild()
@@ -42,6 +45,17 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
         ctx.store.rebuild()
     left = ctx.store.check(WHOLE) if faults else []
     return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(left), tuple(plan.id for plan in plans))
+
+
+def _in_damaged_journal(fault: Fault, faults: Sequence[Fault]) -> bool:
+    """Return whether a fault lies in a namespace whose journal is damaged itself: then the rows may be right."""
+    lost = any(f.part == "rule" and _JOURNAL.intersection(f.columns) for f in faults)
+    return lost or any(f.part == "operation" and f.namespace == fault.namespace for f in faults)
+
+
+def _is_derived(fault: Fault) -> bool:
+    """Return whether a fault is of what is made from rows; the journal is not."""
+    return fault.part in _DERIVED and not _JOURNAL.intersection(fault.columns)
 
 
 def _plans(ctx: Context, damaged: Mapping[str, list[str]], copy: Store | None) -> Iterator[Plan]:

@@ -17,7 +17,7 @@ class Fault:
     message: str  # what is wrong, one sentence
     namespace: str | None = None  # where, if it is about one namespace
     id: str | None = None  # the memory, document or operation, if it is about one
-    columns: tuple[str, ...] = ()  # which columns of the memory differ
+    columns: tuple[str, ...] = ()  # which columns of the memory differ; of a rule, the name of its statement
 
     def __str__(self) -> str:
         if self.namespace is None:

@@ -50,8 +50,8 @@ def broken_rules(count: Callable[[str], int], own: Mapping[str, str]) -> list[Fa
         count: Runs a statement that counts.
         own: Rules of one engine besides.
     """
-    counts = {what: count(name) for name, what in {**RULES, **own}.items()}
-    return [Fault("rule", f"{number} {what}.") for what, number in counts.items() if number]
+    counts = {(name, what): count(name) for name, what in {**RULES, **own}.items()}
+    return [Fault("rule", f"{number} {what}.", columns=(name,)) for (name, what), number in counts.items() if number]
 
 
 def journal_faults(read: NamespaceView, namespace: str, scope: CheckScope) -> Iterator[Fault]:

@@ -72,7 +72,9 @@ def _state(
     identity: str, told: Expected, operation: str, stored: Row, record: Record | None, copy: Row | None
 ) -> Iterator[Change]:
     """Yield the change of what is not as the journal says in a memory's state and in its labels."""
-    columns = [c for c in (*STATE_COLUMNS, "op") if c in told.row and c != "held" and stored[c] != told.row[c]]
+    if told.row.get("op", stored["op"]) != stored["op"]:
+        return  # the row knows an operation that the journal does not: which of them is right, nobody knows
+    columns = [c for c in STATE_COLUMNS if c in told.row and c != "held" and stored[c] != told.row[c]]
     before, after = {c: stored[c] for c in columns}, {c: told.row[c] for c in columns}
     if record is not None:
         known = {**_proven(told, copy or {}), **told.row}
