@@ -135,8 +135,8 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
     records = _readable(session, namespace, ids, faults)
     space = active_space(session)
     vectors = {} if space is None else dict(session.rows("vectors_of", ids=list(ids), space=space[0]))
-    links = _by_id(session.rows("links_from", ids=list(ids)))
-    documents = _by_id(session.rows("documents_at", ids=list(ids)))
+    links = by_id(session.rows("links_from", ids=list(ids)))
+    documents = by_id(session.rows("documents_at", ids=list(ids)))
     keyed = {w.row["key"]: i for i, w in expected.items() if w.there and w.row.get("key")}
     kept = dict(session.rows("find_keys", keys=list(keyed))) if keyed else {}
     for key, identity in keyed.items():
@@ -196,7 +196,7 @@ def _memory_faults(
         yield Fault(part, f"{what} from what the journal says: {named}.", namespace, identity, tuple(columns))
 
 
-def _by_id(rows: Sequence[tuple[Any, ...]]) -> dict[str, dict[tuple[str, str], Any]]:
+def by_id(rows: Sequence[tuple[Any, ...]]) -> dict[str, dict[tuple[str, str], Any]]:
     """Return id -> (kind, other) or (shelf, name) -> the rest."""
     found: dict[str, dict[tuple[str, str], Any]] = {}
     for identity, one, other, value in rows:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from perdure.records.errors import StoreDamaged
 from perdure.records.memory import Record
 from perdure.records.plan import Change, Row, Target
-from perdure.stores.checking import expected_of_ids
+from perdure.stores.checking import by_id, expected_of_ids
 from perdure.stores.digests import digest_of, metadata_digest
 from perdure.stores.reading import active_space, images
 from perdure.stores.replay import Expected, wrong_columns
@@ -35,26 +35,26 @@ def row_repairs(
     """
     wanted = list(ids)
     expected = expected_of_ids(session, namespace, wanted, [])
-    states = {i: {"op": op, **dict(zip(STATE_COLUMNS, values, strict=True))} for i, op, *values in
-              session.rows("states", ids=wanted)}  # fmt: skip
+    rows = session.rows("states", ids=wanted)
+    states = {i: {"op": op, **dict(zip(STATE_COLUMNS, values, strict=True))} for i, op, *values in rows}
     records = _readable(session, namespace, wanted)
     space = active_space(session)
     name = "" if space is None else space[1].name
     vectors = {} if space is None else dict(session.rows("vectors_of", ids=wanted, space=space[0]))
     changes: list[Change] = []
     for identity in wanted:
-        told = expected.get(identity)
-        if told is None:
+        journalled = expected.get(identity)
+        if journalled is None:
             continue
         record, copy = records.get(identity), copies.get(identity)
         if record is None and identity not in states:
-            changes += _lost(identity, told, operation, copy)
-        elif record is not None and "text" in wrong_columns(told, record, name, None).get("content", ()):
+            changes += _lost(identity, journalled, operation, copy)
+        elif record is not None and "text" in wrong_columns(journalled, record, name, None).get("content", ()):
             row = images(session, namespace, [identity])[identity]
-            changes += _with_text(identity, told, operation, row, copy)
+            changes += _with_text(identity, journalled, operation, row, copy)
         else:
-            changes += _state(identity, told, operation, states[identity], record, copy)
-            changes += _vector(identity, told, name, vectors.get(identity))
+            changes += _state(identity, journalled, operation, states[identity], record, copy)
+            changes += _vector(identity, journalled, name, vectors.get(identity))
     return changes + _links(session, wanted, expected) + _documents(session, wanted, expected)
 
 
@@ -69,16 +69,16 @@ def _readable(session: Session, namespace: str, ids: Sequence[str]) -> dict[str,
 
 
 def _state(
-    identity: str, told: Expected, operation: str, stored: Row, record: Record | None, copy: Row | None
+    identity: str, journalled: Expected, operation: str, stored: Row, record: Record | None, copy: Row | None
 ) -> Iterator[Change]:
     """Yield the change of what is not as the journal says in a memory's state and in its labels."""
-    if told.row.get("op", stored["op"]) != stored["op"]:
+    if journalled.row.get("op", stored["op"]) != stored["op"]:
         return  # the row knows an operation that the journal does not: which of them is right, nobody knows
-    columns = [c for c in STATE_COLUMNS if c in told.row and c != "held" and stored[c] != told.row[c]]
-    before, after = {c: stored[c] for c in columns}, {c: told.row[c] for c in columns}
+    columns = [c for c in STATE_COLUMNS if c in journalled.row and c != "held" and stored[c] != journalled.row[c]]
+    before, after = {c: stored[c] for c in columns}, {c: journalled.row[c] for c in columns}
     if record is not None:
-        known = {**_proven(told, copy or {}), **told.row}
-        wrong = wrong_columns(told, record, "", None).get("content", ())
+        known = {**_proven(journalled, copy or {}), **journalled.row}
+        wrong = wrong_columns(journalled, record, "", None).get("content", ())
         labels = [c for c in wrong if c in CONTENT_COLUMNS and c in known]
         before |= {c: getattr(record.content, c) for c in labels}
         after |= {c: known[c] for c in labels}
@@ -86,38 +86,38 @@ def _state(
         yield Change(Target.MEMORY, identity, {**before, "op": stored["op"]}, {**after, "op": operation}, _BECAUSE)
 
 
-def _proven(told: Expected, copy: Row) -> Row:
+def _proven(journalled: Expected, copy: Row) -> Row:
     """Return what a copy has of the columns that the journal holds as digests, where the digests agree."""
     found: dict[str, Any] = {}
-    if "metadata" in told.digests and metadata_digest(copy.get("metadata", {})) == told.digests["metadata"]:
+    if "metadata" in journalled.digests and metadata_digest(copy.get("metadata", {})) == journalled.digests["metadata"]:
         found["metadata"] = copy["metadata"]
-    if "shown" in told.digests and digest_of(copy.get("shown")) == told.digests["shown"]:
+    if "shown" in journalled.digests and digest_of(copy.get("shown")) == journalled.digests["shown"]:
         found["shown"] = copy["shown"]
     return found
 
 
-def _lost(identity: str, told: Expected, operation: str, copy: Row | None) -> Iterator[Change]:
+def _lost(identity: str, journalled: Expected, operation: str, copy: Row | None) -> Iterator[Change]:
     """Yield the change that stores a lost memory again, where a copy has its text."""
-    if told.there and copy is not None and _is_text(told, copy["text"]):
-        yield Change(Target.MEMORY, identity, None, {**copy, **told.row, "op": operation}, _FROM_COPY)
+    if journalled.there and copy is not None and _is_text(journalled, copy["text"]):
+        yield Change(Target.MEMORY, identity, None, {**copy, **journalled.row, "op": operation}, _FROM_COPY)
 
 
-def _with_text(identity: str, told: Expected, operation: str, row: Row, copy: Row | None) -> Iterator[Change]:
+def _with_text(identity: str, journalled: Expected, operation: str, row: Row, copy: Row | None) -> Iterator[Change]:
     """Yield the changes that store a memory anew with the text that it had: a text is never changed in place."""
-    if copy is not None and _is_text(told, copy["text"]):
+    if copy is not None and _is_text(journalled, copy["text"]):
         yield Change(Target.MEMORY, identity, row, None, _FROM_COPY)
         yield Change(
-            Target.MEMORY, identity, None, {**row, **told.row, "text": copy["text"], "op": operation}, _FROM_COPY
+            Target.MEMORY, identity, None, {**row, **journalled.row, "text": copy["text"], "op": operation}, _FROM_COPY
         )
 
 
-def _is_text(told: Expected, text: str) -> bool:
-    return told.digests.get("text") in (None, digest_of(text))
+def _is_text(journalled: Expected, text: str) -> bool:
+    return journalled.digests.get("text") in (None, digest_of(text))
 
 
-def _vector(identity: str, told: Expected, space: str, data: bytes | None) -> Iterator[Change]:
+def _vector(identity: str, journalled: Expected, space: str, data: bytes | None) -> Iterator[Change]:
     """Yield the change that drops an altered vector: the embedder makes it anew."""
-    known = told.vectors.get(space)
+    known = journalled.vectors.get(space)
     if data is not None and known is not None and digest_of(data) != known:
         because = "repaired: the vector was altered and is made anew"
         yield Change(Target.VECTOR, identity, {"space": space, "int8": data}, None, because)
@@ -125,14 +125,12 @@ def _vector(identity: str, told: Expected, space: str, data: bytes | None) -> It
 
 def _links(session: Session, ids: Sequence[str], expected: Mapping[str, Expected]) -> list[Change]:
     changes = []
-    stored: dict[str, dict[tuple[str, str], float]] = {}
-    for identity, kind, other, weight in session.rows("links_from", ids=list(ids)):
-        stored.setdefault(identity, {})[kind, other] = weight
-    for identity, told in expected.items():
+    stored = by_id(session.rows("links_from", ids=list(ids)))
+    for identity, journalled in expected.items():
         present = stored.get(identity, {})
-        for key in () if told.erased else dict.fromkeys((*told.links, *present)):
-            if told.links.get(key) != present.get(key):
-                before, after = _link(key, present.get(key)), _link(key, told.links.get(key))
+        for key in () if journalled.erased else dict.fromkeys((*journalled.links, *present)):
+            if journalled.links.get(key) != present.get(key):
+                before, after = _link(key, present.get(key)), _link(key, journalled.links.get(key))
                 changes += [Change(Target.LINK, identity, before, None, _BECAUSE)] if before else []
                 changes += [Change(Target.LINK, identity, None, after, _BECAUSE)] if after else []
     return changes
@@ -144,15 +142,13 @@ def _link(key: tuple[str, str], weight: float | None) -> dict[str, Any] | None:
 
 def _documents(session: Session, ids: Sequence[str], expected: Mapping[str, Expected]) -> list[Change]:
     changes = []
-    stored: dict[str, dict[tuple[str, str], str]] = {}
-    for identity, shelf, name, data in session.rows("documents_at", ids=list(ids)):
-        stored.setdefault(identity, {})[shelf, name] = data
-    for identity, told in expected.items():
+    stored = by_id(session.rows("documents_at", ids=list(ids)))
+    for identity, journalled in expected.items():
         present = stored.get(identity, {})
-        for key in () if told.erased else dict.fromkeys((*told.documents, *present)):
-            if told.documents.get(key) != present.get(key):
+        for key in () if journalled.erased else dict.fromkeys((*journalled.documents, *present)):
+            if journalled.documents.get(key) != present.get(key):
                 with suppress(*UNREADABLE):  # what is no JSON cannot be journalled either
-                    before, after = _document(key, present.get(key)), _document(key, told.documents.get(key))
+                    before, after = _document(key, present.get(key)), _document(key, journalled.documents.get(key))
                     changes.append(Change(Target.DOCUMENT, identity, before, after, _BECAUSE))
     return changes
 

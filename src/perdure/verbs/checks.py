@@ -73,7 +73,7 @@ def _check_values(parameters: Iterable[Parameter], arguments: dict[str, Any]) ->
 
 
 @contextmanager
-def telling_damage(memory: Any) -> Iterator[None]:
+def translate_damage(memory: Any) -> Iterator[None]:
     """Turn an error of Python's into one that names the store's damage, if a check finds any; a bug stays a bug."""
     try:
         yield

@@ -187,7 +187,7 @@ def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P
     """
 
     def register(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-        from perdure.verbs.checks import checked_arguments, telling_damage  # noqa: PLC0415  # the checks read declarations
+        from perdure.verbs.checks import checked_arguments, translate_damage  # noqa: PLC0415  # the checks read declarations
 
         name = attributes.pop("name", method.__name__)
         attributes.setdefault("command", name.replace("_", "-"))
@@ -196,7 +196,7 @@ def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P
         @functools.wraps(method)
         def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
             arguments = checked_arguments(declared, self, args, kwargs)
-            with telling_damage(self):
+            with translate_damage(self):
                 return cast("Callable[..., R]", method)(self, **arguments)
 
         return cast("Callable[Concatenate[S, P], R]", call)
