@@ -106,6 +106,16 @@ def test_facts_are_shown_with_what_they_rest_on(place):
     assert data("facts", "Nobody Inc", code=3)["error"] == "NotFound"
 
 
+@pytest.mark.behaviour("KN60")
+def test_a_recalled_fact_that_nobody_confirmed_says_since_when_in_place_of_a_small_confidence(place):
+    shown = ran("recall", "When does Gai Media want deliveries?")
+    since = (NOW - timedelta(days=200)).date().isoformat()
+    (hit,) = [h for h in re.split(r"(?m)^(?=\d+\. )", shown) if "Ask the person" in h]
+    assert f"not confirmed since {since}" in hit
+    assert "confidence" not in hit
+    assert "stale" not in hit
+
+
 @pytest.mark.behaviour("KN61")
 def test_a_correction_replaces_and_the_timeline_shows_both(place):
     friday = the("delivery", "Friday")

@@ -70,12 +70,13 @@ def test_an_ageing_fact_asks_beside_a_prompt_until_it_is_muted_or_confirmed(proj
         (fact,) = memory.facts(namespace="shop")
     prompt = "When does Gai Media want deliveries?"
     found, after = lines(project, prompt)
-    assert "(stale: not confirmed for a long time: ask): " in found[short_id(fact.id)]
+    since = at[:10]
+    assert f"(not confirmed since {since}: ask): " in found[short_id(fact.id)]
     assert after == [ASKING]
     with opened(project) as memory:
         memory.mute(fact.id)
     found, after = lines(project, prompt)
-    assert "(stale: not confirmed for a long time): " in found[short_id(fact.id)]
+    assert f"(not confirmed since {since}): " in found[short_id(fact.id)]
     assert after == []
     with opened(project) as memory:
         memory.confirm(fact.id)

@@ -144,7 +144,7 @@ HINT = 'preset = "facts"'
 def test_who_looks_for_facts_that_the_policy_does_not_learn_is_told_how_to_have_them(place):
     (place / "perdure.toml").write_text('[embedder]\nmodel = "none"\n')
     (place / "talk.jsonl").write_text('{"role": "user", "content": "Remember, Gai Media prefers Friday deliveries."}\n')
-    assert "perdure facts" in ran("ingest", "talk.jsonl")
+    assert "facts" not in ran("ingest", "talk.jsonl")
     for words, code in {
         ("facts",): 3,
         ("facts", "Gai Media"): 3,

@@ -10,6 +10,7 @@ from perdure.records.identifier import shown_id
 from perdure.records.memory import Kind, MemoryItem
 from perdure.records.recall import Hit
 from perdure.rules.escaping import label, remove_invisible
+from perdure.rules.lifecycle.stale_facts import unconfirmed_since
 from perdure.rules.source_trust import display_text
 
 BEGIN: Final = "<perdure-memories>"
@@ -93,7 +94,7 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
     if more := len(hit.contested_with[FEW:]):
         yield f"and with {more} more"
     if hit.memory.aging:
-        yield f"stale: not confirmed for a long time{': ask' if hit.question else ''}"
+        yield f"not confirmed since {unconfirmed_since(hit.memory.state)}{': ask' if hit.question else ''}"
     elif hit.question:
         yield "what it cites has moved or is gone: check before relying on it"
 

@@ -175,14 +175,13 @@ def view_upkeep_state(found: Mapping[str, Mapping[str, Mapping[str, Any]]], _: R
 
 
 def view_ingested(done: Ingested, request: Request) -> Iterator[Block]:
-    """Show what an ingest brought in, and whether facts were looked for in it."""
+    """Show what an ingest brought in, and where its facts are shown if the policy has them learned."""
     files = f" from {counted(request.notes['files'], 'file')}" if "files" in request.notes else ""
     echoes = f", {done.echoes:,} only repeated recalled memories" if done.echoes else ""
     known = f"; {done.skipped:,} already stored{echoes}."
     yield Line((f"Stored {counted(done.added, 'memory')}{files} in ", Foreign(request.namespace), known))
     if done.used:
         yield Line(f"{counted(done.used, 'recalled memory')} marked as helpful.")
-    if done.operations and (no_facts := request.notes.get("no_facts")) is not None:
-        learned = "No facts were learned; to see why:" if no_facts else "To see the facts that were learned:"
-        yield Line((learned, " ", command("facts")), tone="faint", reader="person")
+    if done.operations and request.notes.get("no_facts") == "":  # else "facts" and "stats" say how to have them learned
+        yield Line(("To see the facts that were learned: ", command("facts")), tone="faint", reader="person")
     yield from undo(done.operations)

@@ -11,6 +11,7 @@ from perdure.interfaces.views.values import joined, sum_of, when
 from perdure.records.memory import MemoryItem
 from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.signal_results import Review
+from perdure.rules.lifecycle.stale_facts import unconfirmed_since
 
 _OTHERS = 5  # other namespaces that are named where nothing was found
 
@@ -52,7 +53,8 @@ def _marks(memory: MemoryItem) -> Iterator[Text]:
     """Yield what is to be known of a memory before its words are relied on."""
     yield f"{memory.kind}, {memory.tier}"
     yield when(memory.created_at)
-    yield f"confidence {memory.confidence:.2f}"
+    if not memory.aging:  # of what nobody confirmed for long the day says more than a small number
+        yield f"confidence {memory.confidence:.2f}"
     if memory.status != "active":
         yield memory.status.value
     if memory.pinned:
@@ -72,7 +74,7 @@ def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
         return f"number {places[identity]}" if identity in places else Identifier(identity)
 
     if hit.memory.aging:
-        yield "stale: not confirmed for a long time"
+        yield f"not confirmed since {unconfirmed_since(hit.memory.state)}"
     if hit.updated_by:
         yield ("a later message says otherwise: ", named(hit.updated_by))
     for name, others in (("newer", hit.newer), ("older", hit.older)):

@@ -28,7 +28,7 @@ from perdure.records.recall import Filters
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.confirmation import confirmation_question
 from perdure.rules.lifecycle.signals import memory_items
-from perdure.rules.lifecycle.stale_facts import is_aging, is_unanswered, validated_at
+from perdure.rules.lifecycle.stale_facts import is_aging, is_unanswered, unconfirmed_since, validated_at
 from perdure.rules.point_in_time import believed_until
 
 SUBJECTS: Final = 5  # the facts of so many entities are read first, and then of twice as many each time
@@ -181,7 +181,7 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         question=confirmation_question(memory, validated_at(state)) if aging else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
         denied=fact.denied,
-        unconfirmed_since=_when(validated_at(state)).partition(" ")[0] if aging or is_unanswered(state, policy) else "",
+        unconfirmed_since=unconfirmed_since(state) if aging or is_unanswered(state, policy) else "",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perdure.records.instant import DAY_MS, Instant
+from perdure.records.instant import DAY_MS, Instant, from_instant
 from perdure.records.memory import Kind, State, Status
 from perdure.records.policy import Policy
 
@@ -10,6 +10,11 @@ from perdure.records.policy import Policy
 def validated_at(state: State) -> Instant:
     """Return when a fact was last validated; when it was said if it never was."""
     return state.created_ms if state.validated_ms is None else state.validated_ms
+
+
+def unconfirmed_since(state: State) -> str:
+    """Return the day on which a fact was last confirmed, or said, as an ISO date (UTC)."""
+    return from_instant(validated_at(state)).date().isoformat()
 
 
 def is_aging(state: State, policy: Policy, now: Instant) -> bool:
