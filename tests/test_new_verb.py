@@ -1,4 +1,4 @@
-"""A verb is one annotated method: the command, the tool, the checks and the JSON follow without another line."""
+"""A verb is one annotated method: command, tool, route, checks and JSON follow without another line."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import anyio
 import pytest
 from mcp import Client
+from starlette.testclient import TestClient
 
 import perdure
 from perdure.interfaces.cli.commands import verb_commands
+from perdure.interfaces.http.app import build_app
+from perdure.interfaces.http.settings import Settings
 from perdure.interfaces.mcp.run import build
 from perdure.memory import Memory
 from perdure.records.errors import InvalidInput
@@ -101,3 +104,22 @@ def test_a_tool_has_it_with_both_schemas(declared):
     }
     assert tool.output_schema["properties"] == {"words": {"type": "array", "items": {"type": "string"}}}
     assert answer == {"words": ["Tuesdays."]}
+
+
+def test_a_route_has_it_and_the_description_says_so(declared):
+    with perdure.open(":memory:", POLICY) as memory:
+        memory.remember("Deploys happen on Tuesdays.")
+        app = build_app(lambda: memory, Settings(frozenset({"localhost:8766"})))
+        with TestClient(app, base_url="http://localhost:8766") as client:
+            assert client.get("/v1/longest-words", params={"limit": 1}).json() == {"words": ["Tuesdays."]}
+            assert client.post("/v1/longest-words", json={"limit": 2}).json() == {"words": ["Tuesdays.", "Deploys"]}
+            refused = client.get("/v1/longest-words", params={"limit": 0, "order": "middle"})
+            assert refused.status_code == 422
+            assert "limit must be a whole number from 1 to 20, not 0" in refused.json()["detail"]
+            assert "order must be one of first, last" in refused.json()["detail"]
+            (limit,) = (
+                told
+                for told in client.get("/openapi.json").json()["paths"]["/v1/longest-words"]["get"]["parameters"]
+                if told["name"] == "limit"
+            )
+    assert limit["schema"]["maximum"] == 20

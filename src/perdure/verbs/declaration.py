@@ -65,6 +65,7 @@ class Param:
     )
     redacted: bool = False  # the journal keeps it: secrets in it are replaced, unless the policy keeps them
     tool: bool = True  # whether the MCP tool has it
+    local: bool = False  # it names a file of the machine that runs Perdure: no tool and no route has it
     tool_choices: tuple[str, ...] = ()  # the choices that the MCP tool has, if not all
 
     def with_more(self, other: Param) -> Param:

@@ -125,7 +125,9 @@ class MaintainingVerbs:
     def repair(
         self,
         *,
-        source: Annotated[str, Param("A backup or another copy of the store, for altered texts and lost memories.")]
+        source: Annotated[
+            str, Param("A backup or another copy of the store, for altered texts and lost memories.", local=True)
+        ]
         | None = None,
         dry_run: DryRun = True,
     ) -> RepairResult:

@@ -91,7 +91,8 @@ class StoringVerbs:
     @verb("Store", command="", tool=False)
     def remember_many(
         self,
-        items: Iterable[str | Mapping[str, Any]],
+        items: Annotated[Sequence[Mapping[str, Any]], Param("Memories: the arguments of remember, each an object.")]
+        | Iterable[str | Mapping[str, Any]],
         namespace: Namespace = "default",
         *,
         embed: Embed = "now",

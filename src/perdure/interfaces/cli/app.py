@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from perdure import __version__
-from perdure.interfaces.cli import file_commands, plan, server, setup, transfer
+from perdure.interfaces.cli import file_commands, plan, server, serving, setup, transfer
 from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
 from perdure.interfaces.cli.commands import verb_commands
 from perdure.interfaces.cli.lazy_command import own_command
@@ -38,6 +38,7 @@ OWN: Final[Mapping[Panel, Mapping[str, Body]]] = {
     "Backups": {"backup": transfer.backup, "restore-backup": transfer.restore_backup},
     "PostgreSQL": {"migrate": server.migrate, "postgres": server.postgres},
     "Setup": {
+        "serve": serving.serve,
         "mcp": setup.mcp,
         "mcp-config": setup.mcp_config,
         "hook": command.hook,

@@ -81,7 +81,7 @@ def mcp(
     ] = None,
 ) -> None:
     """Run the MCP server over the store. Clients start it themselves; see 'perdure mcp-config'."""
-    with _extra_needed():
+    with extra_needed("The MCP server", "mcp"):
         from perdure.interfaces.mcp.run import run  # noqa: PLC0415  # an extra, and start-up time
 
         place: dict[str, Any] = {"store": call.prepared_store(), "policy": call.policy, "namespace": call.place}
@@ -90,8 +90,8 @@ def mcp(
 
 
 @contextmanager
-def _extra_needed() -> Iterator[None]:
-    """Say how to install the MCP library where it is missing."""
+def extra_needed(what: str, extra: str) -> Iterator[None]:
+    """Say how to install a part of Perdure where its libraries are missing."""
     try:
         with short_warnings():
             yield
@@ -99,8 +99,8 @@ def _extra_needed() -> Iterator[None]:
         if error.name is None or error.name.split(".")[0] == "perdure":
             raise
         raise MissingExtra(
-            f"The MCP server is not installed (the module {error.name} is missing).",
-            remedy='Install it with `pip install "perdure[mcp]"`.',
+            f"{what} is not installed (the module {error.name} is missing).",
+            remedy=f'Install it with `pip install "perdure[{extra}]"`.',
         ) from error
 
 

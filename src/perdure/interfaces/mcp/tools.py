@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
@@ -13,9 +11,9 @@ import perdure
 import perdure.memory  # declares the verbs; loads neither numpy nor SQLite
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.model import render_text
-from perdure.records.errors import InvalidInput, NotFound
 from perdure.rules.escaping import one_line
-from perdure.verbs.checks import refuse_foreign
+from perdure.verbs.arguments import arguments_of as json_arguments
+from perdure.verbs.arguments import call_verb, object_schema, parameter_schema
 from perdure.verbs.declaration import VERBS, Parameter, Verb
 from perdure.verbs.results import as_object, brief, schema_of
 
@@ -27,19 +25,6 @@ AGENT: Final = ("remember", "recall", "used", "update", "forget", "list", "why",
 WHOLE: Final = ("get",)
 """Verbs whose answer holds whole memories; the others shorten what a model did not ask for by its id."""
 _LONGEST_ERROR: Final = 2000
-_TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
-    "text": {"type": "string"},
-    "integer": {"type": "integer"},
-    "number": {"type": "number"},
-    "flag": {"type": "boolean"},
-    "choice": {"type": "string"},
-    "instant": {"type": "string", "format": "date-time"},
-    "object": {"type": "object"},
-    "texts": {"type": "array", "items": {"type": "string"}},
-    "choices": {"type": "array"},
-    "objects": {"type": "array", "items": {"type": "object"}},
-    "texts or object": {"type": "array", "items": {"type": "string"}},
-}
 
 
 def verbs_of(profile: str) -> list[Verb]:
@@ -69,20 +54,13 @@ def tool_of(verb: Verb, profile: str) -> Tool:
 def offered(verb: Verb, profile: str) -> list[Parameter]:
     """Return the parameters that a profile's tool has."""
     few = None if profile == "full" else verb.agent
-    return [p for p in verb.parameters if p.param.tool and (few is None or p.name in few)]
+    return [p for p in verb.parameters if p.param.tool and not p.param.local and (few is None or p.name in few)]
 
 
 def input_schema(verb: Verb, profile: str) -> dict[str, Any]:
     """Return the JSON Schema of a tool's arguments."""
     parameters = offered(verb, profile)
-    schema: dict[str, Any] = {
-        "type": "object",
-        "properties": {p.name: _property(p) for p in parameters},
-        "additionalProperties": False,
-    }
-    if required := [p.name for p in parameters if p.required]:
-        schema["required"] = required
-    return schema
+    return object_schema(parameters, {p.name: parameter_schema(p, p.param.tool_choices) for p in parameters})
 
 
 def output_schema(verb: Verb) -> dict[str, Any]:
@@ -93,33 +71,13 @@ def output_schema(verb: Verb) -> dict[str, Any]:
     return schema
 
 
-def _property(parameter: Parameter) -> dict[str, Any]:
-    told = parameter.param
-    note = f" If omitted: the policy's {told.key}." if told.key else ""
-    schema = {**_TYPES[parameter.kind], "description": told.help + note}
-    if parameter.kind == "choice":
-        schema["enum"] = list(told.tool_choices or parameter.choices)
-    elif parameter.kind == "choices":
-        schema["items"] = {"type": "string", "enum": list(parameter.choices)}
-    bounds = {"minimum": told.ge, "maximum": told.le, "exclusiveMinimum": told.gt}
-    schema |= {name: bound for name, bound in bounds.items() if bound is not None}
-    if not parameter.required and parameter.default not in (None, (), "default"):
-        schema["default"] = parameter.default
-    return schema
-
-
 def call_tool(memory: Memory, verb: Verb, arguments: dict[str, Any], *, namespace: str) -> CallToolResult:
     """Run a verb, and return its result as data and as text.
 
     Raises:
         PerdureError: The verb refuses; the text says what to do.
     """
-    place = next((p for p in verb.parameters if p.name == "namespace" and p.default == "default"), None)
-    if place is not None:
-        arguments.setdefault("namespace", namespace)
-    result = getattr(memory, verb.method.__name__)(**arguments)
-    if result is None:
-        raise _absent(memory, arguments["id"])
+    result = call_verb(memory, verb, arguments, namespace=namespace)
     found = answer_data(verb, result, arguments)
     bound = {**verb.defaults, **arguments}
     text = render_text(view_of(result, Request(verb.name, bound, {"no_facts": memory.no_facts})))
@@ -146,43 +104,7 @@ def arguments_of(verb: Verb, given: Mapping[str, Any], profile: str) -> dict[str
     Raises:
         InvalidInput: There is no such argument, or one is missing.
     """
-    refuse_foreign(verb, given)
-    parameters = {p.name: p for p in offered(verb, profile)}
-    if unknown := sorted(set(given) - set(parameters)):
-        known = f"The arguments are {', '.join(parameters)}." if parameters else "The tool takes no arguments."
-        raise InvalidInput(f"Unknown argument: {', '.join(map(repr, unknown))}.", remedy=known)
-    if missing := [name for name, p in parameters.items() if p.required and given.get(name) is None]:
-        raise InvalidInput(f"Missing argument: {', '.join(missing)}.", remedy="See the tool's input schema.")
-    return {name: _value(parameters[name], value) for name, value in given.items() if value is not None}
-
-
-def _value(parameter: Parameter, value: Any) -> Any:
-    """Return a JSON value as a verb takes it; models write lists and numbers as text now and then."""
-    if not isinstance(value, str) or parameter.kind in ("text", "choice"):
-        return value
-    if parameter.kind == "instant":
-        return _instant(value, parameter.name)
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-
-
-def _instant(value: str, name: str) -> datetime:
-    remedy = "Use ISO 8601 with a time zone, for example 2026-11-21T09:30:00Z."
-    try:
-        read = datetime.fromisoformat(value.strip())
-    except ValueError:
-        raise InvalidInput(f"{name} is not an ISO 8601 date and time: {value[:50]!r}.", remedy=remedy) from None
-    if read.tzinfo is None:  # a zone would be a guess
-        raise InvalidInput(f"{name} has no time zone: {value[:50]!r}.", remedy=remedy)
-    return read
-
-
-def _absent(memory: Memory, identity: str) -> NotFound:
-    if (hidden := memory.get(identity, include_archived=True)) is not None:
-        return NotFound(f"The memory {identity} is {hidden.status.value}.", remedy="Pass include_archived=true.")
-    return NotFound(f"There is no memory {identity!r}.", remedy="Use an id that recall or list returned.")
+    return json_arguments(verb, given, offered(verb, profile), where="tool", schema="the tool's input schema")
 
 
 def answer(structured: Mapping[str, Any], text: str) -> CallToolResult:

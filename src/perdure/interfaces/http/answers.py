@@ -1,0 +1,107 @@
+"""Results as HTTP answers: one JSON object, or lines of JSON where a client asks for them; reads have an ETag."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from perdure.verbs.declaration import Verb
+from perdure.verbs.results import as_json, as_object
+
+JSON: Final = "application/json"
+LINES: Final = "application/x-ndjson"
+_DIGEST_BYTES: Final = 16
+_DIGITS: Final = 4
+_LINES_AT_ONCE: Final = 100
+_PRIVATE: Final = "private, no-cache"  # a cache may keep it for its one user, and asks each time
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What a route answers, made in a worker thread."""
+
+    body: bytes  # the JSON document; empty where ``lines`` are answered
+    lines: tuple[Any, ...] | None = None  # the items of a list, if they were asked for as lines
+    # names what the answer says, its figures to four digits: they fade from one moment to the next. Empty for verbs
+    # that write
+    etag: str = ""
+
+
+def answer_of(verb: Verb, result: Any, *, as_lines: bool) -> Payload:
+    """Return the answer that holds a result.
+
+    Args:
+        verb: Which returned it.
+        result: As it returned it.
+        as_lines: Whether the client takes lines of JSON; only lists are answered so.
+    """
+    if as_lines and isinstance(result, list):
+        return Payload(b"", tuple(result))
+    data = as_object(result, verb.items)
+    return Payload(json_bytes(data), etag=_etag(data) if verb.reads else "")
+
+
+def _etag(data: Any) -> str:
+    return f'W/"{blake2b(json_bytes(_rounded(data)), digest_size=_DIGEST_BYTES).hexdigest()}"'
+
+
+def _rounded(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {name: _rounded(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_rounded(value) for value in data]
+    return round(data, _DIGITS) if isinstance(data, float) else data
+
+
+def wants_lines(request: Request) -> bool:
+    """Whether a client takes lines of JSON."""
+    return LINES in request.headers.get("accept", "")
+
+
+def response_of(answer: Payload, request: Request) -> Response:
+    """Return the response of an answer: 304 without a body where the client has it already."""
+    if answer.lines is not None:
+        return StreamingResponse(_chunks(answer.lines), media_type=LINES, headers={"cache-control": "no-store"})
+    if not answer.etag or request.method == "POST":
+        return Response(answer.body, media_type=JSON, headers={"cache-control": "no-store"})
+    headers = {"etag": answer.etag, "cache-control": _PRIVATE, "vary": "accept, authorization, cookie"}
+    known = {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}
+    if answer.etag in known or "*" in known:
+        return Response(status_code=304, headers=headers)
+    return Response(answer.body, media_type=JSON, headers=headers)
+
+
+def _chunks(items: Iterable[Any]) -> Iterator[bytes]:
+    """Yield lines of JSON, some at a time."""
+    lines: list[bytes] = []
+    for item in items:
+        lines.append(json_bytes(as_json(item)))
+        if len(lines) == _LINES_AT_ONCE:
+            yield b"\n".join((*lines, b""))
+            lines.clear()
+    if lines:
+        yield b"\n".join((*lines, b""))
+
+
+def json_bytes(data: Any) -> bytes:
+    """Return data as JSON; what JSON has no number for is null."""
+    try:
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        text = json.dumps(_finite(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode(errors="replace")
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {name: _finite(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data

@@ -1,0 +1,108 @@
+"""The service as one ASGI application: the verbs' routes, the pages, and whether it is alive and ready."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from anyio.to_thread import run_sync
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from perdure.interfaces.http.access import Access
+from perdure.interfaces.http.answers import JSON, json_bytes
+from perdure.interfaces.http.guard import Guard
+from perdure.interfaces.http.openapi import openapi_document
+from perdure.interfaces.http.problems import RequestRefused, problem_of
+from perdure.interfaces.http.routes import SCHEMA, verb_routes
+from perdure.interfaces.http.settings import Settings
+from perdure.records.errors import PerdureError
+
+if TYPE_CHECKING:
+    from perdure.memory import Memory
+
+PAGES = "perdure.interfaces.pages"
+_KEPT = {"cache-control": "private, max-age=300"}
+
+
+def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
+    """Return the service over an open memory.
+
+    Args:
+        opened: Returns the open memory; the caller closes it.
+        settings: Hosts and limits.
+    """
+    routes: list[BaseRoute] = [
+        *verb_routes(settings.namespace),
+        Route(SCHEMA, _schema_endpoint(), name="openapi"),
+        Route("/healthz", _alive, name="healthz"),
+        Route("/readyz", _readiness(opened), name="readyz"),
+        *_pages(opened),
+    ]
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(Guard, settings=settings), Middleware(Access, opened=opened)],
+        exception_handlers={HTTPException: _refused},
+        max_body_size=settings.body_bytes,
+    )
+
+
+def _pages(opened: Callable[[], Memory]) -> list[BaseRoute]:
+    """Return the routes of the pages, where they are installed."""
+    if find_spec(PAGES) is None:
+        return []
+    made: list[BaseRoute] = import_module(PAGES).routes(opened, None)
+    return made
+
+
+def _schema_endpoint() -> Callable[[Request], Response]:
+    @cache
+    def body() -> bytes:
+        return json_bytes(openapi_document())
+
+    def schema(_request: Request) -> Response:
+        return Response(body(), media_type=JSON, headers=_KEPT)
+
+    return schema
+
+
+async def _alive(_request: Request) -> Response:
+    """Say that the process answers; it asks nothing of the store."""
+    return Response(b'{"status":"ok"}', media_type=JSON, headers={"cache-control": "no-store"})
+
+
+def _readiness(opened: Callable[[], Memory]) -> Callable[[Request], Any]:
+    async def ready(_request: Request) -> Response:
+        """Say whether the store answers."""
+        try:
+            await run_sync(lambda: opened().namespaces())
+        except PerdureError as error:
+            return problem_of(error)
+        return Response(b'{"status":"ready"}', media_type=JSON, headers={"cache-control": "no-store"})
+
+    return ready
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    """Return what the framework refuses as a problem."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    remedies = {
+        404: "See /openapi.json for the routes.",
+        405: "Use POST, or GET where a verb only reads.",
+        413: "Split it into several calls.",
+    }
+    headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+    details = {
+        404: "There is no such route.",
+        405: f"{request.method} is not allowed here.",
+        413: "The body is too long.",
+    }
+    detail = details.get(status, "The request is refused.")
+    return problem_of(RequestRefused(status, detail, remedy=remedies.get(status, ""), headers=headers))

@@ -1,0 +1,101 @@
+"""The outermost layer: Host and Origin are checked exactly, headers have a limit, answers say what browsers may do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from perdure.interfaces.http.problems import RequestRefused, problem_of
+from perdure.interfaces.http.settings import Settings
+
+_CONTENT: Final = b"; ".join(
+    (
+        b"default-src 'none'",
+        b"script-src 'self'",
+        b"style-src 'self'",
+        b"img-src 'self' data:",
+        b"connect-src 'self'",
+        b"form-action 'self'",
+        b"base-uri 'none'",
+        b"frame-ancestors 'none'",
+    )
+)
+_SECURITY: Final = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+    (b"content-security-policy", _CONTENT),
+)
+_SECURITY_NAMES: Final = frozenset(name for name, _ in _SECURITY)
+_SCHEMES: Final = ("http", "https")
+
+
+class Guard:
+    """Refuses requests that name another host or come from another site, and adds security headers to all answers.
+
+    Against DNS rebinding, forged requests of other sites, and framing. What is wrapped sees only requests for this
+    service.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app, self._settings = app, settings
+        self._origins = {f"{scheme}://{host}" for scheme in _SCHEMES for host in settings.hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_secured(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [(name, value) for name, value in message.get("headers", ()) if name.lower() != b"server"]
+                known = {name.lower() for name, _ in own} & _SECURITY_NAMES
+                message["headers"] = [*own, *(pair for pair in _SECURITY if pair[0] not in known)]
+            await send(message)
+
+        try:
+            self._check(scope)
+        except RequestRefused as error:
+            await problem_of(error)(scope, receive, send_secured)
+        else:
+            await self._app(scope, receive, send_secured)
+
+    def _check(self, scope: Scope) -> None:
+        headers: list[tuple[bytes, bytes]] = scope["headers"]
+        if scope["type"] != "http":
+            raise RequestRefused(400, "Only HTTP is served here.", remedy="Send an HTTP request.")
+        if sum(len(name) + len(value) for name, value in headers) > self._settings.header_bytes:
+            raise RequestRefused(431, "The headers are too long.", remedy="Send fewer or shorter headers.")
+        hosts = _values(headers, b"host")
+        if len(hosts) != 1 or hosts[0].lower() not in self._settings.hosts:
+            raise RequestRefused(
+                421,
+                "The Host header names another host.",
+                remedy="Use the service's own address, or start it with --allowed-host NAME.",
+            )
+        for origin in _values(headers, b"origin"):
+            if not self._is_own(origin):
+                raise RequestRefused(403, "The request comes from another site.", remedy="Send it from this one.")
+        if "cross-site" in _values(headers, b"sec-fetch-site") and not _is_visit(scope, headers):
+            raise RequestRefused(403, "The request comes from another site.", remedy="Send it from this one.")
+
+    def _is_own(self, origin: str) -> bool:
+        parts = urlsplit(origin.lower())
+        return origin.lower() in self._origins and not parts.path and not parts.query
+
+
+def _values(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> list[str]:
+    return [value.decode("latin-1") for name, value in headers if name.lower() == wanted]
+
+
+def _is_visit(scope: Scope, headers: list[tuple[bytes, bytes]]) -> bool:
+    """Whether a person follows a link from elsewhere: that shows a page, and changes nothing."""
+    navigates = "navigate" in _values(headers, b"sec-fetch-mode") and "document" in _values(headers, b"sec-fetch-dest")
+    return scope["method"] in {"GET", "HEAD"} and navigates and not scope["path"].startswith(("/v1/", "/mcp"))

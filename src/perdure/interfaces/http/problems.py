@@ -1,0 +1,96 @@
+"""Errors as problem documents (RFC 9457): the status of each class of errors, and what the client is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from perdure.records import errors
+from perdure.records.errors import PerdureError
+
+STATUS: Final[Mapping[type[PerdureError], int]] = {
+    PerdureError: 500,
+    errors.InvalidInput: 422,
+    errors.NotFound: 404,
+    errors.PolicyError: 422,
+    errors.ConflictError: 409,
+    errors.GateStopped: 409,
+    errors.LeaseLost: 409,
+    errors.SpaceMismatch: 409,
+    errors.CopyDiffers: 409,
+    errors.StoreUnavailable: 503,
+    errors.NodeUnavailable: 503,
+    errors.StoreBusy: 503,
+    errors.StoreReadOnly: 503,
+    errors.DiskFull: 507,
+    errors.EmbedderError: 502,
+    errors.ModelError: 502,
+}
+"""Class of errors -> status; a class that is not here has that of the nearest class above it."""
+RETRY_SECONDS: Final = 2
+"""When a client may try again what failed with 503."""
+_MORE: Final = ("problems", "ids", "lost", "stored", "operations", "namespace", "part")
+"""What errors say besides their text; see records/errors.py."""
+MEDIA_TYPE: Final = "application/problem+json"
+_LONGEST: Final = 4000  # characters of a message: it may repeat what was given
+
+
+class RequestRefused(PerdureError):  # noqa: N818  # reads as the statement it makes
+    """A request is refused before any verb sees it.
+
+    Args:
+        status: The HTTP status.
+        headers: Further headers of the answer.
+    """
+
+    def __init__(self, status: int, message: str, *, remedy: str, headers: Mapping[str, str] | None = None) -> None:
+        self.status, self.headers = status, dict(headers or {})
+        super().__init__(message, remedy=remedy)
+
+
+def status_of(error: PerdureError) -> int:
+    """Return the HTTP status of an error."""
+    if isinstance(error, RequestRefused):
+        return error.status
+    return next(STATUS[above] for above in type(error).__mro__ if above in STATUS)
+
+
+def problem_of(error: PerdureError) -> Response:
+    """Return an error as an answer."""
+    told = error.to_dict()
+    message = told["message"]
+    if len(message) > _LONGEST:
+        message = f"{message[:_LONGEST]} [...]"
+    status = status_of(error)
+    document = _document(status, told, (type(error).__doc__ or "").strip().partition("\n")[0], message)
+    document |= {name: getattr(error, name) for name in _MORE if hasattr(error, name)}
+    headers = dict(error.headers) if isinstance(error, RequestRefused) else {}
+    if status == 503:  # noqa: PLR2004  # the service or its store cannot do it now
+        headers.setdefault("retry-after", str(RETRY_SECONDS))
+    return problem_response(status, document, headers)
+
+
+def _document(status: int, told: Mapping[str, str], title: str, detail: str) -> dict[str, Any]:
+    name = told["error"]
+    more = {"error": name, "fault": told["fault"], "remedy": told["remedy"]}
+    return {"type": f"urn:perdure:{name}", "title": title, "status": status, "detail": detail, **more}
+
+
+def internal_problem(what: str) -> Response:
+    """Return the answer where something failed that should not: no internals are told, the log has them."""
+    told = {
+        "error": "InternalError",
+        "fault": "machine",
+        "remedy": "Try again once; the service's log has the details.",
+    }
+    title = "The service failed because of an internal error."
+    return problem_response(500, _document(500, told, title, f"{what} failed because of an internal error."), {})
+
+
+def problem_response(status: int, document: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
+    """Return a problem document as an answer; it is never kept by caches."""
+    body = json.dumps(document, ensure_ascii=False, default=list).encode(errors="replace")
+    return Response(body, status, {"cache-control": "no-store", **headers}, MEDIA_TYPE)

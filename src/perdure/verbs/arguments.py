@@ -1,0 +1,128 @@
+"""Calling a verb with JSON values: the schema of its parameters, its arguments, its result. For tools and routes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from perdure.records.errors import InvalidInput, NotFound
+from perdure.verbs.checks import refuse_foreign
+from perdure.verbs.declaration import Parameter, Verb
+
+LISTS: Final = frozenset(("texts", "choices", "objects", "texts or object"))
+"""Kinds of parameters that take several values."""
+_TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "text": {"type": "string"},
+    "integer": {"type": "integer"},
+    "number": {"type": "number"},
+    "flag": {"type": "boolean"},
+    "choice": {"type": "string"},
+    "instant": {"type": "string", "format": "date-time"},
+    "object": {"type": "object"},
+    "texts": {"type": "array", "items": {"type": "string"}},
+    "choices": {"type": "array"},
+    "objects": {"type": "array", "items": {"type": "object"}},
+    "texts or object": {"type": "array", "items": {"type": "string"}},
+}
+
+
+def parameter_schema(parameter: Parameter, choices: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the JSON Schema of a parameter; ``choices`` are those that it has here, if not all."""
+    told = parameter.param
+    note = f" If omitted: the policy's {told.key}." if told.key else ""
+    schema = {**_TYPES[parameter.kind], "description": told.help + note}
+    if parameter.kind == "choice":
+        schema["enum"] = list(choices or parameter.choices)
+    elif parameter.kind == "choices":
+        schema["items"] = {"type": "string", "enum": list(parameter.choices)}
+    bounds = {"minimum": told.ge, "maximum": told.le, "exclusiveMinimum": told.gt}
+    schema |= {name: bound for name, bound in bounds.items() if bound is not None}
+    if not parameter.required and parameter.default not in (None, (), "default"):
+        schema["default"] = parameter.default
+    return schema
+
+
+def object_schema(parameters: Sequence[Parameter], properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of all arguments of a call."""
+    schema: dict[str, Any] = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    if required := [p.name for p in parameters if p.required]:
+        schema["required"] = required
+    return schema
+
+
+def arguments_of(
+    verb: Verb, given: Mapping[str, Any], offered: Sequence[Parameter], *, where: str, schema: str
+) -> dict[str, Any]:
+    """Return JSON values as the verb takes them; null is the same as nothing.
+
+    Args:
+        verb: Whose arguments they are.
+        given: The values by name.
+        offered: The parameters that can be given here.
+        where: What is called, a tool or a route, for errors.
+        schema: Where its arguments are described, for errors.
+
+    Raises:
+        InvalidInput: There is no such argument, or one is missing.
+    """
+    refuse_foreign(verb, given)
+    parameters = {p.name: p for p in offered}
+    if unknown := sorted(set(given) - set(parameters)):
+        known = f"The arguments are {', '.join(parameters)}." if parameters else f"The {where} takes no arguments."
+        raise InvalidInput(f"Unknown argument: {', '.join(repr(name[:100]) for name in unknown[:10])}.", remedy=known)
+    if missing := [name for name, p in parameters.items() if p.required and given.get(name) is None]:
+        raise InvalidInput(f"Missing argument: {', '.join(missing)}.", remedy=f"See {schema}.")
+    return {name: _value(parameters[name], value) for name, value in given.items() if value is not None}
+
+
+def _value(parameter: Parameter, value: Any) -> Any:
+    """Return a JSON value as a verb takes it; models write lists and numbers as text now and then."""
+    if not isinstance(value, str) or parameter.kind in ("text", "choice"):
+        return value
+    if parameter.kind == "instant":
+        return _instant(value, parameter.name)
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _instant(value: str, name: str) -> datetime:
+    remedy = "Use ISO 8601 with a time zone, for example 2026-11-21T09:30:00Z."
+    try:
+        read = datetime.fromisoformat(value.strip())
+    except ValueError:
+        raise InvalidInput(f"{name} is not an ISO 8601 date and time: {value[:50]!r}.", remedy=remedy) from None
+    if read.tzinfo is None:  # a zone would be a guess
+        raise InvalidInput(f"{name} has no time zone: {value[:50]!r}.", remedy=remedy)
+    return read
+
+
+def call_verb(memory: Any, verb: Verb, arguments: dict[str, Any], *, namespace: str) -> Any:
+    """Run a verb and return its result.
+
+    Args:
+        memory: The memory.
+        verb: Which of its verbs.
+        arguments: As ``arguments_of`` returned them; the namespace is added to them where it is missing.
+        namespace: The one of calls that name none.
+
+    Raises:
+        NotFound: There is no result, because there is no such visible memory.
+        PerdureError: The verb refuses.
+    """
+    place = next((p for p in verb.parameters if p.name == "namespace" and p.default == "default"), None)
+    if place is not None:
+        arguments.setdefault("namespace", namespace)
+    result = getattr(memory, verb.method.__name__)(**arguments)
+    if result is None:
+        raise _absent(memory, arguments["id"])
+    return result
+
+
+def _absent(memory: Any, identity: str) -> NotFound:
+    if (hidden := memory.get(identity, include_archived=True)) is not None:
+        return NotFound(f"The memory {identity} is {hidden.status.value}.", remedy="Pass include_archived=true.")
+    return NotFound(f"There is no memory {identity!r}.", remedy="Use an id that recall or list returned.")

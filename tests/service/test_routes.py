@@ -1,0 +1,241 @@
+"""Every verb is a route with the parameters, defaults and errors of the Python method, walked from the declarations."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from perdure.interfaces.http.openapi import openapi_document
+from perdure.interfaces.http.routes import parameters_of, path_of
+from perdure.records.errors import InvalidInput, NotFound, PerdureError
+from perdure.verbs.declaration import VERBS
+
+ALL = sorted(VERBS)
+SAMPLES = {
+    "text": "words",
+    "integer": 3,
+    "number": 0.8,
+    "flag": True,
+    "instant": "2026-01-01T00:00:00Z",
+    "object": {"gates": {"golden": ""}},
+    "texts": ["abcdef"],
+    "objects": [{"role": "user", "content": "We deploy on Tuesdays."}],
+    "texts or object": ["abcdef", "fedcba"],
+}
+WRONG = {
+    "text": 7,
+    "integer": "soon",
+    "number": "much",
+    "flag": "perhaps",
+    "choice": "purple",
+    "instant": "yesterday",
+    "object": 7,
+    "texts": 7,
+    "choices": ["purple"],
+    "objects": 7,
+    "texts or object": 7,
+}
+
+
+def sample(parameter):
+    if parameter.choices:
+        return [parameter.choices[0]] if parameter.kind == "choices" else parameter.choices[0]
+    value = SAMPLES[parameter.kind]
+    if parameter.param.ge is not None and not isinstance(value, bool) and isinstance(value, int | float):
+        return max(value, type(value)(parameter.param.ge))
+    return value
+
+
+def required(verb):
+    return {p.name: sample(p) for p in parameters_of(verb) if p.required}
+
+
+def refusal(answer):
+    problem = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert problem["status"] == answer.status_code
+    assert problem["fault"] in {"caller", "policy", "store", "machine", "conflict"}
+    assert problem["detail"]
+    assert problem["type"] == f"urn:perdure:{problem['error']}"
+    return problem
+
+
+def in_python(verb, given):
+    instants = {p.name for p in verb.parameters if p.kind == "instant"}
+    return {name: datetime.fromisoformat(value) if name in instants else value for name, value in given.items()}
+
+
+def python_error(memory, verb, arguments):
+    try:
+        getattr(memory, verb.method.__name__)(**arguments)
+    except PerdureError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_wrong_type_is_the_error_that_python_raises(client, memory, name):
+    verb = VERBS[name]
+    for parameter in parameters_of(verb):
+        given = {**required(verb), parameter.name: WRONG[parameter.kind]}
+        problem = refusal(answer := client.post(path_of(verb), json=given))
+        assert answer.status_code == 422, given
+        assert problem["error"] == "InvalidInput"
+        assert parameter.name in problem["detail"]
+        assert problem["remedy"]
+        if parameter.kind not in {"instant", "objects"}:  # Python takes datetimes; items are checked by their verbs
+            error = python_error(memory, verb, in_python(verb, given))
+            assert isinstance(error, InvalidInput)
+            assert (problem["detail"], problem["remedy"]) == (error.message, error.remedy)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_value_out_of_range_is_refused_with_pythons_words(client, memory, name):
+    verb = VERBS[name]
+    for parameter in parameters_of(verb):
+        told = parameter.param
+        beyond = [
+            bound for bound in (told.ge is not None and told.ge - 1, told.le is not None and told.le * 2 + 1) if bound
+        ]
+        for bound in beyond:
+            value = int(bound) if parameter.kind == "integer" else bound
+            problem = refusal(client.post(path_of(verb), json={**required(verb), parameter.name: value}))
+            assert problem["error"] == "InvalidInput"
+            assert f"{parameter.name} must be a" in problem["detail"]
+            assert str(value) in problem["detail"]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_missing_argument_an_unknown_one_and_a_wrong_body(client, name):
+    verb = VERBS[name]
+    for missing in required(verb):
+        given = {k: v for k, v in required(verb).items() if k != missing}
+        answer = client.post(path_of(verb), json=given)
+        assert answer.status_code == 422
+        assert refusal(answer)["detail"] == f"Missing argument: {missing}."
+    answer = client.post(path_of(verb), json={**required(verb), "colour": 1})
+    assert answer.status_code == 422
+    assert "Unknown argument: 'colour'" in refusal(answer)["detail"]
+    for body, status in ((b"{", 400), (b"[1]", 400), (b'{"a": NaN}', 400), (b"\xff\xfe", 400), (b"[" * 100_000, 400)):
+        answer = client.post(path_of(verb), content=body, headers={"content-type": "application/json"})
+        assert answer.status_code == status
+        assert refusal(answer)["error"] == "RequestRefused"
+    answer = client.post(path_of(verb), content=b"{}", headers={"content-type": "text/plain"})
+    assert answer.status_code == 415
+    refusal(answer)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_only_verbs_that_read_answer_get(client, name):
+    verb = VERBS[name]
+    answer = client.get(
+        path_of(verb), params=[(k, v if isinstance(v, str) else json.dumps(v)) for k, v in required(verb).items()]
+    )
+    assert (answer.status_code == 405) == (not verb.reads)
+    if not verb.reads:
+        refusal(answer)
+        assert "POST" in answer.headers["allow"]
+    for method in ("put", "delete", "patch"):
+        assert getattr(client, method)(path_of(verb)).status_code == 405
+
+
+@pytest.mark.parametrize("name", [n for n in ALL if any(p.param.refers and p.required for p in VERBS[n].parameters)])
+def test_an_id_that_is_not_there_is_not_found(client, memory, name):
+    verb = VERBS[name]
+    answer = client.post(path_of(verb), json=required(verb))
+    problem = refusal(answer) if answer.status_code != 200 else None
+    if problem is None:  # a list of ids: the verb reports each
+        assert "abcdef" in answer.text
+    else:
+        assert (answer.status_code, problem["error"]) == (404, "NotFound")
+        error = python_error(memory, verb, required(verb))
+        assert error is None or isinstance(error, NotFound)
+
+
+def test_the_results_are_those_of_python(client, memory):
+    made = client.post("/v1/remember", json={"content": "Deploys happen on Tuesdays.", "tags": ["ops"]}).json()
+    assert memory.get(made["id"]).content == "Deploys happen on Tuesdays."
+    assert client.post("/v1/get", json={"id": made["id"]}).json() == json.loads(
+        json.dumps(memory.get(made["id"]).to_dict())
+    )
+    recalled = client.post("/v1/recall", json={"query": "When do we deploy?", "touch": False}).json()
+    assert [hit["memory"]["id"] for hit in recalled["hits"]] == [made["id"]]
+    listed = client.get("/v1/list", params={"limit": "1", "tags": ["ops"], "kinds": ["note"]}).json()
+    assert [item["id"] for item in listed["memories"]] == [made["id"]]
+    assert client.get("/v1/list", params={"tags": ["ops", "dev"]}).json() == {"memories": []}
+    many = client.post("/v1/remember-many", json={"items": [{"content": "One."}, {"content": "Two."}]}).json()
+    assert [item["content"] for item in many["items"]] == ["One.", "Two."]
+
+
+def test_a_hidden_memory_is_not_found_and_the_problem_says_how_to_see_it(client, memory):
+    kept = memory.remember("Deploys happen on Tuesdays.")
+    memory.forget(kept.id)
+    answer = client.get("/v1/get", params={"id": kept.id})
+    assert answer.status_code == 404
+    assert refusal(answer)["remedy"] == "Pass include_archived=true."
+    assert client.get("/v1/get", params={"id": kept.id, "include_archived": "true"}).json()["id"] == kept.id
+
+
+def test_a_read_has_an_etag_that_changes_with_the_answer(client, memory):
+    kept = memory.remember("Deploys happen on Tuesdays.")
+    first = client.get("/v1/get", params={"id": kept.id})
+    again = client.get("/v1/get", params={"id": kept.id}, headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    memory.pin(kept.id)
+    changed = client.get("/v1/get", params={"id": kept.id}, headers={"if-none-match": first.headers["etag"]})
+    assert changed.status_code == 200
+    assert changed.headers["etag"] != first.headers["etag"]
+
+
+def test_a_list_comes_as_lines_where_they_are_asked_for(client, memory):
+    for number in range(250):
+        memory.remember(f"Server {number} listens on port {8000 + number}.")
+    answer = client.get("/v1/list", params={"limit": "1000"}, headers={"accept": "application/x-ndjson"})
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    lines = [json.loads(line) for line in answer.text.splitlines()]
+    assert lines == client.get("/v1/list", params={"limit": "1000"}).json()["memories"]
+    assert len(lines) == 250
+
+
+def test_repair_cannot_be_told_a_file_of_the_machine(client):
+    answer = client.post("/v1/repair", json={"source": "/etc/passwd"})
+    assert answer.status_code == 422
+    assert "Unknown argument: 'source'" in refusal(answer)["detail"]
+
+
+def test_an_unexpected_failure_shows_no_internals(client, memory, monkeypatch):
+    def fail(*_args, **_named):
+        raise RuntimeError("secret: /home/me/.key")
+
+    monkeypatch.setattr(type(memory), "stats", fail)
+    answer = client.get("/v1/stats")
+    assert answer.status_code == 500
+    assert refusal(answer)["error"] == "InternalError"
+    assert "secret" not in answer.text
+
+
+def test_the_description_is_openapi_and_has_every_verb(client):
+    document = client.get("/openapi.json").json()
+    assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
+    assert document == json.loads(json.dumps(openapi_document()))
+    assert sorted(document["paths"]) == sorted(path_of(verb) for verb in VERBS.values())
+    for verb in VERBS.values():
+        schema = document["paths"][path_of(verb)]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        assert list(schema["properties"]) == [p.name for p in verb.parameters if not p.param.local]
+        assert schema.get("required", []) == [p.name for p in verb.parameters if p.required]
+        for parameter in parameters_of(verb):
+            told = schema["properties"][parameter.name]
+            assert told.get("minimum") == parameter.param.ge
+            assert told.get("maximum") == parameter.param.le
+
+
+def test_alive_and_ready(client, memory):
+    assert client.get("/healthz").json() == {"status": "ok"}
+    assert client.get("/readyz").json() == {"status": "ready"}
+    memory.close()
+    assert client.get("/healthz").status_code == 200
+    answer = client.get("/readyz")
+    assert answer.status_code >= 500

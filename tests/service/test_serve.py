@@ -1,0 +1,126 @@
+"""The service as people run it: the command, a socket, a real server, signals."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager, suppress
+
+import pytest
+
+import perdure
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+
+@contextmanager
+def served(folder, *words):
+    """Run ``perdure serve`` over a store in a folder, and give the process and its port."""
+    (folder / "perdure.toml").write_text('[embedder]\nmodel = "none"\n')
+    command = [sys.executable, "-m", "perdure", "serve", "--store", str(folder / "a.db"), "--port", "0"]
+    command += ["--policy", str(folder / "perdure.toml"), *words]
+    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment) as process:
+        try:
+            line = process.stderr.readline()
+            found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
+            assert found, line + process.stderr.read()
+            yield process, int(found[1])
+        finally:
+            process.kill()
+
+
+def ask(port, method, path, given=None, headers=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    body = None if given is None else json.dumps(given)
+    connection.request(method, path, body, {"content-type": "application/json", **(headers or {})})
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    return answer.status, json.loads(text) if text else None
+
+
+def raw(port, data):
+    """Send bytes, and return what is answered within a second, or until the connection is closed."""
+    found = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=1) as talk, suppress(OSError):  # refused while we send
+        talk.sendall(data)
+        while chunk := talk.recv(65536):
+            found += chunk
+    return found
+
+
+def test_it_serves_says_that_it_has_no_tokens_and_ends_in_order(tmp_path):
+    with served(tmp_path) as (process, port):
+        assert "There are no tokens" in process.stderr.readline()
+        assert ask(port, "GET", "/readyz") == (200, {"status": "ready"})
+        status, kept = ask(port, "POST", "/v1/remember", {"content": "Deploys happen on Tuesdays."})
+        assert status == 200
+        status, found = ask(port, "POST", "/v1/recall", {"query": "When do we deploy?"})
+        assert [hit["memory"]["id"] for hit in found["hits"]] == [kept["id"]]
+        assert ask(port, "GET", "/v1/list", headers={"host": "evil.example"})[0] == 421
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+        assert process.stderr.read() == ""
+    with perdure.open(tmp_path / "a.db", {"embedder": {"model": "none"}}) as memory:
+        assert memory.get(kept["id"]).content == "Deploys happen on Tuesdays."
+
+
+SMUGGLED = [
+    b"POST /v1/remember HTTP/1.1\r\nHost: H\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /",
+    b"POST /v1/remember HTTP/1.1\r\nHost: H\r\nContent-Length: 4\r\nContent-Length: 40\r\n\r\n{}{}",
+    b"POST /v1/remember HTTP/1.1\r\nHost: H\r\nContent-Length: -1\r\n\r\n{}",
+    b"GET /v1/list HTTP/1.1\r\nHost: H\r\nHost: evil.example\r\n\r\n",
+    b"GET /v1/list HTTP/1.1\r\n\r\n",
+    b"GET http://evil.example/v1/list HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+    b"GET /v1/list HTTP/1.1\r\nHost: H\r\nX: a\n b\r\n evil: 1\r\nHost : evil\r\n\r\n",
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+]
+
+
+def test_shapes_of_smuggled_requests_are_refused(tmp_path):
+    with served(tmp_path) as (_process, port):
+        host = f"127.0.0.1:{port}".encode()
+        for data in SMUGGLED:
+            answer = raw(port, data.replace(b"Host: H", b"Host: " + host))
+            statuses = re.findall(rb"HTTP/1\.1 (\d\d\d)", answer)
+            assert statuses or data.startswith(b"\x16"), data
+            assert all(status.startswith(b"4") for status in statuses), (data, answer)
+        assert ask(port, "GET", "/v1/list") == (200, {"memories": []})
+        long = raw(port, b"GET /v1/list?" + b"x" * 200_000 + b" HTTP/1.1\r\nHost: " + host + b"\r\n\r\n")
+        assert long[:10] in {b"HTTP/1.1 4", b""}
+        for path in (
+            b"/../../etc/passwd",
+            b"/v1/../../etc/passwd",
+            b"/%2e%2e/%2e%2e/etc/passwd",
+            b"/v1/get?id=../../etc",
+        ):
+            answer = raw(port, b"GET " + path + b" HTTP/1.1\r\nHost: " + host + b"\r\nConnection: close\r\n\r\n")
+            assert answer.startswith(b"HTTP/1.1 4"), answer
+            assert b"root:" not in answer
+
+
+def run(folder, *words):
+    command = [sys.executable, "-m", "perdure", *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False, timeout=120)
+
+
+def test_without_tokens_it_listens_on_this_machine_only(tmp_path):
+    refused = run(tmp_path, "serve", "--store", str(tmp_path / "a.db"), "--host", "0.0.0.0")  # noqa: S104  # refused
+    assert refused.returncode == 1
+    assert "Without tokens the service listens on this machine only" in refused.stderr
+    assert not (tmp_path / "a.db").exists()
+
+
+def test_a_taken_port_is_told_at_once(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        refused = run(tmp_path, "serve", "--store", str(tmp_path / "a.db"), "--port", port)
+    assert refused.returncode == 1
+    assert f"cannot listen on 127.0.0.1, port {port}" in refused.stderr
