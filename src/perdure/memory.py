@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from perdure.records.instant import from_instant
 from perdure.rules.learning_hint import untaught
 from perdure.verbs.consolidating import ConsolidatingVerbs
 from perdure.verbs.deciding import DecidingVerbs
@@ -53,6 +55,11 @@ class Memory(
     def policy(self) -> Policy:
         """The policy in force."""
         return self._context.policy
+
+    @property
+    def now(self) -> datetime:
+        """What the store's clock says, in UTC."""
+        return from_instant(self._context.clock())
 
     @property
     def agent(self) -> hooks.Agent:

@@ -21,8 +21,10 @@ from perdure.rules.statistics import (
     SHOWN,
     at_risk,
     count_memories,
+    histogram,
     mean_values,
     percentiles,
+    sizes,
     suggested_reviews,
     vault_candidates,
 )
@@ -46,12 +48,12 @@ class _Ahead:
     questions: int  # to a person
 
 
-def stats(ctx: Context, namespace: str | None) -> Stats:
-    """Return how a store, or one namespace, is doing."""
+def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
+    """Return how a store, or one namespace, is doing; at most so many memories of a namespace are looked at."""
     now, tally, space = ctx.clock(), ctx.store.tally(namespace), ctx.store.space()
     counts, places = count_memories(tally), sorted({row[0] for row in tally})
-    records = [r for place in places for r in ctx.store.sample_records(place, 1 + counts.visible // SAMPLE, SAMPLE)]
-    sample, ahead = memory_items(records, ctx.policy, now), [_ahead(ctx, place, now) for place in places]
+    records = [r for place in places for r in ctx.store.sample_records(place, 1 + counts.visible // most, most)]
+    sample, ahead = memory_items(records, ctx.policy, now), [_ahead(ctx, place, now, most) for place in places]
     fading = sorted((f for a in ahead for f in a.fading), key=lambda f: (f[1], f[0].id))
     held = sorted((since, i) for a in ahead for i, since in a.held.items())
     overdue = min((a.overdue for a in ahead if a.overdue is not None), default=None)
@@ -84,6 +86,9 @@ def stats(ctx: Context, namespace: str | None) -> Stats:
         held_first=tuple((i, _text(since)) for since, i in held[:SHOWN]),
         questions=sum(a.questions for a in ahead),
         journal=JournalGrowth(*(ctx.store.count_changes(namespace, at) for at in (now - DAY_MS, now - 7 * DAY_MS, 0))),
+        at=_text(now),
+        values=histogram([m.value for m in sample], counts.visible),
+        sizes=sizes(sample, counts.visible, now),
     )
 
 
@@ -97,10 +102,10 @@ def alerts(ctx: Context, namespace: str | None) -> list[Alert]:
     return sorted(found, key=lambda a: (severities.index(a.severity), a.namespace, a.name))
 
 
-def _ahead(ctx: Context, place: str, now: Instant) -> _Ahead:
+def _ahead(ctx: Context, place: str, now: Instant, most: int) -> _Ahead:
     """Return what a namespace has before it: the first moves that fall due, and what waits."""
     until = now + RISK_DAYS * DAY_MS
-    due = {i: at for i, at, _ in ctx.store.due_ids(place, until, _FIRST, SAMPLE, held=False)}
+    due = {i: at for i, at, _ in ctx.store.due_ids(place, until, _FIRST, most, held=False)}
     states = {i: state for i, (state, _) in ctx.store.states(place, list(due)).items()}
     gone = {
         t.id: t.transitions[-1].at
@@ -108,13 +113,13 @@ def _ahead(ctx: Context, place: str, now: Instant) -> _Ahead:
         if t.transitions and t.after.status is not Status.ACTIVE
     }
     items = memory_items(ctx.store.get(place, list(gone)), ctx.policy, now)
-    held = {i: at for i, at, _ in ctx.store.due_ids(place, now, _FIRST, SAMPLE, held=True)}
+    held = {i: at for i, at, _ in ctx.store.due_ids(place, now, _FIRST, most, held=True)}
     return _Ahead(
         fading=[(m, max(now, gone[m.id])) for m in items],
         held=held,
         gates=_gates(ctx, place, held),
         overdue=min((max(due[i], s.recorded_ms) for i, s in states.items() if due[i] <= now), default=None),
-        questions=len(review(ctx, place, SAMPLE)),
+        questions=len(review(ctx, place, most)),
     )
 
 

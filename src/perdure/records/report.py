@@ -132,6 +132,15 @@ class JournalGrowth:
 
 
 @dataclass(frozen=True, slots=True)
+class Size:
+    """How much some memories are."""
+
+    memories: int  # how many
+    tokens: int  # tokens of what they show
+    bytes: int  # of the text that they show, in UTF-8
+
+
+@dataclass(frozen=True, slots=True)
 class Stats(JsonRecord):
     """The state of a store or a namespace at an instant."""
 
@@ -163,6 +172,12 @@ class Stats(JsonRecord):
     held_first: tuple[tuple[str, str], ...] = ()  # those held longest by the loss budget or recall gate: (id, since)
     questions: int = 0  # open questions to a person
     journal: JournalGrowth | None = None  # how the journal grows
+    at: str = ""  # the instant, ISO 8601
+    # visible memories with a value in each tenth from 0 to 1; beyond ``sampled`` memories an estimate, as below
+    values: tuple[int, ...] = ()
+    # how much the visible memories are: ``tier``, ``kind``, ``form`` or ``age`` -> group -> size. An age is less than a
+    # ``day``, ``week``, ``month`` (30 days), ``quarter`` (91), ``year`` (365), or ``older``
+    sizes: Mapping[str, Mapping[str, Size]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

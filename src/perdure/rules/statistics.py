@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from perdure.records.instant import Instant, from_instant
-from perdure.records.memory import MemoryItem, Status, Tier
+from perdure.records.instant import DAY_MS, Instant, from_instant
+from perdure.records.memory import Form, Kind, MemoryItem, Status, Tier
 from perdure.records.policy import Policy
+from perdure.records.report import Size
 from perdure.rules.lifecycle.state_arrays import Columns, lasting_value_curve
 
 SHOWN: Final = 20
 HIGH_SHARE: Final = 50
+TENTHS: Final = 10
+AGES: Final = (("day", 1.0), ("week", 7.0), ("month", 30.0), ("quarter", 91.0), ("year", 365.0), ("older", np.inf))
+"""Age of a memory -> less than so many days."""
 NEAR: Final = 0.1  # so far below the vault's value a memory is nearly worth it
 
 
@@ -65,6 +69,44 @@ def at_risk(
     median = float(np.percentile([m.value for m in sample], HIGH_SHARE))
     risky = [(m.id, round(m.value, 4), from_instant(at).isoformat()) for m, at in fading if m.value >= median]
     return tuple(sorted(risky, key=lambda r: -r[1])[:SHOWN])
+
+
+def histogram(values: Sequence[float], total: int) -> tuple[int, ...]:
+    """Return how many of ``total`` memories have a value in each tenth from 0 to 1, going by those of a sample."""
+    counted, _ = np.histogram(values, bins=TENTHS, range=(0.0, 1.0))
+    return tuple(round(int(n) * total / max(len(values), 1)) for n in counted)
+
+
+def sizes(sample: Sequence[MemoryItem], total: int, now: Instant) -> dict[str, dict[str, Size]]:
+    """Return how much ``total`` memories are, by tier, kind, form and age, going by those of a sample.
+
+    A group has names in the order in which they are shown; ages are since a memory happened.
+    """
+    parts: dict[str, Callable[[MemoryItem], str]] = {
+        "tier": lambda m: m.tier.value,
+        "kind": lambda m: m.kind.value,
+        "form": lambda m: m.form.value,
+        "age": lambda m: _age((now - m.state.created_ms) / DAY_MS),
+    }
+    orders = {"tier": [*Tier], "kind": [*Kind], "form": [*Form], "age": [name for name, _ in AGES]}
+    scale = total / max(len(sample), 1)
+    found: dict[str, dict[str, list[MemoryItem]]] = {part: {} for part in parts}
+    for m in sample:
+        for part, name_of in parts.items():
+            found[part].setdefault(name_of(m), []).append(m)
+    return {
+        part: {str(name): _size(groups[name], scale) for name in orders[part] if name in groups}
+        for part, groups in found.items()
+    }
+
+
+def _size(items: Sequence[MemoryItem], scale: float) -> Size:
+    texts = sum(len(m.content.encode("utf-8", "replace")) for m in items)
+    return Size(round(len(items) * scale), round(sum(m.tokens for m in items) * scale), round(texts * scale))
+
+
+def _age(days: float) -> str:
+    return next(name for name, most in AGES if days < most)
 
 
 def mean_values(sample: Sequence[MemoryItem]) -> dict[str, float]:

@@ -164,9 +164,16 @@ class RecallingVerbs:
         return self._context.store.namespaces()
 
     @verb("Maintenance", reads=True)
-    def stats(self, namespace: Everywhere | None = None) -> Stats:
+    def stats(
+        self,
+        namespace: Everywhere | None = None,
+        *,
+        sample: Annotated[
+            int, Param("Most memories of a namespace that values, sizes and what fades rest on.", ge=100, le=5000)
+        ] = 5000,
+    ) -> Stats:
         """Show how a store is doing: counts, values, what is due, fades, waits or is asked, growth of the journal."""
-        return monitoring.stats(self._context, namespace)
+        return monitoring.stats(self._context, namespace, sample)
 
     @verb("Maintenance", reads=True, items="alerts")
     def alerts(self, namespace: Everywhere | None = None) -> Alerts:

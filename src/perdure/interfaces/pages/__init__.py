@@ -1,0 +1,93 @@
+"""The page: what is known, and what becomes of it, to look at and to decide on in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from perdure.interfaces.pages import changes, erasing, memories, overview, search
+from perdure.interfaces.pages.asked import Answer, Asked, Shown
+from perdure.interfaces.pages.forms import FormRefused, Guard
+from perdure.interfaces.pages.rendering import FOLDER, respond
+from perdure.records.errors import NotFound, PerdureError
+
+Handler = Callable[[Asked], Answer]
+
+READ: Final[Mapping[str, Handler]] = {
+    "/": overview.overview,
+    "/search": search.search,
+    "/memory": memories.memory,
+    "/id": memories.find,
+    "/change": changes.ask,
+    "/erase": erasing.ask,
+}
+"""Path -> handler of pages that only show."""
+WRITE: Final[Mapping[str, Handler]] = {
+    "/change": changes.change,
+    "/erase": erasing.erase,
+    "/undo": changes.undo,
+}
+"""Path -> handler of forms."""
+_STATUS: Final = {"caller": 400, "policy": 400, "conflict": 409, "store": 503, "machine": 503}
+
+
+def routes(secret: bytes | None = None) -> list[BaseRoute]:
+    """Return the routes of the page. What mounts them sets ``request.state.memory`` to the caller's memory.
+
+    Args:
+        secret: Signs sessions and forms; of several processes each must have the same. A random one if None.
+    """
+    guard = Guard(secret)
+    shown = [Route(path, partial(_show, handler, guard), methods=["GET"]) for path, handler in READ.items()]
+    done = [Route(path, partial(_do, handler, guard), methods=["POST"]) for path, handler in WRITE.items()]
+    return [*shown, *done, Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
+
+
+async def _show(handler: Handler, guard: Guard, request: Request) -> Response:
+    session = guard.session_of(request)
+    response = await to_thread.run_sync(_answer, handler, _asked(request, guard, session))
+    guard.keep(request, response, session)
+    return response
+
+
+async def _do(handler: Handler, guard: Guard, request: Request) -> Response:
+    session = guard.session_of(request)
+    asked = _asked(request, guard, session)
+    try:
+        form = await guard.form(request, session)
+    except (FormRefused, PerdureError) as error:
+        told = str(error)
+        return await to_thread.run_sync(_answer, lambda _: _error("Refused", told, "", 403), asked)
+    return await to_thread.run_sync(_answer, handler, _asked(request, guard, session, form))
+
+
+def _asked(request: Request, guard: Guard, session: str, form: Mapping[str, list[str]] | None = None) -> Asked:
+    return Asked(
+        memory=request.state.memory,
+        path=request.url.path.removeprefix(request.scope.get("root_path", "")),
+        root=request.scope.get("root_path", ""),
+        query=dict(request.query_params),
+        form=form or {},
+        token=guard.token(session),
+        live="part" in request.query_params,
+    )
+
+
+def _answer(handler: Handler, asked: Asked) -> Response:
+    try:
+        answer = handler(asked)
+        return respond(asked, answer)
+    except PerdureError as error:
+        status = 404 if isinstance(error, NotFound) else _STATUS[error.fault]
+        return respond(asked, _error("Not possible", error.message, error.remedy, status))
+
+
+def _error(title: str, told: str, remedy: str, status: int) -> Shown:
+    return Shown("error", title, {"told": told, "remedy": remedy}, status)

@@ -1,0 +1,98 @@
+"""What a handler of a page is given: the memory, what was asked, and addresses of other pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
+
+from perdure.records.errors import InvalidInput
+from perdure.records.report import Operation
+
+if TYPE_CHECKING:
+    from perdure.memory import Memory
+
+_RECENT: Final = 20
+_LONGEST: Final = 200  # characters of a namespace's name
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request for a page, with everything read from it that a handler may use."""
+
+    memory: Memory  # the caller's
+    path: str  # which page
+    root: str = ""  # what stands before each path where the pages are mounted below another
+    query: Mapping[str, str] = field(default_factory=dict)  # name -> last value
+    form: Mapping[str, Sequence[str]] = field(default_factory=dict)  # name -> all values, of a form that was sent
+    token: str = ""  # what each form must carry
+    who: str = ""  # who is logged in; empty where nobody has to
+    live: bool = False  # whether only the part that changes by itself is wanted
+
+    @cached_property
+    def namespaces(self) -> list[str]:
+        """All namespaces that the caller sees."""
+        return self.memory.namespaces()
+
+    @cached_property
+    def namespace(self) -> str:
+        """The namespace that the page is about: the one named, else ``default``, else the first."""
+        if named := self.query.get("namespace", "")[:_LONGEST]:
+            return named
+        return "default" if "default" in self.namespaces or not self.namespaces else self.namespaces[0]
+
+    @cached_property
+    def done(self) -> Operation | None:
+        """The operation that the page before this one has just made, so that it can be told and undone."""
+        named = self.query.get("done")
+        found = self.memory.history(limit=_RECENT) if named else []
+        return next((one for one in found if one.id == named and isinstance(one, Operation)), None)
+
+    def link(self, path: str, **query: object) -> str:
+        """Return the address of a page about the same namespace."""
+        given = {name: value for name, value in query.items() if value not in (None, "")}
+        if "namespace" not in given and self.query.get("namespace"):
+            given["namespace"] = self.namespace
+        return f"{self.root}{path}{'?' if given else ''}{urlencode(given, doseq=True)}"
+
+    def given(self, name: str, default: str = "") -> str:
+        """Return one value of the form that was sent."""
+        return next(iter(self.form.get(name, ())), default).strip()
+
+    def needed(self, name: str, what: str) -> str:
+        """Return one value of the form or of the address.
+
+        Raises:
+            InvalidInput: It is missing or empty.
+        """
+        value = self.given(name) or self.query.get(name, "").strip()
+        if not value:
+            raise InvalidInput(f"{what} is missing.", remedy="Go back and fill it in.")
+        return value
+
+    def number(self, name: str, default: int, most: int) -> int:
+        """Return a whole number of the address, from 1 to ``most``; the default where none is given."""
+        text = self.query.get(name, "")
+        return min(max(int(text), 1), most) if text.isdecimal() and len(text) < len(str(most)) + 2 else default
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a handler answers with: a template and what it shows."""
+
+    template: str  # its name, without ``.html``
+    title: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    status: int = 200
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What a handler answers with after it has changed something: where the browser goes next."""
+
+    address: str
+
+
+Answer = Shown | Elsewhere

@@ -1,0 +1,126 @@
+"""Changing one memory: what would happen is shown first, and what was done can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
+from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.memory import Form, Kind, MemoryItem, Status
+from perdure.verbs.declaration import VERBS
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAction:
+    """One thing that a person can do to a memory."""
+
+    verb: str
+    label: str
+    fits: Callable[[MemoryItem], bool]  # whether it can be done to this memory
+    asks: str = ""  # the argument that a person writes: ``reason``, ``content`` or ``value``; empty for none
+    effect: Callable[[MemoryItem], tuple[str, str, str]] | None = None  # what changes: (what, now, then)
+
+
+def _active(m: MemoryItem) -> bool:
+    return m.status is Status.ACTIVE
+
+
+def _is_fact(m: MemoryItem) -> bool:
+    return m.kind is Kind.FACT and _active(m)
+
+
+def _then(what: str, now: str, then: str) -> Callable[[MemoryItem], tuple[str, str, str]]:
+    return lambda _: (what, now, then)
+
+
+def _leaves(m: MemoryItem) -> tuple[str, str, str]:
+    return "in view", f"yes, {m.tokens} tokens", "no: hidden from recall and MEMORY.md"
+
+
+ACTIONS: Final = (
+    MemoryAction("pin", "Pin", lambda m: not m.pinned, effect=_then("pinned", "no", "yes")),
+    MemoryAction("unpin", "Unpin", lambda m: m.pinned, effect=_then("pinned", "yes", "no")),
+    MemoryAction("confirm", "Still true", _is_fact, effect=_then("last confirmed", "earlier", "now")),
+    MemoryAction("correct", "Correct", _is_fact, "value"),
+    MemoryAction("deny", "Not true", _is_fact, "reason", _then("believed", "yes", "no: invalidated")),
+    MemoryAction("update", "Replace", lambda m: _active(m) and m.kind is not Kind.FACT, "content"),
+    MemoryAction("archive", "Archive", _active, "reason", _leaves),
+    MemoryAction("restore", "Restore", lambda m: m.status is Status.ARCHIVED, effect=_then("in view", "no", "yes")),
+    MemoryAction(
+        "restore",
+        "Show in full",
+        lambda m: _active(m) and m.form is not Form.FULL,
+        effect=lambda m: ("form", f"{m.form}, {m.tokens} tokens", "full"),
+    ),
+)
+
+
+def actions(item: MemoryItem) -> list[MemoryAction]:
+    """Return what can be done to a memory."""
+    return [action for action in ACTIONS if action.fits(item)]
+
+
+def _action(asked: Asked, item: MemoryItem) -> MemoryAction:
+    name = asked.given("verb") or asked.query.get("verb", "")
+    found = next((action for action in actions(item) if action.verb == name), None)
+    if found is None:
+        raise InvalidInput("This cannot be done to this memory as it is now.", remedy="Look at the memory again.")
+    return found
+
+
+def _item(asked: Asked) -> MemoryItem:
+    found = asked.memory.get(asked.needed("id", "The memory's id"), include_archived=True)
+    if found is None:
+        raise NotFound("There is no such memory.", remedy="It may have been erased.")
+    return found
+
+
+def ask(asked: Asked) -> Answer:
+    """Show what a change would do, with the form that does it."""
+    item = _item(asked)
+    action = _action(asked, item)
+    return Shown("change", action.label, _values(item, action, asked.given("words")))
+
+
+def _values(item: MemoryItem, action: MemoryAction, words: str) -> dict[str, Any]:
+    return {
+        "item": item,
+        "action": action,
+        "summary": VERBS[action.verb].summary,
+        "effect": action.effect(item) if action.effect else None,
+        "words": words,
+        "sure": not action.asks or action.asks == "reason" or bool(words),
+    }
+
+
+def change(asked: Asked) -> Answer:
+    """Do it, or show first what new words would replace."""
+    item = _item(asked)
+    action = _action(asked, item)
+    words = asked.given("words")
+    if action.asks in {"content", "value"}:
+        words = asked.needed("words", "The new text")
+        if not asked.given("sure"):
+            return Shown("change", action.label, _values(item, action, words))
+    done = getattr(asked.memory, action.verb)(item.id, **dict(_arguments(action, item, words)))
+    return Elsewhere(asked.link("/memory", id=done.id, done=done.operation))
+
+
+def _arguments(action: MemoryAction, item: MemoryItem, words: str) -> Iterator[tuple[str, Any]]:
+    if action.asks == "reason":
+        yield "reason", words or ("decided on the page" if action.verb == "archive" else None)
+    elif action.asks:
+        yield action.asks, words
+    elif action.label == "Show in full" or (action.verb == "restore" and item.status is Status.ACTIVE):
+        yield "level", "full"
+
+
+def undo(asked: Asked) -> Answer:
+    """Take an operation back."""
+    done = asked.memory.undo(asked.needed("operation", "The operation's id"))
+    back = asked.given("id")
+    if back and asked.memory.get(back, include_archived=True) is not None:
+        return Elsewhere(asked.link("/memory", id=back, done=done.operation))
+    return Elsewhere(asked.link("/plans", done=done.operation))

@@ -1,0 +1,96 @@
+"""Which forms are ours: a browser's session has a cookie, and each form carries a token made from it."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from hashlib import sha256
+from typing import Final
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from perdure.records.errors import InvalidInput
+
+COOKIE: Final = "perdure_session"
+TOKEN: Final = "token"  # noqa: S105  # the name of a field
+LONGEST: Final = 1 << 21  # bytes of a form
+_FIELDS: Final = 2000  # most fields of a form
+_AGE: Final = 12 * 3600  # seconds that a session lasts
+
+
+class FormRefused(Exception):  # noqa: N818  # reads as the statement it makes
+    """A form was sent that is not one of ours, or too large; nothing was done."""
+
+
+class Guard:
+    """Makes the tokens of forms, and refuses forms without one."""
+
+    def __init__(self, secret: bytes | None = None) -> None:
+        self._secret = secret or secrets.token_bytes(32)
+
+    def session_of(self, request: Request) -> str:
+        """Return the browser's session: that of its cookie, or a new one."""
+        found = request.cookies.get(COOKIE, "")
+        return found if self._is_ours(found) else self._signed(secrets.token_urlsafe(24))
+
+    def token(self, session: str) -> str:
+        """Return what forms of a session must carry."""
+        return self._digest(f"form {session}")
+
+    def keep(self, request: Request, response: Response, session: str) -> None:
+        """Give the browser its session, if it has none yet."""
+        if request.cookies.get(COOKIE) != session:
+            secure = request.url.scheme == "https"
+            path = request.scope.get("root_path") or "/"
+            response.set_cookie(
+                COOKIE, session, max_age=_AGE, path=path, httponly=True, samesite="strict", secure=secure
+            )
+
+    async def form(self, request: Request, session: str) -> dict[str, list[str]]:
+        """Return the fields of a form that was sent: name -> values.
+
+        Raises:
+            FormRefused: It comes from another site, has no token of this session, or is too large.
+        """
+        check_origin(request)
+        fields = await _read(request)
+        given = next(iter(fields.get(TOKEN, ())), "")
+        if not hmac.compare_digest(given.encode(), self.token(session).encode()):
+            raise FormRefused("This form has expired. Go back, reload the page and send it again.")
+        return fields
+
+    def _signed(self, name: str) -> str:
+        return f"{name}.{self._digest(name)}"
+
+    def _is_ours(self, session: str) -> bool:
+        name, _, digest = session.rpartition(".")
+        return bool(name) and hmac.compare_digest(digest.encode(), self._digest(name).encode())
+
+    def _digest(self, words: str) -> str:
+        return hmac.new(self._secret, words.encode(), sha256).hexdigest()
+
+
+def check_origin(request: Request) -> None:
+    """Refuse a form that another site has sent.
+
+    Raises:
+        FormRefused: The browser names another origin than this one.
+    """
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    own = f"{request.url.scheme}://{request.url.netloc}"
+    if (origin is not None and origin != own) or (site is not None and site not in {"same-origin", "none"}):
+        raise FormRefused("This form was sent by another site; nothing was done.")
+
+
+async def _read(request: Request) -> dict[str, list[str]]:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LONGEST:
+            raise FormRefused("The form is too large.")
+    try:
+        return parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_FIELDS, errors="strict")
+    except ValueError as error:
+        raise InvalidInput("The form cannot be read.", remedy="Send the page's own form.") from error

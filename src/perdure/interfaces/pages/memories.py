@@ -1,0 +1,96 @@
+"""One memory whole: its words, its source, its signals over time, its history, its links and conflicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
+from perdure.interfaces.pages.changes import actions
+from perdure.interfaces.pages.curves import NAMES, curves
+from perdure.interfaces.pages.plots import curve
+from perdure.interfaces.views import Request, view_of
+from perdure.interfaces.views.blocks import Block, Line
+from perdure.records.errors import NotFound
+from perdure.records.instant import from_instant, to_instant
+
+if TYPE_CHECKING:
+    from perdure.records.memory import MemoryItem
+    from perdure.records.report import Entry, Explanation
+
+_ENTRIES: Final = 30  # of the journal, the newest
+_TABLE: Final = 6  # every sixth point of a curve stands in its table
+
+
+def memory(asked: Asked) -> Answer:
+    """Show one memory. Looking does not count as an access."""
+    identity = asked.needed("id", "The memory's id")
+    item = read(asked, identity)
+    why = asked.memory.why(item.id)
+    now = to_instant(asked.memory.now)
+    drawn = curves(item, why.history, asked.memory.policy, now)
+    days = [at for at, _ in (*drawn["value"].past, *drawn["value"].future[1:])][::_TABLE]
+    points = {name: dict((*one.past, *one.future)) for name, one in drawn.items()}
+    values = {
+        "item": item,
+        "why": why,
+        "facts": _of_fact(why),
+        "signals": [(name, getattr(item, name), _told(why, name), curve(drawn[name], _label(name))) for name in NAMES],
+        "table": [(from_instant(now + int(day * 86_400_000)), [points[name][day] for name in NAMES]) for day in days],
+        "names": NAMES,
+        "history": _history(why.history),
+        "more": max(len(why.history) - _ENTRIES, 0),
+        "edges": asked.memory.edges(item.id) if item.status == "active" else [],
+        "actions": actions(item),
+        "links": [(kind, other, _peek(asked, other)) for kind, other, _ in why.links[:20]],
+    }
+    return Shown("memory", "Memory", values)
+
+
+def read(asked: Asked, identity: str) -> MemoryItem:
+    """Return a memory, also one that is hidden.
+
+    Raises:
+        NotFound: There is none of that id.
+    """
+    found = asked.memory.get(identity, include_archived=True)
+    if found is None:
+        raise NotFound("There is no such memory.", remedy="It may have been erased. Search for its words.")
+    return found
+
+
+def find(asked: Asked) -> Answer:
+    """Go to what an id means: a memory, else the operations."""
+    identity = asked.needed("id", "The id")
+    if asked.memory.get(identity, include_archived=True) is not None:
+        return Elsewhere(asked.link("/memory", id=identity))
+    return Elsewhere(asked.link("/plans", operation=identity))
+
+
+def _label(name: str) -> str:
+    return f"{name.capitalize()} since it was stored, and 90 days ahead if nothing happens; a table follows"
+
+
+def _told(why: Explanation, name: str) -> str:
+    return why.signals.get(name, "").partition(": ")[2] or why.signals.get(name, "")
+
+
+def _history(entries: tuple[Entry, ...]) -> list[list[Entry]]:
+    """Return the newest operations, each with its entries about different reasons."""
+    operations: dict[str, dict[str, Entry]] = {}
+    for entry in entries:
+        operations.setdefault(entry.operation_id, {}).setdefault(entry.because, entry)
+    return [list(reasons.values()) for reasons in operations.values()][::-1][:_ENTRIES]
+
+
+def _of_fact(why: Explanation) -> list[Block]:
+    """Return what is shown of a fact's reasons: the part of its view before the signals."""
+    if why.fact is None:
+        return []
+    blocks = view_of(why, Request("why"))
+    end = next((n for n, block in enumerate(blocks) if isinstance(block, Line) and block.text == "Signals"), 0)
+    return blocks[2:end]
+
+
+def _peek(asked: Asked, identity: str) -> str:
+    found = asked.memory.get(identity, include_archived=True)
+    return found.content if found else ""

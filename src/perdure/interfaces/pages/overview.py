@@ -1,0 +1,92 @@
+"""The first page: what is known, how it is doing, what happened lately, and what needs a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, cast
+
+from perdure.interfaces.pages.asked import Answer, Asked, Shown
+from perdure.interfaces.pages.plots import Bar, columns, stacked
+from perdure.interfaces.views.values import counted
+from perdure.rules.alerts import find_alerts
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from perdure.records.report import Operation, Size, Stats
+
+SAMPLE: Final = 400  # so many memories the figures rest on at most: the page is drawn anew whenever something happens
+_OPERATIONS: Final = 12
+_LISTED: Final = 5
+_NAMES: Final = {"tier": "Tier", "kind": "Kind", "form": "Form", "age": "Age"}
+_AGES: Final = {
+    "day": "under a day",
+    "week": "under a week",
+    "month": "under 30 days",
+    "quarter": "under 91 days",
+    "year": "under a year",
+    "older": "older",
+}
+
+
+def overview(asked: Asked) -> Answer:
+    """Show how a namespace is doing."""
+    memory, place = asked.memory, asked.namespace
+    stats = memory.stats(place, sample=SAMPLE)
+    now = datetime.fromisoformat(stats.at)
+    values = {
+        "stats": stats,
+        "sentence": sentence(stats),
+        "alerts": find_alerts(stats, place, memory.upkeep_state(place), memory.policy.alerts, now),
+        "groups": [(_NAMES[name], *_group(name, groups)) for name, groups in stats.sizes.items()],
+        "values_plot": columns(stats.values, "How many memories have which value, from 0 to 1"),
+        "operations": cast("list[Operation]", memory.history(namespace=place, limit=_OPERATIONS)),
+        "lists": [(title, why, list(_texts(asked, ids))) for title, why, ids in _lists(stats) if ids],
+    }
+    return Shown("overview", "Overview", values)
+
+
+def sentence(stats: Stats) -> str:
+    """Return in a sentence what a namespace knows."""
+    if not stats.memories:
+        return "Nothing is known here yet."
+    kinds = [counted(n, "procedure" if kind == "procedure" else kind) for kind, n in stats.kinds.items() if n]
+    *first, last = sorted(kinds, key=lambda told: -int(told.split()[0].replace(",", "")))
+    told = f"{', '.join(first)} and {last}" if first else last
+    tokens = sum(size.tokens for size in stats.sizes.get("tier", {}).values())
+    hidden = sum(n for status, n in stats.statuses.items() if status != "active")
+    kept = f" {counted(hidden, 'more')[:-1] if hidden != 1 else '1 more'} kept out of view." if hidden else ""
+    return f"{told} are in view, {tokens:,} tokens in all.{kept}" if stats.memories > 1 else f"{told} is in view.{kept}"
+
+
+def _group(name: str, groups: Mapping[str, Size]) -> tuple[Markup, list[tuple[str, int, Size]]]:
+    """Return the plot of a grouping, and its rows: name, shade, size."""
+    rows = [(_AGES.get(part, part), shade % 5, size) for shade, (part, size) in enumerate(groups.items())]
+    bars = [Bar(part, size.memories, shade) for part, shade, size in rows]
+    return stacked(bars, f"Memories by {name}"), rows
+
+
+def _lists(stats: Stats) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    yield (
+        "At risk",
+        "Valuable, but archived within 30 days unless they are used or pinned.",
+        [(i, f"value {value:.2f}, on {at[:10]}") for i, value, at in stats.at_risk[:_LISTED]],
+    )
+    yield (
+        "Held back",
+        "A safety gate stops their next move.",
+        [(i, f"since {at[:10]}") for i, at in stats.held_first[:_LISTED]],
+    )
+    risky = {i for i, *_ in stats.at_risk}
+    fading = [(i, f"value {v:.2f}, on {at[:10]}") for i, v, at in stats.about_to_fade if i not in risky]
+    yield "About to fade", "Archived within 30 days without further access.", fading[:_LISTED]
+    near = [(i, f"value {v:.2f}, {counted(n, 'access')}") for i, v, n in stats.vault_candidates[:_LISTED]]
+    yield "Nearly worth the vault", "Used often, and almost valuable enough to stay for good.", near
+
+
+def _texts(asked: Asked, rows: list[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Yield (id, text, what is told of it) of memories that are still there."""
+    for identity, told in rows:
+        if found := asked.memory.get(identity, include_archived=True, namespace=asked.namespace):
+            yield identity, found.content, told

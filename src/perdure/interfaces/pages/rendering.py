@@ -1,0 +1,94 @@
+"""Templates into responses. What others wrote is escaped, and the browser is told to run no script but ours."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from perdure.interfaces.pages import drawing
+from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
+from perdure.interfaces.views import Request, view_of
+from perdure.interfaces.views.values import counted, when
+from perdure.records.identifier import shown_id
+from perdure.records.report import Operation
+
+FOLDER: Final = Path(__file__).parent
+HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+SECTIONS: Final = (
+    ("/", "Overview"),
+    ("/search", "Search"),
+    ("/facts", "Facts"),
+    ("/questions", "Questions"),
+    ("/plans", "Plans"),
+    ("/memory-md", "MEMORY.md"),
+)
+
+
+def respond(asked: Asked, answer: Answer) -> Response:
+    """Return the response to an answer of a handler."""
+    if isinstance(answer, Elsewhere):
+        return RedirectResponse(answer.address, 303, headers=HEADERS)
+    return HTMLResponse(render(asked, answer), answer.status, headers=HEADERS)
+
+
+def render(asked: Asked, page: Shown) -> str:
+    """Return a page as HTML."""
+    template = environment().get_template(f"{page.template}.html")
+    layout = "part.html" if asked.live else "layout.html"
+    return template.render(asked=asked, title=page.title, layout=layout, sections=SECTIONS, **page.values)
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates, with what all of them use."""
+    made = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "lines": drawing.lines,
+        "brief": brief,
+        "when": when,
+        "short": shown_id,
+        "counted": counted,
+        "note": note_of,
+    }
+    made.globals |= {
+        "draw": drawing.draw,
+        "said": drawing.foreign,
+        "undo_form": drawing.undo_form,
+        "token_field": drawing.token_field,
+        "shown": shown,
+    }
+    return made
+
+
+def shown(asked: Asked, result: object, verb: str, **arguments: object) -> Markup:
+    """Return the view of a result as HTML."""
+    return drawing.draw(asked, view_of(result, Request(verb, arguments, {"no_facts": asked.memory.no_facts})))
+
+
+def note_of(operation: Operation, most: int = 120) -> Markup:
+    """Return what an operation did, without its name, which stands beside it."""
+    return drawing.foreign(operation.note.removeprefix(f"{operation.operation}: "), most)
+
+
+def brief(words: str, most: int = 140) -> Markup:
+    """Return the beginning of what others wrote, on one line."""
+    return drawing.foreign(words, most)

@@ -1,0 +1,122 @@
+"""Asking a question, with filters, at any time; and why a memory was not among the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from perdure.interfaces.pages.asked import Answer, Asked, Shown
+from perdure.interfaces.pages.plots import Bar, stacked
+from perdure.interfaces.views import Request, view_of
+from perdure.interfaces.views.blocks import Block, Line, Quote
+from perdure.interfaces.views.values import sum_of
+from perdure.records.errors import InvalidInput
+from perdure.records.memory import Kind
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from perdure.records.recall import Hit, Recall
+
+_LIMIT: Final = 8
+_MOST: Final = 50
+_NEWEST: Final = 20
+_SCORES: Final = {"meaning": "semantic", "words": "keyword"}
+_LEAST: Final = 0.0005  # of a score's part that is drawn
+
+
+def search(asked: Asked) -> Answer:
+    """Show the answers to a question; without one the newest memories. Looking does not count as an access."""
+    question, filters = asked.query.get("q", "").strip(), filters_of(asked)
+    values: dict[str, Any] = {
+        "question": question,
+        "kinds": [kind.value for kind in Kind],
+        "chosen": filters,
+        "found": None,
+        "newest": [],
+        "absence": None,
+    }
+    if question:
+        found = asked.memory.recall(question, asked.namespace, touch=False, **filters)
+        values |= {"found": found, "hits": list(hits(asked, found)), "ending": _ending(asked, found)}
+        values["absence"] = _absence(asked, question, filters)
+    else:
+        listed = {name: value for name, value in filters.items() if name not in {"as_of", "limit"}}
+        values["newest"] = asked.memory.list(asked.namespace, _NEWEST, **listed)
+    return Shown("search", "Search", values)
+
+
+def filters_of(asked: Asked) -> dict[str, Any]:
+    """Return the filters of the address as arguments of ``recall``."""
+    given, chosen = asked.query, dict[str, Any]()
+    if kind := given.get("kind"):
+        chosen["kinds"] = [kind]
+    if tag := given.get("tag", "").strip():
+        chosen["tags"] = [tag]
+    for name in ("since", "until", "as_of"):
+        if given.get(name):
+            chosen[name] = day_of(given[name], end=name != "since")
+    if given.get("archived"):
+        chosen["include_archived"] = True
+    chosen["limit"] = asked.number("limit", _LIMIT, _MOST)
+    return chosen
+
+
+def day_of(text: str, *, end: bool = False) -> datetime:
+    """Return the beginning of a day, or its end.
+
+    Raises:
+        InvalidInput: It is no day.
+    """
+    try:
+        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise InvalidInput(f"{text!r} is no day.", remedy="Write it as 2026-11-21.") from error
+    return day.replace(hour=23, minute=59, second=59) if end else day
+
+
+def hits(asked: Asked, found: Recall) -> Iterator[tuple[Hit, list[Block], Markup, str]]:
+    """Yield each hit with its blocks, the plot of its score, and the score in words."""
+    rest = _blocks(asked, found) if found.hits else []
+    places = [n for n, block in enumerate(rest) if isinstance(block, Quote)]
+    for hit, start, end in zip(found.hits, places, [*places[1:], len(rest)][: len(places)], strict=True):
+        parts = sorted(hit.parts.items(), key=lambda part: -part[1])
+        bars = [
+            Bar(_SCORES.get(name, name), part * 100, n) for n, (name, part) in enumerate(parts[:5]) if part > _LEAST
+        ]
+        told = f"score {hit.score:.2f} = {sum_of(hit.parts)}"
+        shown = [_without_relevance(b) for b in rest[start:end] if _belongs(b)]
+        yield hit, shown, stacked(bars, told), told
+
+
+def _belongs(block: Block) -> bool:
+    """Whether a block is drawn with a hit: the score has a plot, and what is about all hits stands elsewhere."""
+    return isinstance(block, Quote) or (isinstance(block, Line) and block.item and block.tone == "warning")
+
+
+def _without_relevance(block: Block) -> Block:
+    """Leave out what stands beside the hit in large."""
+    if not isinstance(block, Quote):
+        return block
+    facts = tuple(f for f in block.facts if not (isinstance(f, str) and f.startswith("relevance ")))
+    return replace(block, facts=facts)
+
+
+def _blocks(asked: Asked, found: Recall) -> list[Block]:
+    return view_of(found, Request("recall", {"namespace": asked.namespace}, {"namespaces": asked.namespaces}))
+
+
+def _ending(asked: Asked, found: Recall) -> list[Block]:
+    """Return what is said where nothing was found."""
+    return [] if found.hits else _blocks(asked, found)
+
+
+def _absence(asked: Asked, question: str, filters: dict[str, Any]) -> object:
+    """Return why the memory that was named is not among the answers; None where none was named."""
+    named = asked.query.get("why_not", "").strip()
+    if not named:
+        return None
+    given = {name: filters[name] for name in ("limit", "tags", "include_archived") if name in filters}
+    return asked.memory.why_not(named, question, **given)

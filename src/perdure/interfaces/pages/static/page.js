@@ -1,0 +1,46 @@
+"use strict";
+// The pages work without this: it submits choices at once, moves dates by a slider, and shows what is new.
+(() => {
+  const all = (selector) => document.querySelectorAll(selector);
+  all("[data-submit]").forEach((field) => {
+    field.addEventListener("change", () => field.form.requestSubmit());
+    field.form.querySelectorAll("[data-hidden]").forEach((button) => { button.hidden = true; });
+  });
+  all("[data-needs-script]").forEach((field) => field.classList.add("ready"));
+  all("[data-date]").forEach((slider) => {
+    const date = document.getElementById(slider.dataset.date);
+    const today = Date.parse(date.dataset.today);
+    const day = 86400000;
+    if (date.value) slider.value = Math.round((today - Date.parse(date.value)) / day);
+    slider.addEventListener("input", () => {
+      date.value = slider.value === "0" ? "" : new Date(today - slider.value * day).toISOString().slice(0, 10);
+    });
+    slider.addEventListener("change", () => { if (slider.form.elements.q.value) slider.form.requestSubmit(); });
+  });
+  all("[data-all]").forEach((box) => box.addEventListener("change", () => {
+    box.form.querySelectorAll("input[name=chosen]").forEach((one) => { one.checked = box.checked; });
+  }));
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.closest("input, textarea, select")) return;
+    event.preventDefault();
+    const field = document.getElementById("q");
+    if (field) field.focus(); else location.href = document.querySelector("nav a[href*='/search']").href;
+  });
+  const part = document.querySelector("[data-refresh]");
+  if (!part || !window.EventSource) return;
+  let waiting = false;
+  const refresh = async () => {
+    if (waiting || part.contains(document.activeElement) && document.activeElement !== document.body) return;
+    waiting = true;
+    try {
+      const reply = await fetch(part.dataset.refresh, { credentials: "same-origin" });
+      if (reply.ok) {
+        const fresh = new DOMParser().parseFromString(await reply.text(), "text/html").querySelector("[data-refresh]");
+        if (fresh) part.replaceChildren(...fresh.childNodes);
+      }
+    } finally { waiting = false; }
+  };
+  const source = new EventSource(document.body.dataset.live);
+  source.addEventListener("operation", refresh);
+  source.addEventListener("alerts", refresh);
+})();

@@ -1,0 +1,163 @@
+"""What the pages show, and that looking changes nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from conftest import tables
+from interfaces.pages.browsing import words
+from perdure.interfaces import pages
+from perdure.interfaces.pages.curves import curves
+from perdure.interfaces.pages.overview import sentence
+from perdure.records.instant import DAY_MS, to_instant
+
+
+@pytest.fixture
+def known(memory, clock):
+    """A memory that was used once, a day after it was stored, and another one."""
+    kept = memory.remember("Deploys happen on Tuesdays at 10:00.", tags=["ops"], importance=0.8)
+    clock.passes(days=1)
+    memory.recall("When are deploys?")
+    clock.passes(days=1)
+    memory.sweep()
+    memory.remember("Maya prefers tea.", facts=[{"subject": "Maya", "predicate": "drink", "value": "tea"}])
+    return kept.id
+
+
+ADDRESSES = {"/memory": "?id={id}", "/id": "?id={id}", "/change": "?id={id}&verb=pin", "/erase": "?id={id}"}
+"""What each page needs, where it needs anything; every other page is asked for as it is."""
+
+
+def every_page(browser, identity):
+    for path in pages.READ:
+        reply = browser.get(path + ADDRESSES.get(path, "").format(id=identity))
+        assert reply.status_code == 200, (path, words(reply))
+        yield path, reply
+
+
+def test_looking_at_every_page_changes_no_row(browser, known, memory, tmp_path):
+    before = tables(tmp_path / "agent.db")
+    assert len(list(every_page(browser, known))) == len(pages.READ)
+    browser.get("/search?q=deploys")
+    assert tables(tmp_path / "agent.db") == before
+
+
+def test_no_page_has_a_script_or_a_style_of_its_own_and_each_forbids_them(browser, known):
+    for path, reply in every_page(browser, known):
+        rule = reply.headers["content-security-policy"]
+        assert "script-src 'self'" in rule, path
+        assert "unsafe" not in rule
+        assert re.findall(r"<script(?![^>]* src=\"/static/)|<style|\sstyle=|\son\w+=|javascript:", reply.text) == [], (
+            path
+        )
+
+
+def test_the_pages_ask_for_nothing_from_elsewhere_and_are_small(browser, known):
+    for path, reply in every_page(browser, known):
+        named = set(re.findall(r'(?:src|href)="([^"#]+)"', reply.text))
+        assert {a for a in named if not a.startswith("/")} == set(), path
+        sent = sum(len(browser.get(a).content) for a in named if a.startswith("/static/"))
+        assert sent + len(reply.content) < 150_000, path
+
+
+def test_the_overview_says_in_a_sentence_what_is_known(browser, known, memory):
+    text = words(browser.get("/"))
+    assert "2 notes and 1 fact are in view" in text
+    assert "ingest" not in text
+    assert text.count("remember") == 2
+
+
+def test_the_overview_adds_up_whatever_it_is_grouped_by(known, memory):
+    stats = memory.stats("default")
+    assert set(stats.sizes) == {"tier", "kind", "form", "age"}
+    for groups in stats.sizes.values():
+        assert sum(size.memories for size in groups.values()) == stats.memories == sum(stats.values)
+        assert sum(size.tokens for size in groups.values()) == sum(m.tokens for m in memory.list(limit=10))
+
+
+def test_an_empty_store_has_an_overview(browser, memory):
+    assert "Nothing is known here yet." in words(browser.get("/"))
+    assert sentence(memory.stats("default")) == "Nothing is known here yet."
+
+
+def test_alerts_come_to_the_overview_and_go(browser, memory, clock):
+    memory.remember("The staging server listens on port 8081.")
+    clock.passes(days=60)
+    assert [a.name for a in memory.alerts()] == ["overdue_hours"]
+    assert "critical moves wait for a sweep" in words(browser.get("/"))
+    memory.sweep()
+    assert "Nothing needs attention." in words(browser.get("/"))
+
+
+def test_search_shows_relevance_and_what_the_score_is_made_of(browser, known, memory):
+    text = words(browser.get("/search?q=When+are+deploys%3F"))
+    hit = memory.recall("When are deploys?", touch=False).hits[0]
+    assert f"{hit.relevance:.0%} relevant" in text
+    assert f"score {hit.score:.2f} =" in text
+    assert "Deploys happen on Tuesdays" in text
+
+
+def test_search_filters_by_tag_and_looks_back(browser, known):
+    assert "Deploys happen" in words(browser.get("/search?q=deploys&tag=ops"))
+    assert "Nothing known" in words(browser.get("/search?q=deploys&tag=other"))
+    assert "Nothing known as of 2025-12-31" in words(browser.get("/search?q=deploys&as_of=2025-12-31"))
+    assert "1 answer as of 2026-01-02" in words(browser.get("/search?q=deploys&as_of=2026-01-02"))
+
+
+def test_a_day_that_is_none_is_refused_in_words(browser, known):
+    reply = browser.get("/search?q=deploys&as_of=yesterday")
+    assert reply.status_code == 400
+    assert "'yesterday' is no day." in words(reply)
+
+
+def test_search_tells_why_a_memory_was_not_found(browser, known, memory):
+    text = words(browser.get(f"/search?q=drink+tea&why_not={known}"))
+    assert memory.why_not(known, "drink tea", limit=8).explanation in text
+
+
+def test_a_memory_is_shown_with_its_signals_its_links_and_its_history(browser, memory, known):
+    fact = memory.facts()[0]
+    text = words(browser.get(f"/memory?id={fact.id}"))
+    assert "Why it is believed" in text
+    assert "derived from Maya prefers tea." in text
+    item = memory.get(known)
+    text = words(browser.get(f"/memory?id={known}"))
+    assert all(f"{name} {getattr(item, name):.2f}" in text for name in ("value", "importance", "strength"))
+    assert "counted one access by recall" in text
+    assert browser.get(f"/memory?id={known}").text.count('class="plot curve"') == 5
+
+
+def test_curves_go_through_what_was_read_at_the_time_and_end_where_the_memory_is(known, memory, clock):
+    then = memory.get(known)
+    seen = to_instant(memory.now)
+    clock.passes(days=9)
+    memory.used([known])
+    clock.passes(days=3)
+    item, now = memory.get(known), to_instant(memory.now)
+    drawn = curves(item, memory.why(known).history, memory.policy, now)
+    for name, curve in drawn.items():
+        assert curve.past[-1] == (0.0, pytest.approx(getattr(item, name)))
+        assert curve.future[0] == (0.0, pytest.approx(getattr(item, name)))
+        day = (seen - now) / DAY_MS
+        near = min(curve.past, key=lambda point: abs(point[0] - day))
+        assert near[1] == pytest.approx(getattr(then, name), abs=0.05), name
+    clock.passes(days=45)
+    later = memory.get(known)
+    ahead = dict(drawn["confidence"].future)
+    assert min(ahead.items(), key=lambda p: abs(p[0] - 45))[1] == pytest.approx(later.confidence, abs=0.01)
+
+
+def test_a_memory_that_is_not_there_is_told_of(browser):
+    reply = browser.get("/memory?id=00000000-0000-7000-8000-000000000000")
+    assert reply.status_code == 404
+    assert "There is no such memory." in words(reply)
+
+
+def test_pages_are_about_the_namespace_that_was_chosen(browser, memory, known):
+    memory.remember("The team meets on Mondays.", namespace="team")
+    reply = browser.get("/?namespace=team")
+    assert "1 note is in view" in words(reply)
+    assert 'href="/search?namespace=team"' in reply.text
+    assert "The team meets" in words(browser.get("/search?namespace=team"))
