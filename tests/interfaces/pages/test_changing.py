@@ -55,7 +55,7 @@ def test_a_fact_is_corrected(browser, memory):
 def test_what_does_not_fit_a_memory_is_refused(browser, memory, kept):
     page = browser.get(f"/change?id={kept}&verb=pin")
     reply = browser.answer(page, "/change", verb="restore", sure="1")
-    assert reply.status_code == 400
+    assert reply.status_code == 422
     assert "cannot be done" in words(reply)
 
 

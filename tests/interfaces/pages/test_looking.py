@@ -108,7 +108,7 @@ def test_search_filters_by_tag_and_looks_back(browser, known):
 
 def test_a_day_that_is_none_is_refused_in_words(browser, known):
     reply = browser.get("/search?q=deploys&as_of=yesterday")
-    assert reply.status_code == 400
+    assert reply.status_code == 422
     assert "'yesterday' is no day." in words(reply)
 
 

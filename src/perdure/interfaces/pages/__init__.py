@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -12,11 +13,12 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from perdure.interfaces.http.problems import status_of
 from perdure.interfaces.pages import changes, erasing, memories, overview, search
 from perdure.interfaces.pages.asked import Answer, Asked, Shown
 from perdure.interfaces.pages.forms import FormRefused, Guard
 from perdure.interfaces.pages.rendering import FOLDER, respond
-from perdure.records.errors import NotFound, PerdureError
+from perdure.records.errors import PerdureError
 
 Handler = Callable[[Asked], Answer]
 
@@ -35,16 +37,15 @@ WRITE: Final[Mapping[str, Handler]] = {
     "/undo": changes.undo,
 }
 """Path -> handler of forms."""
-_STATUS: Final = {"caller": 400, "policy": 400, "conflict": 409, "store": 503, "machine": 503}
 
 
-def routes(secret: bytes | None = None) -> list[BaseRoute]:
+def routes(_opened: object = None, guard: Guard | None = None) -> list[BaseRoute]:
     """Return the routes of the page. What mounts them sets ``request.state.memory`` to the caller's memory.
 
     Args:
-        secret: Signs sessions and forms; of several processes each must have the same. A random one if None.
+        guard: Signs sessions and forms; of several processes each must have the same secret. A random one if None.
     """
-    guard = Guard(secret)
+    guard = guard or Guard()
     shown = [Route(path, partial(_show, handler, guard), methods=["GET"]) for path, handler in READ.items()]
     done = [Route(path, partial(_do, handler, guard), methods=["POST"]) for path, handler in WRITE.items()]
     return [*shown, *done, Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
@@ -85,8 +86,8 @@ def _answer(handler: Handler, asked: Asked) -> Response:
         answer = handler(asked)
         return respond(asked, answer)
     except PerdureError as error:
-        status = 404 if isinstance(error, NotFound) else _STATUS[error.fault]
-        return respond(asked, _error("Not possible", error.message, error.remedy, status))
+        plain = replace(asked, query={})  # nothing that the page shows besides asks the store again for it
+        return respond(plain, _error("Not possible", error.message, error.remedy, status_of(error)))
 
 
 def _error(title: str, told: str, remedy: str, status: int) -> Shown:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, StoreError
 from perdure.records.report import Operation
 
 if TYPE_CHECKING:
@@ -33,8 +33,11 @@ class Asked:
 
     @cached_property
     def namespaces(self) -> list[str]:
-        """All namespaces that the caller sees."""
-        return self.memory.namespaces()
+        """All namespaces that the caller sees; none where the store does not answer, so that errors can be shown."""
+        try:
+            return self.memory.namespaces()
+        except StoreError:
+            return []
 
     @cached_property
     def namespace(self) -> str:
