@@ -20,6 +20,7 @@ from perdure.records.errors import (
     ModelWarning,
     NotAStore,
     NotFound,
+    OlderThanHorizon,
     PartlyStored,
     PerdureError,
     PerdureWarning,
@@ -145,4 +146,4 @@ __all__ += ["Ingested", "Learnt", "MemoryItem", "Operation", "Outcome", "Plan", 
 __all__ += ["Question", "RatesResult", "Recall", "Reembedded", "ReinforceResult", "RelatedMemory", "Remembered"]
 __all__ += ["Report", "Review", "SessionResult", "Stats", "StrengthenResult", "Summaries", "TaskResult", "Timeline"]
 __all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]
-__all__ += ["ErasureResult", "RepairResult"]
+__all__ += ["ErasureResult", "OlderThanHorizon", "RepairResult"]

@@ -13,7 +13,14 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import read_record
 from perdure.records.applied import ApplyResult, UndoResult
 from perdure.records.document import CONFLICT_WITH, Shelf
-from perdure.records.errors import ConflictError, InvalidInput, NotFound, PartlyStored, PerdureError
+from perdure.records.errors import (
+    ConflictError,
+    InvalidInput,
+    NotFound,
+    OlderThanHorizon,
+    PartlyStored,
+    PerdureError,
+)
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.link_kinds import DERIVED
 from perdure.records.memory import Kind, Status
@@ -43,6 +50,7 @@ def undo(ctx: Context, operation_id: str) -> UndoResult:
     Raises:
         NotFound: There is no such operation, or none is left to take back.
         InvalidInput: It was taken back already.
+        OlderThanHorizon: The journal has not kept what it changed.
         ConflictError: A row has changed since; the error lists the memories, and nothing was written.
     """
     operation = _last(ctx) if operation_id == LAST else ctx.store.operation(operation_id)
@@ -102,6 +110,12 @@ def _new_conflicts(ctx: Context, operation: Operation, plan: Plan, now: Instant)
 def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
     """Return an operation's changes with the whole rows of what it stored, which the journal tells only briefly."""
     known = ctx.store.changes(operation.namespace, operation.id)
+    if any(c.trimmed for c in known):
+        raise OlderThanHorizon(
+            f"The operation {operation.id} of {operation.at} is older than the journal's horizon: what it changed is "
+            "no longer kept, so it cannot be undone. Nothing was written.",
+            remedy="`perdure history` says what it did; a backup from before it holds the memories as they were.",
+        )
     changes = [c for c in known if c.before is not None or c.after is not None]  # lines of what was erased say nothing
     if known and not changes:
         raise InvalidInput(

@@ -35,6 +35,7 @@ SOON_DAYS: Final = 7
 _FIRST: Final = (-(2**62), 0)  # before every due instant
 _READ: Final = 200  # so many journals are read for the gates of what is held
 _GUARD: Final = "meaning guard"
+_TRIM: Final = "trim"  # the task of maintenance that measures the journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,16 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
         held=dict(sum((Counter(a.gates) for a in ahead), Counter({_GUARD: sum(m.state.firm for m in sample)}))),
         held_first=tuple((i, _text(since)) for since, i in held[:SHOWN]),
         questions=sum(a.questions for a in ahead),
-        journal=JournalGrowth(*(ctx.store.count_changes(namespace, at) for at in (now - DAY_MS, now - 7 * DAY_MS, 0))),
+        journal=JournalGrowth(
+            day=ctx.store.count_changes(namespace, now - DAY_MS),
+            week=ctx.store.count_changes(namespace, now - 7 * DAY_MS),
+            total=ctx.store.count_changes(namespace, 0),
+            characters=sum(
+                int(d.data.get("journal", 0))
+                for p in places
+                for d in ctx.store.documents.find(p, Shelf.UPKEEP, [_TRIM])
+            ),
+        ),
         at=_text(now),
         values=histogram([m.value for m in sample], counts.visible),
         sizes=sizes(sample, counts.visible, now),

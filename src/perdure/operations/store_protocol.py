@@ -18,6 +18,7 @@ from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
 from perdure.records.transaction_view import TransactionView
 from perdure.records.transfer import Cursor, Line
+from perdure.records.trimmed import TrimmedPage
 from perdure.records.vector import Space, Vector
 
 Pairs = tuple[tuple[Instant, int], ...]  # (instant, times), oldest first
@@ -278,6 +279,16 @@ class Store(Protocol):
 
     def journal(self, namespace: str, identity: str) -> list[Entry]:
         """Return the journal's lines about a memory, oldest first."""
+
+    def trim_journal(self, namespace: str, until: Instant, after: str) -> TrimmedPage:
+        """Take the images out of the next operations before an instant, in one transaction; ``after`` is the last seen.
+
+        What is damaged is left as it is. An operation that was trimmed before stays as it is.
+        """
+
+    def journal_bytes(self, namespace: str) -> int:
+        """Return how many characters the lines of a journal have; all of them are read."""
+        ...
 
     def recalls(self, namespace: str, limit: int) -> list[tuple[str, Instant, str, tuple[str, ...]]]:
         """Return past recalls, newest first: (id, instant, query, ids of the hits)."""

@@ -45,6 +45,10 @@ class NotFound(PerdureError, LookupError):  # noqa: N818  # reads as the stateme
     """No memory, operation or file of that name exists where it was looked for."""
 
 
+class OlderThanHorizon(InvalidInput):
+    """The journal no longer has what an operation changed: it is older than ``journal.horizon_days``."""
+
+
 class PolicyError(PerdureError, ValueError):
     """The policy has one or more faults; all of them are listed.
 

@@ -41,6 +41,7 @@ class Change:
     before: Row | None  # what must be there for the change to apply; None inserts
     after: Row | None  # what will be there; None deletes
     because: str = ""  # the reason, in words and numbers
+    trimmed: bool = False  # read from the journal, and older than its horizon: the rows are not kept any more
 
     def inverse(self) -> Change:
         """Return the change that takes this one back."""

@@ -15,6 +15,7 @@ from perdure.records.policy_lifecycle import (
     CompressionPolicy,
     ConsolidatePolicy,
     ExtractPolicy,
+    JournalPolicy,
     LongTermStrengthPolicy,
     ModelPolicy,
     SessionStrengthPolicy,
@@ -229,6 +230,7 @@ class Policy:
     extract: ExtractPolicy = ExtractPolicy()
     tasks: TaskPolicy = TaskPolicy()
     upkeep: UpkeepPolicy = UpkeepPolicy()
+    journal: JournalPolicy = JournalPolicy()
     alerts: AlertPolicy = AlertPolicy()
     knowledge: KnowledgePolicy = KnowledgePolicy()
     fading: FadingPolicy = FadingPolicy()

@@ -223,6 +223,18 @@ class UpkeepPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class JournalPolicy:
+    """How long the journal keeps what each operation changed, and when the store gives space back."""
+
+    horizon_days: float = protected_key(
+        90.0,
+        "Days for which an operation can be undone; older ones keep who, when, why and digests. 0 keeps everything.",
+        0,
+        36_500,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class AlertPolicy:
     """From when `perdure alerts` tells of something; 0 turns an alert off."""
 

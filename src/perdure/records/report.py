@@ -67,6 +67,7 @@ class Entry(JsonRecord):
     after: Mapping[str, Any] | None
     because: str
     policy: str = ""
+    trimmed: bool = False  # older than the journal's horizon: what was before and after is not kept any more
 
 
 _NOTES: Final = frozenset({"policy", "session", "upkeep"})
@@ -129,6 +130,7 @@ class JournalGrowth:
     day: int  # within the last 24 hours
     week: int  # within the last seven days
     total: int  # ever
+    characters: int = 0  # what its lines had when maintenance last trimmed them; 0 before
 
 
 @dataclass(frozen=True, slots=True)

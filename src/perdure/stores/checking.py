@@ -139,6 +139,7 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
     documents = by_id(session.rows("documents_at", ids=list(ids)))
     keyed = {w.row["key"]: i for i, w in expected.items() if w.there and w.row.get("key")}
     kept = dict(session.rows("find_keys", keys=list(keyed))) if keyed else {}
+    keys = dict(session.rows("keys_of", ids=list(ids)))
     for key, identity in keyed.items():
         if kept.get(key) != identity:
             faults.append(Fault("memory", f"Its idempotency key {key} is missing.", namespace, identity, ("key",)))
@@ -148,8 +149,8 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
         if wanted is None:  # it came with an import that brought no journal: nothing is known of it
             continue
         if identity not in damaged:
-            vector = ("" if space is None else space[1].name, vectors.get(identity))
-            faults += _memory_faults(namespace, identity, wanted, record, vector)
+            stored = ("" if space is None else space[1].name, vectors.get(identity), keys.get(identity))
+            faults += _memory_faults(namespace, identity, wanted, record, stored)
         faults += [Fault("link", m, namespace, identity) for m in wrong_links(wanted, links.get(identity, {}))]
         wrong = wrong_documents(wanted, documents.get(identity, {}))
         faults += [Fault("document", message, namespace, identity) for message in wrong]
@@ -182,7 +183,11 @@ def _readable(session: Session, namespace: str, ids: Sequence[str], faults: list
 
 
 def _memory_faults(
-    namespace: str, identity: str, wanted: Expected, record: Record | None, vector: tuple[str, bytes | None]
+    namespace: str,
+    identity: str,
+    wanted: Expected,
+    record: Record | None,
+    stored: tuple[str, bytes | None, str | None],
 ) -> Iterator[Fault]:
     if record is None:
         if wanted.there and not wanted.erased:
@@ -190,7 +195,7 @@ def _memory_faults(
         return
     if wanted.lines and not wanted.there and not wanted.erased:
         yield Fault("memory", "The journal says that it was taken back.", namespace, identity)
-    for part, columns in wrong_columns(wanted, record, *vector).items():
+    for part, columns in wrong_columns(wanted, record, *stored).items():
         what = "It differs" if part == "memory" else f"Its {part} differs"
         named = ", ".join(columns)
         yield Fault(part, f"{what} from what the journal says: {named}.", namespace, identity, tuple(columns))

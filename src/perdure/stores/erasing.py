@@ -9,9 +9,11 @@ from typing import Any, Final
 
 from perdure.records.erasure import ERASED, Erasure
 from perdure.records.plan import Plan, Target
+from perdure.stores.digests import digest_of
 from perdure.stores.operation_digests import renew_digests
 from perdure.stores.rows import json_value
 from perdure.stores.session import Session
+from perdure.stores.trimming import renewed_documents
 
 SHORTEST: Final = 12
 """Characters from which a text is told from others by its words; shorter ones are not searched for."""
@@ -75,8 +77,7 @@ def erase_traces(session: Session, plan: Plan) -> int:
     for identity in sorted(erasure.ids):
         session.run("blank_journal", id=identity, because=_BECAUSE, operation=plan.id)
     redactor = Redactor(erasure)
-    rewritten |= _redact_journal(session, redactor)
-    _redact_documents(session, redactor)
+    rewritten |= _redact_journal(session, redactor, _redact_documents(session, redactor))
     for identity, note in session.rows("operation_notes"):
         if (redacted := redactor.text(note)) != note:
             session.run("redact_note", id=identity, note=redacted)
@@ -85,14 +86,14 @@ def erase_traces(session: Session, plan: Plan) -> int:
     return _redact_recalls(session, redactor, erasure)
 
 
-def _redact_journal(session: Session, redactor: Redactor) -> set[str]:
-    """Return the operations whose lines were rewritten."""
+def _redact_journal(session: Session, redactor: Redactor, renewed: Mapping[int, int]) -> set[str]:
+    """Return the operations whose lines were rewritten; ``renewed`` has the digests of documents before and after."""
     after: tuple[Any, ...] = ("", -1)
     rewritten = set()
     while page := session.rows("journal_page", operation=after[0], position=after[1], limit=_PAGE):
         after = page[-1][:2]
         for operation, position, *stored in page:
-            images = [redactor.json(text) for text in stored[:2]]
+            images = [renewed_documents(redactor.json(text), renewed) for text in stored[:2]]
             fresh = [*images, redactor.text(stored[2])]
             if fresh != stored:
                 news = dict(zip(("before", "after", "because"), fresh, strict=True))
@@ -101,13 +102,17 @@ def _redact_journal(session: Session, redactor: Redactor) -> set[str]:
     return rewritten
 
 
-def _redact_documents(session: Session, redactor: Redactor) -> None:
+def _redact_documents(session: Session, redactor: Redactor) -> dict[int, int]:
+    """Return digest before -> digest after of the documents that were rewritten."""
+    renewed: dict[int, int] = {}
     after: tuple[Any, ...] = ("", "", "")
     while page := session.rows("document_page", shelf=after[0], id=after[1], name=after[2], limit=_PAGE):
         after = page[-1][:3]
         for shelf, identity, name, data in page:
             if (redacted := redactor.json(data)) != data:
                 session.run("redact_document", shelf=shelf, id=identity, name=name, data=redacted)
+                renewed[digest_of(data)] = digest_of(redacted)
+    return renewed
 
 
 def _redact_recalls(session: Session, redactor: Redactor, erasure: Erasure) -> int:

@@ -13,7 +13,8 @@ from perdure.records.plan import Change, Row, Target
 from perdure.stores.checking import by_id, expected_of_ids
 from perdure.stores.digests import digest_of, metadata_digest
 from perdure.stores.reading import active_space, images
-from perdure.stores.replay import Expected, wrong_columns
+from perdure.stores.replay import Expected, document_fits, goes_back, wrong_columns
+from perdure.stores.row_digest import row_of
 from perdure.stores.rows import CONTENT_COLUMNS, STATE_COLUMNS, UNREADABLE, record_of
 from perdure.stores.session import Session
 
@@ -49,11 +50,15 @@ def row_repairs(
         record, copy = records.get(identity), copies.get(identity)
         if record is None and identity not in states:
             changes += _lost(identity, journalled, operation, copy)
-        elif record is not None and "text" in wrong_columns(journalled, record, name, None).get("content", ()):
+        elif record is not None and "text" in wrong_columns(journalled, record, name, None, None).get("content", ()):
             row = images(session, namespace, [identity])[identity]
             changes += _with_text(identity, journalled, operation, row, copy)
         else:
-            changes += _state(identity, journalled, operation, states[identity], record, copy)
+            image = {} if record is None else images(session, namespace, [identity])[identity]
+            if image and (then := _as_then(journalled, image, record, copy or {})):
+                changes += _anew(identity, image, {**then, **journalled.row, "op": operation})
+            else:
+                changes += _state(identity, journalled, operation, states[identity], record, copy)
             changes += _vector(identity, journalled, name, vectors.get(identity))
     return changes + _links(session, wanted, expected) + _documents(session, wanted, expected)
 
@@ -78,12 +83,30 @@ def _state(
     before, after = {c: stored[c] for c in columns}, {c: journalled.row[c] for c in columns}
     if record is not None:
         known = {**_proven(journalled, copy or {}), **journalled.row}
-        wrong = wrong_columns(journalled, record, "", None).get("content", ())
+        wrong = wrong_columns(journalled, record, "", None, None).get("content", ())
         labels = [c for c in wrong if c in CONTENT_COLUMNS and c in known]
         before |= {c: getattr(record.content, c) for c in labels}
         after |= {c: known[c] for c in labels}
     if before:
         yield Change(Target.MEMORY, identity, {**before, "op": stored["op"]}, {**after, "op": operation}, _BECAUSE)
+
+
+def _as_then(journalled: Expected, image: Row, record: Record | None, copy: Row) -> Row:
+    """Return what a copy has of the columns of which the journal holds only a digest, where that agrees with it.
+
+    Nothing where the row itself agrees.
+    """
+    if record is None or goes_back(journalled, row := row_of(record, image["key"])):
+        return {}
+    settable = {*STATE_COLUMNS, *CONTENT_COLUMNS} - journalled.rewound.keys() - {"held"}
+    known = {name: copy[name] for name in row if name in settable and name in copy}
+    return known if goes_back(journalled, {**row, **known}) else {}
+
+
+def _anew(identity: str, row: Row, news: Row) -> Iterator[Change]:
+    """Yield the changes that store a memory anew: what the journal says of it begins again."""
+    yield Change(Target.MEMORY, identity, row, None, _FROM_COPY)
+    yield Change(Target.MEMORY, identity, None, {**row, **news}, _FROM_COPY)
 
 
 def _proven(journalled: Expected, copy: Row) -> Row:
@@ -105,10 +128,7 @@ def _lost(identity: str, journalled: Expected, operation: str, copy: Row | None)
 def _with_text(identity: str, journalled: Expected, operation: str, row: Row, copy: Row | None) -> Iterator[Change]:
     """Yield the changes that store a memory anew with the text that it had: a text is never changed in place."""
     if copy is not None and _is_text(journalled, copy["text"]):
-        yield Change(Target.MEMORY, identity, row, None, _FROM_COPY)
-        yield Change(
-            Target.MEMORY, identity, None, {**row, **journalled.row, "text": copy["text"], "op": operation}, _FROM_COPY
-        )
+        yield from _anew(identity, row, {**journalled.row, "text": copy["text"], "op": operation})
 
 
 def _is_text(journalled: Expected, text: str) -> bool:
@@ -146,9 +166,10 @@ def _documents(session: Session, ids: Sequence[str], expected: Mapping[str, Expe
     for identity, journalled in expected.items():
         present = stored.get(identity, {})
         for key in () if journalled.erased else dict.fromkeys((*journalled.documents, *present)):
-            if journalled.documents.get(key) != present.get(key):
+            known = journalled.documents.get(key)
+            if not document_fits(known, present.get(key)) and not isinstance(known, int):
                 with suppress(*UNREADABLE):  # what is no JSON cannot be journalled either
-                    before, after = _document(key, present.get(key)), _document(key, journalled.documents.get(key))
+                    before, after = _document(key, present.get(key)), _document(key, known)
                     changes.append(Change(Target.DOCUMENT, identity, before, after, _BECAUSE))
     return changes
 

@@ -137,8 +137,9 @@ def entry_of(values: Sequence[Any]) -> Entry:
     """Return a line of a memory's journal from (operation id, operation, namespace, at, target, id, before, ...)."""
     try:
         op_id, operation, space, at, target, memory, before, after, because, policy = values
-        images = (_shown(before), _shown(after))
-        return Entry(op_id, operation, space, text_of(at), target, memory, *images, because, policy)
+        trimmed = is_trimmed(target, decoded(before), decoded(after))
+        images = (None, None) if trimmed else (_shown(before), _shown(after))
+        return Entry(op_id, operation, space, text_of(at), target, memory, *images, because, policy, trimmed)
     except UNREADABLE as error:
         raise unreadable("A line of the journal", error) from error
 
@@ -148,9 +149,10 @@ def change_of(values: Sequence[Any]) -> Change:
     target, identity, before, after, because = values
     try:
         images = (decoded(before), decoded(after))
+        trimmed = is_trimmed(target, *images)
         if target == Target.MEMORY:
             images = (_brought_up(images[0]), _brought_up(images[1]))
-        return Change(Target(target), identity, *images, because)
+        return Change(Target(target), identity, *images, because, trimmed)
     except UNREADABLE as error:
         raise unreadable(f"A line of the journal about {identity}", error) from error
 
@@ -161,6 +163,20 @@ def _brought_up(row: dict[str, Any] | None) -> dict[str, Any] | None:
         return row
     lately = {"strength_ms": row["anchor_ms"], "form_ms": row["created_ms"], "tokens": (len(row["text"]) + 3) // 4}
     return {**DEFAULTS, **lately, "shown": None, **row}
+
+
+def is_trimmed(target: str, before: Row | None, after: Row | None) -> bool:
+    """Return whether a line of the journal has lost its images to the horizon; what was erased has no sides at all."""
+    row = before if after is None else after
+    if row is None:
+        return False
+    if target == Target.DOCUMENT:
+        return "data" not in row
+    if target in (Target.ACCESS, Target.NAMESPACE):
+        return not row
+    if target == Target.VECTOR:
+        return after is None and "int8" not in row
+    return target == Target.MEMORY and not row.keys() - {DIGESTS, "space"}
 
 
 def _shown(text: str | None) -> dict[str, Any] | None:

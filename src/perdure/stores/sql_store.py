@@ -15,6 +15,7 @@ from perdure.records.memory import Record, State, searchable
 from perdure.records.plan import Change, Row
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
+from perdure.records.trimmed import TrimmedPage
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading, short_ids
 from perdure.stores.packing import unpacked
@@ -22,6 +23,7 @@ from perdure.stores.repairing import row_repairs
 from perdure.stores.rows import change_of, content_digest, document_of, entry_of, json_value, operation_of
 from perdure.stores.session import Session
 from perdure.stores.statements import filter_parts
+from perdure.stores.trimming import trim_page
 
 T = TypeVar("T")
 _UNFINISHED: Final = "unfinished:"
@@ -247,6 +249,16 @@ class SqlStore(ABC):
         return self._read(namespace, lambda s: row_repairs(s, namespace, ids, operation, copies))
 
     # --- the journal
+
+    @abstractmethod
+    def _rewrite_journal(self, namespace: str, work: Callable[[Session], T]) -> T:
+        """Run a transaction that changes lines of the journal; nobody else writes to the namespace meanwhile."""
+
+    def trim_journal(self, namespace: str, until: Instant, after: str) -> TrimmedPage:
+        return self._rewrite_journal(namespace, lambda s: trim_page(s, namespace, until, after))
+
+    def journal_bytes(self, namespace: str) -> int:
+        return self._number(namespace, "bytes_of_journal")
 
     def operation(self, identity: str) -> Operation | None:
         rows = self._everywhere("operation", id=identity)

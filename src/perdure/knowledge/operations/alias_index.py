@@ -70,6 +70,9 @@ def _learned_since(
 def _name_changes(ctx: Context, namespace: str, operation: Operation) -> Iterator[tuple[Document, bool]]:
     """Yield the documents of names that an operation changed, and whether it learned them."""
     for change in ctx.store.changes(namespace, operation.id):
+        if change.trimmed and change.target is Target.DOCUMENT:  # older than the horizon: the names are read anew
+            yield Document(Shelf.ENTITY, change.id, "", {}), False
+            continue
         row = change.after or change.before or {}
         if change.target is Target.DOCUMENT and row["shelf"] in (Shelf.ENTITY, Shelf.ALIAS):
             learned = operation.operation in _LEARNING and change.before is None

@@ -23,6 +23,9 @@ _NOTES: Final = (
     "ranking is not replayed: a hit counts as found while its memory is in view",
     "safety gates are ignored, so this is the worst case",
 )
+_TRIMMED: Final = (
+    "what people decided before the journal's horizon is not known: those memories live as if it had not been"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,8 @@ def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> Backtes
     """
     now, most = ctx.clock(), ctx.policy.recall.log_entries
     log = ctx.store.recalls(namespace, max(limit, most))
-    pasts = list(_pasts(ctx, namespace, _accesses(log)))
+    told, trimmed = _told(ctx, namespace)
+    pasts = list(_pasts(ctx, namespace, told, _accesses(log)))
     asked = _logged_recalls(ctx, namespace, log[:limit], {p.id for p in pasts})
     ours, theirs = (_Side(relive(pasts, policy, now), policy) for policy in (ctx.policy, other))
     cut = f"only the last {len(log)} recalls are logged: earlier accesses count as if they never happened"
@@ -57,7 +61,7 @@ def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> Backtes
         now=ours.summary(asked),
         other=theirs.summary(asked),
         lost=tuple(_lost_hits(asked, ours, theirs))[:NAMED],
-        notes=(*_NOTES, cut) if len(log) >= most > 0 else _NOTES,
+        notes=(*_NOTES, *([cut] if len(log) >= most > 0 else ()), *([_TRIMMED] if trimmed else ())),
     )
 
 
@@ -75,13 +79,28 @@ def _accesses(log: Log) -> dict[str, list[tuple[Instant, int]]]:
     return found
 
 
-def _pasts(ctx: Context, namespace: str, accesses: Mapping[str, list[tuple[Instant, int]]]) -> Iterator[Past]:
-    """Yield what happened to each memory; the journal is read operation by operation, each once."""
+Told = Mapping[str, Sequence[tuple[Operation, Change]]]
+
+
+def _told(ctx: Context, namespace: str) -> tuple[Told, bool]:
+    """Return what the journal says of each memory, and whether some of it is older than the horizon.
+
+    It is read operation by operation, each once.
+    """
     told: dict[str, list[tuple[Operation, Change]]] = {}
+    trimmed = False
     for operation in reversed(ctx.store.operations(namespace, _ALL)):
         for change in ctx.store.changes(namespace, operation.id) if is_independent_of_policy(operation) else ():
-            if change.target is Target.MEMORY:
+            trimmed = trimmed or change.trimmed
+            if change.target is Target.MEMORY and not change.trimmed:
                 told.setdefault(change.id, []).append((operation, change))
+    return told, trimmed
+
+
+def _pasts(
+    ctx: Context, namespace: str, told: Told, accesses: Mapping[str, list[tuple[Instant, int]]]
+) -> Iterator[Past]:
+    """Yield what happened to each memory."""
     for record in find_records(ctx, namespace, all_ids(ctx, namespace)):
         yield reconstruct_past(record, told.get(record.id, ()), tuple(accesses.get(record.id, ())))
 

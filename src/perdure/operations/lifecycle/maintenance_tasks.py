@@ -12,6 +12,7 @@ from perdure.operations.erase import Selection, archived_since, erase
 from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.backup import vault
 from perdure.operations.lifecycle.digest import write_summary
+from perdure.operations.lifecycle.journal_horizon import trim
 from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
 from perdure.operations.monitoring import alerts
@@ -242,6 +243,15 @@ def _erase(ctx: Context, place: str) -> TaskResult:
     return f"{count} erased for good", {"erased": count, "operations": list(done.operations)}
 
 
+def _trim(ctx: Context, place: str) -> TaskResult:
+    """Trim what is older than the journal's horizon, going on where the last run ended."""
+    known = state(ctx, place).get(Task.TRIM, {})
+    done = trim(ctx, place, str(known.get("last", "")))
+    left = f", {done.damaged} left: something about them is damaged" if done.damaged else ""
+    note = f"{done.operations} operations trimmed{left}; the journal has {done.size:,} characters"
+    return note, {"last": done.last, "operations": done.operations, "damaged": done.damaged, "journal": done.size}
+
+
 def _digest(ctx: Context, place: str) -> TaskResult:
     """Keep up the file that holds the digest."""
     return write_summary(ctx, place), {}
@@ -250,11 +260,13 @@ def _digest(ctx: Context, place: str) -> TaskResult:
 def _tasks(ctx: Context, place: str) -> dict[Task, Callable[[Context, str], TaskResult]]:
     erasing = {Task.ERASE: _erase} if ctx.policy.upkeep.erase_archived_days else {}
     checking = {Task.CHECK: _check} if ctx.policy.upkeep.check_days else {}
+    trimming = {Task.TRIM: _trim} if ctx.policy.journal.horizon_days else {}
     kept = ctx.summary is not None and place == ctx.policy.digest.namespace
     return {
         Task.REPORT: _report,
         Task.BACKUP: _backup,
         **checking,
         **erasing,
+        **trimming,
         **({Task.DIGEST: _digest} if kept else {}),
     }

@@ -27,6 +27,7 @@ class Task(StrEnum):
     VERIFY = "verify"  # only where the knowledge file names authorities
     DIGEST = "digest"  # only in the namespace whose digest the policy keeps in a file
     CHECK = "check"  # only where the policy says in how many days everything is checked once
+    TRIM = "trim"  # only where the policy says how long the journal keeps what operations changed
     ERASE = "erase"  # only where the policy says after how long archived memories are erased
 
 
@@ -41,6 +42,7 @@ def interval(task: Task, policy: UpkeepPolicy) -> int:
             Task.VERIFY: policy.verify_hours * HOUR_MS,
             Task.DIGEST: policy.sweep_minutes * _MINUTE_MS,
             Task.ERASE: DAY_MS,
+            Task.TRIM: DAY_MS,
             Task.CHECK: DAY_MS,
         }[task]
     )

@@ -306,6 +306,15 @@ SELECT id FROM memory WHERE namespace = :namespace ORDER BY id LIMIT 1 OFFSET :p
 -- kind: routed
 SELECT number FROM operation WHERE namespace = :namespace ORDER BY number LIMIT 1 OFFSET :place;
 
+-- name: number_of
+-- kind: routed
+SELECT number FROM operation WHERE namespace = :namespace AND id = :id;
+
+-- name: bytes_of_journal
+-- kind: routed
+SELECT CAST(coalesce(sum(length(id) + length(operation) + length(because) + coalesce(length(before), 0)
+  + coalesce(length(after), 0)), 0) AS bigint) FROM journal WHERE namespace = :namespace;
+
 -- name: renew_digest
 -- kind: routed
 UPDATE operation SET digest = :digest WHERE namespace = :namespace AND id = :id;

@@ -214,6 +214,11 @@ class SqliteStore(SqlStore):
         with self._use() as connection, transaction(connection):
             return work(SqliteSession(connection, namespace))
 
+    def _rewrite_journal(self, namespace: str, work: Callable[[Session], T]) -> T:
+        if self.read_only:
+            raise StoreReadOnly(f"{self.path} was opened read-only.", remedy="Check the file's permissions.")
+        return self._write(namespace, work)
+
     def _admin(self, work: Callable[[Session], T]) -> T:
         return self._write("", work)
 

@@ -432,6 +432,17 @@ WHERE j.namespace = :namespace AND j.id = ANY(CAST(:ids AS text[])) ORDER BY o.n
 SELECT operation, target, id, before, after, because FROM journal
 WHERE namespace = :namespace AND operation = ANY(CAST(:operations AS text[])) ORDER BY operation, position;
 
+-- name: story_of
+-- kind: routed
+SELECT j.id, j.operation, j.position, j.before, j.after
+FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
+WHERE j.namespace = :namespace AND j.target = 'memory' AND j.id = ANY(CAST(:ids AS text[]))
+ORDER BY o.number, j.position;
+
+-- name: lock_namespace
+-- kind: routed
+SELECT version FROM namespace WHERE namespace = :namespace FOR UPDATE;
+
 -- name: operations_about
 -- kind: routed
 SELECT DISTINCT operation FROM journal WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]));

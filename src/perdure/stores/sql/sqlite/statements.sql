@@ -419,6 +419,13 @@ WHERE j.namespace = :namespace AND j.id IN (SELECT value FROM json_each(:ids)) O
 SELECT operation, target, id, before, after, because FROM journal
 WHERE namespace = :namespace AND operation IN (SELECT value FROM json_each(:operations)) ORDER BY operation, position;
 
+-- name: story_of
+-- kind: routed
+SELECT j.id, j.operation, j.position, j.before, j.after
+FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
+WHERE j.namespace = :namespace AND j.target = 'memory' AND j.id IN (SELECT value FROM json_each(:ids))
+ORDER BY o.number, j.position;
+
 -- name: operations_about
 -- kind: routed
 SELECT DISTINCT operation FROM journal WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));

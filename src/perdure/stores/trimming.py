@@ -1,0 +1,218 @@
+"""Trimming the journal: operations older than the horizon keep who, when, why, about what, and digests.
+
+A memory's last trimmed line keeps a digest of the row as it was then. What changed since is told by the lines behind
+it, so that a check goes back from the row to that digest: whatever is altered is still found.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from perdure.records.instant import Instant
+from perdure.records.plan import Row, Target
+from perdure.records.trimmed import TrimmedPage
+from perdure.stores.checking import memory_faults
+from perdure.stores.digests import DIGESTS, digest_of, operation_digest
+from perdure.stores.reading import records
+from perdure.stores.row_digest import ROW, row_digest, row_of
+from perdure.stores.rows import decoded, document_text, is_trimmed
+from perdure.stores.session import Session
+
+_OPERATIONS: Final = 200  # operations that are looked at in one transaction
+_LINES: Final = 400  # lines that are rewritten in it, or one operation with more
+_OPERATION: Final = ("number", "id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes", "digest")
+_LINE: Final = ("target", "id", "before", "after", "because")
+_EMPTY: Final = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of the journal with its place."""
+
+    operation: str
+    position: int
+    row: dict[str, Any]  # target, id, before, after, because as texts
+
+    @property
+    def sides(self) -> tuple[Row | None, Row | None]:
+        return decoded(self.row["before"]), decoded(self.row["after"])
+
+    @property
+    def trimmed(self) -> bool:
+        return is_trimmed(self.row["target"], *self.sides)
+
+
+def trim_page(session: Session, namespace: str, until: Instant, after: str) -> TrimmedPage:
+    """Trim the next operations of a namespace inside the transaction that is open, which must keep other writers out.
+
+    What a check finds wrong is left as it is, so that nothing covers damage up.
+
+    Args:
+        session: Of the namespace.
+        namespace: Its name.
+        until: Operations before this instant are trimmed.
+        after: The last operation that was looked at; empty for none.
+    """
+    page = _next_operations(session, until, after)
+    if not page:
+        return TrimmedPage(after, end=True)
+    lines = _lines(session, [row["id"] for row in page])
+    wrong = {row["id"] for row in page if row["digest"] not in (None, operation_digest(row, _rows(lines, row["id"])))}
+    damaged = _damaged(session, namespace, lines)
+    wrong |= {line.operation for some in lines.values() for line in some if line.row["id"] in damaged}
+    chosen = {row["id"] for row in page if row["id"] not in wrong}
+    anchors = _anchors(session, namespace, chosen, lines)
+    done = 0
+    for row in page:
+        if row["id"] in chosen and _rewrite(session, row, lines.get(row["id"], []), anchors):
+            done += 1
+    return TrimmedPage(page[-1]["id"], operations=done, damaged=len(wrong))
+
+
+def _next_operations(session: Session, until: Instant, after: str) -> list[Row]:
+    """Return the next operations up to an instant, with no more lines than one transaction should rewrite."""
+    last = session.value("number_of", id=after) if after else None
+    rows = session.rows("move_operation", number_after=-1 if last is None else last, limit=_OPERATIONS)
+    chosen: list[Row] = []
+    total = 0
+    for values in rows:
+        row = dict(zip(_OPERATION, values, strict=True))
+        total += row["changes"]
+        if row["at_ms"] >= until or (chosen and total > _LINES):
+            break
+        chosen.append(row)
+    return chosen
+
+
+def _lines(session: Session, operations: Sequence[str]) -> dict[str, list[_Line]]:
+    """Return operation -> its lines in their order."""
+    found: dict[str, list[_Line]] = {}
+    for operation, *values in session.rows("lines_of_operations", operations=list(operations)):
+        some = found.setdefault(operation, [])
+        some.append(_Line(operation, len(some), dict(zip(_LINE, values, strict=True))))
+    return found
+
+
+def _rows(lines: Mapping[str, Sequence[_Line]], operation: str) -> list[Row]:
+    return [line.row for line in lines.get(operation, ())]
+
+
+def _damaged(session: Session, namespace: str, lines: Mapping[str, Sequence[_Line]]) -> set[str | None]:
+    ids = list(dict.fromkeys(line.row["id"] for some in lines.values() for line in some))
+    return {fault.id for fault in memory_faults(session, namespace, ids)}
+
+
+def _anchors(
+    session: Session, namespace: str, chosen: set[str], lines: Mapping[str, Sequence[_Line]]
+) -> dict[tuple[str, int], int]:
+    """Return (operation, position) -> the digest of the row then, for the last trimmed line about each memory."""
+    ids = list(
+        dict.fromkeys(
+            line.row["id"]
+            for operation in chosen
+            for line in lines.get(operation, ())
+            if line.row["target"] == Target.MEMORY and not line.trimmed
+        )
+    )
+    if not ids:
+        return {}
+    keys = dict(session.rows("keys_of", ids=ids))
+    now = {r.id: row_of(r, keys.get(r.id)) for r in records(session, namespace, ids)}
+    story: dict[str, list[tuple[Any, ...]]] = {}
+    for values in session.rows("story_of", ids=ids):
+        story.setdefault(values[0], []).append(values[1:])
+    found = {identity: _anchor(now.get(identity), told, chosen) for identity, told in story.items()}
+    return {place: digest for anchor in found.values() if anchor is not None for place, digest in [anchor]}
+
+
+def _anchor(
+    row: dict[str, Any] | None, story: Sequence[tuple[Any, ...]], chosen: set[str]
+) -> tuple[tuple[str, int], int] | None:
+    """Go back from a row to the last line that is trimmed; None where nothing was there then, or nothing says what."""
+    for operation, position, before_text, after_text in reversed(story):
+        if operation in chosen:
+            return None if row is None else ((operation, position), row_digest(row))
+        before, after = decoded(before_text), decoded(after_text)
+        if (before is None and after is None) or is_trimmed(Target.MEMORY, before, after):
+            return None  # erased since, or a later line has the digest already
+        row = {} if after is None else row
+        row = None if before is None else {**(row or {}), **before}
+    return None
+
+
+def _rewrite(session: Session, operation: Row, lines: Sequence[_Line], anchors: Mapping[tuple[str, int], int]) -> bool:
+    """Take the images out of an operation's lines; return whether there were any."""
+    fresh: list[Row] = []
+    changed = False
+    for line in lines:
+        before, after = _without_images(line, anchors.get((line.operation, line.position)))
+        fresh.append({**line.row, "before": before, "after": after})
+        if (before, after) != (line.row["before"], line.row["after"]):
+            news = {"before": before, "after": after, "because": line.row["because"]}
+            session.run("redact_journal", operation=line.operation, position=line.position, **news)
+            changed = True
+    if changed and operation["digest"] is not None:
+        session.run("renew_digest", id=operation["id"], digest=operation_digest(operation, fresh))
+    return changed
+
+
+def _without_images(line: _Line, anchor: int | None) -> tuple[str | None, str | None]:
+    """Return what is left of both sides of a line."""
+    stored = line.row["before"], line.row["after"]
+    before, after = line.sides
+    if (before is None and after is None) or line.trimmed:
+        return stored
+    match line.row["target"]:
+        case Target.MEMORY:
+            return _memory(before, after, anchor)
+        case Target.DOCUMENT:
+            return _document(before, after)
+        case Target.VECTOR:
+            return _vector(before), _vector(after)
+        case Target.LINK:
+            return stored  # which memories, and how: nothing besides
+    return _bare(before), _bare(after)
+
+
+def _memory(before: Row | None, after: Row | None, anchor: int | None) -> tuple[str | None, str | None]:
+    if after is None:
+        return _bare(before), None
+    digests: dict[str, int] = {} if anchor is None else {ROW: anchor}
+    kept: dict[str, Any] = {}
+    if before is None:
+        known = after.get(DIGESTS, {})
+        digests |= {name: known[name] for name in ("text", "vector") if name in known}
+        kept = {"space": after["space"]} if "vector" in known and after.get("space") else {}
+    return _bare(before), _text({**kept, DIGESTS: digests} if digests else kept)
+
+
+def _document(before: Row | None, after: Row | None) -> tuple[str | None, str | None]:
+    row = after or before or {}
+    named = {"shelf": row["shelf"], "name": row["name"]}
+    if after is None:
+        return _text(named), None
+    return _bare(before), _text({**named, DIGESTS: {"data": digest_of(document_text(after))}})
+
+
+def _vector(side: Row | None) -> str | None:
+    return None if side is None else _text({name: value for name, value in side.items() if name != "int8"})
+
+
+def _bare(side: Row | None) -> str | None:
+    return None if side is None else _EMPTY
+
+
+def _text(row: Row) -> str:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+
+
+def renewed_documents(text: str | None, renewed: Mapping[int, int]) -> str | None:
+    """Return a side of a trimmed line with the digests of documents that were rewritten since."""
+    row = decoded(text)
+    known = None if row is None else row.get(DIGESTS, {}).get("data")
+    if row is None or known is None or known not in renewed:
+        return text
+    return _text({**row, DIGESTS: {"data": renewed[known]}})
