@@ -1,0 +1,80 @@
+"""Secrets of many kinds in plausible texts, and texts that only look as if they held one, made anew from a seed.
+
+No secret lies in the repository: ``labels/secrets_*.tsv`` and ``labels/harmless_*.txt`` have shapes, as a small part
+of regular expressions (``AKIA[A-Z2-7]{16}``), and the texts around them; values are random. Each half was written
+before anything was tuned; nobody looks at the locked half's misses.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+LABELS: Final = Path(__file__).parent / "labels"
+_PART: Final = re.compile(
+    r"\[(?P<set>[^\]]+)\](?:\{(?P<times>\d+)\})?|\((?P<words>[^()]+)\)|\\(?P<plain>.)|(?P<one>.)", re.S
+)
+_SHORT: Final = 8
+TIMES: Final = 3  # values of each shape without a secret
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A text with a secret in it."""
+
+    kind: str
+    text: str
+    secret: str
+
+    def left(self, clean: str) -> bool:
+        """Whether a redacted text still holds a part of the secret, of eight characters or all of a shorter one."""
+        parts = {self.secret[i : i + _SHORT] for i in range(max(1, len(self.secret) - _SHORT + 1))}
+        return any(part in clean for part in parts)
+
+    def lost(self, clean: str) -> int:
+        """Return how many words beside the secret a redacted text has lost."""
+        beside = re.findall(r"\w{2,}", self.text.replace(self.secret, " "))
+        return sum(1 for word in beside if word not in clean)
+
+
+def value_of(shape: str, chance: random.Random) -> str:
+    """Return a random text of a shape: ``[A-Z]{4}``, ``(one|other)``, ``\\x`` for x itself, a line feed for ``\\n``."""
+    made = []
+    for part in _PART.finditer(shape):
+        if part["set"]:
+            letters = _letters(part["set"])
+            made += [chance.choice(letters) for _ in range(int(part["times"] or 1))]
+        elif part["words"]:
+            made.append(value_of(chance.choice(part["words"].split("|")), chance))
+        else:
+            made.append("\n" if part["plain"] == "n" else part["plain"] or part["one"])
+    return "".join(made)
+
+
+def _letters(told: str) -> str:
+    spread = re.sub(r"(.)-(.)", lambda m: "".join(map(chr, range(ord(m[1]), ord(m[2]) + 1))), told)
+    return "".join(dict.fromkeys(spread))
+
+
+def planted(half: str, seed: int = 1) -> list[Planted]:
+    """Return the texts with a secret of a half, ``open`` or ``locked``."""
+    found = []
+    for line in (LABELS / f"secrets_{half}.tsv").read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        kind, shape, around = line.split("\t")
+        value = value_of(shape, random.Random(f"{seed} {line}"))
+        secret = value.partition("«")[2].partition("»")[0] or value
+        text = around.replace("\\n", "\n").replace("\\\\", "\\").replace("{}", value.replace("«", "").replace("»", ""))
+        found.append(Planted(kind, text, secret))
+    return found
+
+
+def harmless(half: str, seed: int = 1) -> list[str]:
+    """Return the texts without a secret of a half, ``open`` or ``locked``, each once."""
+    shapes = (LABELS / f"harmless_{half}.txt").read_text("utf-8").splitlines()
+    made = (value_of(s, random.Random(f"{seed} {s} {n}")) for s in shapes for n in range(TIMES))
+    return list(dict.fromkeys(made))
