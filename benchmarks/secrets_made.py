@@ -15,7 +15,7 @@ from typing import Final
 
 LABELS: Final = Path(__file__).parent / "labels"
 _PART: Final = re.compile(
-    r"\[(?P<set>[^\]]+)\](?:\{(?P<times>\d+)\})?|\((?P<words>[^()]+)\)|\\(?P<plain>.)|(?P<one>.)", re.S
+    r"\[(?P<set>[^\]]+)\](?:\{(?P<times>\d+)\})?|\((?P<words>[^()]+)\)|\\(?P<plain>.)|(?P<one>.)", re.DOTALL
 )
 _SHORT: Final = 8
 TIMES: Final = 3  # values of each shape without a secret
@@ -41,7 +41,7 @@ class Planted:
 
 
 def value_of(shape: str, chance: random.Random) -> str:
-    """Return a random text of a shape: ``[A-Z]{4}``, ``(one|other)``, ``\\x`` for x itself, a line feed for ``\\n``."""
+    r"""Return a random text of a shape: ``[A-Z]{4}``, ``(one|other)``, ``\x`` for x itself, a line feed for ``\n``."""
     made = []
     for part in _PART.finditer(shape):
         if part["set"]:
