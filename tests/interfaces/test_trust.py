@@ -130,7 +130,13 @@ def test_what_sends_reads_writes_or_protects_is_protected():
         *(f"embedder.{k}" for k in ("model", "path", "base_url", "name", "key_variable", "timeout_seconds")),
         *(f"model.{f.name}" for f in fields(Policy().model)),
         *(f"gates.{f.name}" for f in fields(Policy().gates)),
-        *("knowledge.file", "knowledge.redact", "consolidate.require_dry_run", "recall.log_entries"),
+        *(
+            "knowledge.file",
+            "knowledge.redact",
+            "knowledge.redact_personal",
+            "consolidate.require_dry_run",
+            "recall.log_entries",
+        ),
         *("digest.file", "digest.namespace"),
         *(f"upkeep.{k}" for k in ("background", "backup_days", "backup_folder", "erase_archived_days")),
     }

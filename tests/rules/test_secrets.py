@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.records.policy import Policy
+from perdure.rules.personal_numbers import card_numbers
 from perdure.rules.redaction import redact, redact_data, redact_key, redaction_note
-from perdure.rules.secret_patterns import card_numbers
 from perdure.rules.validation import inputs as intake
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -64,6 +64,7 @@ SECRETS = secrets()
 GITHUB, NPM, CARD = (
     next(text for kind, text, _ in SECRETS if kind == k) for k in ("github token", "npm token", "card number")
 )
+SEED = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 PLAIN = [
     "commit 3f786850e387550fdab836ed7e6dc881de23001b fixed it",
     "id 550e8400-e29b-41d4-a716-446655440000",
@@ -72,7 +73,7 @@ PLAIN = [
     "it cost $1,234,567.89 and 4111.50 more",
     "card 4111 1111 1111 1112",
     "order 1234567890123456, tracking 9400111899223197428490, at 1700000000000",
-    "IBAN DE89370400440532013000",
+    "IBAN DE89370400440532013001",
     "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "My password = the name of my dog? The secret is to simmer slowly.",
     "I forgot my password again: click here to reset it. The key is under the mat; the token is 4096 tokens long.",
@@ -168,33 +169,17 @@ def test_a_draft_says_what_was_replaced_and_a_policy_may_keep_it():
 
 
 @pytest.mark.behaviour("SF9")
-def test_the_library_is_loaded_only_for_what_is_suspicious():
+def test_the_words_of_wallets_are_loaded_only_for_twelve_short_words_in_a_row():
     code = (
         "import sys, perdure\n"
         "from perdure.rules.redaction import redact\n"
-        "redact('We deploy on Tuesdays at 10:00; commit 3f786850e387550fdab836ed7e6dc881de23001b.')\n"
-        "assert 'detect_secrets' not in sys.modules and 'requests' not in sys.modules\n"
-        "redact('password = Tr0ub4dor&3xyz')\n"
-        "assert 'detect_secrets' in sys.modules\n"
+        "redact('We deploy on Tuesdays at 10:00 with password = Tr0ub4dor&3xyz.')\n"
+        "assert 'mnemonic' not in sys.modules\n"
+        f"redact({SEED!r})\n"
+        "assert 'mnemonic' in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert done.stderr == ""
-
-
-def test_the_library_leaves_a_host_programs_log_and_warnings_alone():
-    code = (
-        "import logging, sys, warnings\n"
-        "logging.basicConfig(level=logging.WARNING, stream=sys.stdout, format='host %(message)s')\n"
-        "root = logging.getLogger()\n"
-        "before = (list(root.handlers), root.level, warnings.showwarning, set(vars(root)))\n"
-        "from perdure.rules.redaction import redact\n"
-        "redact('password = Tr0ub4dor&3xyz')\n"
-        "assert 'detect_secrets.core.log' in sys.modules\n"
-        "assert (list(root.handlers), root.level, warnings.showwarning, set(vars(root))) == before\n"
-        "root.warning('speaks')\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
-    assert (done.stdout, done.stderr) == ("host speaks\n", "")
 
 
 HOSTILE = ["sk-", "eyJ", "://a:", "-----BEGIN PRIVATE KEY-----", "password=Aa1", "4111 ", "bearer ", "a", "key: ", "//"]

@@ -69,7 +69,10 @@ class KnowledgePolicy:
     rate_width: float = store_key(
         4.0, "... if the upper end of the rate's interval is at most this many times the lower.", 1, 100
     )
-    redact: bool = protected_key(default=True, text="Replace keys, tokens and card numbers before anything is stored.")
+    redact: bool = protected_key(default=True, text="Replace passwords, keys and tokens before anything is stored.")
+    redact_personal: bool = protected_key(
+        default=True, text="Also replace card, account and social security numbers and seed phrases; needs redact."
+    )
 
 
 @dataclass(frozen=True, slots=True)

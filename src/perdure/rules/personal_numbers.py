@@ -1,0 +1,222 @@
+"""Numbers that belong to a person: payment cards, bank accounts, social security, the words of a wallet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import pairwise
+from typing import Final
+
+from perdure.rules.secret_shapes import Found
+
+_CARD: Final = re.compile(
+    r"[2-6](?<![0-9.][2-6])[0-9]{3}(?:(?P<gap>[ -])(?:[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{4}(?:(?P=gap)[0-9]{3})?"
+    r"|[0-9]{6}(?P=gap)[0-9]{4,5})|[0-9]{10,15})(?![0-9])"
+)
+_ISSUERS: Final = re.compile(
+    r"4(?:[0-9]{15}|[0-9]{18})|5[1-5][0-9]{14}|2(?:22[1-9]|2[3-9][0-9]|[3-6][0-9]{2}|7[01][0-9]|720)[0-9]{12}"
+    r"|3[47][0-9]{13}|3(?:0[0-5]|[689][0-9])[0-9]{11}|6(?:011|5[0-9]{2}|4[4-9][0-9])[0-9]{12}|35[0-9]{14}|62[0-9]{14,17}"
+)
+_DOUBLED: Final = str.maketrans("0123456789", "0246813579")
+
+
+def card_numbers(text: str) -> list[tuple[int, int]]:
+    """Return where numbers of payment cards stand: an issuer's first digits and length, and Luhn's check digit."""
+    return [m.span() for m in _CARD.finditer(text) if _is_card("".join(c for c in m[0] if c.isdigit()))]
+
+
+def _is_card(digits: str) -> bool:
+    plain = sum(map(int, digits[-1::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))
+    return plain % 10 == 0 and _ISSUERS.fullmatch(digits) is not None
+
+
+_COUNTRIES: Final = {
+    "AD": 24,
+    "AE": 23,
+    "AL": 28,
+    "AT": 20,
+    "AZ": 28,
+    "BA": 20,
+    "BE": 16,
+    "BG": 22,
+    "BH": 22,
+    "BR": 29,
+    "BY": 28,
+    "CH": 21,
+    "CR": 22,
+    "CY": 28,
+    "CZ": 24,
+    "DE": 22,
+    "DK": 18,
+    "DO": 28,
+    "EE": 20,
+    "EG": 29,
+    "ES": 24,
+    "FI": 18,
+    "FO": 18,
+    "FR": 27,
+    "GB": 22,
+    "GE": 22,
+    "GI": 23,
+    "GL": 18,
+    "GR": 27,
+    "GT": 28,
+    "HR": 21,
+    "HU": 28,
+    "IE": 22,
+    "IL": 23,
+    "IQ": 23,
+    "IS": 26,
+    "IT": 27,
+    "JO": 30,
+    "KW": 30,
+    "KZ": 20,
+    "LB": 28,
+    "LC": 32,
+    "LI": 21,
+    "LT": 20,
+    "LU": 20,
+    "LV": 21,
+    "LY": 25,
+    "MC": 27,
+    "MD": 24,
+    "ME": 22,
+    "MK": 19,
+    "MR": 27,
+    "MT": 31,
+    "MU": 30,
+    "NL": 18,
+    "NO": 15,
+    "PK": 24,
+    "PL": 28,
+    "PS": 29,
+    "PT": 25,
+    "QA": 29,
+    "RO": 24,
+    "RS": 22,
+    "SA": 24,
+    "SC": 31,
+    "SE": 24,
+    "SI": 19,
+    "SK": 24,
+    "SM": 27,
+    "ST": 25,
+    "SV": 28,
+    "TL": 23,
+    "TN": 24,
+    "TR": 26,
+    "UA": 29,
+    "VA": 22,
+    "VG": 24,
+    "XK": 20,
+}
+"""Country -> how many characters an IBAN has there."""
+_IBAN: Final = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30}+")
+
+
+def _ibans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where numbers of bank accounts stand: a country, its length, and a right checksum (ISO 7064, mod 97)."""
+    for match in _IBAN.finditer(text):
+        length = _COUNTRIES.get(match[0][:2], 0)
+        places = [n for n, c in enumerate(match[0]) if c.isalnum()]
+        if length and len(places) >= length and _is_apart(text, end := match.start() + places[length - 1] + 1):
+            plain = "".join(c for c in text[match.start() : end] if c.isalnum())
+            if int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1:
+                yield match.start(), end
+
+
+def _is_apart(text: str, end: int) -> bool:
+    return not text[end : end + 1].isalnum()
+
+
+_SSN: Final = re.compile(
+    r"(?<![0-9-])(?!000|666|9)[0-9]{3}([- ]?)(?!00)[0-9]{2}\1(?!0000)[0-9]{4}(?![0-9-]?[0-9A-Za-z])"
+)
+_NINO: Final = re.compile(
+    r"(?<![A-Za-z0-9])[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D](?![A-Za-z0-9])"
+)
+_CPF: Final = re.compile(r"(?<![0-9.])[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}(?![0-9])")
+_DNI: Final = re.compile(r"(?<![A-Za-z0-9])[XYZ0-9][0-9]{7}[ -]?[A-Z](?![A-Za-z0-9])")
+_NIR: Final = re.compile(
+    r"(?<![0-9])[12] ?[0-9]{2} ?(?:0[1-9]|1[0-2]|[2-9][0-9]) ?[0-9][0-9AB] ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}(?![0-9])"
+)
+
+
+def _is_cpf(value: str) -> bool:
+    digits = [int(c) for c in value if c.isdigit()]
+    for length in (9, 10):
+        total = sum(d * w for d, w in zip(digits, range(length + 1, 1, -1), strict=False))
+        if total * 10 % 11 % 10 != digits[length]:
+            return False
+    return len(set(digits)) > 1
+
+
+def _is_dni(value: str) -> bool:
+    number = value[:8].replace("X", "0").replace("Y", "1").replace("Z", "2")
+    return "TRWAGMYFPDXBNJZSQVHLCKE"[int(number) % 23] == value[-1]
+
+
+def _is_nir(value: str) -> bool:
+    plain = value.replace(" ", "").replace("2A", "19", 1).replace("2B", "18", 1)
+    return plain.isdigit() and 97 - int(plain[:13]) % 97 == int(plain[13:])
+
+
+def _is_any(_: str) -> bool:
+    return True
+
+
+_NAMED: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], bool]], ...]] = (
+    ("social security number", ("ssn", "social security", "social-security", "itin"), _SSN, _is_any),
+    ("national insurance number", ("national insurance", "ni number", "nino"), _NINO, _is_any),
+    ("cpf", ("cpf",), _CPF, _is_cpf),
+    ("dni", ("dni", "nie", "nif"), _DNI, _is_dni),
+    ("french social security number", ("sécurité sociale", "securite sociale", "nir", "numéro de sécu"), _NIR, _is_nir),
+)
+"""(what it is, words that must stand before it, its shape, a test of its check digits)."""
+_BEFORE: Final = 60  # characters after such a word in which the number stands
+
+_WORD_RUN: Final = re.compile(
+    r"(?<![\w'-])[a-z]{3,8}(?:(?:[ \t]{1,2}|,[ \t]?|[ \t]?\r?\n[ \t]?|[ \t\n]{0,2}\d{1,2}[.)][ \t]?)"
+    r"[a-z]{3,8}(?![\w'-])){11,60}+"
+)
+_WORD: Final = re.compile(r"[a-z]{3,8}")
+_FEWEST_WORDS: Final = 12
+
+
+@cache
+def _wallet_words() -> frozenset[str]:
+    """Return the 2,048 English words of BIP-39; imported here, because hardly any text needs them."""
+    from mnemonic import Mnemonic  # noqa: PLC0415
+
+    return frozenset(Mnemonic("english").wordlist)
+
+
+def _seed_phrases(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where 12 words of a wallet or more stand in a row."""
+    for run in _WORD_RUN.finditer(text):
+        words = [m.span() for m in _WORD.finditer(text, *run.span())]
+        unknown = (n for n, (start, end) in enumerate(words) if text[start:end] not in _wallet_words())
+        for before, after in pairwise((-1, *unknown, len(words))):
+            if after - before > _FEWEST_WORDS:
+                yield words[before + 1][0], words[after - 1][1]
+
+
+def find_personal(text: str, lower: str) -> Iterator[Found]:
+    """Yield numbers that belong to a person.
+
+    Args:
+        text: What is searched.
+        lower: The same in lower case, character by character.
+    """
+    yield from ((start, end, "card number") for start, end in card_numbers(text))
+    yield from ((start, end, "iban") for start, end in _ibans(text))
+    yield from ((start, end, "seed phrase") for start, end in _seed_phrases(text))
+    for name, clues, shape, is_right in _NAMED:
+        for clue in clues:
+            at = lower.find(clue)
+            while at >= 0:
+                match = shape.search(text, at, at + len(clue) + _BEFORE)
+                if match is not None and is_right(match[0]):
+                    yield (*match.span(), name)
+                at = lower.find(clue, at + len(clue))

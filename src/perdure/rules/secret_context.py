@@ -1,0 +1,261 @@
+"""Secrets that are known by what stands before them: a name in one of many languages, a header, a flag, a command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from perdure.rules.secret_shapes import Found
+from perdure.rules.secret_values import (
+    is_key,
+    is_passphrase,
+    is_password,
+    is_random,
+    is_scattered,
+    is_strong,
+)
+
+MARK: Final = "\ue000"
+"""Stands for what was replaced before, so that nothing is found in it or behind it."""
+_STOPS: Final = (
+    r"\s\"'`,;<>(){}\[\]|\\\u00a0\u00ab\u00bb\u2018-\u201f\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef" + MARK
+)
+VALUE: Final = rf"(?P<s>[^{_STOPS}]{{4,200}}+)(?P<after>[(\[{{]?)"
+_QUOTE: Final = r"[\\\"'`*_\u00ab\u201c-\u201e\u2018-\u201a\u300c]{0,4}+"
+_SUFFIX: Final = r"s?(?:[_.-][\w.-]{0,40}+)?+[\\\"'`\]*\u00bb\u201d\u300d]{0,4}+"
+_GAP: Final = r"(?:[ \t]+[^\W\d_][\w'\u2019-]{0,24}+|[ \t]*\([^()\n]{1,30}\)){0,6}?"
+_VERBS: Final = (
+    r"is|was|are|were|be|to|ist|lautet|war|wäre|es|era|ser[áa]|est|[ée]tait|é|è|foi|jest|je|är|er|on|это"
+    r"|\u2013|\u2014"
+)
+_STRICT: Final = r"=>|:=|->|(?<!=)=(?!=)|[:\uff1a](?![:/])|\uff1d|(?<=[A-Za-z])>|[\"'][ \t]{1,4}value[ \t]{0,2}="
+_SPOKEN: Final = (
+    rf"[ \t](?:{_VERBS})(?=[ \t:])(?:[ \t]+(?:now|still|jetzt|nun|ahora|maintenant|agora))?:?|是|为|為|は|은|는|이|가"
+)
+_LINES: Final = r"(?P<lines>(?:[ \t]{0,8}\r?\n[ \t>*-]{0,8}){1,2}+)"
+
+ASSIGNED: Final = re.compile(
+    rf"(?i){_SUFFIX}(?P<gap>{_GAP})[ \t]{{0,4}}(?:{_STRICT}|{_SPOKEN})(?:{_LINES}|[ \t\u00a0]{{0,4}})"
+    rf"{_QUOTE}[ \u00a0]?{VALUE}"
+)
+"""What follows a name that stands for a secret, in code, in settings or in prose, with the value that it is given."""
+_BESIDE: Final = re.compile(rf"{_SUFFIX}(?P<gap>{_GAP})(?:{_LINES}|[ \t]{{1,3}}){_QUOTE}{VALUE}")
+"""The same without any sign or verb between them."""
+_LINEENDS: Final = re.compile(r"[\"'`*.]{0,3}[ \t]{0,8}(?:\r?\n|$)")
+_NEXT_NAME: Final = re.compile(r"[\w.-]*+[:=]")
+_WORD_BEFORE: Final = re.compile(r"[\w.-]*$")
+_PARAMETER: Final = re.compile(r"&(?:amp;)?[\w.%-]{1,40}=")
+_LOGIN_BEFORE: Final = re.compile(r"(?:login|default)\s{1,4}\S{1,80}\s{1,8}$")
+_REST: Final = re.compile(r"[A-Za-z0-9_\-+/=~.]*+")
+_LONGEST: Final = 200
+
+
+class _Name(NamedTuple):
+    """Names of one sort, each with the clue at which it begins."""
+
+    told: Callable[[str], str]  # what a find is called, from the name
+    clues: tuple[str, ...]  # in lower case
+    shape: re.Pattern[str]  # the whole name, from the clue on
+    given: Callable[[str], bool]  # whether a value is one after a sign, a verb or a flag
+    beside: Callable[[str], bool]  # whether one is that stands beside the name
+
+
+def _is_session(value: str) -> bool:
+    return len(value) >= 20 and is_random(value)  # noqa: PLR2004  # a shorter one is a name
+
+
+def _is_never(_: str) -> bool:
+    return False
+
+
+_PASSWORDS: Final = _Name(
+    lambda _: "password",
+    (
+        *(
+            "pass",
+            "pwd",
+            "pswd",
+            "pw",
+            "kennwort",
+            "contrase",
+            "clave",
+            "mdp",
+            "senha",
+            "palavra",
+            "parola",
+            "wachtwoord",
+        ),
+        *("hasło", "haslo", "heslo", "lösenord", "losenord", "adgangskode", "salasana", "jelszó", "şifre", "sifre"),
+        *("парол", "密码", "密碼", "口令", "暗証", "暗证", "パスワード", "パスフレーズ", "비밀번호", "암호"),
+        *("كلمة المرور", "كلمة السر", "סיסמ", "รหัสผ่าน", "mật khẩu", "kata sandi"),
+    ),
+    re.compile(
+        r"(?i)(?:pass(?:words?(?!-stdin)|wds?|phrases?|codes?|wort\w{0,6}|wörter|ord|e|in|out)?(?![a-zäöü])|pwd(?![a-z])|pswd"
+        r"|(?<![a-z0-9])pw(?![a-z])|(?-i:(?<=[a-z])PW)(?![a-z])|kennw[oö]rt\w{0,3}|contrase(?:ñ|n)as?|clave(?![a-z])"
+        r"|(?<![a-z])mdp(?![a-z])|senhas?(?![a-z])|palavra[ -]passe|wachtwoord(?:en)?"
+        r"|parola(?: d['\u2019]ordine)?(?![a-z])"
+        r"|has[łl]o(?!\w)|heslo(?!\w)|l[öo]senord(?:et)?|adgangskoden?|salasana|jelszó|[şs]ifre(?!\w)|парол[ьяюе]"
+        r"|密码|密碼|口令|暗証(?:番号)?|暗证|パスワード|パスフレーズ|비밀번호|암호"
+        r"|كلمة المرور|كلمة السر|סיסמ[אה]|รหัสผ่าน|mật khẩu|kata sandi)"
+    ),
+    is_password,
+    is_strong,
+)
+_TOKENS: Final = _Name(
+    lambda name: "token" if name.lower().startswith("token") else "secret",
+    (
+        *("secret", "token", "credential", "jeton", "令牌", "トークン", "토큰", "токен", "authorization", "authtoken"),
+        *("seed", "geheimnis", "segredo", "secreto", "шифр"),
+    ),
+    re.compile(
+        r"(?i)(?:secret(?:o|os)?|token|credential|jeton|令牌|トークン|토큰|токен|authorization|(?<![a-z])seed(?![a-z])"
+        r"|geheimnis|segredo|шифр)"
+    ),
+    is_key,
+    is_random,
+)
+_SESSIONS: Final = _Name(
+    lambda _: "session cookie",
+    ("sess", "connect.sid", "auth="),
+    re.compile(r"(?i)(?:sess(?:ion)?[_.-]?(?:id|key|token)?|connect\.sid|(?<=[?&])auth)(?==|\"\s?:)"),
+    _is_session,
+    _is_never,
+)
+_KEYS: Final = _Name(
+    lambda _: "api key",
+    (
+        *("key", "schlüssel", "schluessel", "clé", "clave", "chave", "chiave", "sleutel", "klucz", "ключ"),
+        *("密钥", "密鑰", "秘钥", "金鑰", "キー", "키", "pat"),
+    ),
+    re.compile(
+        r"(?i)(?:key|schl(?:ü|ue)ssel|clé(?: api| d.api| secrète)?|sleutel|klucz|ключ|密钥|密鑰|秘钥|金鑰|キー"
+        r"|(?:clave|chave|chiave)s?(?: de| d.| di)? ?(?:api|acesso|acceso)|(?<=api )키|(?<=api)키"
+        r"|(?<![a-z])(?-i:PAT)(?![a-z]))"
+    ),
+    is_key,
+    is_random,
+)
+_KEY_BEFORE: Final = re.compile(
+    r"(?i)(?:(?<![a-z])|(?-i:(?=[A-Z])))(?:x?api|access|auth|private|secret|service|client|account|sign(?:ing)?|encryption|encrypt|master|admin|licen[sc]e"
+    r"|product|activation|serial|storage|webhook|deploy|server|app|application|user|rest|live|shared|preshared|security"
+    r"|registry|storage|wallet|age|jwt|session|cookie|hmac|aes|backup|recovery|integration"
+    r"|personal|bot|ingest|write)[_ -]?$"
+)
+_NO_KEY: Final = re.compile(
+    r"(?i)(?:public|publishable|primary|foreign|partition|cache|sort|idempotency|host|hash|group|row|object|config|lookup"
+    r"|unique|composite|dedup\w*|i18n|translation|map|dict|index|storage_object|blob|s3|site)[_ -]?$"
+)
+_NAMES: Final = (_PASSWORDS, _TOKENS, _SESSIONS, _KEYS)
+
+
+def find_named(text: str, lower: str) -> Iterator[Found]:
+    """Yield values that something before them shows to be secrets.
+
+    Args:
+        text: What is searched; ``MARK`` where a secret was replaced before.
+        lower: The same in lower case, character by character.
+    """
+    for name in _NAMES:
+        for at in places(lower, name.clues):
+            if (match := name.shape.match(text, at)) is not None and _stands_for_secret(text, name, match):
+                yield from _valued(text, name, match)
+
+
+def name_of_pair(key: str, value: str) -> str | None:
+    """Return what a value is whose key shows it to be a secret, as ``password`` in ``{"password": "hunter2"}``."""
+    lower = key.lower()
+    if len(lower) != len(key) or any(c.isspace() for c in value):
+        return None
+    for name in _NAMES:
+        for at in places(lower, name.clues):
+            match = name.shape.match(key, at)
+            if (
+                match is not None
+                and _stands_for_secret(key, name, match)
+                and ASSIGNED.fullmatch(f"{key[match.end() :]}={value}")
+            ):
+                return name.told(match[0]) if name.given(value) else None
+    return None
+
+
+ENDS: Final = ".,!?:*_。"
+
+
+def places(lower: str, clues: tuple[str, ...]) -> Iterator[int]:
+    """Yield where clues stand in a text in lower case."""
+    for clue in clues:
+        at = lower.find(clue)
+        while at >= 0:
+            yield at
+            at = lower.find(clue, at + len(clue))
+
+
+def _stands_for_secret(text: str, name: _Name, match: re.Match[str]) -> bool:
+    """Whether a name is one by itself, and a key by the word before it."""
+    before = text[max(0, match.start() - 24) : match.start()]
+    if name is _PASSWORDS:
+        return (
+            match[0].lower() not in {"pass", "passe", "passin", "passout"}
+            or not before[-1:].isalpha()
+            or before.lower().endswith(("require", "db", "user", "smtp", "mail"))
+        )
+    if name is not _KEYS or not match[0].lower().endswith("key"):
+        return True
+    return not _NO_KEY.search(before) and bool(_KEY_BEFORE.search(before) or _is_constant(before, match[0]))
+
+
+def _is_constant(before: str, key: str) -> bool:
+    """Whether a name is written as a constant or a header: ``TS_KEY``, ``Fastly-Key``."""
+    return (key.isupper() and before.endswith("_")) or (key == "Key" and before.endswith("-"))
+
+
+def _valued(text: str, name: _Name, match: re.Match[str]) -> Iterator[Found]:
+    """Yield the value that a name is given: after a sign or a verb, after a flag, beside it, or on the next line."""
+    told = name.told(match[0])
+    word = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
+    is_flag = word is not None and word[0].startswith("-")
+    found = ASSIGNED.match(text, match.end())
+    if found is not None and _is_given(text, name, found):
+        yield _spanned(text, found, told)
+        return
+    found = _BESIDE.match(text, match.end())
+    if found is None or found["after"]:
+        return
+    value = _trimmed(found)
+    if found["lines"]:
+        fits = not found["gap"] and _ends_line(text, found) and is_strong(value) and name.given(value)
+    elif found["gap"]:
+        fits = name is _PASSWORDS and is_scattered(value)
+    elif is_flag or _LOGIN_BEFORE.search(text, max(0, match.start() - 100), match.start()):
+        fits = name.given(value) and not value.startswith("-")
+    else:
+        fits = name.beside(value)
+    if fits:
+        yield _spanned(text, found, told)
+
+
+def _is_given(text: str, name: _Name, found: re.Match[str]) -> bool:
+    value = _trimmed(found)
+    if found["after"] or not name.given(value):
+        return False
+    if found["lines"] and not (_ends_line(text, found) and (is_strong(value) or is_passphrase(value))):
+        return False
+    return not found["gap"] or is_strong(value) or is_passphrase(value)
+
+
+def _ends_line(text: str, found: re.Match[str]) -> bool:
+    return not _NEXT_NAME.match(found["s"]) and _LINEENDS.match(text, found.end("s")) is not None
+
+
+def _trimmed(found: re.Match[str]) -> str:
+    cut = _PARAMETER.search(found["s"])
+    return (found["s"][: cut.start()] if cut else found["s"]).rstrip(ENDS)
+
+
+def _spanned(text: str, found: re.Match[str], told: str) -> Found:
+    start, value = found.start("s"), _trimmed(found)
+    end = start + len(value)
+    if len(found["s"]) == _LONGEST and (rest := _REST.match(text, end)) is not None:
+        end = rest.end()
+    return start, end, told

@@ -1,0 +1,101 @@
+"""Secrets that stand in a fixed place: in an address, a header, after a command's flag, beside a user's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from perdure.rules.secret_context import ENDS, VALUE, places
+from perdure.rules.secret_shapes import Found
+from perdure.rules.secret_values import is_key, is_password, is_placeholder, is_random, is_strong
+
+
+def find_placed(text: str, lower: str) -> Iterator[Found]:
+    """Yield values that stand where a secret must stand.
+
+    Args:
+        text: What is searched.
+        lower: The same in lower case, character by character.
+    """
+    for what, clue, shape, is_one in _PHRASES:
+        for at in places(lower, (clue.lower(),)):
+            if (match := shape.match(text, at)) is not None and is_one(value := match["s"].rstrip(ENDS)):
+                yield match.start("s"), match.start("s") + len(value), what
+
+
+def _is_address_password(value: str) -> bool:
+    return not is_placeholder(value) and value[0] not in "$<{%"
+
+
+def _is_bearer(value: str) -> bool:
+    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value) and not is_placeholder(value)
+
+
+def _is_pin(value: str) -> bool:
+    return len(set(value)) > 1
+
+
+_LINE: Final = r"[ \t][^\n]{0,200}?"
+_OPEN: Final = r"[\"']?"
+_DIGITS: Final = r"(?P<s>\d{4,8})(?![\w.,-]*\d)"
+_IS: Final = r"(?:[:=]|[ \t](?:is|was|ist|lautet|es|est|é|è))"
+
+_FIXED: Final[tuple[tuple[str, str, str, Callable[[str], bool]], ...]] = (
+    (
+        "basic auth credentials",
+        "://",
+        r"://(?P<u>[^\s:/?#@]{0,200}+):(?!(?P=u)@)(?P<s>[^\s/@]{4,200}+)@",
+        _is_address_password,
+    ),
+    ("bearer token", "bearer", r"(?i)bearer[ \t]{1,8}(?P<s>[A-Za-z0-9._~+/=%-]{16,}+)", _is_bearer),
+    (
+        "basic auth credentials",
+        "authorization",
+        r"(?i)authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?basic[ \t]{1,8}(?P<s>[A-Za-z0-9+/]{8,}+={0,2})",
+        _is_bearer,
+    ),
+    (
+        "pin",
+        "pin",
+        rf"PIN(?:[ -]?(?i:nummer|number))?(?:[ \t]+[^\W\d_]\w{{0,20}}){{0,4}}?[ \t]{{0,2}}{_IS}[ \t]{{0,4}}{_DIGITS}",
+        _is_pin,
+    ),
+    ("password", ":5432:", rf":5432:[\w*-]{{1,60}}:[\w*-]{{1,60}}:{VALUE}", is_password),
+    ("password", "net use", rf"(?i)net use{_LINE}/user:[^\s]{{1,80}}[ \t]{{1,4}}{VALUE}", is_password),
+    ("private key", "wif", rf"(?-i:WIF)[ \t]{{0,4}}[:=][ \t]{{0,4}}{VALUE}", is_random),
+    ("api key", "licen", r"(?i)licen[sc]e key (?:is|:)[ \t]?(?P<s>[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4})", is_key),
+)
+"""(what it is, clue, shape from the clue on, a test of its group ``s``)."""
+_LOGINS: Final = ("login", "credential", "credentials", "zugangsdaten", "user/pass", "anmeldedaten", "identifiants")
+"""Words before a user's name and a password: ``login: admin / ...``."""
+_FLAGS: Final = (
+    *(("mysql", rf"{_LINE}[ \t]-p"), ("mysqldump", rf"{_LINE}[ \t]-p"), ("mysqladmin", rf"{_LINE}[ \t]-p")),
+    *(("mariadb", rf"{_LINE}[ \t]-p"), ("zip", rf"{_LINE}[ \t]-P[ \t]{{0,2}}"), ("7z", rf"{_LINE}[ \t]-p")),
+    *((c, rf"{_LINE}[ \t]-[pw][ \t=]{{1,2}}") for c in ("docker login", "podman login", "az login", "oc login")),
+    *((c, rf"{_LINE}[ \t]-[pw][ \t=]{{1,2}}") for c in ("helm registry login", "twine", "snowsql")),
+    *((f"ldap{c}", rf"{_LINE}[ \t]-w[ \t]{{0,2}}") for c in ("search", "whoami", "modify", "add", "delete", "passwd")),
+    *(("sshpass", r"[ \t]{1,4}-p[ \t]{0,4}"), ("redis-cli", rf"{_LINE}-a[ \t]{{1,4}}")),
+    *(("openssl", rf"{_LINE}[ \t]-k[ \t]{{1,2}}"), ("smbclient", rf"{_LINE}-U[ \t]{{0,4}}[\"']?[\w/.-]{{1,60}}%")),
+    *(
+        (c, rf"{_LINE}[ \t]?(?:-[a-zA-Z]{{0,6}}u|--user|-a|--auth)[ \t=]{{1,2}}[\"']?[^\s:\"']{{1,80}}:")
+        for c in ("curl", "wget", "http", "https", "xh")
+    ),
+)
+"""(command, what follows it up to a password)."""
+_TOKEN_COMMANDS: Final = ("vault login", "cargo login", "wandb login", "snyk auth", "importprivkey")
+
+_PHRASES: Final = (
+    *((what, clue, re.compile(shape), is_one) for what, clue, shape, is_one in _FIXED),
+    *(
+        (
+            "password",
+            word,
+            re.compile(rf"(?i){word}[:=]?[ \t]{{1,4}}[\w.@+-]{{1,40}}[ \t]{{0,4}}[/,][ \t]{{0,4}}{VALUE}"),
+            is_strong,
+        )
+        for word in _LOGINS
+    ),
+    *(("password", command, re.compile(f"{command}{rest}{_OPEN}{VALUE}"), is_password) for command, rest in _FLAGS),
+    *(("token", c, re.compile(rf"{c}[ \t]{{1,4}}{_OPEN}{VALUE}"), is_random) for c in (*_TOKEN_COMMANDS, "AUTH")),
+)

@@ -1,0 +1,105 @@
+"""Whether what a name is given is a secret, or a word, a variable, a path, a date, a placeholder."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Final
+
+_PLACEHOLDER: Final = re.compile(
+    r"(?i)your|example|change.?me|placeholder|redacted|dummy|sample|insert|xxx|\.\.\.|\*\*|123456789$|1password"
+    r"|^[^0-9]*(?:pass|pwd|secret|token|(?:^|[._-])(?:api|my|the|some)[._-]?key)[^0-9]*[0-9]{0,4}$"
+    r"|^(?:null|none|true|false|undefined|required|optional)$"
+)
+_CODE: Final = re.compile(
+    r"[$%@#]?[A-Za-z_]\w*+(?:(?:\.|->|::)[A-Za-z_]\w*+)+|[/.~][\w./-]*+|(?:[a-z0-9_.-]++/)++[\w.-]*+"
+    r"|[a-z]\w*+(?::\w++)++|\$[A-Za-z_]\w*+|%\w+%?|0x[0-9a-fA-F]{1,8}|[$€£]\d[\d.,]*+(?:/.*+)?"
+    r"|[a-z][a-z0-9+.-]{1,20}://.*+|(?:@|[a-z]++:)?(?:[a-z0-9_-]++\.)++[a-z]{2,24}(?::\d++)?(?:/.*+)?|localhost:.*+"
+    r"|[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++"
+)
+_DATE: Final = re.compile(
+    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*+|\d{1,2}:\d\d.*+|[\d.,]++(?:%|[a-zA-Z]{1,6})?|v?\d++(?:\.\w++)++(?:-\w++)?"
+)
+_SAMPLE: Final = re.compile(r"EXAMPLE|([Xx0])\1{7}|\*{3}|\.{3}")
+_SLUG: Final = re.compile(r"[a-z]{2,}+(?:[-_.:][a-z]{2,}+)*+[-_.:]?(?:v?\d{1,4})?(?:[-_.:][a-z]{2,}+)*+")
+"""Words and a number: ``db-credentials7``, ``mailer2``, ``web-tls-2026``."""
+_PHRASE: Final = re.compile(r"[A-Za-z]{3,}+(?:[-_.+][A-Za-z]{3,}+){3,}+")
+_SHORTEST_KEY: Final = 12
+_SHORTEST_RANDOM: Final = 16
+_SHORTEST_PHRASE: Final = 18
+_SHORTEST_PASSWORD: Final = 6
+_FEW: Final = 4
+_MARKS: Final = frozenset("!@#$%^&*?+=")
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value stands for a secret instead of being one: ``your_api_key``, ``********``, ``<password>``."""
+    return bool(_PLACEHOLDER.search(value)) or len(set(value)) < _FEW
+
+
+def is_sample(value: str) -> bool:
+    """Whether a key is one of those that documentation shows: ``AKIA...EXAMPLE``, ``.../XXXXXXXX``."""
+    return _SAMPLE.search(value) is not None
+
+
+def is_plain(value: str) -> bool:
+    """Whether a value is a placeholder, a variable, a call, a path or an address."""
+    return is_placeholder(value) or bool(_CODE.fullmatch(value))
+
+
+def is_password(value: str) -> bool:
+    """Whether a value that is given as a password is one: letters and digits, digits alone, or four words."""
+    if len(value) < _SHORTEST_PASSWORD or is_plain(value):
+        return False
+    letters, digits = _has_letter(value), _has_digit(value)
+    if letters and not digits:
+        return is_passphrase(value)
+    return letters or value.isdigit() or bool(_MARKS & set(value) and digits)
+
+
+def is_passphrase(value: str) -> bool:
+    """Whether a value is four words or more, joined: ``correct-horse-battery-staple``."""
+    return len(value) >= _SHORTEST_PHRASE and bool(_PHRASE.fullmatch(value))
+
+
+def is_strong(value: str) -> bool:
+    """Whether a value can hardly be a word of a sentence: three sorts of characters, or many changes between sorts."""
+    if len(value) < 8 or is_plain(value) or _DATE.fullmatch(value) or _SLUG.fullmatch(value):  # noqa: PLR2004  # as most rules for passwords
+        return False
+    sorts = _has_letter(value) and _has_digit(value), _has_case(value), bool(_MARKS & set(value[:-1]))
+    return sorts[0] and (sorts[1] or sorts[2] or is_random(value))
+
+
+def is_key(value: str) -> bool:
+    """Whether a value that is given as a key or a token is one: letters and digits, 12 characters or more."""
+    if len(value) < _SHORTEST_KEY or is_plain(value) or _DATE.fullmatch(value) or _SLUG.fullmatch(value):
+        return False
+    return _has_letter(value) and _has_digit(value)
+
+
+def is_random(value: str) -> bool:
+    """Whether a value is long, and letters and digits stand in it as if by chance."""
+    return len(value) >= _SHORTEST_RANDOM and is_key(value) and _changes(value) * 8 >= len(value)
+
+
+def is_scattered(value: str) -> bool:
+    """Whether the sorts of characters of a value change at every other place, as in no word: ``rg50kiTcqZ7``."""
+    return is_strong(value) and _changes(value) * 2 >= len(value)
+
+
+def _changes(value: str) -> int:
+    """Return how often a character of one sort follows one of another: lower case, upper case, digit, other."""
+    sorts = [0 if c.islower() else 1 if c.isupper() else 2 if c.isdigit() else 3 for c in value]
+    return sum(1 for one, other in pairwise(sorts) if one != other)
+
+
+def _has_letter(value: str) -> bool:
+    return any(c.isalpha() for c in value)
+
+
+def _has_digit(value: str) -> bool:
+    return any(c.isdigit() for c in value)
+
+
+def _has_case(value: str) -> bool:
+    return any(c.isupper() for c in value) and any(c.islower() for c in value)
