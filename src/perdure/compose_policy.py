@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import errno
 import os
+import re
 import shlex
 import tomllib
 import warnings
@@ -16,6 +17,7 @@ from typing import Any, Final
 import platformdirs
 
 from perdure.compose_trust import has_records, is_trusted
+from perdure.records.bounded_json import parse_json
 from perdure.records.errors import PerdureWarning, PolicyError
 from perdure.records.policy import Policy, sections
 from perdure.rules.escaping import terminal_line
@@ -26,6 +28,13 @@ RLM_VARIABLE: Final = "PERDURE_RLM_CONFIG"
 
 _LONGEST_PATH: Final = 300  # characters of a path that an error shows
 _LARGEST_FILE: Final = 16 * 1024 * 1024
+_LARGEST_TOML: Final = 4 * 1024 * 1024
+_TOML_ASIDE: Final = re.compile(
+    r'''"""(?:[^\\]|\\.)*?(?:"""|\Z)|\'{3}.*?(?:\'{3}|\Z)|"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?|#[^\n]*+''', re.DOTALL
+)
+"""Texts and comments of a TOML file."""
+_LONG_KEY: Final = re.compile(r"(?:\.[ \t]*+[\w-]*+[ \t]*+){33}")
+"""A key of more than 33 parts: the parser needs memory by the square of their number."""
 
 RLM_KEYS: Final = {
     "consolidation_threshold": ("tasks", "relatedness"),
@@ -254,12 +263,12 @@ def _rlm_memory(path: Path | None) -> dict[str, Any]:
     try:
         if path.exists() and not path.is_file():
             raise _rlm_refused(path, "it cannot be read (it is not a regular file).")
-        data = json.loads(path.read_text("utf-8"))
+        data = parse_json(_first_bytes(path, _LARGEST_TOML).decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         raise _rlm_refused(path, f"it cannot be read ({error.strerror}).") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise _rlm_refused(path, f"it is not valid JSON ({error}).") from error
     memory = data.get("memory", {}) if isinstance(data, dict) else None
     if not isinstance(memory, dict):
@@ -296,7 +305,7 @@ def toml_of(path: Path) -> dict[str, Any]:
 def _content_of(path: Path) -> bytes:
     try:
         special = path.exists() and not path.is_file()  # a pipe or a device would keep whoever reads it waiting
-        content = b"" if special else path.read_bytes()
+        content = b"" if special else _first_bytes(path, _LARGEST_TOML)
     except (OSError, ValueError) as error:  # some texts are no path at all
         why = getattr(error, "strerror", None) or "it is not a valid path"
         raise PolicyError((f"{_short(path)} cannot be read ({why}).",), remedy="Check the path.") from error
@@ -305,9 +314,23 @@ def _content_of(path: Path) -> bytes:
     return content
 
 
+def _first_bytes(path: Path, most: int) -> bytes:
+    """Return what a file holds; raises OSError where that is too much."""
+    with path.open("rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most:,} bytes")
+    return content
+
+
 def _parsed(content: bytes, path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(content.decode("utf-8"))
+        text = content.decode("utf-8")
+        if _LONG_KEY.search(_TOML_ASIDE.sub("", text)):
+            raise PolicyError((f"{_short(path)} has a key of too many parts.",), remedy="Fix that key.")
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise PolicyError((f"{_short(path)} is nested too deep.",), remedy="Use fewer brackets.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PolicyError((f"{_short(path)} is not valid TOML: {error}.",), remedy="Fix that line.") from error
 

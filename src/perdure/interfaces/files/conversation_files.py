@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from perdure.interfaces.files import prose, transcripts
 from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSource, SetZone
+from perdure.records.bounded_json import parse_json
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
 from perdure.records.message import Message
 
 STANDARD_INPUT: Final = "-"
 _SUFFIXES: Final = (".jsonl", ".md", ".txt")
-_SAMPLE: Final = 200
+_SAMPLE: Final = 200  # lines from which the format is told
+_SAMPLE_SIZE: Final = 1_000_000  # and no more than so many characters of them, about: they are in memory at once
 
 
 class Format(StrEnum):
@@ -95,9 +96,21 @@ def read_messages(
     source = InputSource(name, session or default, zone)
     with _open(path) as stream:
         lines = _read_lines(stream, source)
-        first = list(islice(lines, _SAMPLE))
+        first = _sample(lines)
         chosen = detect_format(first, Path(path).suffix.lower()) if format is Format.AUTO else format
         yield from _parse(chosen, first, chain(first, lines), source)
+
+
+def _sample(lines: Iterator[InputLine]) -> list[InputLine]:
+    """Return the first lines of a file."""
+    first: list[InputLine] = []
+    size = 0
+    for line in lines:
+        first.append(line)
+        size += len(line.text)
+        if len(first) == _SAMPLE or size > _SAMPLE_SIZE:
+            break
+    return first
 
 
 def _parse(
@@ -126,8 +139,8 @@ def detect_format(first: Sequence[InputLine], suffix: str) -> Format:
 
 def _is_object(text: str) -> bool:
     try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
+        return isinstance(parse_json(text), dict)
+    except ValueError:
         return False
 
 

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from perdure.interfaces.files.atomic_file import atomic_file, check_target
+from perdure.records.bounded_json import JsonTooLarge, parse_json
 from perdure.records.errors import InvalidInput, NotFound, StoreError
 from perdure.records.transfer import Line
 
 STDIO: Final = "-"
 PARQUET: Final = ".parquet"
-LONGEST: Final = 256 * 1024 * 1024  # the longest line that is read, in bytes
+LONGEST: Final = 32 * 1024 * 1024  # the longest line that is read unless the caller says otherwise, in bytes
 
 _AGAIN: Final = "Export again, or import the complete part with --partial."
 _to_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -49,22 +50,23 @@ def write_export(path: str, lines: Iterable[Line], *, force: bool = False) -> No
         put(out, lines)
 
 
-def export_reader(path: str, *, partial: bool = False) -> Callable[[], Iterator[Line]]:
-    """Return what reads an export from the beginning each time it is called.
+def export_reader(path: str, *, partial: bool = False, longest: int = LONGEST) -> Callable[[], Iterator[Line]]:
+    """Return what reads an export from the beginning each time it is called; one line is in memory at a time.
 
     Args:
         path: ``-`` for standard input, which can be read once.
         partial: A last line that was cut short is left out without a word.
+        longest: The longest line that is read, in bytes.
     """
     if path == STDIO:
-        return lambda: _lines(sys.stdin.buffer, "standard input", partial=partial)
+        return lambda: _lines(sys.stdin.buffer, "standard input", longest, partial=partial)
     if not Path(path).is_file():
         raise NotFound(f"There is no file {path}.", remedy="Check the path.")
     if path.endswith(PARQUET):
         from perdure.interfaces.files.parquet import read_parquet  # noqa: PLC0415  # an extra, and slow to load
 
-        return lambda: read_parquet(path)
-    return lambda: _file_lines(path, partial=partial)
+        return lambda: read_parquet(path, longest)
+    return lambda: _file_lines(path, longest, partial=partial)
 
 
 def _write_lines(out: Any, lines: Iterable[Line]) -> None:
@@ -77,10 +79,10 @@ def _write_gzip(out: IO[bytes], lines: Iterable[Line]) -> None:
         _write_lines(packed, lines)
 
 
-def _file_lines(path: str, *, partial: bool) -> Iterator[Line]:
+def _file_lines(path: str, longest: int, *, partial: bool) -> Iterator[Line]:
     try:
         with gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb") as file:
-            yield from _lines(file, path, partial=partial)
+            yield from _lines(file, path, longest, partial=partial)
     except EOFError:
         return  # a compressed file that was cut short: its last lines are missing, which is found by the reader
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -89,12 +91,19 @@ def _file_lines(path: str, *, partial: bool) -> Iterator[Line]:
         raise StoreError(f"{path} cannot be read ({error.strerror}).", remedy="Check its permissions.") from error
 
 
-def _lines(file: Any, name: str, *, partial: bool) -> Iterator[Line]:
+def _lines(file: Any, name: str, longest: int, *, partial: bool) -> Iterator[Line]:
     number = 0
-    while raw := file.readline(LONGEST):
+    while raw := file.readline(longest + 1):
         number += 1
+        if len(raw) > longest:
+            raise InvalidInput(
+                f"{name}, line {number}, is longer than {longest:,} bytes.",
+                remedy="A policy with larger limits.content_bytes reads longer lines.",
+            )
         try:
-            line = json.loads(raw)
+            line = parse_json(raw.decode("utf-8"))
+        except JsonTooLarge as error:
+            raise InvalidInput(f"{name}, line {number}, is not read: {error}.", remedy="Export again.") from error
         except ValueError as error:
             if raw.endswith(b"\n") or number == 1:
                 raise InvalidInput(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import IO, Any, Final
 
+from perdure.interfaces.files.parquet_pages import unpacked_size
+from perdure.records.bounded_json import parse_json
 from perdure.records.errors import InvalidInput, StoreError
 from perdure.records.transfer import Line
 
@@ -20,6 +23,9 @@ except ImportError as missing:
 ROWS: Final = 5000
 LARGE: Final = 8_000_000  # rows, and characters, of a row group at most: it is in memory at once
 
+_GROUP: Final = 64 * 1024 * 1024  # bytes that a group of rows may unpack to, besides two of the longest lines
+_MOST_ENTRIES: Final = 1_000_000  # of one list in what the file says of itself
+_READ: Final = ["namespace", "part", "data"]
 _HEAD: Final = "perdure.head"
 _TAIL: Final = "perdure.tail"
 _NAMED: Final = ("namespace", "part", "id", "text", "kind", "tier", "status")
@@ -51,23 +57,66 @@ def write_parquet(out: IO[bytes], lines: Iterable[Line]) -> None:
         writer.add_key_value_metadata({_HEAD: _to_json(head), _TAIL: _to_json(tail)})
 
 
-def read_parquet(path: str) -> Iterator[Line]:
+def read_parquet(path: str, longest: int) -> Iterator[Line]:
     """Yield the lines of an export again.
 
+    Args:
+        path: The file.
+        longest: The longest line that is read, in bytes.
+
     Raises:
-        InvalidInput: It is not a valid Parquet file, or not an export.
+        InvalidInput: It is not a valid Parquet file, not an export, or needs too much memory.
     """
     try:
-        with pq.ParquetFile(path) as file:
+        with (
+            Path(path).open("rb") as raw,
+            pq.ParquetFile(
+                path,
+                thrift_string_size_limit=longest,
+                thrift_container_size_limit=_MOST_ENTRIES,
+                read_dictionary=_READ,
+                pre_buffer=False,
+            ) as file,
+        ):
             own = file.metadata.metadata or {}
-            yield json.loads(own.get(_HEAD.encode(), b"{}"))
-            for batch in file.iter_batches(batch_size=1000, columns=["namespace", "part", "data"]):
-                for row in batch.to_pylist():
-                    yield {"part": row["part"], "namespace": row["namespace"], **json.loads(row["data"])}
-            yield json.loads(own.get(_TAIL.encode(), b"{}"))
+            yield _parsed(own.get(_HEAD.encode(), b"{}"), longest)
+            for group in range(file.num_row_groups):
+                _check_group(raw, file.metadata.row_group(group), 2 * longest + _GROUP)
+                for batch in file.iter_batches(batch_size=1000, row_groups=[group], columns=_READ, use_threads=False):
+                    yield from _lines(batch, longest)
+            yield _parsed(own.get(_TAIL.encode(), b"{}"), longest)
     except (pa.ArrowException, KeyError, OSError, TypeError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise InvalidInput(f"{path} is not a valid Parquet export ({reason}).", remedy="Export again.") from error
+
+
+def _check_group(raw: IO[bytes], group: Any, most: int) -> None:
+    """Refuse a group of rows whose pages unpack to more than is held in memory."""
+    size = sum(
+        unpacked_size(raw, column)
+        for column in map(group.column, range(group.num_columns))
+        if column.path_in_schema in _READ
+    )
+    if size > most:
+        raise ValueError(f"a group of rows unpacks to {size:,} bytes; {most:,} are read")
+
+
+def _lines(batch: Any, longest: int) -> Iterator[Line]:
+    """Yield the lines of a batch. A text stands in the dictionary of its column once, however many rows have it."""
+    for place, part, data in zip(*(batch.column(name) for name in ("namespace", "part", "data")), strict=True):
+        size = len(data.value.as_buffer()) if data.is_valid else 0
+        if size > longest:
+            raise ValueError(f"a row has {size:,} bytes; {longest:,} are read")
+        yield {"part": part.as_py(), "namespace": place.as_py(), **_parsed(data.value.as_buffer(), longest)}
+
+
+def _parsed(data: Any, longest: int) -> Line:
+    if len(data) > longest:
+        raise ValueError(f"a line has {len(data):,} bytes; {longest:,} are read")
+    line: Line = parse_json(bytes(data).decode("utf-8"))
+    return line
 
 
 def _cells(line: Line) -> dict[str, Any]:

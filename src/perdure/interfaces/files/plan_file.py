@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from perdure.interfaces.files.atomic_file import atomic_file, check_target
+from perdure.records.bounded_json import JsonTooLarge, parse_json
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.plan import Plan
 
 FORMAT: Final = 1
-LONGEST: Final = 1024 * 1024 * 1024
+LONGEST: Final = 128 * 1024 * 1024  # bytes: a plan is in memory whole
+_MOST_VALUES: Final = 8_000_000
 _KEYS: Final = {"perdure_plan", "summary", "plans", "digest"}
 _REMEDY: Final = "Make it again with `perdure plan`."
 
@@ -34,8 +36,13 @@ def write(path: str, plans: Sequence[Plan], *, force: bool = False) -> None:
         ensure_ascii=False,
         indent=1,
     )
+    data = text.encode()
+    if len(data) > LONGEST:
+        raise InvalidInput(
+            f"The plan has {len(data):,} bytes; {LONGEST:,} are read again.", remedy="Plan one namespace at a time."
+        )
     with atomic_file(file) as out:
-        out.write(text.encode())
+        out.write(data)
 
 
 def read(path: str) -> list[Plan]:
@@ -60,12 +67,16 @@ def _read_json(file: Path) -> Any:
     if not file.is_file():
         raise NotFound(f"There is no file {file}.", remedy="Check the path.")
     try:
-        if file.stat().st_size > LONGEST:
-            raise InvalidInput(f"{file} is larger than 1 GiB.", remedy=_REMEDY)
-        return json.loads(file.read_bytes())
+        with file.open("rb") as opened:
+            data = opened.read(LONGEST + 1)
+        if len(data) > LONGEST:
+            raise InvalidInput(f"{file} is larger than {LONGEST:,} bytes.", remedy=_REMEDY)
+        return parse_json(data.decode("utf-8"), values=_MOST_VALUES)
     except OSError as error:
         raise InvalidInput(f"{file} cannot be read ({error.strerror}).", remedy="Check its permissions.") from error
-    except (ValueError, RecursionError) as error:
+    except JsonTooLarge as error:
+        raise InvalidInput(f"{file} is not a plan: {error}.", remedy=_REMEDY) from error
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise InvalidInput(f"{file} is not a plan: it is not valid JSON.", remedy=_REMEDY) from error
 
 

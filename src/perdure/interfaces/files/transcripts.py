@@ -10,6 +10,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from perdure.interfaces.files.source_lines import InputLine, InputSource
+from perdure.records.bounded_json import parse_json
 from perdure.records.message import Message
 
 _WRITTEN_BY_AGENT: Final = (
@@ -34,8 +35,8 @@ _SECONDS_END: Final = 1e11
 def is_claude_code(text: str) -> bool:
     """Return whether a line is one of a Claude Code transcript."""
     try:
-        item = json.loads(text)
-    except (ValueError, RecursionError):
+        item = parse_json(text)
+    except ValueError:
         return False
     if not isinstance(item, dict) or not isinstance(item.get("type"), str) or "role" in item or "speaker" in item:
         return False
@@ -60,14 +61,14 @@ def messages(lines: Iterable[InputLine], source: InputSource, *, claude: bool) -
 def _parse_line(line: InputLine, source: InputSource, *, claude: bool) -> dict[str, Any] | None:
     """Return a line's object; None for the last line of a transcript that is just being written."""
     try:
-        item = json.loads(line.text)
-    except (ValueError, RecursionError) as error:
+        item = parse_json(line.text)
+    except ValueError as error:
         if claude and not line.whole:
             return None
         if line.number == 1 and line.text.lstrip().startswith("["):
             fault = "begins a JSON list, but JSONL has one object per line."
             raise source.error(line.number, fault, "Convert it, for example with `jq -c '.[]' FILE`.") from None
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else type(error).__name__
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise source.error(
             line.number, f"is not JSON ({reason}).", "Fix the line, or set the format with --format."
         ) from None

@@ -1,0 +1,203 @@
+"""A small file that becomes large in memory is refused, with what is wrong, within a bound of memory."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from conftest import WORDS_ONLY, finished, opened, python
+from perdure.interfaces.cli import app as cli
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of memory of POSIX")
+
+MEBI = 1 << 20
+BOUND = 700 * MEBI
+"""What a process may have beyond what it has once everything is loaded."""
+
+BOUNDED = """
+import json, resource, sys
+from perdure.interfaces.cli import app as cli
+from typer.testing import CliRunner
+from pathlib import Path
+import numpy, apsw, pyarrow.parquet  # they map much that they never use
+import perdure
+perdure.open(":memory:", policy={"embedder": {"model": "none"}}).remember("tea")
+now = int(next(l for l in Path("/proc/self/status").read_text().splitlines() if l.startswith("VmSize")).split()[1])
+bound = now * 1024 + int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+done = CliRunner().invoke(cli.app, sys.argv[2:], prog_name="perdure")
+print(json.dumps([done.exit_code, done.output[-2000:], repr(done.exception)]))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "policy.toml").write_text('[embedder]\nmodel = "none"\n')
+    monkeypatch.setenv("PERDURE_POLICY", str(tmp_path / "policy.toml"))
+    monkeypatch.setenv("PERDURE_STORE", str(tmp_path / "a.db"))
+    monkeypatch.chdir(tmp_path)
+    with opened(tmp_path / "a.db", WORDS_ONLY) as memory:
+        memory.remember_many([f"note {i}" for i in range(5)])
+    return tmp_path
+
+
+def bounded(*words):
+    """Run a command in a process whose memory is bounded; return its exit code and what it said."""
+    code, output, error = json.loads(finished(python(BOUNDED, BOUND, *words)))
+    assert "MemoryError" not in error + output, error + output
+    assert "Traceback" not in output
+    return code, output
+
+
+def exported(folder, name="good.jsonl"):
+    CliRunner().invoke(cli.app, ["export", name])
+    return (folder / name).read_bytes().splitlines(keepends=True)
+
+
+def packed(folder, *chunks):
+    """Write a compressed file of what can be many times larger; return its name."""
+    with gzip.open(folder / "evil.jsonl.gz", "wb", compresslevel=1) as out:
+        for chunk, times in chunks:
+            for _ in range(times):
+                out.write(chunk)
+    return "evil.jsonl.gz"
+
+
+BLANKS = (b" " * MEBI, 1024)
+NESTED = (b"[" * 200_000, 1)
+EMPTIES = (b"[]," * (MEBI // 3), 24)
+DEEP = (b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"\n", 1)
+LINES = {
+    "a gigabyte of blanks": ("longer than", [BLANKS]),
+    "a gigabyte of blanks after the head": ("longer than", ["head", BLANKS]),
+    "brackets without end": ("nested deeper than 100", [NESTED]),
+    "millions of empty lists": ("more than 500,000 values", [(b"[", 1), EMPTIES, (b"1]\n", 1)]),
+    "an object too deep": ("nested deeper than 100", ["head", DEEP]),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_an_import_needs_bounded_memory(folder, name):
+    message, chunks = LINES[name]
+    head = (exported(folder)[0], 1)
+    file = packed(folder, *(head if chunk == "head" else chunk for chunk in chunks))
+    code, said = bounded("import", file, "--store", "b.db", "--json")
+    assert (code, message in said) == (1, True), said
+    assert json.loads(said)["error"] == "InvalidInput"
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_an_ingest_needs_bounded_memory(folder, name):
+    _, chunks = LINES[name]
+    with (folder / "evil.jsonl").open("wb") as out:
+        for chunk, times in [c for c in chunks if c != "head"]:
+            for _ in range(min(times, 40)):
+                out.write(chunk)
+    code, said = bounded("ingest", "evil.jsonl", "--json")
+    assert (code, json.loads(said)["error"]) == (1, "InvalidInput"), said
+
+
+def test_an_ingest_looks_at_few_long_lines_before_it_reads_on(folder):
+    line = json.dumps(["x" * 15 * MEBI]).encode() + b"\n"
+    with (folder / "long.jsonl").open("wb") as out:
+        for _ in range(100):
+            out.write(line)
+    code, said = bounded("ingest", "long.jsonl", "--json")
+    assert (code, json.loads(said)["error"]) == (1, "InvalidInput"), said
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_plan_file_needs_bounded_memory(folder, name):
+    _, chunks = LINES[name]
+    with (folder / "plan.json").open("wb") as out:
+        for chunk, times in [c for c in chunks if c != "head"]:
+            for _ in range(min(times, 150)):
+                out.write(chunk)
+    code, said = bounded("apply", "plan.json", "--json")
+    assert (code, json.loads(said)["error"]) == (1, "InvalidInput"), said
+
+
+POLICIES = {
+    "a key of ten thousand parts": b"a" + b".a" * 10_000 + b" = 1\n",
+    "the same with quotes": b'"a"' + b' . "a"' * 10_000 + b" = 1\n",
+    "the same in a table": b"x = {a" + b".a" * 10_000 + b" = 1}\n",
+    "brackets without end": b"a = " + b"[" * 100_000,
+    "blanks": b" " * (300 * MEBI),
+}
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_policy_needs_bounded_memory(folder, name):
+    (folder / "evil.toml").write_bytes(POLICIES[name])
+    code, said = bounded("list", "--policy", "evil.toml", "--json")
+    assert (code, json.loads(said)["error"]) == (1, "PolicyError"), said
+
+
+# --- Parquet
+
+
+def parquet(folder, rows, **more):
+    """Write a Parquet file that says it is an export, of (group of (namespace, part, data), how many times)."""
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+
+    head, *_, tail = exported(folder)
+    kind = pa.dictionary(pa.int32(), pa.string())
+    schema = pa.schema([(name, kind) for name in ("namespace", "part", "data")])
+    with pq.ParquetWriter(folder / "evil.parquet", schema, compression="zstd", **more) as out:
+        for group, times in rows:
+            columns = [pa.array(column, pa.string()) for column in zip(*group, strict=True)]
+            places = pa.array(list(range(len(group))) * times, pa.int32())
+            out.write_table(pa.table([pa.DictionaryArray.from_arrays(places, c) for c in columns], schema=schema))
+        out.add_key_value_metadata({"perdure.head": head, "perdure.tail": tail})
+    return "evil.parquet"
+
+
+ROW = ("default", "memory")
+GROUPS = {
+    "one text of 250 MB": ("unpacks to", lambda: [([(*ROW, "x" * (250 * MEBI))], 1)], {"use_dictionary": False}),
+    "one text in a thousand rows": (
+        "a row has",
+        lambda: [([(*ROW, " " * (40 * MEBI))], 1000)],
+        {"dictionary_pagesize_limit": 99 * MEBI},
+    ),
+    "many texts": (
+        "unpacks to",
+        lambda: [([(*ROW, f"{i:>{MEBI}}") for i in range(150)], 1)],
+        {"use_dictionary": False},
+    ),
+    "brackets without end": ("nested deeper", lambda: [([(*ROW, "[" * 200_000)], 1)], {}),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_parquet_file_needs_bounded_memory(folder, name):
+    message, rows, more = GROUPS[name]
+    code, said = bounded("import", parquet(folder, rows(), **more), "--store", "b.db", "--json")
+    assert (code, message in said) == (1, True), said
+    assert json.loads(said)["error"] == "InvalidInput"
+
+
+def test_a_parquet_file_that_lies_about_its_pages_is_found_out(folder):
+    from pyarrow import parquet as pq
+
+    file = folder / parquet(folder, [([(*ROW, "x" * (250 * MEBI))], 1)], use_dictionary=False)
+    column = pq.ParquetFile(file).metadata.row_group(0).column(2)
+    data = file.read_bytes()
+    true, false = (_zigzag(size, 5) for size in (column.total_uncompressed_size, 1000))
+    end = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    assert data.count(true, end) >= 1
+    file.write_bytes(data[:end] + data[end:].replace(true, false))
+    assert pq.ParquetFile(file).metadata.row_group(0).column(2).total_uncompressed_size == 1000
+    code, said = bounded("import", "evil.parquet", "--store", "b.db", "--json")
+    assert (code, "unpacks to" in said) == (1, True), said
+
+
+def _zigzag(number, width):
+    """Return a number as Thrift writes it, in so many bytes."""
+    value = number << 1
+    return bytes((value >> 7 * i & 0x7F) | (0x80 if i < width - 1 else 0) for i in range(width))
