@@ -5,14 +5,20 @@ from __future__ import annotations
 import pytest
 from starlette.applications import Starlette
 
-from conftest import opened
+from conftest import WORDS_ONLY, opened
 from interfaces.pages.browsing import Browser, Hand
 from perdure.interfaces import pages
 
 
 @pytest.fixture
-def memory(tmp_path, clock):
-    with opened(tmp_path / "agent.db", clock=clock) as found:
+def policy():
+    """The policy of the store; a mark may give another one."""
+    return WORDS_ONLY
+
+
+@pytest.fixture
+def memory(tmp_path, clock, policy):
+    with opened(tmp_path / "agent.db", policy, clock) as found:
         yield found
 
 

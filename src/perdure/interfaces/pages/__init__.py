@@ -14,7 +14,17 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from perdure.interfaces.http.problems import status_of
-from perdure.interfaces.pages import changes, erasing, memories, overview, search
+from perdure.interfaces.pages import (
+    changes,
+    erasing,
+    facts,
+    memories,
+    memory_file,
+    overview,
+    plans,
+    questions,
+    search,
+)
 from perdure.interfaces.pages.asked import Answer, Asked, Shown
 from perdure.interfaces.pages.forms import FormRefused, Guard
 from perdure.interfaces.pages.rendering import FOLDER, respond
@@ -29,12 +39,18 @@ READ: Final[Mapping[str, Handler]] = {
     "/id": memories.find,
     "/change": changes.ask,
     "/erase": erasing.ask,
+    "/facts": facts.facts,
+    "/questions": questions.questions,
+    "/plans": plans.plans,
+    "/memory-md": memory_file.memory_file,
 }
 """Path -> handler of pages that only show."""
 WRITE: Final[Mapping[str, Handler]] = {
     "/change": changes.change,
     "/erase": erasing.erase,
     "/undo": changes.undo,
+    "/answer": questions.answer,
+    "/apply": plans.apply,
 }
 """Path -> handler of forms."""
 

@@ -45,6 +45,7 @@ ACTIONS: Final = (
     MemoryAction("confirm", "Still true", _is_fact, effect=_then("last confirmed", "earlier", "now")),
     MemoryAction("correct", "Correct", _is_fact, "value"),
     MemoryAction("deny", "Not true", _is_fact, "reason", _then("believed", "yes", "no: invalidated")),
+    MemoryAction("both", "Both are true", _is_fact, effect=_then("in conflict", "yes", "no: both are believed")),
     MemoryAction("update", "Replace", lambda m: _active(m) and m.kind is not Kind.FACT, "content"),
     MemoryAction("archive", "Archive", _active, "reason", _leaves),
     MemoryAction("restore", "Restore", lambda m: m.status is Status.ARCHIVED, effect=_then("in view", "no", "yes")),
@@ -88,7 +89,7 @@ def _values(item: MemoryItem, action: MemoryAction, words: str) -> dict[str, Any
     return {
         "item": item,
         "action": action,
-        "summary": VERBS[action.verb].summary,
+        "summary": VERBS[action.verb].summary.replace("``", ""),
         "effect": action.effect(item) if action.effect else None,
         "words": words,
         "sure": not action.asks or action.asks == "reason" or bool(words),

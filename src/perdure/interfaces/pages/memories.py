@@ -40,7 +40,7 @@ def memory(asked: Asked) -> Answer:
         "history": _history(why.history),
         "more": max(len(why.history) - _ENTRIES, 0),
         "edges": asked.memory.edges(item.id) if item.status == "active" else [],
-        "actions": actions(item),
+        "actions": [a for a in actions(item) if a.verb != "both" or _is_contested(why)],
         "links": [(kind, other, _peek(asked, other)) for kind, other, _ in why.links[:20]],
     }
     return Shown("memory", "Memory", values)
@@ -80,6 +80,10 @@ def _history(entries: tuple[Entry, ...]) -> list[list[Entry]]:
     for entry in entries:
         operations.setdefault(entry.operation_id, {}).setdefault(entry.because, entry)
     return [list(reasons.values()) for reasons in operations.values()][::-1][:_ENTRIES]
+
+
+def _is_contested(why: Explanation) -> bool:
+    return why.fact is not None and any(clash.outcome == "open" for clash in why.fact.conflicts)
 
 
 def _of_fact(why: Explanation) -> list[Block]:

@@ -56,7 +56,7 @@ def sentence(stats: Stats) -> str:
     told = f"{', '.join(first)} and {last}" if first else last
     tokens = sum(size.tokens for size in stats.sizes.get("tier", {}).values())
     hidden = sum(n for status, n in stats.statuses.items() if status != "active")
-    kept = f" {counted(hidden, 'more')[:-1] if hidden != 1 else '1 more'} kept out of view." if hidden else ""
+    kept = f" {hidden:,} more {'is' if hidden == 1 else 'are'} kept out of view." if hidden else ""
     return f"{told} are in view, {tokens:,} tokens in all.{kept}" if stats.memories > 1 else f"{told} is in view.{kept}"
 
 

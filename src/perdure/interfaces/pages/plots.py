@@ -31,6 +31,14 @@ class DrawnSignal:
     marks: Sequence[float] = ()  # days on which something happened
 
 
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A part of an axis of time, from 0 to 1."""
+
+    begin: float
+    end: float
+
+
 def stacked(bars: Sequence[Bar], label: str) -> Markup:
     """Return one bar of parts side by side."""
     total = sum(bar.amount for bar in bars)
@@ -87,6 +95,16 @@ def curve(signal: DrawnSignal, label: str, height: int = 56) -> Markup:
     if len(signal.future) > 1:
         parts.append(Markup('<path class="line ahead" d="{}"/>').format(path(signal.future)))
     return _drawing(label, height, _JOIN.join(parts), "curve", stretch=True)
+
+
+def periods(true: Period, believed: Period, label: str) -> Markup:
+    """Return when something was true, above, and when it was believed, below, on one axis of time."""
+    bar = Markup('<rect class="{}" x="{:.1f}" y="{}" width="{:.1f}" height="{}"/>')
+    parts = [
+        bar.format(kind, one.begin * _WIDTH, y, max((one.end - one.begin) * _WIDTH, 4), tall)
+        for kind, one, y, tall in (("shade0", true, 2, 9), ("shade2", believed, 13, 4))
+    ]
+    return _drawing(label, 20, _JOIN.join(parts), "periods", stretch=True)
 
 
 def _drawing(label: str, height: float, inside: Markup, kind: str, *, stretch: bool = False) -> Markup:

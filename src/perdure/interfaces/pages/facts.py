@@ -1,0 +1,97 @@
+"""Facts by the people and things that they are about: when each was true, and when it was believed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from perdure.interfaces.pages.asked import Answer, Asked, Shown
+from perdure.interfaces.pages.plots import Period, periods
+from perdure.interfaces.views.knowledge import period, state, true_period
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from perdure.knowledge.records.results import FactLine
+
+_ENTITIES: Final = 100
+_FACTS: Final = 100
+_BELIEVED: Final = frozenset({"active", "aging"})
+_AT_LEAST: Final = 86_400.0  # seconds that a timeline spans
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One fact of a timeline."""
+
+    fact: FactLine
+    true: str  # when it was true, in words
+    believed: str  # when it was believed, in words
+    state: str  # what became of it
+    is_believed: bool
+    plot: Markup  # both, on the axis of time that all rows share
+
+
+def facts(asked: Asked) -> Answer:
+    """Show the entities and what contradicts itself; of one entity everything that was believed."""
+    named = asked.query.get("entity", "").strip()
+    if named:
+        return _of_entity(asked, named)
+    place = asked.namespace
+    found = asked.memory.facts(namespace=place, limit=_FACTS)
+    values = {
+        "entities": asked.memory.entities(place, limit=_ENTITIES),
+        "conflicts": conflicts(found),
+        "found": found,
+        "hint": "" if found else asked.memory.no_facts,
+    }
+    return Shown("facts", "Facts", values)
+
+
+def conflicts(found: Sequence[FactLine]) -> list[list[FactLine]]:
+    """Return the facts that contradict each other, each conflict once with all of its sides."""
+    known, seen = {f.id: f for f in found}, set[str]()
+    groups: list[list[FactLine]] = []
+    for fact in found:
+        if fact.contested and fact.id not in seen:
+            sides = [fact, *(known[i] for i in fact.contested if i in known)]
+            seen.update(side.id for side in sides)
+            groups.append(sides)
+    return groups
+
+
+def _of_entity(asked: Asked, named: str) -> Answer:
+    timeline = asked.memory.timeline(named, namespace=asked.namespace)
+    now = asked.memory.now
+    begins = [moment(f.valid_from) for f in timeline.facts] + [moment(f.believed_from) for f in timeline.facts]
+    first = min((at for at in begins if at), default=now)
+    values = {
+        "timeline": timeline,
+        "rows": [_row(f, first, now) for f in reversed(timeline.facts)],
+        "first": first,
+        "now": now,
+        "conflicts": conflicts([f for f in timeline.facts if f.state in _BELIEVED]),
+        "entity": asked.memory.entity(timeline.entity, namespace=asked.namespace),
+    }
+    return Shown("entity", timeline.name, values)
+
+
+def _row(fact: FactLine, first: datetime, now: datetime) -> Row:
+    span = max((now - first).total_seconds(), _AT_LEAST)
+
+    def share(text: str, open_end: float) -> float:
+        at = moment(text)
+        return open_end if at is None else (at - first).total_seconds() / span
+
+    true = Period(share(fact.valid_from, 0.0), share(fact.valid_to, 1.0))
+    believed = Period(share(fact.believed_from, 0.0), share(fact.believed_to, 1.0))
+    words = true_period(fact.valid_from, fact.valid_to, fact.state), period(fact.believed_from, fact.believed_to)
+    label = f"True {words[0]}, believed {words[1]}"
+    return Row(fact, *words, state(fact.state), fact.state in _BELIEVED, periods(true, believed, label))
+
+
+def moment(text: str) -> datetime | None:
+    """Return an instant that a result tells as text, such as ``2026-11-21 09:30 UTC``; None where it is open."""
+    return datetime.strptime(text, "%Y-%m-%d %H:%M UTC").replace(tzinfo=UTC) if text else None

@@ -1,0 +1,165 @@
+"""What maintenance would do, to apply whole or in part; what was done, to undo; and what another policy would do."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
+from perdure.interfaces.pages.plots import Bar, stacked
+from perdure.interfaces.views.values import counted
+from perdure.records.canonical_json import encoded
+from perdure.records.errors import ConflictError, InvalidInput
+from perdure.records.policy import PRESETS
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from perdure.records.plan import Change, Plan
+    from perdure.records.report import BacktestResult, Lived, Operation, Report, TierMove
+
+_SHOWN: Final = 50  # moves of a preview that are listed
+_OPERATIONS: Final = 15
+_MOST_OPERATIONS: Final = 500
+_RECALLS: Final = 200  # past recalls that another policy is tried on
+_DIGEST_BYTES: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedMove:
+    """One move of a preview, to choose."""
+
+    move: TierMove
+    content: str  # the memory's words
+    mark: str  # names the memory and exactly this move; a later preview has the same where nothing has changed
+
+
+def plans(asked: Asked) -> Answer:
+    """Show what was done, and if asked for what maintenance would do."""
+    place = asked.namespace
+    preview = _preview(asked) if asked.query.get("preview") else None
+    limit = asked.number("limit", _MOST_OPERATIONS if asked.query.get("operation") else _OPERATIONS, _MOST_OPERATIONS)
+    operations = cast("list[Operation]", asked.memory.history(namespace=place, limit=limit))
+    values = {
+        "preview": preview,
+        "operations": operations,
+        "more": min(limit * 4, _MOST_OPERATIONS) if limit == len(operations) < _MOST_OPERATIONS else 0,
+        "named": asked.query.get("operation", ""),
+        "presets": sorted(PRESETS),
+        "state": asked.memory.upkeep_state(place),
+        "trial": _trial(asked) if asked.query.get("try") else None,
+    }
+    return Shown("plans", "Plans", values)
+
+
+def _preview(asked: Asked) -> dict[str, Any]:
+    report = asked.memory.sweep(dry_run=True, namespace=asked.namespace)
+    marked = marks(report.plans)
+    listed = [m for m in report.moved if m.id in marked][:_SHOWN]
+    moves = [ProposedMove(m, _content(asked, m.id), marked[m.id]) for m in listed]
+    whole = _digest(sorted(marked.values()))
+    return {"report": report, "moves": moves, "all": whole, "plot": _plot(report), "hides": _hides(report)}
+
+
+def _hides(report: Report) -> int:
+    return sum(plan.hides for plan in report.plans)
+
+
+def _plot(report: Report) -> Markup:
+    tally = Counter(m.move for m in report.moved).most_common(5)
+    return stacked([Bar(name, many, shade) for shade, (name, many) in enumerate(tally)], "Moves that would be made")
+
+
+def _content(asked: Asked, identity: str) -> str:
+    found = asked.memory.get(identity, include_archived=True)
+    return found.content if found else ""
+
+
+def marks(plans_made: Sequence[Plan]) -> dict[str, str]:
+    """Return memory -> a mark of everything that plans change about it; the same change has the same mark."""
+    changes: dict[str, list[Change]] = {}
+    for plan in plans_made:
+        for change in plan.changes:
+            changes.setdefault(change.id, []).append(change)
+    return {i: f"{i}:{_digest([_told(c) for c in some])}" for i, some in changes.items()}
+
+
+def _told(change: Change) -> list[Any]:
+    rows = [
+        None if row is None else {k: str(v) for k, v in row.items() if k != "op"}
+        for row in (change.before, change.after)
+    ]
+    return [change.target.value, *rows, change.because]
+
+
+def _digest(data: Any) -> str:
+    return blake2b(encoded(data).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def apply(asked: Asked) -> Answer:
+    """Apply what was previewed, or the part that was chosen; refused where it is not what would be done now.
+
+    Raises:
+        ConflictError: Something has changed since; nothing was written.
+    """
+    report = asked.memory.sweep(dry_run=True, namespace=asked.namespace)
+    marked = marks(report.plans)
+    if asked.given("all"):
+        if asked.given("all") != _digest(sorted(marked.values())):
+            raise _changed(len(marked))
+        chosen = list(report.plans)
+    else:
+        chosen = list(_part(report.plans, marked, asked.form.get("chosen", ())))
+    done = asked.memory.apply_all(chosen)
+    return Elsewhere(asked.link("/plans", done=done.operation))
+
+
+def _part(made: Sequence[Plan], marked: dict[str, str], chosen: Sequence[str]) -> Iterator[Plan]:
+    """Yield plans with only the changes of chosen memories."""
+    if not chosen:
+        raise InvalidInput("Nothing is chosen.", remedy="Choose at least one move.")
+    known = {mark: identity for identity, mark in marked.items()}
+    if gone := [mark for mark in chosen if mark not in known]:
+        raise _changed(len(gone))
+    ids = {known[mark] for mark in chosen}
+    for plan in made:
+        changes = tuple(change for change in plan.changes if change.id in ids)
+        if changes:
+            some = counted(len({change.id for change in changes}), "memory")
+            yield replace(plan, changes=changes, note=f"{plan.operation}: the part chosen by a person, {some}")
+
+
+def _changed(many: int) -> ConflictError:
+    told = f"What maintenance would do has changed for {counted(many, 'memory')} since; nothing was written."
+    return ConflictError(told, remedy="Preview it again.")
+
+
+def _trial(asked: Asked) -> dict[str, Any]:
+    """Try another policy on the past."""
+    found = asked.memory.backtest(_policy(asked), asked.namespace, limit=_RECALLS)
+    sides = [
+        (name, lived, _lived(lived, found)) for name, lived in (("Today's", found.now), ("The other", found.other))
+    ]
+    return {"found": found, "sides": sides}
+
+
+def _policy(asked: Asked) -> dict[str, Any]:
+    preset, text = asked.query.get("preset", ""), asked.query.get("policy", "").strip()
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"The policy cannot be read: {error}.", remedy="Write TOML, as in perdure.toml.") from error
+    return {"preset": preset, **given} if preset else given
+
+
+def _lived(lived: Lived, _: BacktestResult) -> Markup:
+    bars = [
+        Bar("in view in full", lived.visible - lived.shortened, 0),
+        Bar("shortened", lived.shortened, 2),
+        Bar("hidden", lived.hidden, 4),
+    ]
+    return stacked(bars, f"{lived.visible:,} in view, {lived.shortened:,} of them shortened, {lived.hidden:,} hidden")

@@ -1,0 +1,183 @@
+"""Facts, questions, plans and MEMORY.md on the pages: what a person decides there, and takes back."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from conftest import WORDS_ONLY
+from interfaces.pages.browsing import words
+
+
+def said(memory, value, subject="Maya", predicate="drink", **more):
+    fact = {"subject": subject, "predicate": predicate, "value": value, **more}
+    return memory.remember(f"{subject} {predicate} {value}.", facts=[fact])
+
+
+@pytest.fixture
+def history(memory, clock):
+    """A fact that replaced another one after ten days."""
+    said(memory, "tea")
+    clock.passes(days=10)
+    said(memory, "coffee", replaces="tea")
+
+
+learning = pytest.mark.parametrize("policy", [{**WORDS_ONLY, "preset": "facts"}])
+"""For a test of facts that are read in messages."""
+
+
+@pytest.fixture
+def conflict(memory, clock):
+    """Two values of a fact, neither clearly right."""
+    for session, day in (("s1", "Friday"), ("s2", "Monday")):
+        words_said = f"Remember, Gai Media prefers {day} deliveries."
+        memory.ingest([{"content": words_said, "role": "user", "at": clock().isoformat()}], session=session)
+        clock.passes(days=1)
+    found = [f for f in memory.facts() if f.contested]
+    assert len(found) == 2
+    return found
+
+
+def marks(html):
+    return [unescape(mark) for mark in re.findall(r'name="chosen" value="([^"]*)"', html)]
+
+
+def test_the_timeline_of_an_entity_has_both_axes(browser, history, clock):
+    clock.passes(days=10)
+    text = words(browser.get("/facts?entity=maya"))
+    assert "tea 2026-01-01 to 2026-01-11" in re.sub(r"\s+", " ", text)
+    assert "superseded" in text
+    html = browser.get("/facts?entity=maya").text
+    assert html.count('class="plot periods"') == 2
+    # half of the axis for what was true for the first ten days of twenty
+    widths = re.findall(r'class="shade0" x="([\d.]+)" y="2" width="([\d.]+)"', html)
+    assert widths == [("320.0", "320.0"), ("0.0", "320.0")]
+
+
+def test_entities_are_listed_with_their_facts(browser, history):
+    text = words(browser.get("/facts"))
+    assert "People and things Maya" in text
+    assert "Maya drink coffee" in text
+
+
+def test_an_entity_that_is_not_known_is_told_of(browser, history):
+    assert browser.get("/facts?entity=nobody").status_code == 404
+
+
+def test_an_answer_is_written_down_and_undone(browser, memory, clock):
+    said(memory, "tea")
+    clock.passes(days=100)
+    page = browser.get("/questions")
+    assert "Is that still so?" in words(page)
+    reply = browser.answer(page, "/answer", verdict="confirm")
+    assert "No questions wait." in words(reply)
+    assert memory.review() == []
+    browser.answer(reply, "/undo")
+    assert len(memory.review()) == 1
+
+
+def test_a_question_is_answered_with_another_value(browser, memory, clock):
+    said(memory, "tea")
+    clock.passes(days=100)
+    browser.answer(browser.get("/questions"), "/answer", verdict="correct", value="coffee")
+    assert [f.value for f in memory.facts()] == ["coffee"]
+
+
+def test_an_answer_without_a_value_is_refused_in_words(browser, memory, clock):
+    said(memory, "tea")
+    clock.passes(days=100)
+    reply = browser.answer(browser.get("/questions"), "/answer", verdict="correct", value=" ")
+    assert reply.status_code == 422
+    assert "The right value is missing." in words(reply)
+
+
+@pytest.fixture
+def due(memory, clock):
+    """Four memories of which maintenance would move each."""
+    kept = [memory.remember(f"The {name} server listens on port {n}.").id for n, name in enumerate("abcd", 8080)]
+    clock.passes(days=40)
+    return kept
+
+
+def test_what_maintenance_would_do_is_shown_and_applied_in_part_and_undone(browser, memory, due):
+    page = browser.get("/plans?preview=1")
+    assert "4 moves" in words(page)
+    before = {i: memory.get(i).tier for i in due}
+    reply = browser.answer(page, "/apply", chosen=marks(page.text)[:2])
+    moved = [i for i in due if memory.get(i).tier != before[i]]
+    assert len(moved) == 2
+    assert "the part chosen by a person, 2 memories" in words(reply)
+    assert len(memory.sweep(dry_run=True).moved) == 2
+    browser.answer(reply, "/undo")
+    assert {i: memory.get(i).tier for i in due} == before
+
+
+def test_applying_all_does_what_a_sweep_would(browser, memory, due):
+    page = browser.get("/plans?preview=1")
+    whole = re.search(r'name="all" value="(\w+)"', page.text).group(1)
+    browser.answer(page, "/apply", all=whole)
+    assert memory.sweep(dry_run=True).moved == ()
+
+
+def test_a_plan_that_has_changed_since_is_refused_whole(browser, memory, due):
+    page = browser.get("/plans?preview=1")
+    memory.pin(due[0])
+    chosen = [mark for mark in marks(page.text) if mark.startswith((due[0], due[1]))]
+    reply = browser.answer(page, "/apply", chosen=chosen)
+    assert reply.status_code == 409
+    assert "has changed for 1 memory since; nothing was written" in words(reply)
+    whole = re.search(r'name="all" value="(\w+)"', page.text).group(1)
+    assert browser.answer(page, "/apply", all=whole).status_code == 409
+    assert len(memory.sweep(dry_run=True).moved) == 3
+
+
+def test_a_mark_that_was_made_up_is_refused(browser, memory, due):
+    page = browser.get("/plans?preview=1")
+    assert browser.answer(page, "/apply", chosen=[f"{due[0]}:0000"]).status_code == 409
+    assert browser.answer(page, "/apply").status_code == 422
+    assert len(memory.sweep(dry_run=True).moved) == 4
+
+
+def test_what_was_done_is_listed_and_undone(browser, memory):
+    memory.remember("Deploys happen on Tuesdays.")
+    page = browser.get("/plans")
+    assert "remember 1 memory" in words(page)
+    reply = browser.answer(page, "/undo")
+    assert memory.list() == []
+    assert "undone" in words(reply)
+    refused = browser.answer(page, "/undo")
+    assert "was already undone" in words(refused)
+
+
+def test_another_policy_is_tried_beside_todays(browser, memory, due):
+    memory.recall("Which server listens on port 8080?")
+    text = words(browser.get("/plans", params={"try": 1, "policy": "[tiers]\nwarm_quiet_days = 1.0"}))
+    found = memory.backtest({"tiers": {"warm_quiet_days": 1.0}}, limit=200)
+    assert f"in view {found.other.visible}" in text
+    assert "1 past recall asked again" in text
+    assert "cannot be read" in words(browser.get("/plans", params={"try": 1, "policy": "no = [toml"}))
+
+
+def test_memory_md_is_shown_for_each_profile(browser, memory):
+    memory.remember("Deploys happen on Tuesdays.")
+    shown = browser.get("/memory-md")
+    assert memory.digest().splitlines()[-2] in unescape(shown.text)
+    other = browser.get("/memory-md?profile=hermes")
+    assert 'aria-current="true">hermes' in other.text
+
+
+@learning
+def test_sides_of_a_conflict_stand_beside_each_other_and_one_is_chosen(browser, memory, conflict):
+    text = words(browser.get("/facts"))
+    assert "In conflict" in text
+    assert text.index("Friday") < text.index("This is right") < text.index("Monday") < text.index("People and things")
+    browser.fill(f"/change?id={conflict[0].id}&verb=confirm", "/change", sure="1")
+    assert [f.value for f in memory.facts()] == [conflict[0].value]
+
+
+@learning
+def test_both_sides_of_a_conflict_may_be_true(browser, memory, conflict):
+    browser.fill(f"/change?id={conflict[0].id}&verb=both", "/change", sure="1")
+    assert [f.contested for f in memory.facts()] == [(), ()]
