@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import ClassVar, Final, Literal
 
 Fault = Literal["caller", "policy", "store", "machine", "conflict"]
 
 
 _LONGEST: Final = 100
+_MOST_PROBLEMS: Final = 50
+_SHORT: Final = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _LONGEST + 1
 
 
 def given(value: object) -> str:
-    """Return how an error shows a value that it refuses: as Python writes it, cut where it is long."""
-    shown = repr(value)
+    """Return how an error shows a value that it refuses: as Python writes it, cut where it is long, deep or huge."""
+    try:
+        shown = repr(value) if isinstance(value, str) else _SHORT.repr(value)
+    except (ValueError, RecursionError):  # a whole number of thousands of digits; nesting behind a class of its own
+        shown = f"a value of type {type(value).__name__}"
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
 
 
@@ -50,7 +57,7 @@ class OlderThanHorizon(InvalidInput):
 
 
 class PolicyError(PerdureError, ValueError):
-    """The policy has one or more faults; all of them are listed.
+    """The policy has one or more faults; the message lists the first 50.
 
     Attributes:
         problems: One sentence for each fault.
@@ -60,8 +67,10 @@ class PolicyError(PerdureError, ValueError):
 
     def __init__(self, problems: tuple[str, ...], *, remedy: str = "") -> None:
         self.problems = problems
+        listed = " ".join(f"({i}) {p}" for i, p in enumerate(problems[:_MOST_PROBLEMS], 1))
+        more = f" And {len(problems) - _MOST_PROBLEMS:,} more." if len(problems) > _MOST_PROBLEMS else ""
         super().__init__(
-            "The policy was refused: " + " ".join(f"({i}) {p}" for i, p in enumerate(problems, 1)),
+            f"The policy was refused: {listed}{more}",
             remedy=remedy or "Fix each point; `perdure policy show` prints every key with its bounds.",
         )
 

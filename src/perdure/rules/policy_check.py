@@ -41,7 +41,9 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
     defaults, chosen = Policy(), {}
     known = sections()
     problems += [
-        f"unknown section [{name}]; the sections are {', '.join(known)}." for name in given if name not in known
+        f"unknown section [{str(name)[:100]}]; the sections are {', '.join(known)}."
+        for name in given
+        if name not in known
     ]
     for name in known:
         own = given.get(name, {})
@@ -68,7 +70,7 @@ def _section(name: str, kind: type, given: Mapping[str, Any]) -> tuple[dict[str,
             problems.append(f"{name}.{key} was replaced by {by}: remove it, or set {by}.")
             continue
         if key not in known:
-            problems.append(f"unknown key {key!r} in [{name}]; its keys are {', '.join(known)}.")
+            problems.append(f"unknown key {str(key)[:100]!r} in [{name}]; its keys are {', '.join(known)}.")
             continue
         value = given_value
         if isinstance(value, str):

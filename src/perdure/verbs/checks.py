@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.records.damage import CheckScope
@@ -22,6 +23,7 @@ else:
 
 _MILLION: Final = 1_000_000
 _LONGEST: Final = 1000  # characters of a text for which nothing else is declared
+_MOST: Final = 10_000  # items of a list for which nothing else is declared
 
 
 def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,36 +177,40 @@ def _texts(parameter: Parameter, value: Any) -> list[str]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         raise InvalidInput(f"{parameter.name} must be a list of strings.", remedy="Pass for example ['one', 'two'].")
     longest = parameter.param.longest or _LONGEST
-    texts = dict.fromkeys(checked_text(v, f"each of {parameter.name}", longest=longest) for v in value)
+    items = _items(parameter, value)
+    texts = dict.fromkeys(checked_text(item, f"each of {parameter.name}", longest=longest) for item in items)
     if parameter.param.refers is not None:
         texts = dict.fromkeys(checked_id(text, f"each of {parameter.name}") for text in texts)
-    return _counted(parameter, list(texts))
+    return list(texts)
 
 
 def _choices(parameter: Parameter, value: Any) -> list[str]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         raise InvalidInput(f"{parameter.name} must be a list.", remedy=f"Pass for example [{parameter.choices[0]!r}].")
-    return _counted(parameter, [_choice(parameter, v) for v in value])
+    return [_choice(parameter, item) for item in _items(parameter, value)]
 
 
 def _objects(parameter: Parameter, value: Any) -> Any:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         raise InvalidInput(f"{parameter.name} must be a list.", remedy="Pass a list of dicts.")
-    return value
+    return _items(parameter, value)
 
 
 def _texts_or_object(parameter: Parameter, value: Any) -> Any:
     return value if isinstance(value, Mapping) else _texts(parameter, value)
 
 
-def _counted(parameter: Parameter, values: list[str]) -> list[str]:
-    least, most = parameter.param.least, parameter.param.most
-    if len(values) < least or (most is not None and len(values) > most):
-        span = f"at least {least}" if most is None else f"{least:,} to {most:,}"
+def _items(parameter: Parameter, values: Iterable[Any]) -> list[Any]:
+    """Return the items of a list, as many as declared; of one that never ends no more are read."""
+    least, most = parameter.param.least, parameter.param.most or _MOST
+    items = list(islice(values, most + 1))
+    if not least <= len(items) <= most:
+        span = f"{least:,} to {most:,}" if least else f"at most {most:,}"
+        had = "more" if len(items) > most else f"{len(items):,}"
         raise InvalidInput(
-            f"{parameter.name} must have {span} items, not {len(values):,}.", remedy="Split it into several calls."
+            f"{parameter.name} must have {span} items, not {had}.", remedy="Split it into several calls."
         )
-    return values
+    return items
 
 
 _BY_KIND: Final[Mapping[str, Callable[[Parameter, Any], Any]]] = {
