@@ -282,6 +282,11 @@ def test_facts_timelines_sheets_and_summaries(place, facts, mode):
         error = await refused(client, "review", id=done["id"], verdict="confirm", reason="closed")
         assert "Only deny, keep and drop" in error["message"]
         assert (await call(client, "learn", sessions=["s200"]))["created"] == []
+        claim = {"subject": "Gai Media", "predicate": "delivery day preference", "value": "Sunday"}
+        told = await client.call_tool("learn", {"claims": [claim]})
+        assert len(told.structured_content["related"]) == 1
+        assert "If one of these no longer holds: update(" in told.content[0].text
+        assert "Gai Media: delivery day preference: Thursday" in told.content[0].text
         assert (await refused(client, "timeline", entity="Nobody Inc"))["error"] == "NotFound"
         assert (await refused(client, "facts", limit=0))["error"] == "InvalidInput"
 

@@ -5,6 +5,7 @@ import pytest
 import perdure
 from conftest import Clock, HashEmbedder
 from perdure.interfaces.views import Request
+from perdure.interfaces.views.knowledge import view_learnt
 from perdure.interfaces.views.memory import view_remembered
 from perdure.interfaces.views.model import render_text
 
@@ -49,6 +50,23 @@ def test_the_reply_is_short_whatever_is_near(words):
         )
         assert done.predicates
         assert tokens(reply(done)) <= 120
+
+
+@pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
+def test_the_reply_to_facts_in_no_memory_is_as_short(words):
+    with perdure.open(":memory:", None, Clock(), embedder=HashEmbedder()) as memory:
+
+        def claims(value):
+            other = [{"subject": words[:60], "predicate": f"{words[:30]} {i}", "value": "x"} for i in range(4)]
+            return [{"subject": words[:60], "predicate": "place", "value": f"{words[:80]} {value}"}, *other]
+
+        for number in range(5):
+            memory.remember(f"{number} {words * 9}", facts=claims(number))
+        done = memory.learn(claims=[*claims(9), {"subject": words[:60], "predicate": "colour", "value": "red"}])
+        assert (len(done.related), bool(done.asked)) == (3, True)
+        told = render_text(view_learnt(done, Request("learn", {})))
+        assert tokens(told) <= 120
+        assert "If one of these no longer holds" in told
 
 
 def test_short_memories_are_told_whole_and_nothing_near_says_nothing():

@@ -282,6 +282,22 @@ def test_the_reply_names_what_may_be_about_the_same_without_embedding_it_twice(c
         assert [(k.subject, k.predicates) for k in reply.predicates] == [("Ana", ("like",))]
 
 
+def test_facts_in_no_memory_are_answered_with_what_is_near_them(clock):
+    drink = {"subject": "Ana", "predicate": "usual drink", "value": "green tea"}
+    with perdure.open(":memory:", None, clock, embedder=HashEmbedder()) as memory:
+        memory.remember("The printer is out of paper.")
+        near = memory.remember("The weekly team meeting is on Monday at ten.")
+        memory.remember("Ana drinks green tea.", facts=[drink])
+        met = {"subject": "weekly team meeting", "predicate": "day", "value": "Monday at ten"}
+        reply = memory.learn(claims=[met, {**drink, "predicate": "breakfast drink"}])
+        assert [r.id for r in reply.related] == [near.id]
+        assert [(k.subject, k.near) for k in reply.predicates] == [("Ana", (("breakfast_drink", "usual_drink"),))]
+        for number in range(6):
+            memory.remember(f"The weekly team meeting in room {number} is on Monday at ten.")
+        assert len(memory.learn(claims=[{**met, "predicate": "time", "value": "is on Monday at ten"}]).related) == 3
+        assert memory.learn(claims=[{"subject": "Zed", "predicate": "height", "value": "2 m"}]).related == ()
+
+
 def test_several_memories_say_facts_in_one_operation(memory):
     job = {"subject": "Bo", "predicate": "job", "value": "baker"}
     rows = [

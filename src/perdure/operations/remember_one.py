@@ -147,10 +147,31 @@ def _is_shown(record: Record, done: Remembered) -> bool:
     return state.status is Status.ACTIVE and seen
 
 
-def related_memories(ctx: Context, namespace: str, ids: Sequence[str]) -> tuple[RelatedMemory, ...]:
-    """Return the first of some memories that all may see, as a reply tells them."""
-    found = ctx.store.get(namespace, list(ids)[: 3 * _MOST]) if ids else []
-    shown = (r for r in found if (r.state.status, r.state.scope) == (Status.ACTIVE, Scope.LONG_TERM))
+def related_memories(
+    ctx: Context, decisions: Decisions, told: Sequence[str], facts: Iterable[str]
+) -> tuple[RelatedMemory, ...]:
+    """Return at most three memories that all may see and that may be about the same things as new facts.
+
+    Args:
+        ctx: The store, and more.
+        decisions: The operation that brings the facts in.
+        told: Memories that say something of the same subjects and predicates.
+        facts: Ids of the facts; notes and messages near one of them follow, the nearest first.
+    """
+    cosines: dict[str, float] = {}
+    for fact in facts:
+        for other, cosine in decisions.neighbours.get(fact, ()):
+            if cosine >= _NEAR:
+                cosines[other] = max(cosine, cosines.get(other, 0.0))
+    near = sorted(cosines, key=lambda i: -cosines[i])
+    ids = list(dict.fromkeys((*told, *near)))[: 3 * _MOST]
+    found = ctx.store.get(decisions.namespace, ids) if ids else []
+    shown = (
+        r
+        for r in found
+        if (r.state.status, r.state.scope) == (Status.ACTIVE, Scope.LONG_TERM)
+        and (r.id in told or r.state.kind is not Kind.FACT)
+    )
     return tuple(map(_related, islice(shown, _MOST)))
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, PlainText, Quote, Table, Text, command
+from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, PlainText, Quote, Table, Text
+from perdure.interfaces.views.memory import view_beside
 from perdure.interfaces.views.values import MOST, cell, counted, ending, joined, rest, table, tally
 from perdure.knowledge.records.results import AnswerSheet, FactLine, Learnt, Summaries, Timeline, Verified
 
 _BRIEF: Final = 40
-_SAID: Final = 100
 _BELIEVED: Final = ("active", "aging")
 _ATTENTION: Final = ("disagrees", "ambiguous", "unreachable", "silent", "agrees")
 
@@ -62,14 +62,8 @@ def view_learnt(done: Learnt, request: Request) -> Iterator[Block]:
         return
     facts = f"{counted(len(done.created), 'new fact')}, {len(done.reinforced):,} confirmed"
     read = f"{counted(done.messages, 'message')} read: " if done.messages else ""
-    yield Line(f"{read}{facts}, {len(done.retired):,} no longer believed.")
-    for known in done.predicates:
-        names = ", ".join(name.replace("_", " ") for name in known.predicates)
-        yield Line(("Known of ", Foreign(known.subject), ": ", Foreign(names)))
-    for other in done.related:
-        yield Line((Identifier(other.id), f" {other.created_at} ", Foreign(other.content, _SAID)), item=True)
-    if done.asked:
-        yield Line(("A person is asked about ", cell("", done.asked), ": ", command("review")), tone="warning")
+    head = f"{read}{facts}, {len(done.retired):,} no longer believed."
+    yield from view_beside(head, done.asked, done.related, done.predicates)
     yield from ending(done, request)
 
 

@@ -13,7 +13,7 @@ from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pa
 from perdure.interfaces.views.values import cell, counted, undo, when
 from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.memory import MemoryItem
-from perdure.records.outcome import Outcome, Remembered
+from perdure.records.outcome import KnownPredicates, Outcome, RelatedMemory, Remembered
 
 _NUMBERS: Final = ("importance", "confidence", "strength", "retention", "value")
 _OPTIONAL: Final = ("tags", "speaker", "session", "task", "source", "metadata")
@@ -91,17 +91,32 @@ def view_remembered(done: Remembered, request: Request) -> Iterator[Block]:
     yield replace(head, reader="person") if isinstance(head, Line) else head
     yield Line((_said(done, request), Identifier(done.id), "."), reader="model")
     facts = done.facts
-    room: float = _REPLY - _AROUND
     counts = {"new": facts.created, "confirmed": facts.reinforced, "no longer believed": facts.retired}
-    if told := [f"{len(ids):,} {what}" for what, ids in counts.items() if ids]:
-        yield Line(line := f"Facts: {', '.join(told)}.")
-        room -= _tokens(line)
-    if facts.asked:
-        asked = cell("", facts.asked[:_ASKED])
-        yield Line(("A person is asked about ", asked, ": ", command("review")), tone="warning")
-        room -= _EACH + 3 * len(facts.asked[:_ASKED])
+    told = [f"{len(ids):,} {what}" for what, ids in counts.items() if ids]
+    yield from view_beside(f"Facts: {', '.join(told)}." if told else "", facts.asked, done.related, done.predicates)
+    yield from end
+
+
+def view_beside(
+    head: str, asked: Sequence[str], related: Sequence[RelatedMemory], predicates: Sequence[KnownPredicates]
+) -> Iterator[Block]:
+    """Show what became of facts and what they may be compared with, in at most 120 tokens with what stands around it.
+
+    Args:
+        head: What became of the facts; empty for nothing to say.
+        asked: Ids of the facts that a person is asked about.
+        related: Earlier memories that may be about the same thing.
+        predicates: What else is known of those whom the facts are about.
+    """
+    room: float = _REPLY - _AROUND
+    if head:
+        yield Line(head)
+        room -= _tokens(head)
+    if asked:
+        yield Line(("A person is asked about ", cell("", asked[:_ASKED]), ": ", command("review")), tone="warning")
+        room -= _EACH + 3 * len(asked[:_ASKED])
     last = []
-    for known in done.predicates[:1]:
+    for known in predicates[:1]:
         subject = _fitting(known.subject, _PREDICATES / 2)
         names = _fitting(", ".join(name.replace("_", " ") for name in known.predicates), _PREDICATES - _tokens(subject))
         last.append(Line(("Known of ", Foreign(subject), ": ", Foreign(names))))
@@ -110,16 +125,15 @@ def view_remembered(done: Remembered, request: Request) -> Iterator[Block]:
             new, there = (_fitting(name.replace("_", " "), _PREDICATES / 2) for name in pair)
             last.append(Line(("Use the known name if ", Foreign(new), " means ", Foreign(there), ".")))
             room -= _tokens(f"Use the known name if '{new}' means '{there}'.")
-    yield from _related(done, room)
+    yield from _related(related, room)
     yield from last
-    yield from end
 
 
-def _related(done: Remembered, room: float) -> Iterator[Block]:
+def _related(related: Sequence[RelatedMemory], room: float) -> Iterator[Block]:
     """Show what a memory may be compared with; each gets its share of the tokens that are left."""
-    if done.related:
+    if related:
         yield Line(("If one of these no longer holds: ", command("update", id=...)))
-    for left, other in zip(range(len(done.related), 0, -1), done.related, strict=True):
+    for left, other in zip(range(len(related), 0, -1), related, strict=True):
         words = _fitting(other.content[:_BRIEF], room / left - _EACH)
         room -= _EACH + _tokens(words)
         yield Line((Identifier(other.id), f" {other.created_at} ", Foreign(words, _BRIEF)), item=True)

@@ -67,7 +67,7 @@ def learn_claims(ctx: Context, namespace: str, given: Any) -> Learnt:
         written = write(ctx, decisions, "learn", f"learn: {len(claims)} claims")
         done = writer.tally.learnt(0, () if written is None else (written,))
         told, known = known_beside(ctx, namespace, claims, {*done.created, *done.reinforced, *done.retired})
-        return replace(done, related=related_memories(ctx, namespace, told), predicates=tuple(known))
+        return replace(done, related=related_memories(ctx, decisions, told, done.created), predicates=tuple(known))
 
     return retry(attempt)
 
