@@ -150,7 +150,7 @@ def test_the_hits_of_a_past_recall_are_checked(folder, exported):
 
 def test_names_of_sessions_and_entities_of_any_script_are_taken(folder):
     with opened(folder / "a.db", {"preset": "facts", **WORDS_ONLY}) as memory:
-        memory.ingest([{"content": "Δήμητρα lives in Lyon. मीरा lives in Oslo."}], session="Sitzung ü")
+        memory.ingest([{"content": "Δήμητρα likes Lyon. मीरा likes Oslo."}], session="Sitzung ü")
         memory.relate([m.id for m in memory.list()[:2]], edge="Kante ü")
     assert run("export", "a.jsonl", "--store", "a.db").exit_code == 0
     done = run("import", "a.jsonl", "--store", "b.db", "--json")

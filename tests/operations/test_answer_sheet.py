@@ -182,7 +182,7 @@ def people(memory, clock):
         "Remember, Ana lives in Lisbon.",
         "Remember, Rita works at Contoso.",
         "Remember, Ana's phone number is 555-1234.",
-        "Ana's sister is Rita.",
+        "Remember that Ana's sister is Rita.",
         "Remember, Gai Media prefers Friday deliveries.",
     ):
         said(memory, clock, words)
@@ -302,7 +302,7 @@ def test_a_fact_that_somebody_stored_by_hand_is_on_the_sheet(people):
 
 @pytest.mark.behaviour("DO43")
 def test_a_message_that_holds_more_of_what_is_asked_than_its_facts_stands_beside_them(memory, clock):
-    both = "Rita lives in Oslo now. You reach her best on 555-1234, the phone in the kitchen."
+    both = "Remember that Rita lives in Oslo now. You reach her best on 555-1234, the phone in the kitchen."
     said(memory, clock, both)
     assert both in says(memory.answer_sheet("What is Rita's phone number?").memories)
     assert both not in says(memory.answer_sheet("Where does Rita live?").memories)  # its words stand on the sheet

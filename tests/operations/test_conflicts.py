@@ -426,26 +426,26 @@ def test_an_answer_that_was_taken_back_leaves_as_many_questions_for_today(memory
 
 @pytest.mark.behaviour("DO45")
 def test_of_a_message_that_says_two_things_one_that_was_replaced_is_marked_where_it_is_asked_about(memory, say, clock):
-    say("My sister Rita lives in Oslo.")
+    say("My sister Rita prefers Friday calls.")
     clock.passes(days=30)
-    say("Rita lives in Bergen now.", session="s2")
-    (home,) = memory.facts("Rita", predicate="home")
-    (message,) = (m.id for m in memory.list(limit=50) if "Oslo" in m.content and m.kind == "episode")
-    hits = memory.recall("Where does Rita live?", limit=20, touch=False).hits
+    say("Actually, Rita prefers Monday calls.", session="s2")
+    (day,) = memory.facts("Rita", predicate="call_day_preference")
+    (message,) = (m.id for m in memory.list(limit=50) if "Friday" in m.content and m.kind == "episode")
+    hits = memory.recall("Which calls does Rita prefer?", limit=20, touch=False).hits
     order = [h.memory.id for h in hits]
-    assert hits[order.index(message)].updated_by == home.id
-    assert order.index(home.id) < order.index(message)
+    assert hits[order.index(message)].updated_by == day.id
+    assert order.index(day.id) < order.index(message)
     other = {h.memory.id: h for h in memory.recall("What is my sister's name?", limit=2, touch=False).hits}
-    assert home.id not in other
+    assert day.id not in other
     assert other[message].updated_by is None  # who she is still holds
 
 
 @pytest.mark.behaviour("DO46")
 def test_what_a_person_corrected_stands_before_the_messages_that_it_overturns(memory, say, clock):
-    say("My budget is $500.")
+    say("Remember that my budget is $500.")
     clock.passes(days=30)
-    say("My budget is $700.", session="s2")
-    now = memory.correct(memory.review()[0].id, "$650")
+    say("Remember that my budget is $700.", session="s2")
+    now = memory.correct(memory.facts(predicate="budget")[0].id, "$650")
     hits = memory.recall("What is my budget?", limit=3, touch=False).hits
     assert hits[0].memory.id == now.id
     assert {h.updated_by for h in hits[1:]} == {now.id}

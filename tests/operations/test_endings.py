@@ -49,7 +49,7 @@ def believed(memory, entity="user"):
         ("Remember that I smoke cigarettes.", "I gave up smoking."),
         ("Remember that we use Netflix.", "We cancelled Netflix."),
         ("Remember that we use Netflix.", "We cancelled our Netflix subscription."),
-        ("I work at Globex.", "I no longer work at Globex."),
+        ("Remember that I work at Globex.", "I no longer work at Globex."),
         ("I live in Lyon.", "I no longer live in Lyon."),
         ("I'm vegetarian.", "I'm no longer vegetarian."),
         ("Remember that I use pip.", "I use uv instead of pip."),
@@ -96,9 +96,9 @@ def test_what_did_not_end_stays(memory, say, told):
 
 @pytest.mark.behaviour("EN24")
 def test_a_relative_is_an_entity_by_name_and_a_fact_of_whoever_speaks(memory, say):
-    say("My sister Rita is vegetarian.", "My brother Tom lives in Berlin.", "Rita lives in Lyon.")
+    say("My sister Rita loves tea.", "My brother Tom lives in Berlin.", "Remember that Rita lives in Lyon.")
     assert {e.name for e in memory.entities()} == {"user", "Rita", "Tom", "Berlin", "Lyon"}
-    assert believed(memory, "Rita") == {("diet", "vegetarian"), ("home", "Lyon")}
+    assert believed(memory, "Rita") == {("like", "tea"), ("home", "Lyon")}
     assert believed(memory) == {("sister_name", "Rita"), ("brother_name", "Tom")}
 
 

@@ -31,7 +31,7 @@ HOSTILE = {
     "a key's separator": "Remember that A|B Corp prefers Friday deliveries.",
     "10 kB name": f"Remember that {'A' * 10_000} prefers Friday deliveries.",
     "10 kB value": f"Remember that Gai Media prefers {'very ' * 2000}late deliveries.",
-    "10 kB number": f"My budget is ${'9' * 10_000}.",
+    "10 kB number": f"Remember that my budget is ${'9' * 10_000}.",
     "1 MB": "a" * 2**20,
     "10 kB of one fact": "Gai Media prefers Friday deliveries. " * 270,
     "10 kB of nothing": "no, " * 2_500,
@@ -57,7 +57,7 @@ def test_hostile_texts_are_kept_as_they_are_and_teach_at_most_fifty_facts(memory
     assert len(memory.facts(past=True, limit=1000)) <= 52  # one message teaches at most 50
     assert all(e.id and "|" not in e.id and len(e.id) <= 70 for e in memory.entities(limit=1000))
     clock.passes(days=1)
-    memory.ingest([{"content": "My budget is $700."}], session="s1")  # it goes on afterwards
+    memory.ingest([{"content": "Remember that my budget is $700."}], session="s1")  # it goes on afterwards
     assert "700" in str([f.value for f in memory.facts(predicate="budget")])
     assert memory.check() == []
 

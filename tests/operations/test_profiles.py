@@ -47,7 +47,7 @@ def test_three_sessions_or_twenty_messages_make_a_summary(memory, clock, session
 def test_an_open_conflict_is_told_with_all_its_values_or_not_at_all(memory, clock):
     told(memory, clock, 3)
     for budget in ("$500", "$700"):
-        say(memory, clock, f"Gai Media's budget is {budget}.", "s3")
+        say(memory, clock, f"Remember that Gai Media's budget is {budget}.", "s3")
     (made,) = memory.summarize(dry_run=False).made
     assert "Contested: budget: $700 or $500." in made.text
     assert made.text.count("$500") - made.text.count("budget is $500") == 1  # nowhere as if it were known

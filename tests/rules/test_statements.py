@@ -27,25 +27,13 @@ def shown(claim):
 
 
 A_PERSONS_CHAT = {
-    "I've been working at Acme since March 2021.": ["I | employer | acme"],
     "My favourite restaurant is Chez Panisse.": ["I | favorite_restaurant | chez panisse"],
     "My favorite colors are green and teal.": ["I | favorite_color | green and teal"],
     "I live in Porto with my wife.": ["I | home | porto"],
-    "My birthday is on 12 March.": ["I | birthday | 2024-03-12"],
-    "My flight is on 12 March.": ["I | flight_date | 2024-03-12"],
     "My hobby is great.": [],
-    "I live in Lyon and work at Acme.": ["I | home | lyon", "I | employer | acme"],
-    "My address is 12 Rue Victor, which I like.": ["I | address | 12 rue victor"],
     "My favourite sport is tennis.": ["I | favorite_sport | tennis"],
-    "My salary is 50k euros.": ["I | salary | 50000 eur"],
     "My doctor is Dr Lee.": ["I | doctor | dr lee"],
-    "My dentist appointment is on Tuesday.": ["I | dentist_appointment_day | tuesday"],
-    "My brother Tom lives in Berlin.": ["I | brother_name | tom", "Tom | home | berlin"],
-    "My husband Mark works at Siemens.": ["I | husband_name | mark", "Mark | employer | siemen"],
     "My wife's name is Clara.": ["I | wife_name | clara"],
-    "My timezone is CET.": ["I | timezone | cet"],
-    "My phone number is 555-0134.": ["I | phone | 555 0134"],
-    "My email is ana@example.org.": ["I | email | ana@example.org"],
     "Our cat is called Miso.": ["we | cat_name | miso"],
     "I'm vegetarian.": ["I | diet | vegetarian"],
     "I don't eat pork.": ["I | eat | NOT pork"],
@@ -61,47 +49,26 @@ A_PERSONS_CHAT = {
     "We cancelled Netflix.": ["We | use | NOT netflix"],
     "I cancelled my gym membership.": ["I | use | NOT gym membership"],
     "We moved from Lyon to Nantes in April.": ["We | home | nante | was lyon"],
-    "My car is a 2017 Toyota Yaris.": ["I | car | 2017 toyota yaris"],
-    "Our anniversary is on 8 September.": ["we | anniversary | 2024-09-08"],
-    "My rent is 950 euros a month.": ["I | rent | 950 eur/month"],
-    "My shoe size is 42.": ["I | shoe_size | 42"],
-    "My parents live in Galway.": ["I | parent_home | galway"],
     "Call me Sam.": ["I | nickname | sam"],
-    "I go by Sam.": ["I | nickname | sam"],
     "It's now 12 weeks instead of 10.": ["It | value | 12 week | was 10"],
     "My best friend is Jonas.": ["I | best_friend_name | jona"],
     "I love spicy food.": ["I | like | spicy food"],
     "I'm into bouldering.": ["I | enjoy | bouldering"],
-    "I used to live in Madrid.": ["I | home | NOT madrid"],
-    "My girlfriend Noor is vegan.": ["I | girlfriend_name | noor", "Noor | diet | vegan"],
     "My favourite film is Alien.": ["I | favorite_film | alien"],
     "I've lived in Graz for ten years.": ["I | home | graz"],
     "My landlord is Mr Ortiz.": ["I | landlord | mr ortiz"],
-    "My bank is Revolut.": ["I | bank | revolut"],
-    "My passport number is X1234567.": ["I | passport_number | x 1234567"],
     "I stopped drinking alcohol in January.": ["I | drink | NOT alcohol"],
     "I don't play tennis any more.": ["I | play | NOT tennis"],
-    "My train is at 7:45.": ["I | train_time | 7 45"],
-    "My new address is 4 Elm Road.": ["I | address | 4 elm road"],
-    "My sister's phone number is 555-0101.": ["I | sister_phone_number | 555 0101"],
-    "My sister Rita lives in Lyon and works at Acme.": [
-        "I | sister_name | rita",
-        "Rita | home | lyon",
-        "Rita | employer | acme",
-    ],
     "I'm no longer vegetarian.": ["I | diet | NOT vegetarian"],
     "I'm not into jazz any more.": ["I | enjoy | NOT jazz"],
     "I quit Facebook.": ["I | use | NOT facebook"],
     "I unsubscribed from Netflix.": ["I | use | NOT netflix"],
     "I no longer work at Globex.": ["I | employer | NOT globex"],
-    "My uncle Pete is retired.": ["I | uncle_name | pete", "Pete | status | retired"],
     "My favourite season is autumn.": ["I | favorite_season | autumn"],
     "I switched from coffee to tea.": ["I | use | tea | was coffee"],
     "My mom's name is Irene.": ["I | mom_name | irene"],
     "I no longer eat dairy.": ["I | eat | NOT dairy"],
     "I've stopped biting my nails.": ["I | bite | NOT nail"],
-    "My rent went up to 1,100 euros.": ["I | rent | 1100 eur"],
-    "My laptop is a ThinkPad X1.": ["I | laptop | thinkpad x 1"],
     "My hairdresser is called Mona.": ["I | hairdresser | mona"],
 }
 AN_AGENTS_USER = {
@@ -109,9 +76,6 @@ AN_AGENTS_USER = {
     "We use pnpm, not npm.": ["We | use | pnpm | was npm"],
     "Always run make test before pushing.": ["I | rule | run make test before pushing"],
     "Never commit directly to main.": ["I | rule | NOT commit directly to main"],
-    "Our staging database is pg-stage-2.": ["we | staging_database | pg stage 2"],
-    "The staging database is called atlas_stage.": ["staging database | name | atlas stage"],
-    "The backend is written in Go.": ["backend | language | go"],
     "We upgraded from Django 4.2 to Django 5.0.": ["We | django_version | django 5.0 | was django 4.2"],
     "We migrated from MySQL to Postgres.": ["We | use | postgres | was mysql"],
     "We switched to Poetry.": ["We | use | poetry"],
@@ -121,17 +85,11 @@ AN_AGENTS_USER = {
     "My editor is Neovim.": ["I | editor | neovim"],
     "We no longer support Python 3.8.": ["We | support | NOT python 3.8"],
     "We stopped using Redux.": ["We | use | NOT redux"],
-    "Our error tracker is Sentry.": ["we | error_tracker | sentry"],
     "Remember that the deploy script needs VPN.": ["I | note | deploy script need vpn"],
     "Never force-push to main.": ["I | rule | NOT force push to main"],
     "Always squash before merging.": ["I | rule | squash before merging"],
-    "The project is called Heron.": ["project | name | heron"],
-    "Our Slack channel is #platform.": ["we | slack_channel | platform"],
-    "The feature flag is called new_checkout.": ["feature flag | name | new checkout"],
     "I use uv rather than pip.": ["I | use | uv | was pip"],
-    "Our staging database is pg-stage-3 now.": ["we | staging_database | pg stage 3"],
     "We dropped Jira.": ["We | use | NOT jira"],
-    "Our production region is eu-west-1.": ["we | production_region | eu west 1"],
     "We moved from Jenkins to GitHub Actions.": ["We | home | github action | was jenkins"],
     "I prefer pytest over unittest.": ["I | preference | pytest"],
     "Never log personal data.": ["I | rule | NOT log personal data"],
@@ -143,32 +101,17 @@ A_CUSTOMER = {
     "Gai Media no longer wants deliveries on Fridays.": ["Gai Media | delivery_day_preference | NOT friday"],
     "They want deliveries on Thursday.": ["They | delivery_day_preference | thursday"],
     "They only accept deliveries in the morning.": ["They | delivery_time_preference | morning"],
-    "Gai Media's payment terms are NET 30.": ["Gai Media | payment_term | net 30"],
     "Their payment terms changed from NET 30 to NET 45.": ["they | payment_term | net 45 | was net 30"],
-    "Gai Media's contact is Ruth Alder.": ["Gai Media | contact | ruth alder"],
-    "Gai Media is based in Rotterdam.": ["Gai Media | home | rotterdam"],
-    "Gai Media's order number is SO-1001.": ["Gai Media | order_number | so 1001"],
-    "Gai Media's credit limit is $20,000.": ["Gai Media | credit_limit | 20000 usd"],
-    "Gai Media's discount is 10%.": ["Gai Media | discount | 10 %"],
-    "Gai Media's VAT number is NL123456789B01.": ["Gai Media | vat_number | nl 123456789 b 01"],
     "Always send Gai Media a paper invoice.": ["I | rule | send gai media a paper invoice"],
     "Gai Media switched from UPS to DHL.": ["Gai Media | use | dhl | was ups"],
     "Gai Media likes short updates.": ["Gai Media | like | short update"],
     "Gai Media hates phone calls.": ["Gai Media | dislike | phone call"],
-    "Northwind's main contact is Petra Lang.": ["Northwind | main_contact | petra lang"],
-    "Northwind's account number is 88-1203.": ["Northwind | account_number | 88 1203"],
     "Northwind only accepts deliveries on Mondays.": ["Northwind | delivery_day_preference | monday"],
     "Northwind no longer uses our API.": ["Northwind | use | NOT api"],
-    "Northwind's renewal date is 1 July.": ["Northwind | renewal_date | 2024-07-01"],
-    "Their phone number changed to 555-0199.": ["they | phone | 555 0199"],
     "They increased their order to 60 units.": ["They | order | 60 unit"],
     "They no longer prefer Friday deliveries.": ["They | delivery_day_preference | NOT friday"],
-    "Contoso's preferred carrier is FedEx.": ["Contoso | preferred_carrier | fedex"],
-    "Contoso's lead time is 4 weeks.": ["Contoso | lead_time | 4 week"],
     "Contoso stopped using FedEx.": ["Contoso | use | NOT fedex"],
     "Contoso doesn't accept deliveries on Mondays.": ["Contoso | delivery_day_preference | NOT monday"],
-    "Contoso's new CFO is Iris Kahn.": ["Contoso | cfo | iris kahn"],
-    "Contoso is located in Ghent.": ["Contoso | home | ghent"],
     "Contoso changed its billing email to ap@contoso.example.": ["Contoso | billing_email | ap@contoso.example"],
     "Contoso prefers email over phone.": ["Contoso | preference | email"],
 }
@@ -195,6 +138,66 @@ SAID_IN_HASTE = {
     "Mi hermana Ana vive en Madrid.": [],
     "Note: das Passwort ist nicht mehr gültig.": [],
 }
+TOLD_TO_BE_REMEMBERED = {
+    "I've been working at Acme since March 2021.": ["I | employer | acme"],
+    "My birthday is on 12 March.": ["I | birthday | 2024-03-12"],
+    "My flight is on 12 March.": ["I | flight_date | 2024-03-12"],
+    "I live in Lyon and work at Acme.": ["I | home | lyon", "I | employer | acme"],
+    "My address is 12 Rue Victor, which I like.": ["I | address | 12 rue victor"],
+    "My salary is 50k euros.": ["I | salary | 50000 eur"],
+    "My dentist appointment is on Tuesday.": ["I | dentist_appointment_day | tuesday"],
+    "My brother Tom lives in Berlin.": ["I | brother_name | tom", "Tom | home | berlin"],
+    "My husband Mark works at Siemens.": ["I | husband_name | mark", "Mark | employer | siemen"],
+    "My timezone is CET.": ["I | timezone | cet"],
+    "My phone number is 555-0134.": ["I | phone | 555 0134"],
+    "My email is ana@example.org.": ["I | email | ana@example.org"],
+    "My car is a 2017 Toyota Yaris.": ["I | car | 2017 toyota yaris"],
+    "Our anniversary is on 8 September.": ["we | anniversary | 2024-09-08"],
+    "My rent is 950 euros a month.": ["I | rent | 950 eur/month"],
+    "My shoe size is 42.": ["I | shoe_size | 42"],
+    "My girlfriend Noor is vegan.": ["I | girlfriend_name | noor", "Noor | diet | vegan"],
+    "My bank is Revolut.": ["I | bank | revolut"],
+    "My passport number is X1234567.": ["I | passport_number | x 1234567"],
+    "My train is at 7:45.": ["I | train_time | 7 45"],
+    "My new address is 4 Elm Road.": ["I | address | 4 elm road"],
+    "My sister Rita lives in Lyon and works at Acme.": [
+        "I | sister_name | rita",
+        "Rita | home | lyon",
+        "Rita | employer | acme",
+    ],
+    "My uncle Pete is retired.": ["I | uncle_name | pete", "Pete | status | retired"],
+    "My laptop is a ThinkPad X1.": ["I | laptop | thinkpad x 1"],
+    "Our staging database is pg-stage-2.": ["we | staging_database | pg stage 2"],
+    "Our error tracker is Sentry.": ["we | error_tracker | sentry"],
+    "Our Slack channel is #platform.": ["we | slack_channel | platform"],
+    "Our staging database is pg-stage-3 now.": ["we | staging_database | pg stage 3"],
+    "Our production region is eu-west-1.": ["we | production_region | eu west 1"],
+    "Gai Media's payment terms are NET 30.": ["Gai Media | payment_term | net 30"],
+    "Gai Media's contact is Ruth Alder.": ["Gai Media | contact | ruth alder"],
+    "Gai Media is based in Rotterdam.": ["Gai Media | home | rotterdam"],
+    "Gai Media's order number is SO-1001.": ["Gai Media | order_number | so 1001"],
+    "Gai Media's credit limit is $20,000.": ["Gai Media | credit_limit | 20000 usd"],
+    "Gai Media's discount is 10%.": ["Gai Media | discount | 10 %"],
+    "Gai Media's VAT number is NL123456789B01.": ["Gai Media | vat_number | nl 123456789 b 01"],
+    "Northwind's main contact is Petra Lang.": ["Northwind | main_contact | petra lang"],
+    "Northwind's account number is 88-1203.": ["Northwind | account_number | 88 1203"],
+    "Northwind's renewal date is 1 July.": ["Northwind | renewal_date | 2024-07-01"],
+    "Contoso's preferred carrier is FedEx.": ["Contoso | preferred_carrier | fedex"],
+    "Contoso's lead time is 4 weeks.": ["Contoso | lead_time | 4 week"],
+    "Contoso's new CFO is Iris Kahn.": ["Contoso | cfo | iris kahn"],
+    "Contoso is located in Ghent.": ["Contoso | home | ghent"],
+}
+PASSED_OVER = [
+    "I go by Sam.",
+    "I used to live in Madrid.",
+    "I've never used Zotero.",
+    "My parents live in Galway.",
+    "My sister's phone number is 555-0101.",
+    "The backend is written in Go.",
+    "The project is called Heron.",
+    "Their phone number changed to 555-0199.",
+    "My rent went up to 1,100 euros.",
+]
 NOTHING = [
     "Where does Ana live?",
     "Do you know whether my flight is on 12 March?",
@@ -404,6 +407,47 @@ NOTHING = [
 @pytest.mark.parametrize(("text", "told"), {**A_PERSONS_CHAT, **AN_AGENTS_USER, **A_CUSTOMER, **SAID_IN_HASTE}.items())
 def test_an_everyday_statement_claims_what_it_says(text, told):
     assert [shown(claim) for claim in read(text)] == told
+
+
+@pytest.mark.parametrize(("text", "told"), TOLD_TO_BE_REMEMBERED.items())
+def test_what_is_told_to_be_remembered_is_read_and_the_same_in_passing_is_not(text, told):
+    assert [shown(claim) for claim in read(f"Remember that {text}")] == told
+    assert [shown(claim) for claim in read(text)] != told
+
+
+@pytest.mark.parametrize("text", PASSED_OVER)
+def test_what_rules_do_not_read_rightly_is_left_to_the_message_or_a_note(text):
+    assert read(text) == []
+    assert {claim.predicate for claim in read(f"Remember that {text}")} == {"note"}
+
+
+TEXTS_FOR_WORK = [
+    "Translate into Latin: I do not eat meat.",
+    "Translate this please: I live in Madrid and I prefer tea.",
+    "Can you improve this sentence: I'm Peter and I like dogs.",
+    "For the story: I am Kezia and I love rain.",
+    "Proofread the text below:\n\nMy name is Ann. I live in Lyon. I hate rain.",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS_FOR_WORK)
+def test_a_text_that_is_handed_over_for_work_states_nothing(text):
+    assert read(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I prefer sneakers with a sleek, modern look.",
+        "I love climbing, sliding and diving.",
+        "Always format dates as Month Day, Year when I ask.",
+        "They love new journeys.",
+        "Never give up!",
+        "Remember that every step counts.",
+    ],
+)
+def test_what_is_cut_or_said_of_life_states_nothing(text):
+    assert read(text) == []
 
 
 @pytest.mark.behaviour("CL20")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from perdure.knowledge.extraction.lemmas import past_form
 from perdure.knowledge.extraction.words import whole_sentences
 from perdure.knowledge.languages import WORDS, expression
 
@@ -73,6 +74,8 @@ def _attribute(whose: str, words: list[str]) -> str | None:
     """Return "my landlord is Mr. Petrov" of "your", ["landlord", "still", "Mr.", "Petrov"]."""
     for at in range(1, min(len(words), 5)):
         word = words[at]
+        if past_form(word.lower()):
+            return None  # "is your name spelled Hana?"
         if word == "still" or word[0].isupper() or not word[0].isalpha() or word in WORDS["prepositions"] | {"called"}:
             rest = words[at + (word == "still") :]
             owner = {"your": "my"}.get(whose, whose)

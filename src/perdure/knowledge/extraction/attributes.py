@@ -1,4 +1,4 @@
-"""Attributes: "my budget is $50", "our API response time dropped to 180 ms", "our test build runs on port 8081"."""
+"""Attributes: "my budget is $50", "our API response time dropped from 250 to 180 ms"."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from perdure.knowledge.extraction.clauses import Clause
 from perdure.knowledge.extraction.lemmas import base_verb
-from perdure.knowledge.extraction.patterns import match, span_of
+from perdure.knowledge.extraction.patterns import span_of
 from perdure.knowledge.extraction.raw_claims import (
     MOST,
     RawClaim,
@@ -44,13 +44,13 @@ class Attribute(NamedTuple):
 
 
 def attribute_of(words: Words) -> Attribute | None:
-    """Return whose attribute some words name: "my budget", "Ann's number", "my sister's number"."""
+    """Return whose attribute some words name: "my budget", "Ann's number"."""
     low = words[0].low
     owned = next((i for i, w in enumerate(words) if w.low == "'s"), None)
     if owned is None:
         return _clean(OWNERS[low], words[1:]) if low in OWNERS else None
     owner, noun = words[:owned], words[owned + 1 :]
-    if low in OWNERS and len(owner) > 1 and owner[-1].low in WORDS["kin"]:
+    if low in OWNERS and len(owner) > 1 and owner[-1].low in WORDS["kin"] and [w.low for w in noun] == ["name"]:
         return _clean(OWNERS[low], (*owner[1:], *noun))
     return _clean(said(owner), noun) if all(is_name(w) for w in owner) else None
 
@@ -69,8 +69,8 @@ def _is_noun(word: Word) -> bool:
 
 
 def read_attribute(clause: Clause, predicates: Predicates) -> list[RawClaim]:
-    """Return what a clause says of what its subject names: an attribute of somebody, or a thing."""
-    if found := read_office(clause) or _of_thing(clause, predicates):
+    """Return what a clause says of the attribute that its subject names."""
+    if found := read_office(clause):
         return found
     attribute = attribute_of(clause.subject)
     if attribute is None:
@@ -80,7 +80,7 @@ def read_attribute(clause: Clause, predicates: Predicates) -> list[RawClaim]:
         changing = replace(clause, verb=base_verb(clause.rest[0].low), rest=clause.rest[1:])
     if changing.verb in WORDS["changing"]:
         places = from_to(changing)
-        told = places is not None and not places[0] and not clause.denied
+        told = places is not None and not places[0] and places[2] and not clause.denied
         return changed(changing, attribute, places[1], places[2], predicates) if told and places else []
     return _being(clause, attribute, predicates) if clause.verb == "be" and not clause.past else []
 
@@ -96,20 +96,6 @@ def read_office(clause: Clause) -> list[RawClaim]:
         return []
     owner, span = OWNERS[words[0].low], (words[0].start, name[-1].end)
     return [RawClaim(owner, name_of(words[1 : at + 1]), span_of(name), span, many=False, kind="contact")]
-
-
-def _of_thing(clause: Clause, predicates: Predicates) -> list[RawClaim]:
-    """Return what is said of a thing: "the staging database runs on port 5433" is a fact about the staging database."""
-    thing = _clean("", clause.subject[1:]) if clause.subject[0].low in {"my", "our", "the"} else None
-    fit = match("thing", clause) if thing is not None else None
-    if thing is None or fit is None:
-        return []
-    pattern = fit.pattern
-    if pattern.predicate == "name" and thing.words[-1].low in WORDS["offices"]:
-        owner = OWNERS.get(clause.subject[0].low, "I")
-        return [claim_of(clause, owner, name_of(thing.words), fit.value, many=False, kind="contact")]
-    name, many = predicates.name(pattern.predicate), "many" in pattern.flags
-    return [claim_of(clause, said(thing.words), name, fit.value, kind=pattern.kind, many=many)]
 
 
 def changed(clause: Clause, attribute: Attribute, new: Words, old: Words, predicates: Predicates) -> list[RawClaim]:
@@ -148,6 +134,8 @@ def _being(clause: Clause, attribute: Attribute, predicates: Predicates) -> list
     if not name or (value == "phrase" and (clause.denied or not favorite)):
         return []
     more: dict[str, Any] = {"learned": Learned.PREFERENCE, "kind": "preference"} if favorite else {"kind": kind}
+    if name.endswith("_name"):
+        more["kind"] = "name"
     many = predicates.row(name).many and not favorite
     return [claim_of(clause, attribute.owner, name, words, many=many, **more)]
 

@@ -8,17 +8,18 @@ from typing import Final
 
 from perdure.knowledge.extraction.answers import opens_with_no, says_yes, statement_of
 from perdure.knowledge.extraction.clauses import clauses
-from perdure.knowledge.extraction.event_types import correction_at
+from perdure.knowledge.extraction.event_types import correction_at, event_of
+from perdure.knowledge.extraction.patterns import STATES
 from perdure.knowledge.extraction.raw_claims import RawClaim
 from perdure.knowledge.extraction.statements import ACT, read_clause
 from perdure.knowledge.extraction.values import value_of
-from perdure.knowledge.extraction.words import PEOPLE, TextSpan, statements
+from perdure.knowledge.extraction.words import TextSpan, statements
 from perdure.knowledge.languages import WORDS, expression
-from perdure.knowledge.records.facts import Claim, Learned, Span, Value, ValueKind
+from perdure.knowledge.records.facts import Claim, EventType, Learned, Span, Value, ValueKind
 from perdure.knowledge.records.predicates import UNNAMED, Predicates
 from perdure.records.instant import Instant
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.rules.language.words import may_answer
+from perdure.rules.language.words import CALENDAR, may_answer
 
 EXPLICIT: Final = 0.7  # confidence of what was asked to be remembered
 NOTE: Final = "note"
@@ -38,6 +39,19 @@ _ITSELF: Final = expression("claims.itself")
 _PLAIN: Final = expression("claims.plain")
 _VERBLESS: Final = expression("claims.verbless")
 _NOW: Final = expression("claims.now")
+_HANDED: Final = expression("claims.handed")
+"""What leads in a text that is handed over to be worked on: "Translate this: ...", "for the story: ..."."""
+_GOES_ON: Final = re.compile(r",\s+([^\W\d_]+)")
+_FOLLOWS: Final = frozenset().union(
+    *(WORDS[name] for name in ("starters", "joining", "beside", "leading", "inverted"))
+) | {
+    "like",
+    "such",
+}
+"""What may follow a value and a comma without being part of it."""
+_NAMES_IN_LIST: Final = re.compile(r"[A-Z]\w*,\s[A-Z]")
+_OWN: Final = frozenset({"home", *STATES.values()})
+"""Predicates of what somebody says of themselves in passing."""
 _NO_NOTE: Final = ("when ", "to ", "how ", "the time ", "me ", "you ", "you'")
 _SHORT: Final = 6  # words that a value of an unnamed predicate may have
 
@@ -48,7 +62,9 @@ def claims(
     """Return what a message says, in its order; spans are of the text as given.
 
     Tiers, the surest first: what was asked to be remembered (0.7), corrections and changes (0.85: they are told as
-    such), preferences and policies (0.6), statements (0.5). What asks, supposes, quotes, or is code says nothing.
+    such), preferences and policies (0.6), statements (0.5). What asks, supposes, quotes, is code, or is handed over to
+    be translated or mended says nothing. In passing only names count, and what people say of themselves: where they
+    live, what they are, do not do, and which version they use.
 
     A correction that names no predicate ("I meant Thursday, not Friday") has ``value`` (predicates.UNNAMED):
     ``Predicates.akin`` tells which facts are meant, ``old`` which of them is. Changes ("increased to $550", "no
@@ -65,6 +81,8 @@ def claims(
     stated = policy.statements and may_answer(speaker)
     found: list[Claim] = []
     for start, end in statements(text):
+        if _hands_over(text[start:end]):
+            break
         raw = reader.sentence(start, end)
         found += [reader.claim(c, policy) for c in raw if stated or _is_sure(c, speaker)]
         if len(found) >= MOST:
@@ -143,7 +161,12 @@ class _Reader:
             return [RawClaim("I", "nickname", place, (start, place[1]), denied=bool(named["no"]), kind="name")]
         if not (said := self._rule(start, end)) and _RATHER.search(sentence):
             said = self._correction(start, end, told=_ITSELF.match(sentence) is not None)
-        return said or [s for s in self._plain(start, end) if not _in_passing(s)]
+        return said or [s for s in self._plain(start, end) if not (_in_passing(s) or self._is_cut(s))]
+
+    def _is_cut(self, said: RawClaim) -> bool:
+        """Return whether a comma cuts a preference short: "prefer sneakers with a sleek, modern look"."""
+        follows = _GOES_ON.match(self.text, said.value[1])
+        return said.learned is Learned.PREFERENCE and follows is not None and follows[1].lower() not in _FOLLOWS
 
     def _rule(self, start: int, end: int) -> list[RawClaim]:
         """Return a rule that is told: "always use tabs", "never deploy on Fridays"; it says when it holds itself."""
@@ -156,6 +179,9 @@ class _Reader:
             return []
         words = re.sub(r"\s+(?:ever|please|pls|thanks)\s*\Z", "", rule["rest"].rstrip(), flags=re.IGNORECASE)
         last = rule.start("rest") + len(words)
+        particle = words.split()[1:] in ([], ["up"], ["in"])  # "never give up"
+        if particle or words.count('"') % 2 or _NAMES_IN_LIST.match(self.text, self.text.rfind(" ", 0, last) + 1):
+            return []
         denied, place = rule["how"].lower() != "always", (rule.start("rest"), last)
         return [RawClaim("I", "rule", place, (rule.start("how"), last), Learned.PREFERENCE, denied=denied)]
 
@@ -186,8 +212,8 @@ class _Reader:
         if found:
             return [replace(s, learned=Learned.EXPLICIT) for s in found]
         rest = self.text[start:end].rstrip(" .!")
-        # "remember, every step counts" is said of life
-        if not said_plainly or not any(c.isalnum() for c in rest) or rest.lower().startswith(_NO_NOTE):
+        plain = said_plainly and (self.text[:start].rstrip().endswith(":") or _is_specific(rest))
+        if not plain or not any(c.isalnum() for c in rest) or rest.lower().startswith(_NO_NOTE):
             return []
         return [RawClaim("I", NOTE, (start, start + len(rest)), (start, end), Learned.EXPLICIT, kind="note", many=True)]
 
@@ -224,7 +250,7 @@ class _Reader:
         learned = said.learned
         now = learned is Learned.STATEMENT and _NOW.search(self.text, start, end + len(" now"))
         if now and not many and not said.denied:
-            learned = Learned.CORRECTION  # "the contact is now Max" says that it was another
+            learned = Learned.CORRECTION  # "I live in Paris now" says that it was another place
         return Claim(
             subject=said.subject,
             predicate=said.predicate,
@@ -241,17 +267,36 @@ class _Reader:
 
 
 def _in_passing(said: RawClaim) -> bool:
-    """Return whether something is said in passing that is no fact: of "him" or "them", or what somebody does."""
+    """Return whether something is said in passing that is no fact: all but names, and what people say of themselves."""
     if said.learned is not Learned.STATEMENT:
         return False
-    own = said.subject.lower() in {"i", "we"}
-    return (said.subject.lower() in PEOPLE and not own) or (said.kind == ACT and not (said.denied and own))
+    of_self = _is_name(said) or said.kind == "setting" or said.predicate in _OWN or (said.kind == ACT and said.denied)
+    return not of_self or said.subject.lower() not in {"i", "we"}
+
+
+def _is_name(said: RawClaim) -> bool:
+    return said.kind in {"name", "contact"} or said.predicate in {"name", "nickname"}
 
 
 def _is_sure(said: RawClaim, speaker: str | None) -> bool:
     """Return whether something counts also where what people say in passing does not: names do."""
-    name = said.kind in {"name", "contact"} or said.predicate in {"name", "nickname"}
-    return said.learned is not Learned.STATEMENT or (name and may_answer(speaker))
+    return said.learned is not Learned.STATEMENT or (_is_name(said) and may_answer(speaker))
+
+
+def _hands_over(sentence: str) -> bool:
+    """Return whether a sentence hands over a text to be worked on: what follows its colon is nobody's statement."""
+    found = None if _TRIGGER.match(sentence) else _HANDED.match(sentence)
+    if found is None or found["asks"] is None:
+        return found is not None
+    asked = event_of(found["asks"]) in {EventType.COMMAND, EventType.QUESTION}
+    return asked and len(found["asks"].split()) > 1 and " update " not in f" {found['asks'].lower()} "
+
+
+def _is_specific(note: str) -> bool:
+    """Return whether a note is about somebody or something that it names: "remember that every step counts" is not."""
+    words = {word.strip(",.!?'’").lower() for word in note.split()}  # noqa: RUF001  # the typographic one too
+    named = any(c.isdecimal() for c in note) or any(c.isupper() for c in note) or "'s " in note
+    return named or bool(words & (CALENDAR | {"i", "i'm", "im", "my", "me", "we", "we're", "our", "us"}))
 
 
 def _confidence(learned: Learned, policy: KnowledgePolicy) -> float:

@@ -38,7 +38,6 @@ class Clause:
     ended: bool = False  # it says that something holds no more
     past: bool = False  # it tells of the past
     perfect: bool = False  # it says "have" before a participle
-    never: bool = False  # it says "never"
 
     def day_beside(self, *places: TextSpan) -> Instant | None:
         """Return the day that it names beside some values."""
@@ -247,9 +246,11 @@ def _helped(clause: Clause, words: Words, at: int) -> tuple[Clause, int] | None:
     """Return a clause with what a word before the verb says, and how many words that are; None at the verb itself."""
     low, follows = words[at].low, words[at + 1].low if at + 1 < len(words) else ""
     if low in {"not", "never"}:
-        return replace(clause, denied=True, never=clause.never or low == "never"), 1
-    if (low, follows) in {("no", "longer"), ("used", "to")}:
+        return replace(clause, denied=True), 1
+    if (low, follows) == ("no", "longer"):
         return replace(clause, denied=True, ended=True), 2
+    if (low, follows) == ("used", "to"):
+        return replace(clause, past=True), 2
     if low in {"do", "does", "did"} and _helps(words, at):
         return replace(clause, past=clause.past or low == "did"), 1
     if low in {"have", "has", "had"} and _is_participle(_helped_verb(words, at + 1)):

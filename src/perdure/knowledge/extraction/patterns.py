@@ -56,10 +56,10 @@ class Match(NamedTuple):
 
 
 @cache
-def patterns(table: str) -> dict[str, list[Pattern]]:
-    """Return verb -> the patterns of a table of the language, in their order."""
+def patterns() -> dict[str, list[Pattern]]:
+    """Return verb -> the patterns of the language, in their order."""
     found: dict[str, list[Pattern]] = {}
-    for line in language("en").patterns[table]:
+    for line in language("en").patterns:
         left, _, right = line.partition(" = ")
         verbs, *parts = left.split()
         predicate, *flags = right.split()
@@ -68,9 +68,9 @@ def patterns(table: str) -> dict[str, list[Pattern]]:
     return found
 
 
-def match(table: str, clause: Clause) -> Match | None:
-    """Return what the first pattern of a table takes out of a clause that fits it to its end."""
-    some = (p for p in patterns(table).get(clause.verb, ()) if not clause.past or "past" in p.flags or clause.ended)
+def match(clause: Clause) -> Match | None:
+    """Return what the first pattern takes out of a clause that fits it to its end."""
+    some = (p for p in patterns().get(clause.verb, ()) if not clause.past or "past" in p.flags or clause.ended)
     return next((found for pattern in some if (found := _fit(pattern, clause)) is not None), None)
 
 
@@ -136,15 +136,6 @@ def _place_end(clause: Clause, at: int) -> int | None:
         if more is None:
             break
         stop = more
-    return stop
-
-
-def _named_end(clause: Clause, at: int) -> int | None:
-    """A name or an identifier, with its version: "Python 3.11", "pg-stage-2", "eu-west-1"."""
-    if (stop := name_end(clause, at)) is None and at < len(clause.rest):
-        stop = at + 1 if is_identifier(clause.rest[at]) else None
-    if stop is not None and stop < len(clause.rest) and _VERSION.fullmatch(clause.rest[stop].low):
-        stop += 1
     return stop
 
 
@@ -245,7 +236,6 @@ _SLOTS: Final[dict[str, Callable[[Clause, int], int | None]]] = {
     "NAME": name_end,
     "ORG": name_end,
     "SELF": _self_end,
-    "NAMED": _named_end,
     "VERSION": version_end,
     "THING": thing_end,
     "PHRASE": _phrase_end,

@@ -31,22 +31,15 @@ ACT: Final = "activity"  # the sort of what somebody does; said in passing it is
 def read_clause(clause: Clause, predicates: Predicates) -> list[RawClaim]:
     """Return what a clause states; nothing if it fits no pattern."""
     first = clause.subject[0].low
+    if first == "it":
+        return []
     if first in PEOPLE:
-        return (
-            _of_somebody(clause, "I" if first == "i" else clause.subject[0].form, predicates) if first != "it" else []
-        )
+        return _of_somebody(clause, "I" if first == "i" else clause.subject[0].form, predicates)
     if (relative := _relative(clause)) is not None:
         return _of_relative(clause, *relative, predicates)
-    named = is_name(clause.subject[0]) and all(w.low != "'s" for w in clause.subject)
-    if named or _is_described(clause.subject):
+    if is_name(clause.subject[0]) and all(w.low != "'s" for w in clause.subject):
         return _of_somebody(clause, said(clause.subject), predicates)
     return read_attribute(clause, predicates)
-
-
-def _is_described(subject: Words) -> bool:
-    """Return whether the subject is somebody who was named before: "the customer", "our client"."""
-    parties = {"our", "the", "this", "that"}
-    return len(subject) == 2 and subject[0].low in parties and subject[1].low in WORDS["parties"]  # noqa: PLR2004
 
 
 def _of_somebody(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
@@ -54,7 +47,7 @@ def _of_somebody(clause: Clause, who: str, predicates: Predicates) -> list[RawCl
         return _ending(clause, who, predicates)
     if found := _on_days(clause, who, predicates) or _change(clause, who, predicates):
         return found
-    if (fit := match("person", clause)) is not None:
+    if (fit := match(clause)) is not None:
         return [_matched(clause, who, fit, predicates)]
     return _act(clause, who, predicates)
 
@@ -75,9 +68,11 @@ def _matched(clause: Clause, who: str, fit: Match, predicates: Predicates) -> Ra
 def _act(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
     """Return what somebody likes, does not do, or does: "likes jazz", "doesn't eat pork", "doesn't smoke"."""
     liked, verb, rest = _liking(clause.verb), clause.verb, clause.rest
-    if clause.past or (clause.perfect and not (clause.denied and clause.never)):
+    if clause.past or clause.perfect:
         return []
     if liked:
+        if clause.subject[0].low in PEOPLE - {"i", "we"}:
+            return []
         stop = _whole(clause)
         words = rest[skip_determiners(rest) : stop] if stop else ()
         return [claim_of(clause, who, liked, words, learned=Learned.PREFERENCE, many=True)] if words else []
@@ -127,15 +122,14 @@ def _relative(clause: Clause) -> tuple[str, Words, Words] | None:
 
 
 def _of_relative(clause: Clause, owner: str, relation: Words, name: Words, predicates: Predicates) -> list[RawClaim]:
-    """Return what is said of a relative: by name of the relative, else of the speaker, as ``sister_home``."""
+    """Return what a relative is called, and what is said of one who is told by name."""
     kin, many = name_of(relation), relation[-1].low not in WORDS["single_kin"]
     if name:
         span = (clause.subject[0].start, name[-1].end)
         known = RawClaim(owner, f"{kin}_name", span_of(name), span, many=many, kind="name")
         return [known, *_of_somebody(replace(clause, start=name[0].start), said(name), predicates)]
-    if clause.verb == "be" and (called := _called(clause)) is not None:
-        return [claim_of(clause, owner, f"{kin}_name", called, many=many, kind="name")]
-    return [replace(s, predicate=f"{kin}_{s.predicate}") for s in _of_somebody(clause, owner, predicates)]
+    called = _called(clause) if clause.verb == "be" else None
+    return [claim_of(clause, owner, f"{kin}_name", called, many=many, kind="name")] if called else []
 
 
 def _called(clause: Clause) -> Words | None:
@@ -145,17 +139,6 @@ def _called(clause: Clause) -> Words | None:
     if clause.past or stop is None or stop != len(clause.rest) or stop - at > MOST:
         return None
     return clause.rest[at:stop] if clause.rest[at].low != "the" else None
-
-
-def of_relative(predicate: str) -> tuple[str, str] | None:
-    """Return whose a predicate is that was kept for a relative: ``sister_home`` is the ``sister``'s ``home``.
-
-    None for what is no relative's, and for the relative's name.
-    """
-    words = predicate.split("_")
-    at = next((i for i, word in enumerate(words) if word in WORDS["kin"]), None)
-    rest = "" if at is None else "_".join(words[at + 1 :])
-    return None if at is None or rest in {"", "name"} else ("_".join(words[: at + 1]), rest)
 
 
 def _on_days(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
@@ -196,7 +179,7 @@ def _undone(over: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
     acting = replace(over, verb=verb, rest=over.rest[1:])
     if not acting.rest or acting.date_at(acting.rest[0]):
         return [claim_of(over, who, verb, over.rest[:1], kind=ACT, many=True)]
-    if (fit := match("person", acting)) is not None:
+    if (fit := match(acting)) is not None:
         return [_matched(acting, who, fit, predicates)]
     stop = thing_end(acting, 0)
     value = acting.rest[skip_determiners(acting.rest) : stop] if stop else ()

@@ -22,7 +22,7 @@ class Language:
     words: Mapping[str, frozenset[str]]  # list -> its words, lower case
     tables: Mapping[str, Mapping[str, str]]  # table -> entry -> what it says: contractions, units
     regex: Mapping[str, str]  # name -> a regular expression
-    patterns: Mapping[str, tuple[str, ...]]  # table -> its patterns, one a line: ``live in|near PLACE = home``
+    patterns: tuple[str, ...]  # one a line: ``live in|near PLACE = home``
 
 
 @cache
@@ -34,7 +34,7 @@ def language(code: str) -> Language:
         {name: frozenset(words.split()) for name, words in data["words"].items()},
         data["tables"],
         data["regex"],
-        {name: tuple(lines.strip().splitlines()) for name, lines in data["patterns"].items()},
+        tuple(data["patterns"].strip().splitlines()),
     )
 
 

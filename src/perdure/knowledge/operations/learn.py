@@ -13,10 +13,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from perdure.knowledge.extraction.claims import answered, as_note, claims
-from perdure.knowledge.extraction.entity_names import Resolved
 from perdure.knowledge.extraction.event_types import asks_whether_still, event_of, is_bare_denial
 from perdure.knowledge.extraction.references import FIRST_PERSON, WINDOW, may_refer
-from perdure.knowledge.extraction.statements import of_relative
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, LearnTally
 from perdure.knowledge.operations.conflict_detection import same_audience
 from perdure.knowledge.operations.entity_linking import EntityLinker
@@ -26,6 +24,7 @@ from perdure.knowledge.operations.model_reading import AT_INGEST, ModelReader, M
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.records.facts import Claim, Entity, EventType, Learned
+from perdure.knowledge.records.predicates import UNNAMED
 from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_answered_fact, resolve_claim
 from perdure.knowledge.rules.fact_states import FactEvent
@@ -245,7 +244,6 @@ class _Learner:
             subject = self.linker.subject(claim.subject, record, "", self.tally.entities)
         if subject is None:
             return
-        subject, claim = self._relative(subject, claim, at)
         if (name := self.work.lessons.name(claim.predicate)) != claim.predicate:
             row = resources(self.ctx).predicates.row(name)
             named = resources(self.ctx).predicates.has(name)
@@ -259,6 +257,8 @@ class _Learner:
             known = self.work.about(subject.id, None, at)
         known = [k for k in known if self._beside(k, record)]
         decision = resolve_claim(claim, known, at, self.ctx.policy.knowledge, resources(self.ctx).predicates.akin)
+        if decision.action is Action.CREATE and claim.predicate == UNNAMED:
+            return  # it corrects nothing that is known
         trust = stored_trust(record.content.metadata)
         said = ClaimSource(record.id, at, trust, record.state.scope, record.content.session)
         predicate, norm = decision.predicate or claim.predicate, claim.value.norm
@@ -267,16 +267,6 @@ class _Learner:
             self.writer.revive(faded, claim, said)
             return
         self.writer.carry_out(decision, claim, subject.id, subject.name, said)
-
-    def _relative(self, subject: Entity, claim: Claim, at: Instant) -> tuple[Entity, Claim]:
-        """Return whom a claim about "my sister" is about: her, where she alone is known by name."""
-        if (kept := of_relative(claim.predicate)) is None or self.work.about(subject.id, claim.predicate, at):
-            return subject, claim
-        names = self.work.about(subject.id, f"{kept[0]}_name", at)
-        meant = self.linker.names.resolve(names[0].fact.value.text, 1.0) if len(names) == 1 else None
-        if not isinstance(meant, Resolved):
-            return subject, claim
-        return self.linker.names.entity(meant.id), replace(claim, predicate=kept[1])
 
     def _beside(self, known: KnownFact, record: Record) -> bool:
         """Whether a message may touch a fact: what is seen inside one session only says nothing about what all see."""
