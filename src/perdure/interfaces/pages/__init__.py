@@ -27,6 +27,7 @@ from perdure.interfaces.pages import (
 )
 from perdure.interfaces.pages.asked import Answer, Asked, Shown
 from perdure.interfaces.pages.forms import FormRefused, Guard
+from perdure.interfaces.pages.live import Live
 from perdure.interfaces.pages.rendering import FOLDER, respond
 from perdure.records.errors import PerdureError
 
@@ -55,16 +56,18 @@ WRITE: Final[Mapping[str, Handler]] = {
 """Path -> handler of forms."""
 
 
-def routes(_opened: object = None, guard: Guard | None = None) -> list[BaseRoute]:
+def routes(_opened: object = None, guard: Guard | None = None, live: Live | None = None) -> list[BaseRoute]:
     """Return the routes of the page. What mounts them sets ``request.state.memory`` to the caller's memory.
 
     Args:
         guard: Signs sessions and forms; of several processes each must have the same secret. A random one if None.
+        live: Tells open pages what is new.
     """
     guard = guard or Guard()
     shown = [Route(path, partial(_show, handler, guard), methods=["GET"]) for path, handler in READ.items()]
     done = [Route(path, partial(_do, handler, guard), methods=["POST"]) for path, handler in WRITE.items()]
-    return [*shown, *done, Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
+    news = Route("/live", (live or Live()).answer, methods=["GET"])
+    return [*shown, *done, news, Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
 
 
 async def _show(handler: Handler, guard: Guard, request: Request) -> Response:

@@ -14,7 +14,8 @@ from perdure.rules.alerts import find_alerts
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from perdure.records.report import Operation, Size, Stats
+    from perdure.memory import Memory
+    from perdure.records.report import Alert, Operation, Size, Stats
 
 SAMPLE: Final = 400  # so many memories the figures rest on at most: the page is drawn anew whenever something happens
 _OPERATIONS: Final = 12
@@ -34,17 +35,26 @@ def overview(asked: Asked) -> Answer:
     """Show how a namespace is doing."""
     memory, place = asked.memory, asked.namespace
     stats = memory.stats(place, sample=SAMPLE)
-    now = datetime.fromisoformat(stats.at)
     values = {
         "stats": stats,
         "sentence": sentence(stats),
-        "alerts": find_alerts(stats, place, memory.upkeep_state(place), memory.policy.alerts, now),
+        "alerts": _alerts(memory, place, stats),
         "groups": [(_NAMES[name], *_group(name, groups)) for name, groups in stats.sizes.items()],
         "values_plot": columns(stats.values, "How many memories have which value, from 0 to 1"),
         "operations": cast("list[Operation]", memory.history(namespace=place, limit=_OPERATIONS)),
         "lists": [(title, why, list(_texts(asked, ids))) for title, why, ids in _lists(stats) if ids],
     }
     return Shown("overview", "Overview", values)
+
+
+def alerts_of(memory: Memory, place: str) -> list[Alert]:
+    """Return what needs attention in a namespace, going by as many memories as the page looks at."""
+    return _alerts(memory, place, memory.stats(place, sample=SAMPLE))
+
+
+def _alerts(memory: Memory, place: str, stats: Stats) -> list[Alert]:
+    now = datetime.fromisoformat(stats.at)
+    return find_alerts(stats, place, memory.upkeep_state(place), memory.policy.alerts, now)
 
 
 def sentence(stats: Stats) -> str:

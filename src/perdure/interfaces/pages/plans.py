@@ -30,12 +30,13 @@ _DIGEST_BYTES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class ProposedMove:
-    """One move of a preview, to choose."""
+class ProposedMoves:
+    """The moves of one memory in a preview, to choose."""
 
-    move: TierMove
+    id: str  # the memory
+    moves: list[TierMove]  # in the order of their instants
     content: str  # the memory's words
-    mark: str  # names the memory and exactly this move; a later preview has the same where nothing has changed
+    mark: str  # names the memory and exactly these moves; a later preview has the same where nothing has changed
 
 
 def plans(asked: Asked) -> Answer:
@@ -59,14 +60,21 @@ def plans(asked: Asked) -> Answer:
 def _preview(asked: Asked) -> dict[str, Any]:
     report = asked.memory.sweep(dry_run=True, namespace=asked.namespace)
     marked = marks(report.plans)
-    listed = [m for m in report.moved if m.id in marked][:_SHOWN]
-    moves = [ProposedMove(m, _content(asked, m.id), marked[m.id]) for m in listed]
+    moved: dict[str, list[TierMove]] = {}
+    for move in report.moved:
+        if move.id in marked:
+            moved.setdefault(move.id, []).append(move)
+    listed = list(moved.items())[:_SHOWN]
+    moves = [ProposedMoves(i, some, _content(asked, i), marked[i]) for i, some in listed]
     whole = _digest(sorted(marked.values()))
-    return {"report": report, "moves": moves, "all": whole, "plot": _plot(report), "hides": _hides(report)}
-
-
-def _hides(report: Report) -> int:
-    return sum(plan.hides for plan in report.plans)
+    return {
+        "report": report,
+        "moves": moves,
+        "rest": len(moved) - len(moves),
+        "all": whole,
+        "plot": _plot(report),
+        "hides": sum(plan.hides for plan in report.plans),
+    }
 
 
 def _plot(report: Report) -> Markup:

@@ -29,7 +29,9 @@
   const part = document.querySelector("[data-refresh]");
   if (!part || !window.EventSource) return;
   let waiting = false;
-  const refresh = async () => {
+  const refresh = async (event) => {
+    const told = event.type === "alerts" ? "What needs attention has changed." : `New: ${JSON.parse(event.data).name}.`;
+    document.getElementById("news").textContent = told;
     if (waiting || part.contains(document.activeElement) && document.activeElement !== document.body) return;
     waiting = true;
     try {

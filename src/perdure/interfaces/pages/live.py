@@ -1,0 +1,109 @@
+"""News for open pages, as server-sent events: that something was done, and that alerts came or went."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from anyio import sleep
+from anyio.to_thread import run_sync
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from perdure.interfaces.pages.overview import alerts_of
+from perdure.interfaces.pages.rendering import HEADERS
+from perdure.records.errors import PerdureError
+from perdure.records.report import Operation
+
+if TYPE_CHECKING:
+    from perdure.memory import Memory
+
+_RETRY_MS: Final = 2000  # when a browser connects again
+_DIGEST_BYTES: Final = 8
+_BUSY: Final = {"retry-after": "30"}
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What a page compares to see that something is new."""
+
+    operation: str  # the newest operation's id; empty if there is none
+    name: str  # what it was
+    alerts: str  # a digest of what needs attention
+
+    @property
+    def id(self) -> str:
+        """The same in one text, which the browser gives back when it connects again."""
+        return f"{self.operation}/{self.alerts}"
+
+
+class Live:
+    """Answers the requests for news.
+
+    A connection ends after a few seconds and the browser connects again where it left off, so that the service need
+    not wait for open pages when it ends, and what was lost on the way is told later.
+
+    Args:
+        every: Seconds between two looks at the operations.
+        life: Seconds that a connection lasts; alerts are looked at when it begins.
+        most: Connections at once; more are told to come back.
+    """
+
+    def __init__(self, every: float = 1.0, life: float = 10.0, most: int = 100) -> None:
+        self._every, self._life, self._most = every, life, most
+        self._open = 0
+
+    async def answer(self, request: Request) -> Response:
+        """Return a stream of events."""
+        if self._open >= self._most:
+            return Response(status_code=503, headers={**HEADERS, **_BUSY})
+        memory, place = request.state.memory, request.query_params.get("namespace") or None
+        known = request.headers.get("last-event-id", "")
+        headers = {**HEADERS, "X-Accel-Buffering": "no"}
+        return StreamingResponse(self._events(memory, place, known), 200, headers, "text/event-stream")
+
+    async def _events(self, memory: Memory, place: str | None, known: str) -> AsyncIterator[str]:
+        self._open += 1
+        try:
+            yield f"retry: {_RETRY_MS}\n\n"
+            end, alerts = monotonic() + self._life, await run_sync(_alerts, memory, place)
+            while monotonic() < end:
+                news = await run_sync(_look, memory, place, alerts)
+                for event in _differences(known, news):
+                    yield event
+                known = news.id
+                await sleep(self._every)
+        except PerdureError:
+            return  # the browser connects again; until the store answers there is no news
+        finally:
+            self._open -= 1
+
+
+def _differences(known: str, news: News) -> list[str]:
+    """Return the events by which a browser learns what it does not know yet."""
+    operation, _, alerts = known.partition("/")
+    if not known:
+        return [_event("hello", news)]
+    found = [_event("operation", news)] if operation != news.operation else []
+    return [*found, _event("alerts", news)] if alerts != news.alerts else found
+
+
+def _event(kind: str, news: News) -> str:
+    data = json.dumps({"operation": news.operation, "name": news.name})
+    return f"event: {kind}\nid: {news.id}\ndata: {data}\n\n"
+
+
+def _look(memory: Memory, place: str | None, alerts: str) -> News:
+    newest = next((o for o in memory.history(namespace=place, limit=1) if isinstance(o, Operation)), None)
+    return News("", "", alerts) if newest is None else News(newest.id, newest.operation, alerts)
+
+
+def _alerts(memory: Memory, place: str | None) -> str:
+    """Return a digest of what needs attention in a namespace, or in all."""
+    places = memory.namespaces() if place is None else [place]
+    found = [(one, a.name, a.severity, a.message) for one in places for a in alerts_of(memory, one)]
+    return blake2b(json.dumps(found).encode(), digest_size=_DIGEST_BYTES).hexdigest()

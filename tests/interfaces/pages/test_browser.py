@@ -1,0 +1,209 @@
+"""The pages in a real browser: what people come to do, by mouse and by keyboard, on a phone and in the dark."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from conftest import WORDS_ONLY
+from interfaces.pages.browsers import chromium, served, visiting
+from interfaces.pages.test_looking import ADDRESSES
+from perdure.interfaces import pages
+
+playwright = pytest.importorskip("playwright.sync_api")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+expect = playwright.expect
+
+FACTS = {**WORDS_ONLY, "preset": "facts"}
+
+
+@pytest.fixture(scope="module")
+def chrome():
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def policy():
+    return FACTS
+
+
+@pytest.fixture
+def address(memory):
+    with served(memory) as found:
+        yield found
+
+
+@pytest.fixture
+def tab(chrome, address):
+    with visiting(chrome, address) as page:
+        yield page
+
+
+def say(memory, clock, *sentences):
+    """Sentences of a person, each in a session of its own."""
+    for sentence in sentences:
+        session = f"s{len(memory.history(limit=500))}"
+        memory.ingest([{"content": sentence, "role": "user", "at": clock().isoformat()}], session=session)
+        clock.passes(days=1)
+
+
+@pytest.fixture
+def life(memory, clock):
+    """Facts that are in doubt by now, one of them wrong, a conflict, and notes that maintenance would move."""
+    say(memory, clock, "Remember, Gai Media prefers Friday deliveries.", "My favorite drink is tea.")
+    for n, name in enumerate(("staging", "billing", "search", "archive"), 8080):
+        memory.remember(f"The {name} server listens on port {n}.", tags=["ports"])
+    memory.remember(
+        "Deploys happen on Tuesdays.", facts=[{"subject": "team", "predicate": "deploy day", "value": "Tuesday"}]
+    )
+    say(memory, clock, "Remember, Gai Media prefers Monday deliveries.")
+    clock.passes(days=100)
+    assert len(memory.review()) >= 3
+    return next(m for m in memory.list() if "staging" in m.content)
+
+
+def test_a_wrong_memory_is_found_and_corrected(tab, memory, life):
+    tab.goto("/")
+    tab.get_by_role("link", name="Search").click()
+    tab.get_by_label("Question").fill("Which port does staging listen on?")
+    tab.get_by_role("button", name="Search").click()
+    tab.locator(".hit", has_text="staging").get_by_role("link", name="Open this memory").click()
+    tab.get_by_role("link", name="Replace").click()
+    tab.get_by_label("What holds now").fill("The staging server listens on port 9090.")
+    tab.get_by_role("button", name="Preview", exact=True).click()
+    expect(tab.locator(".removed")).to_contain_text("8080")
+    expect(tab.locator(".added")).to_contain_text("9090")
+    assert memory.get(life.id).status == "active"
+    tab.get_by_role("button", name="Replace").click()
+    expect(tab.get_by_role("status").filter(has_text="Done: update.")).to_be_visible()
+    assert memory.get(life.id) is None
+    assert memory.recall("staging port", touch=False).hits[0].memory.content.endswith("9090.")
+
+
+def test_tonights_maintenance_is_previewed_half_applied_and_undone(tab, memory, life):
+    before = {m.id: (m.tier, m.status) for m in memory.list(include_archived=True)}
+    tab.goto("/plans")
+    tab.get_by_role("link", name="Preview it").click()
+    boxes = tab.locator("input[name=chosen]")
+    many = boxes.count()
+    assert many >= 4
+    for n in range(many // 2):
+        boxes.nth(n).check()
+    tab.get_by_role("button", name="Apply the chosen ones").click()
+    expect(tab.get_by_role("status").filter(has_text="the part chosen by a person")).to_be_visible()
+    assert len({m.id for m in memory.sweep(dry_run=True).moved}) == many - many // 2
+    tab.get_by_role("button", name="Undo this").click()
+    expect(tab.get_by_role("status").filter(has_text="Undone")).to_be_visible()
+    assert {m.id: (m.tier, m.status) for m in memory.list(include_archived=True)} == before
+
+
+def test_three_questions_are_answered(tab, memory, life):
+    tab.goto("/")
+    tab.locator(".figure a").click()
+    many = len(memory.review())
+    tab.get_by_role("button", name="Yes, still so").first.click()
+    expect(tab.get_by_role("status").filter(has_text="Done: confirm.")).to_be_visible()
+    card = tab.locator(".question").first
+    card.get_by_label("It is now").fill("something else")
+    card.get_by_role("button", name="Correct it").click()
+    expect(tab.get_by_role("status").filter(has_text="Done: correct.")).to_be_visible()
+    tab.get_by_role("button", name="No", exact=True).first.click()
+    expect(tab.get_by_role("status").filter(has_text="Done: deny.")).to_be_visible()
+    assert len(memory.review()) <= many - 3
+    told = [o.operation for o in memory.history(limit=3)]
+    assert told == ["deny", "correct", "confirm"]
+
+
+def test_a_person_is_erased_and_the_proof_is_shown(tab, memory, life):
+    tab.goto("/facts")
+    tab.get_by_role("link", name="Gai Media").first.click()
+    tab.get_by_role("link", name=re.compile("Erase everything about")).click()
+    tab.get_by_label("Reason").fill("asked for by mail")
+    tab.get_by_role("button", name="Show what would go").click()
+    expect(tab.get_by_text("it cannot be undone.").first).to_be_visible()
+    assert any("Gai Media" in m.content for m in memory.list())
+    tab.get_by_role("button", name="Erase for good").click()
+    expect(tab.get_by_role("status").filter(has_text="found in 0 places")).to_be_visible()
+    assert not any("Gai Media" in m.content for m in memory.list(include_archived=True))
+
+
+def test_an_alert_appears_and_goes_without_a_reload(tab, memory, clock):
+    memory.remember("The staging server listens on port 8081.")
+    tab.goto("/")
+    expect(tab.get_by_text("Nothing needs attention.")).to_be_visible()
+    clock.passes(days=60)
+    expect(tab.locator(".alert.critical")).to_contain_text("moves wait for a sweep")
+    memory.sweep()
+    expect(tab.get_by_text("Nothing needs attention.")).to_be_visible()
+
+
+def test_a_memory_is_found_pinned_and_unpinned_by_keyboard_alone(tab, memory, life):
+    tab.goto("/")
+    tab.keyboard.press("Tab")
+    assert focused(tab) == "Skip to the content"
+    tab.keyboard.press("/")
+    tab.wait_for_url("**/search")
+    tab.keyboard.press("/")
+    tab.keyboard.type("staging")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**q=staging**")
+    for name in ("Open this memory", "Pin"):
+        press(tab, name)
+    tab.wait_for_url("**/change**")
+    press(tab, "Pin")
+    expect(tab.get_by_role("status").filter(has_text="Done: pin.")).to_be_visible()
+    assert memory.get(life.id).pinned
+    press(tab, "Undo this")
+    expect(tab.get_by_role("status").filter(has_text="Undone")).to_be_visible()
+    assert not memory.get(life.id).pinned
+
+
+def focused(tab):
+    return tab.evaluate("document.activeElement.innerText?.trim() ?? ''")
+
+
+def press(tab, name):
+    """Go from one place to the next until this one has the focus, see that it shows, and press Enter."""
+    for _ in range(80):
+        tab.keyboard.press("Tab")
+        if focused(tab) == name:
+            assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+            with tab.expect_navigation():
+                tab.keyboard.press("Enter")
+            return
+    pytest.fail(f"{name} cannot be reached")
+
+
+def every_address(identity):
+    found = [path + ADDRESSES.get(path, "").format(id=identity) for path in pages.READ]
+    verbs = [f"/change?id={identity}&verb={verb}" for verb in ("archive", "update")]
+    more = ["/search?q=Which+port+has+staging", "/facts?entity=gai-media", "/memory-md?profile=hermes"]
+    return [*found, *verbs, *more, "/plans?preview=1&try=1&preset=facts"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_any_page(chrome, address, life, scheme):
+    found = {}
+    with visiting(chrome, address, color_scheme=scheme) as tab:
+        for path in every_address(life.id):
+            tab.goto(path)
+            result = axe.Axe().run(tab).response
+            bad = [v for v in result["violations"] if v["impact"] in ("serious", "critical", "moderate")]
+            found |= {path: [(v["id"], [n["html"] for n in v["nodes"]][:2]) for v in bad]} if bad else {}
+            assert result["passes"], path
+    assert found == {}
+
+
+def test_no_page_is_wider_than_a_phone_or_needs_a_script(chrome, address, life):
+    wide = {}
+    for script in (True, False):
+        with visiting(chrome, address, viewport={"width": 360, "height": 740}, java_script_enabled=script) as tab:
+            for path in every_address(life.id):
+                tab.goto(path)
+                width = tab.evaluate("document.documentElement.scrollWidth")
+                wide |= {path: width} if width > 360 else {}
+    assert wide == {}
