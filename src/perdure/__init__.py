@@ -18,6 +18,7 @@ from perdure.records.errors import (
     InvalidInput,
     ModelError,
     ModelWarning,
+    NotAllowed,
     NotAStore,
     NotFound,
     OlderThanHorizon,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         Verified,
     )
     from perdure.memory import Memory
+    from perdure.records.access import NewToken, Token
     from perdure.records.applied import ApplyResult, UndoResult
     from perdure.records.consolidation_results import (
         ConsolidateResult,
@@ -106,6 +108,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "compose": "EmbedderWarning UntrustedPolicyWarning copy load_policy open",
     "memory": "Memory",
+    "records.access": "NewToken Token",
     "records.memory": "MemoryItem",
     "records.fact_claim": "FactClaim",
     "records.erasure_result": "ErasureResult",
@@ -146,4 +149,4 @@ __all__ += ["Ingested", "Learnt", "MemoryItem", "Operation", "Outcome", "Plan", 
 __all__ += ["Question", "RatesResult", "Recall", "Reembedded", "ReinforceResult", "RelatedMemory", "Remembered"]
 __all__ += ["Report", "Review", "SessionResult", "Stats", "StrengthenResult", "Summaries", "TaskResult", "Timeline"]
 __all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]
-__all__ += ["ErasureResult", "OlderThanHorizon", "RepairResult"]
+__all__ += ["ErasureResult", "NewToken", "NotAllowed", "OlderThanHorizon", "RepairResult", "Token"]

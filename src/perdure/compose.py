@@ -91,6 +91,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         summary=digest_file(chosen.digest.file) if chosen.digest.file else None,
         model=chat_model(chosen.model),
         open_copy=partial(store_at, existing=True),
+        secret=partial(secrets.token_urlsafe, 32),
     )
     return Memory(context)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 from perdure.records.instant import from_instant
 from perdure.rules.learning_hint import untaught
@@ -17,15 +18,20 @@ from perdure.verbs.maintaining import MaintainingVerbs
 from perdure.verbs.recalling import RecallingVerbs
 from perdure.verbs.reviewing import ReviewingVerbs
 from perdure.verbs.storing import StoringVerbs
+from perdure.verbs.tokens import TokenVerbs
 
 if TYPE_CHECKING:
     from typing import Literal
 
-    from perdure.operations import hooks, identify
+    from perdure.operations import confined_store, hooks, identify, tokens
     from perdure.operations.ports import Context
+    from perdure.operations.store_protocol import Store
+    from perdure.records.access import Grant
     from perdure.records.policy import Policy
 else:
-    hooks, identify = lazy_modules("perdure.operations", "hooks", "identify")
+    confined_store, hooks, identify, tokens = lazy_modules(
+        "perdure.operations", "confined_store", "hooks", "identify", "tokens"
+    )
 
 
 class Memory(
@@ -37,6 +43,7 @@ class Memory(
     ErasingVerbs,
     ConsolidatingVerbs,
     MaintainingVerbs,
+    TokenVerbs,
 ):
     """A memory store and its verbs. Thread-safe; several processes may open one file.
 
@@ -79,6 +86,29 @@ class Memory(
             NotFound: It is too short to be an id and fits none.
         """
         return identify.resolve_id(self._context, text, refers)
+
+    def confined(self, grant: Grant) -> Memory:
+        """Return this memory as the holder of a token may use it: up to its role, in its namespaces, under its name.
+
+        What lies in other namespaces is not found, by id neither. Closing it closes nothing.
+        """
+        store = cast("Store", confined_store.ConfinedStore(self._context.store, grant))
+        return Memory(replace(self._context, store=store, grant=grant, previews={}, crowded={}, open_copy=None))
+
+    def recognize(self, secret: str) -> Grant | None:
+        """Return what the token with a secret allows; None for an invalid one."""
+        row = tokens.recognize(self._context, secret)
+        return None if row is None else row.grant
+
+    def usual_namespace(self, usual: str) -> str:
+        """Return the namespace of calls that name none: the usual one, or the only one that the token reaches."""
+        grant = self._context.grant
+        return usual if grant is None else grant.place(usual)
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether a token was ever made for the store's service."""
+        return self._context.store.tokens.any()
 
     def close(self) -> None:
         """Write what waits and close the store."""

@@ -193,6 +193,7 @@ def known(alice):
         "inside": "talk",
         "shelf": "edge",
         "names": ["e1"],
+        "actor": "mallory",
         "shown": ["x"],
         "packed": [""],
     }

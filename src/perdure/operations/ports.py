@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from perdure.operations.extension import Extension
 from perdure.operations.store_protocol import Store
+from perdure.records.access import Grant
 from perdure.records.canary import Canary
 from perdure.records.errors import PerdureWarning
 from perdure.records.instant import Instant
@@ -99,6 +100,8 @@ class Context:
     model: Model | None = None  # a language model, or None; it is asked only where the policy says so
     # opens another store's rows for the length of a block, to read them
     open_copy: Callable[[str], AbstractContextManager[Store]] | None = None
+    secret: Callable[[], str] | None = None  # makes an unguessable text of 256 random bits, for tokens
+    grant: Grant | None = None  # what the caller's token allows; None for a program that opened the store itself
     # what a caller asked to see -> a digest of what it would do
     previews: dict[object, str] = field(default_factory=dict)
     # namespace -> (tokens, day) at which it could not be brought within the policy's budget

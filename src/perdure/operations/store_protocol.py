@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from perdure.records.access import TokenRow
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.document import Document, Shelf
 from perdure.records.erasure import Purged
@@ -63,6 +64,28 @@ class Documents(Protocol):
         """Return every document about one memory, session or task, by (shelf, name)."""
 
 
+class Tokens(Protocol):
+    """The tokens of the service, by the SHA-256 of their secret in hexadecimal digits. They belong to no namespace."""
+
+    def any(self) -> bool:
+        """Whether there is one, valid or not."""
+
+    def all(self) -> list[TokenRow]:
+        """Return all tokens, oldest first."""
+
+    def find(self, digest: str) -> TokenRow | None:
+        """Return the token of a hash, valid or not."""
+
+    def add(self, token: TokenRow, digest: str) -> None:
+        """Keep a new token."""
+
+    def revoke(self, identity: str, now: Instant) -> None:
+        """Make a token invalid; no effect on one that is revoked, or not there."""
+
+    def use(self, identity: str, now: Instant, before: Instant) -> None:
+        """Note that a token was used now, unless that was noted at or after ``before``."""
+
+
 class Store(Protocol):
     """Where memories are kept. A method with a namespace reads or writes that one only; limits are counts of rows.
 
@@ -81,6 +104,10 @@ class Store(Protocol):
     @property
     def documents(self) -> Documents:
         """Documents beside memories."""
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens of the service."""
 
     # --- writing
 
@@ -271,8 +298,11 @@ class Store(Protocol):
     def operations(self, namespace: str | None, limit: int) -> list[Operation]:
         """Return the newest operations first, of all namespaces for None."""
 
-    def find_operations(self, text: str, limit: int) -> list[str]:
-        """Return the operation of any namespace whose id is a text, else those whose id or short id begins with it."""
+    def find_operations(self, text: str, limit: int, *, namespace: str | None = None) -> list[str]:
+        """Return the operation whose id is a text, else those whose id or short id begins with it.
+
+        Looks in all namespaces for None.
+        """
 
     def changes(self, namespace: str, operation: str) -> list[Change]:
         """Return what an operation changed, in its order."""

@@ -48,6 +48,10 @@ class InvalidInput(PerdureError, ValueError):  # noqa: N818  # reads as the stat
     """A value given by the caller is outside what the verb accepts; nothing was changed."""
 
 
+class NotAllowed(PerdureError):  # noqa: N818  # reads as the statement it makes
+    """The caller's token does not allow this, or does not reach the namespace; nothing was changed."""
+
+
 class NotFound(PerdureError, LookupError):  # noqa: N818  # reads as the statement it makes
     """No memory, operation or file of that name exists where it was looked for."""
 

@@ -61,6 +61,7 @@ class Plan:
     note: str = ""  # one line for people
     undoes: str | None = None  # the operation that this one takes back, if any
     erasure: Erasure | None = None  # what it erases for good; such a plan has no inverse
+    actor: str | None = None  # who asked for it through the service
 
     @property
     def hides(self) -> int:

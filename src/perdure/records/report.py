@@ -88,6 +88,7 @@ class Operation(JsonRecord):
     policy: str
     undoes: str | None
     undone_by: str | None
+    actor: str | None = None  # who asked for it through the service
 
     @property
     def is_own(self) -> bool:

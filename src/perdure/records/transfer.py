@@ -23,7 +23,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "access": ("id", "at_ms", "times"),
     "recall": ("id", "at_ms", "query", "hits"),
     "document": ("shelf", "id", "name", "data"),
-    "operation": ("id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes", "digest"),
+    "operation": ("id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes", "digest", "actor"),
     "journal": ("operation", "position", "target", "id", "before", "after", "because"),
 }
 """Part -> its columns. The parts are moved in this order: what others refer to comes first."""

@@ -27,15 +27,28 @@ _FLOATS: Final = {
 _FLAGS: Final = {"pinned", "held", "firm"}
 _TEXTS: Final = {
     *("id", "op", "session", "speaker", "text", "source", "task", "policy", "space", "data", "kind", "other"),
-    *("query", "operation", "note", "undoes", "target", "before", "after", "because", "scope", "tier", "status"),
+    *(
+        "query",
+        "operation",
+        "note",
+        "undoes",
+        "actor",
+        "target",
+        "before",
+        "after",
+        "because",
+        "scope",
+        "tier",
+        "status",
+    ),
     *("form", "sort", "shown", "shelf", "name"),
 }
 _LISTS: Final = {"tags", "keys", "hits"}
 _MAY_LACK: Final = {
     *("session", "turn", "speaker", "source", "task", "accessed_ms", "access2_ms", "access3_ms", "validated_ms"),
-    *("due_ms", "undoes", "digest", "before", "after", "shown", "decayed", "decayed_ms"),
+    *("due_ms", "undoes", "digest", "actor", "before", "after", "shown", "decayed", "decayed_ms"),
 }
-_LATER: Final[dict[str, Line]] = {"operation": {"digest": None}}
+_LATER: Final[dict[str, Line]] = {"operation": {"digest": None, "actor": None}}
 """Part -> columns that earlier exports have not."""
 _WORDS: Final[dict[str, dict[str, type[StrEnum]]]] = {
     "memory": {"kind": Kind, "scope": Scope, "tier": Tier, "status": Status, "form": Form, "sort": Sort},

@@ -51,6 +51,8 @@ def metadata_digest(metadata: Mapping[str, Any]) -> int:
 def operation_digest(operation: Row, lines: Iterable[Row]) -> int:
     """Return the digest of an operation and of its journal lines, which come in their order."""
     head = [None if operation[name] is None else str(operation[name]) for name in _OPERATION]
+    if operation["actor"] is not None:  # earlier versions know none: their digests stay as they are
+        head.append(operation["actor"])
     return digest_of(*head, *(line[name] for line in lines for name in _LINE))
 
 

@@ -11,7 +11,9 @@ from perdure.stores.digests import operation_digest
 from perdure.stores.session import Session
 
 PAGE: Final = 200  # operations that are read at a time
-_COLUMNS: Final = ("number", "id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes", "digest")
+_COLUMNS: Final = (
+    *("number", "id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes", "digest", "actor"),
+)
 _LINE: Final = ("target", "id", "before", "after", "because")
 
 

@@ -227,6 +227,7 @@ def operation_row(plan: Plan, lines: Sequence[Row]) -> dict[str, Any]:
         "policy": plan.policy,
         "note": plan.note,
         "undoes": plan.undoes,
+        "actor": plan.actor,
     }
     return {**row, "digest": operation_digest(row, lines)}
 

@@ -128,9 +128,10 @@ def image_of(record: Record, key: str | None, space: str | None, vector: bytes |
 
 
 def operation_of(values: Sequence[Any]) -> Operation:
-    """Return an operation from (namespace, id, operation, at, changes, hides, policy, note, undoes, undone by)."""
-    namespace, identity, name, at, changes, hides, policy, note, undoes, undone_by = values
-    return Operation(identity, name, namespace, text_of(at), changes, hides, note, policy, undoes, undone_by)
+    """Return an operation from (namespace, id, operation, at, changes, hides, policy, note, undoes, undoer, actor)."""
+    namespace, identity, name, at, changes, hides, policy, note, undoes, undone_by, actor = values
+    said = (changes, hides, note, policy, undoes, undone_by, actor)
+    return Operation(identity, name, namespace, text_of(at), *said)
 
 
 def entry_of(values: Sequence[Any]) -> Entry:

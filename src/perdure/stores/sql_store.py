@@ -23,6 +23,7 @@ from perdure.stores.repairing import row_repairs
 from perdure.stores.rows import change_of, content_digest, document_of, entry_of, json_value, operation_of
 from perdure.stores.session import Session
 from perdure.stores.statements import filter_parts
+from perdure.stores.tokens import SqlTokens
 from perdure.stores.trimming import trim_page
 
 T = TypeVar("T")
@@ -108,12 +109,17 @@ class SqlStore(ABC):
         return self._plain(rows[0][0]) if rows else None
 
     def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
+        return short_ids.find(text, ("find_ids", "find_short_ids"), self._finding(namespace), limit)
+
+    def _finding(self, namespace: str | None) -> Callable[..., list[tuple[Any, ...]]]:
+        """Return what runs a statement in one namespace, or in all."""
+
         def rows(name: str, **bindings: Any) -> list[tuple[Any, ...]]:
             if namespace is None:
                 return self._everywhere(name, **bindings)
             return self._rows(namespace, f"{name}_of", **bindings)
 
-        return short_ids.find(text, ("find_ids", "find_short_ids"), rows, limit)
+        return rows
 
     def list_records(
         self, namespace: str, filters: Filters, limit: int, before: tuple[Instant, str] | None
@@ -269,8 +275,8 @@ class SqlStore(ABC):
             return [self._operation(row) for row in self._newest_operations(limit)]
         return [self._operation(row) for row in self._rows(namespace, "operations_of", limit=limit)]
 
-    def find_operations(self, text: str, limit: int) -> list[str]:
-        return short_ids.find(text, ("find_operations", "find_short_operations"), self._everywhere, limit)
+    def find_operations(self, text: str, limit: int, *, namespace: str | None = None) -> list[str]:
+        return short_ids.find(text, ("find_operations", "find_short_operations"), self._finding(namespace), limit)
 
     @abstractmethod
     def _newest_operations(self, limit: int) -> list[tuple[Any, ...]]:
@@ -324,6 +330,12 @@ class SqlStore(ABC):
     @property
     def documents(self) -> SqlDocuments:
         return SqlDocuments(self._rows)
+
+    # --- tokens
+
+    @property
+    def tokens(self) -> SqlTokens:
+        return SqlTokens(self._global, self._admin, self.prefix)
 
 
 class SqlDocuments:

@@ -9,8 +9,9 @@ from dataclasses import is_dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from perdure.records.access import Role
 from perdure.records.damage import CheckScope
-from perdure.records.errors import InvalidInput, PerdureError, StoreDamaged, given
+from perdure.records.errors import InvalidInput, NotAllowed, PerdureError, StoreDamaged, given
 from perdure.records.instant import to_instant
 from perdure.rules.validation.values import checked_id, checked_text
 from perdure.verbs.declaration import Parameter, Verb
@@ -24,6 +25,20 @@ else:
 _MILLION: Final = 1_000_000
 _LONGEST: Final = 1000  # characters of a text for which nothing else is declared
 _MOST: Final = 10_000  # items of a list for which nothing else is declared
+
+
+def check_role(needed: Role, what: str, memory: Any) -> None:
+    """Refuse what the caller's token does not allow.
+
+    Raises:
+        NotAllowed: It does not; nothing was looked up.
+    """
+    grant = memory._context.grant  # noqa: SLF001  # verbs are methods of it
+    if grant is not None and not grant.allows(needed):
+        raise NotAllowed(
+            f"{what} needs a token with the role {needed}; this one has {grant.role}.",
+            remedy=f"Use a token that `perdure token create --role {needed}` made.",
+        )
 
 
 def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:

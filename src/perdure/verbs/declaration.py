@@ -11,6 +11,8 @@ from datetime import datetime
 from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Concatenate, Final, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
 
+from perdure.records.access import Role
+
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")
@@ -33,11 +35,13 @@ Panel = Literal[
     "Export and copy",
     "Backups",
     "PostgreSQL",
+    "Service",
     "Setup",
 ]
 """Where the help page lists a command, in its order."""
 
 REQUIRED: Final = inspect.Parameter.empty
+_OF_AGENTS: Final[frozenset[Panel]] = frozenset(("Store", "Feedback", "Facts", "Tasks and sessions"))
 PROFILES: Final = ("agent", "lifecycle", "full")
 """The MCP profiles, each of which holds the tools of those before it."""
 
@@ -113,6 +117,7 @@ class Verb:
     tool: bool = True  # whether there is an MCP tool
     tell: str = ""  # the tool's description, where the docstring does not do
     items: str = "items"  # the key that holds a result that is a list
+    role: Role | None = None  # what a token must allow, where ``needs`` does not say it
     empty: Callable[[Any], bool] | None = None  # whether a result is nothing found (exit code 3)
     # argument that it does not take, but others' verbs of that name do -> what to do instead
     instead: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -131,7 +136,16 @@ class Verb:
     @property
     def creates_store(self) -> bool:
         """Whether it brings in memories, and so makes a store that is not there."""
-        return self.panel == "Store"
+        return self.panel == "Store" or (self.panel == "Service" and not self.reads)
+
+    @property
+    def needs(self) -> Role:
+        """The role that a token must allow: verbs that only ask, those of agents, those that decide."""
+        if self.role is not None:
+            return self.role
+        if self.reads:
+            return "reader"
+        return "agent" if self.agent is not None or self.panel in _OF_AGENTS else "curator"
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -188,7 +202,11 @@ def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P
     """
 
     def register(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-        from perdure.verbs.checks import checked_arguments, translate_damage  # noqa: PLC0415  # the checks read declarations
+        from perdure.verbs.checks import (  # noqa: PLC0415  # the checks read declarations
+            check_role,
+            checked_arguments,
+            translate_damage,
+        )
 
         name = attributes.pop("name", method.__name__)
         attributes.setdefault("command", name.replace("_", "-"))
@@ -196,6 +214,7 @@ def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P
 
         @functools.wraps(method)
         def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
+            check_role(declared.needs, declared.name, self)
             arguments = checked_arguments(declared, self, args, kwargs)
             with translate_damage(self):
                 return cast("Callable[..., R]", method)(self, **arguments)

@@ -27,6 +27,7 @@ class ErasingVerbs:
     @verb(
         "Change one memory",
         hides=True,
+        role="admin",
         tell="Erase memories FOR GOOD, with what rests on them; undo is not possible. Use forget unless a person asks "
         "for erasure. dry_run is TRUE by default: show the person what it lists, and pass its word as confirm only "
         "after they agree.",

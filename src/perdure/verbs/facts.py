@@ -176,6 +176,7 @@ class FactVerbs:
     @verb(
         _FACTS,
         hides=True,
+        role="curator",
         tell="Write the summaries of entities that are due. dry_run is TRUE by default and only shows them. The "
         "earlier summary of an entity is superseded; undo brings it back.",
     )
@@ -290,7 +291,7 @@ class FactVerbs:
         """
         return procedures.learn_procedures(self._context, namespace, dry_run=dry_run, accept_loss=accept_loss)
 
-    @verb(_LEARN, reads=True, command="")
+    @verb(_LEARN, reads=True, role="curator", command="")
     def backtest(
         self,
         policy: Annotated[Mapping[str, Any], Param("The other policy's sections, as in perdure.toml.")] | Policy,

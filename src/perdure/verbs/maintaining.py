@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from perdure.records.damage import WHOLE, CheckScope
+from perdure.verbs.checks import check_role
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.parameters import AcceptLoss, DryRun, Everywhere, Namespace
@@ -84,7 +85,7 @@ class MaintainingVerbs:
         budget = queries.token_budget(tokens, self._context.policy)
         return fit.fit(self._context, namespace, budget, dry_run=dry_run, accept_loss=accept_loss)
 
-    @verb(_PANEL, reads=True)
+    @verb(_PANEL, reads=True, role="curator")
     def compression(
         self,
         namespace: Namespace = "default",
@@ -96,7 +97,7 @@ class MaintainingVerbs:
         """
         return compression.report(self._context, namespace, queries)
 
-    @verb(_PANEL, tool=False)
+    @verb(_PANEL, tool=False, role="admin")
     def reembed(self, *, progress: Progress | None = None) -> Reembedded:
         """Make a vector for every memory with the policy's embedder. Can be interrupted and resumed."""
         return reembed.reembed(self._context, progress=progress)
@@ -107,7 +108,7 @@ class MaintainingVerbs:
         now, above = self._context.clock(), self._context.policy.recall.cells_above
         return dict(self._context.store.optimize(namespace, now, above))
 
-    @verb(_PANEL, reads=True, items="faults")
+    @verb(_PANEL, reads=True, items="faults", role="curator")
     def check(
         self,
         *,
@@ -121,7 +122,7 @@ class MaintainingVerbs:
         scope = WHOLE if full else CheckScope()
         return [str(fault) for fault in self._context.store.check(scope)]
 
-    @verb(_PANEL, tool=False)
+    @verb(_PANEL, tool=False, role="admin")
     def repair(
         self,
         *,
@@ -203,6 +204,7 @@ class MaintainingVerbs:
         Raises:
             PartlyStored: A later plan was refused; the error names the operations that were written.
         """
+        check_role("curator", "apply", self)
         checked = [queries.plan(plan) for plan in plans]
         if accept_loss is not None:
             text = values.checked_text(accept_loss, "accept_loss", longest=1000)

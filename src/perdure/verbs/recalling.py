@@ -59,6 +59,7 @@ class RecallingVerbs:
     @verb(
         "Find and explain",
         repeatable=False,
+        role="reader",
         agent=("query", "limit", "tags", "since", "as_of"),
         empty=lambda answer: not answer.hits,
         tell="Search memory with a question in plain words; call it before answering anything that earlier "

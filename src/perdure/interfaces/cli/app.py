@@ -58,6 +58,7 @@ GROUPS: Final[Mapping[str, tuple[Panel, str]]] = {
     ),
     "plan": ("Maintenance", "Save what a command would do as a plan file, to review and apply later."),
     "plugin": ("Setup", "The plugin for Claude Code: install it, or print its folder."),
+    "token": ("Service", "Tokens of the service: make, list and revoke them."),
     "policy": (
         "Setup",
         "Show or check the policy: the settings that decide how memories are ranked, moved and archived.",

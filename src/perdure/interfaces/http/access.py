@@ -1,24 +1,163 @@
-"""Who asks: each request gets the memory that it may use."""
+"""Who asks: the holder of a token, or a program on this machine where there are no tokens. Each gets its own memory."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from anyio.to_thread import run_sync
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from perdure.interfaces.http.problems import RequestRefused, problem_of
+from perdure.records.access import Grant
+from perdure.records.errors import PerdureError
 
 if TYPE_CHECKING:
     from perdure.memory import Memory
 
+K = TypeVar("K")
+V = TypeVar("V")
+KNOWN_SECONDS: Final = 1.0
+"""How long an answer about a token holds: a revoked one is refused after that."""
+_MOST_KNOWN: Final = 10_000
+_LONGEST_SECRET: Final = 200
+_SCHEME: Final = "bearer "
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who asks."""
+
+    grant: Grant | None  # what the token allows; None without tokens, for a program on this machine
+    key: str  # names the caller, for limits
+
+
+class Keyring:
+    """Finds out what a token allows. Thread-safe; answers are kept for a moment.
+
+    Args:
+        opened: Returns the open memory.
+    """
+
+    def __init__(self, opened: Callable[[], Memory]) -> None:
+        self._opened = opened
+        self._lock = Lock()
+        self._grants: OrderedDict[str, tuple[float, Grant | None]] = OrderedDict()
+        self._memories: OrderedDict[Grant, Memory] = OrderedDict()
+        self._needed = (-KNOWN_SECONDS, True)
+
+    def kept(self, secret: str) -> tuple[bool, Grant | None]:
+        """Return whether it is known what a token allows, and what; asks no store."""
+        with self._lock:
+            at, grant = self._grants.get(secret, (-KNOWN_SECONDS, None))
+        return monotonic() - at < KNOWN_SECONDS, grant
+
+    def grant_of(self, secret: str) -> Grant | None:
+        """Return what a token allows; None for an invalid one. Asks the store."""
+        grant = self._opened().recognize(secret) if len(secret) <= _LONGEST_SECRET else None
+        if grant is not None:  # guesses are not kept: they would push out what is known
+            self._keep(self._grants, secret, (monotonic(), grant))
+        return grant
+
+    def memory_of(self, grant: Grant) -> Memory:
+        """Return the memory as a token's holder may use it, the same one each time."""
+        with self._lock:
+            found = self._memories.get(grant)
+        if found is None:
+            found = self._opened().confined(grant)
+            self._keep(self._memories, grant, found)
+        return found
+
+    def needed(self) -> bool:
+        """Whether callers must have a token: as soon as one was made. Asks the store now and then."""
+        at, needed = self._needed
+        if monotonic() - at >= KNOWN_SECONDS:
+            needed = self._opened().has_tokens
+            self._needed = (monotonic(), needed)
+        return needed
+
+    def is_need_known(self) -> bool:
+        """Whether ``needed`` would not ask the store now."""
+        return monotonic() - self._needed[0] < KNOWN_SECONDS
+
+    def _keep(self, known: OrderedDict[K, V], key: K, value: V) -> None:
+        with self._lock:
+            known[key] = value
+            known.move_to_end(key)
+            while len(known) > _MOST_KNOWN:
+                known.popitem(last=False)
+
 
 class Access:
-    """Sets ``request.state.memory``, the memory on which a request's verbs run."""
+    """Sets ``request.state.memory`` and ``request.state.principal``; both are None for whoever is not known.
 
-    def __init__(self, app: ASGIApp, opened: Callable[[], Memory]) -> None:
-        self._app, self._opened = app, opened
+    A wrong token is refused here, for every path. What needs a memory refuses whoever has none (``memory_for``), so
+    that pages can show their log-in instead.
+    """
+
+    def __init__(self, app: ASGIApp, opened: Callable[[], Memory], keyring: Keyring) -> None:
+        self._app, self._opened, self._keyring = app, opened, keyring
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its memory."""
         if scope["type"] == "http":
-            scope.setdefault("state", {})["memory"] = self._opened()
+            try:
+                principal = await self._principal(scope)
+            except PerdureError as error:
+                await problem_of(error)(scope, receive, send)
+                return
+            state = scope.setdefault("state", {})
+            state["principal"], state["keyring"] = principal, self._keyring
+            state["memory"] = None if principal is None else self._memory(principal)
         await self._app(scope, receive, send)
+
+    async def _principal(self, scope: Scope) -> Principal | None:
+        secret = _secret(scope)
+        if secret is None:
+            needed = self._keyring.needed() if self._keyring.is_need_known() else await run_sync(self._keyring.needed)
+            return None if needed else Principal(None, "")
+        known, grant = self._keyring.kept(secret)
+        if not known:
+            grant = await run_sync(self._keyring.grant_of, secret)
+        if grant is None:
+            raise unauthorized("The token is not valid: it is unknown, revoked or has ended.")
+        return Principal(grant, secret)
+
+    def _memory(self, principal: Principal) -> Memory:
+        return self._opened() if principal.grant is None else self._keyring.memory_of(principal.grant)
+
+
+def memory_for(request: Request) -> Memory:
+    """Return the memory of a request.
+
+    Raises:
+        RequestRefused: It has no token, and one is needed.
+    """
+    memory: Memory | None = request.state.memory
+    if memory is None:
+        raise unauthorized("A token is needed.")
+    return memory
+
+
+def unauthorized(message: str) -> RequestRefused:
+    """Return the refusal of whoever has no valid token."""
+    return RequestRefused(
+        401,
+        message,
+        remedy="Send authorization: Bearer TOKEN; `perdure token create` makes one.",
+        headers={"www-authenticate": 'Bearer realm="perdure"'},
+    )
+
+
+def _secret(scope: Scope) -> str | None:
+    """Return the token that a request sends; an empty text where what it sends is none."""
+    found = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
+    if not found:
+        return None
+    text = found[0].decode("latin-1")
+    return text[len(_SCHEME) :].strip() if len(found) == 1 and text.lower().startswith(_SCHEME) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -16,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from perdure.interfaces.http.access import Access
+from perdure.interfaces.http.access import Access, Keyring
 from perdure.interfaces.http.answers import JSON, json_bytes
 from perdure.interfaces.http.guard import Guard
 from perdure.interfaces.http.openapi import openapi_document
@@ -39,26 +40,39 @@ def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
         opened: Returns the open memory; the caller closes it.
         settings: Hosts and limits.
     """
+    mounted, lifespan = _mcp(settings)
     routes: list[BaseRoute] = [
         *verb_routes(settings.namespace),
         Route(SCHEMA, _schema_endpoint(), name="openapi"),
         Route("/healthz", _alive, name="healthz"),
         Route("/readyz", _readiness(opened), name="readyz"),
-        *_pages(opened),
+        *mounted,
+        *_pages(),
     ]
     return Starlette(
         routes=routes,
-        middleware=[Middleware(Guard, settings=settings), Middleware(Access, opened=opened)],
+        middleware=[Middleware(Guard, settings=settings), Middleware(Access, opened=opened, keyring=Keyring(opened))],
         exception_handlers={HTTPException: _refused},
         max_body_size=settings.body_bytes,
+        lifespan=lifespan,
     )
 
 
-def _pages(opened: Callable[[], Memory]) -> list[BaseRoute]:
+def _mcp(settings: Settings) -> tuple[list[BaseRoute], Callable[[Starlette], AbstractAsyncContextManager[None]] | None]:
+    """Return the route of MCP and what must run with it, where its library is installed."""
+    if find_spec("mcp") is None:
+        return [], None
+    from perdure.interfaces.http.mcp_mount import PATH, McpMount  # noqa: PLC0415  # an extra
+
+    mount = McpMount(settings)
+    return [Route(PATH, mount, name="mcp")], lambda _: mount.running()
+
+
+def _pages() -> list[BaseRoute]:
     """Return the routes of the pages, where they are installed."""
     if find_spec(PAGES) is None:
         return []
-    made: list[BaseRoute] = import_module(PAGES).routes(opened, None)
+    made: list[BaseRoute] = import_module(PAGES).routes()
     return made
 
 

@@ -14,6 +14,7 @@ from perdure.records.errors import PerdureError
 STATUS: Final[Mapping[type[PerdureError], int]] = {
     PerdureError: 500,
     errors.InvalidInput: 422,
+    errors.NotAllowed: 403,
     errors.NotFound: 404,
     errors.PolicyError: 422,
     errors.ConflictError: 409,

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import perdure.memory  # noqa: F401  # declares the verbs; loads neither numpy nor SQLite
+from perdure.interfaces.http.access import memory_for
 from perdure.interfaces.http.answers import Payload, answer_of, response_of, wants_lines
 from perdure.interfaces.http.problems import RequestRefused, internal_problem, problem_of
 from perdure.records.errors import InvalidInput, PerdureError
@@ -67,8 +68,9 @@ class VerbEndpoint:
     async def answer(self, request: Request) -> Response:
         """Run the verb in a worker thread; every failure is a problem that says what to do, and shows no internals."""
         try:
+            memory = memory_for(request)
             given = query_values(request, self._parameters) if request.method != "POST" else await body_values(request)
-            made = await run_sync(partial(self._call, request.state.memory, given, as_lines=wants_lines(request)))
+            made = await run_sync(partial(self._call, memory, given, as_lines=wants_lines(request)))
             return response_of(made, request)
         except PerdureError as error:
             return problem_of(error)
@@ -82,7 +84,7 @@ class VerbEndpoint:
 
     def _call(self, memory: Any, given: Mapping[str, Any], *, as_lines: bool) -> Payload:
         arguments = arguments_of(self._verb, given, self._parameters, where="route", schema=SCHEMA)
-        result = call_verb(memory, self._verb, arguments, namespace=self._namespace)
+        result = call_verb(memory, self._verb, arguments, namespace=memory.usual_namespace(self._namespace))
         return answer_of(self._verb, result, as_lines=as_lines)
 
 

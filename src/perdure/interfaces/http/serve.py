@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import uvicorn
 
@@ -32,6 +32,7 @@ def serve(
     port: int = 8766,
     *,
     namespace: str = "default",
+    tools: Literal["agent", "lifecycle", "full"] = "agent",
     allowed_hosts: Sequence[str] = (),
     opener: Callable[..., Memory] | None = None,
 ) -> None:
@@ -43,6 +44,7 @@ def serve(
         host: The address to listen on; without tokens only this machine's own.
         port: The port to listen on; 0 for a free one.
         namespace: The namespace of calls that name none.
+        tools: The profile of MCP tools: ``agent``, ``lifecycle`` or ``full``.
         allowed_hosts: Further Host headers to accept, for example ``memory.example.org``.
         opener: Opens the store; ``perdure.open`` if None.
 
@@ -52,19 +54,21 @@ def serve(
     """
     from perdure.compose import open as open_memory  # noqa: PLC0415  # numpy and SQLite load here
 
-    if host not in LOOPBACK:
-        raise InvalidInput(
-            f"Without tokens the service listens on this machine only, not on {host}.",
-            remedy="Leave --host out.",
-        )
     listening = _listen(host, port)
     port = listening.getsockname()[1]
     with (opener or open_memory)(store, policy_to_find(policy) if isinstance(policy, str) else policy) as memory:
+        guarded = memory.has_tokens
+        if not guarded and host not in LOOPBACK:
+            listening.close()
+            raise InvalidInput(
+                f"Without tokens the service listens on this machine only, not on {host}.",
+                remedy="Make a token first: `perdure token create --role admin --actor NAME`.",
+            )
         background = Background()
-        settings = Settings(accepted_hosts(host, port, tuple(allowed_hosts)), namespace)
+        settings = Settings(accepted_hosts(host, port, tuple(allowed_hosts)), namespace, tools)
         server = uvicorn.Server(_config(build_app(lambda: memory, settings)))
         background.start(memory)
-        _announce(host, port)
+        _announce(host, port, guarded=guarded)
         for number in (signal.SIGTERM, signal.SIGINT):  # the library ends in order at them, then raises them again
             signal.signal(number, lambda *_: None)
         try:
@@ -98,8 +102,11 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _announce(host: str, port: int) -> None:
+def _announce(host: str, port: int, *, guarded: bool) -> None:
     shown = f"[{host}]" if ":" in host else host
     print(f"Perdure serves http://{shown}:{port}/, until Ctrl-C.", file=sys.stderr)
-    print("There are no tokens: every program on this machine can read and change the memory.", file=sys.stderr)
+    if not guarded:
+        print("There are no tokens: every program on this machine can read and change the memory.", file=sys.stderr)
+    elif host not in LOOPBACK:
+        print("Tokens travel as they are: put a proxy with TLS in front of it.", file=sys.stderr)
     sys.stderr.flush()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 """How clients on this machine write its name in the Host header."""
@@ -16,6 +16,7 @@ class Settings:
     # Host headers that are accepted, as clients write them: with the port, unless it is that of the scheme
     hosts: frozenset[str]
     namespace: str = "default"  # of calls that name none
+    tools: Literal["agent", "lifecycle", "full"] = "agent"  # the profile of MCP tools
     body_bytes: int = 8 << 20  # the longest body of a request
     header_bytes: int = 16 << 10  # all header names and values of a request together
 

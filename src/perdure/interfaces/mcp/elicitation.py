@@ -97,7 +97,8 @@ class Asker:
         fresh = [ask for ask in asks if (ask.id, ask.question) not in self._put]
         if not fresh:
             return []
-        today = {q.id for q in self._opened().review(namespace or self._namespace)}
+        memory = self._opened()
+        today = {q.id for q in memory.review(namespace or memory.usual_namespace(self._namespace))}
         due = list({ask.id: ask for ask in reversed(fresh) if ask.id in today}.values())[::-1]  # one of each memory
         return due[:1] if name == "recall" else due  # who looks something up is asked one thing
 

@@ -103,7 +103,7 @@ class MemoryServer(MCPServer[Any]):
             mime_type=_MARKDOWN,
         )
         def digest() -> str:
-            return self._digest(self._namespace)
+            return self._digest(None)
 
         @self.resource(
             "memory://digest/{namespace}",
@@ -114,8 +114,9 @@ class MemoryServer(MCPServer[Any]):
         def digest_of_namespace(namespace: str) -> str:
             return self._digest(namespace)
 
-    def _digest(self, namespace: str) -> str:
+    def _digest(self, namespace: str | None) -> str:
         try:
-            return self._opened().digest(namespace)
+            memory = self._opened()
+            return memory.digest(namespace or memory.usual_namespace(self._namespace))
         except PerdureError as error:
             raise ResourceError(str(error)) from error

@@ -77,7 +77,7 @@ def call_tool(memory: Memory, verb: Verb, arguments: dict[str, Any], *, namespac
     Raises:
         PerdureError: The verb refuses; the text says what to do.
     """
-    result = call_verb(memory, verb, arguments, namespace=namespace)
+    result = call_verb(memory, verb, arguments, namespace=memory.usual_namespace(namespace))
     found = answer_data(verb, result, arguments)
     bound = {**verb.defaults, **arguments}
     text = render_text(view_of(result, Request(verb.name, bound, {"no_facts": memory.no_facts})))

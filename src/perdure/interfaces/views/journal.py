@@ -22,8 +22,9 @@ def view_history(entries: Sequence[Entry | Operation], _: Request) -> Iterator[B
     if not entries:
         yield Line("No operations.")
     if operations := [e for e in entries if isinstance(e, Operation)]:
-        rows = tuple(tuple(cell(name, getattr(o, name)) for name in _COLUMNS) for o in operations)
-        yield Table(tuple(map(label, _COLUMNS)), rows)
+        columns = (*_COLUMNS, "actor") if any(o.actor for o in operations) else _COLUMNS
+        rows = tuple(tuple(cell(name, getattr(o, name)) for name in columns) for o in operations)
+        yield Table(tuple(map(label, columns)), rows)
         if operations[0].is_own and operations[0].operation != "erase":
             yield Line(("Undo the newest: ", command("undo", operation_id="last")), tone="faint")
     yield from (line_of(e) for e in entries if isinstance(e, Entry))

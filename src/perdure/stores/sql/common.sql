@@ -99,6 +99,15 @@ SELECT id FROM memory WHERE namespace = :namespace AND id >= :lowest AND id < :b
 -- kind: fan-out
 SELECT id FROM memory WHERE short_id >= :lowest AND short_id < :beyond ORDER BY short_id, id LIMIT :limit;
 
+-- name: find_operations_of
+-- kind: routed
+SELECT id FROM operation WHERE namespace = :namespace AND id >= :lowest AND id < :beyond ORDER BY id LIMIT :limit;
+
+-- name: find_short_operations_of
+-- kind: routed
+SELECT id FROM operation WHERE namespace = :namespace AND short_id >= :lowest AND short_id < :beyond
+ORDER BY short_id, id LIMIT :limit;
+
 -- name: find_operations
 -- kind: fan-out
 SELECT id FROM operation WHERE id >= :lowest AND id < :beyond ORDER BY id LIMIT :limit;
@@ -246,8 +255,8 @@ UPDATE namespace SET policy = :after WHERE namespace = :namespace AND policy = :
 
 -- name: insert_operation
 -- kind: routed
-INSERT INTO operation (namespace, id, number, operation, at_ms, changes, hides, policy, note, undoes, digest)
-VALUES (:namespace, :id, :number, :operation, :at_ms, :changes, :hides, :policy, :note, :undoes, :digest);
+INSERT INTO operation (namespace, id, number, operation, at_ms, changes, hides, policy, note, undoes, digest, actor)
+VALUES (:namespace, :id, :number, :operation, :at_ms, :changes, :hides, :policy, :note, :undoes, :digest, :actor);
 
 -- name: take_lease
 -- kind: routed
@@ -271,13 +280,13 @@ UPDATE lease SET until_ms = 0 WHERE namespace = :namespace AND owner = :owner AN
 -- name: operation
 -- kind: fan-out
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
-  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id)
+  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id), o.actor
 FROM operation AS o WHERE o.id = :id;
 
 -- name: operations_of
 -- kind: routed
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
-  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id)
+  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id), o.actor
 FROM operation AS o WHERE o.namespace = :namespace ORDER BY o.number DESC LIMIT :limit;
 
 -- name: journal_of_operation
@@ -322,6 +331,35 @@ UPDATE operation SET digest = :digest WHERE namespace = :namespace AND id = :id;
 -- name: recalls
 -- kind: routed
 SELECT id, at_ms, query, hits FROM recall_log WHERE namespace = :namespace ORDER BY id DESC LIMIT :limit;
+
+-- --- tokens of the service
+
+-- name: insert_token
+-- kind: admin
+INSERT INTO token (id, hash, place, role, pattern, actor, created_ms, expires_ms)
+VALUES (:id, :hash, :place, :role, :pattern, :actor, :created_ms, :expires_ms);
+
+-- name: tokens
+-- kind: admin
+SELECT id, role, pattern, actor, created_ms, expires_ms, revoked_ms, used_ms FROM token WHERE place = :place
+ORDER BY created_ms, id;
+
+-- name: token_of_hash
+-- kind: admin
+SELECT id, role, pattern, actor, created_ms, expires_ms, revoked_ms, used_ms FROM token
+WHERE hash = :hash AND place = :place;
+
+-- name: any_token
+-- kind: admin
+SELECT EXISTS (SELECT 1 FROM token WHERE place = :place);
+
+-- name: revoke_token
+-- kind: admin
+UPDATE token SET revoked_ms = :now WHERE id = :id AND place = :place AND revoked_ms IS NULL;
+
+-- name: use_token
+-- kind: admin
+UPDATE token SET used_ms = :now WHERE id = :id AND place = :place AND (used_ms IS NULL OR used_ms < :before);
 
 -- --- what a store says of itself
 

@@ -282,7 +282,7 @@ ORDER BY m.id LIMIT :limit;
 -- name: operations
 -- kind: fan-out
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
-  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id), o.number
+  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id), o.actor, o.number
 FROM operation AS o ORDER BY o.id DESC LIMIT :limit;
 
 -- --- searching
@@ -449,7 +449,7 @@ SELECT DISTINCT operation FROM journal WHERE namespace = :namespace AND id = ANY
 
 -- name: operations_named
 -- kind: routed
-SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest FROM operation
+SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest, actor FROM operation
 WHERE namespace = :namespace AND id = ANY(CAST(:operations AS text[]));
 
 -- name: digests_of
@@ -630,7 +630,7 @@ WHERE v.namespace = :namespace AND (v.space, v.row) > (:space_after, :row_after)
 
 -- name: move_operation
 -- kind: routed
-SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest FROM operation
+SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest, actor FROM operation
 WHERE namespace = :namespace AND number > :number_after ORDER BY number LIMIT :limit;
 
 -- name: move_journal_sizes

@@ -217,7 +217,7 @@ SELECT key, id FROM idempotency WHERE namespace = :namespace AND key IN (SELECT 
 -- name: operations
 -- kind: fan-out
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
-  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id)
+  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id), o.actor
 FROM operation AS o ORDER BY o.number DESC LIMIT :limit;
 
 -- name: without_vector
@@ -432,7 +432,7 @@ SELECT DISTINCT operation FROM journal WHERE namespace = :namespace AND id IN (S
 
 -- name: operations_named
 -- kind: routed
-SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest FROM operation
+SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest, actor FROM operation
 WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:operations));
 
 -- name: digests_of
@@ -579,7 +579,7 @@ WHERE v.namespace = :namespace AND (v.space, v.row) > (:space_after, :row_after)
 
 -- name: move_operation
 -- kind: routed
-SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest FROM operation NOT INDEXED
+SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest, actor FROM operation NOT INDEXED
 WHERE namespace = :namespace AND number > :number_after ORDER BY number LIMIT :limit;
 
 -- name: move_journal

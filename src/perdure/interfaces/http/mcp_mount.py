@@ -1,0 +1,110 @@
+"""MCP over HTTP in the same process and under the same tokens: each request's tools use its caller's memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+from anyio.to_thread import run_sync
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from perdure.interfaces.http.access import memory_for
+from perdure.interfaces.http.problems import RequestRefused, problem_of
+from perdure.interfaces.http.settings import Settings
+from perdure.interfaces.mcp.run import OpenOnce, build
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from perdure.memory import Memory
+
+_CALLER: ContextVar[Memory] = ContextVar("caller")
+PATH: Final = "/mcp"
+
+
+class CallersMemory(OpenOnce):
+    """Gives each call the memory of the request that it came with; there is none outside of a request."""
+
+    def __init__(self) -> None:
+        super().__init__(_CALLER.get)
+
+    def __call__(self) -> Memory:
+        """Return the memory of the request."""
+        return _CALLER.get()
+
+    def take_notice(self) -> str:
+        """Return nothing: notices are for the one who started the service."""
+        return ""
+
+
+class McpMount:
+    """Answers MCP requests. Its library takes most of a second to load: that waits for the first request.
+
+    Each request is complete in itself (no sessions), so that any process of several may answer it.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._tasks: TaskGroup | None = None
+        self._manager: StreamableHTTPSessionManager | None = None
+        self._starting = anyio.Lock()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Answer requests for the length of a block."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield
+            finally:
+                self._tasks = None
+                tasks.cancel_scope.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        try:
+            memory = memory_for(Request(scope))
+        except RequestRefused as error:
+            await problem_of(error)(scope, receive, send)
+            return
+        manager = self._manager or await self._start()
+        told = _CALLER.set(memory)
+        try:
+            await manager.handle_request(scope, receive, send)
+        finally:
+            _CALLER.reset(told)
+
+    async def _start(self) -> StreamableHTTPSessionManager:
+        async with self._starting:
+            if self._manager is None:
+                if self._tasks is None:
+                    raise RuntimeError("the application is not running")
+                manager = await run_sync(self._made)
+                await self._tasks.start(self._hold, manager)
+                self._manager = manager
+        return self._manager
+
+    def _made(self) -> StreamableHTTPSessionManager:
+        from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415  # start-up time
+
+        server = build(CallersMemory(), profile=self._settings.tools, namespace=self._settings.namespace)
+        checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the guard has checked Host, Origin
+        server.streamable_http_app(
+            stateless_http=True,
+            json_response=True,
+            transport_security=checked,
+            max_request_body_size=self._settings.body_bytes,
+        )
+        return server.session_manager
+
+    async def _hold(
+        self, manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[Any] = anyio.TASK_STATUS_IGNORED
+    ) -> None:
+        async with manager.run():
+            task_status.started()
+            await anyio.sleep_forever()

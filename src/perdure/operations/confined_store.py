@@ -1,0 +1,260 @@
+"""A store as one caller sees it: the namespaces of a token, and nothing of the others.
+
+Every method that names a namespace is let through for namespaces that the token reaches and refused for others, by one
+rule that reads the protocol. What looks in all namespaces is written out here so that it looks in the token's own only,
+by asks that each name one: on a server, row-level security then holds each of them to that namespace too. A method of
+the protocol that is neither is refused, so that a new one cannot be forgotten.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from heapq import merge
+from itertools import islice
+from typing import Any, Final, NoReturn
+
+from perdure.operations.store_protocol import Documents, RowTransfer, Store, Tokens
+from perdure.records.access import EVERYWHERE, Grant, TokenRow
+from perdure.records.damage import CheckScope, Fault
+from perdure.records.erasure import Purged
+from perdure.records.errors import NotAllowed
+from perdure.records.instant import Instant
+from perdure.records.lease import Lease
+from perdure.records.plan import Plan
+from perdure.records.report import Operation
+from perdure.records.transaction_view import TransactionView
+from perdure.records.vector import Space
+
+_UNTOUCHED: Final = ("space", "unreachable", "unfinished", "read_only")
+"""What says nothing of any namespace."""
+
+
+@cache
+def routed_methods(protocol: type) -> frozenset[str]:
+    """Return the methods of a protocol whose first argument is one namespace."""
+    found = inspect.getmembers(protocol, inspect.isfunction)
+    firsts = {name: list(inspect.signature(method).parameters.values())[1:2] for name, method in found}
+    return frozenset(n for n, first in firsts.items() if first and (first[0].name, first[0].annotation) == _NAMESPACE)
+
+
+_NAMESPACE: Final = ("namespace", "str")
+
+
+class _Confined:
+    """Lets methods with a namespace through where a token reaches it."""
+
+    _protocol: type
+
+    def __init__(self, inner: Any, grant: Grant) -> None:
+        self._inner, self._grant = inner, grant
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in routed_methods(self._protocol):
+            raise AttributeError(f"{name} is not offered to a token")
+        method = getattr(self._inner, name)
+
+        def call(namespace: str, *args: Any, **named: Any) -> Any:
+            self._check(namespace)
+            return method(namespace, *args, **named)
+
+        return call
+
+    def _check(self, namespace: str) -> None:
+        if not self._grant.covers(namespace):
+            raise NotAllowed(
+                f"The token does not reach the namespace {namespace!r}.",
+                remedy=f"Name a namespace that it reaches: {self._grant.pattern}.",
+            )
+
+
+class _ConfinedDocuments(_Confined):
+    _protocol = Documents
+
+
+class _ConfinedTransfer(_Confined):
+    _protocol = RowTransfer
+
+    def spaces(self) -> list[tuple[Space, bool]]:
+        found: list[tuple[Space, bool]] = self._inner.spaces()
+        return found
+
+
+class _ConfinedTokens:
+    """The tokens that a token may know of: those that reach no further than it does, and may do no more."""
+
+    def __init__(self, inner: Tokens, grant: Grant) -> None:
+        self._inner, self._grant = inner, grant
+
+    def any(self) -> bool:
+        return self._inner.any()
+
+    def all(self) -> list[TokenRow]:
+        return [row for row in self._inner.all() if self._grant.includes(row.grant)]
+
+    def find(self, digest: str) -> TokenRow | None:
+        row = self._inner.find(digest)
+        return row if row is not None and self._grant.includes(row.grant) else None
+
+    def add(self, token: TokenRow, digest: str) -> None:
+        if not self._grant.includes(token.grant):
+            _refuse("make a token that reaches further")
+        self._inner.add(token, digest)
+
+    def revoke(self, identity: str, now: Instant) -> None:
+        if any(row.id == identity for row in self.all()):
+            self._inner.revoke(identity, now)
+
+    def use(self, identity: str, now: Instant, before: Instant) -> None:
+        self._inner.use(identity, now, before)
+
+
+class ConfinedStore(_Confined):
+    """A store behind a token. See operations/store_protocol.py.
+
+    Args:
+        inner: The whole store; it stays open when this one is closed.
+        grant: What the token allows. A reader writes nothing, not even what was accessed.
+    """
+
+    _protocol = Store
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _UNTOUCHED:
+            return getattr(self._inner, name)
+        return super().__getattr__(name)
+
+    @property
+    def documents(self) -> _ConfinedDocuments:
+        return _ConfinedDocuments(self._inner.documents, self._grant)
+
+    @property
+    def transfer(self) -> _ConfinedTransfer:
+        return _ConfinedTransfer(self._inner.transfer, self._grant)
+
+    @property
+    def tokens(self) -> _ConfinedTokens:
+        return _ConfinedTokens(self._inner.tokens, self._grant)
+
+    @property
+    def _whole(self) -> bool:
+        return self._grant.pattern == EVERYWHERE
+
+    # --- writing
+
+    def apply(
+        self, plan: Plan, *, fence: Lease | None = None, check: Callable[[TransactionView], None] | None = None
+    ) -> None:
+        self._check(plan.namespace)
+        if not self._grant.allows("agent"):
+            _refuse("write")
+        self._inner.apply(replace(plan, actor=self._grant.actor), fence=fence, check=check)
+
+    def count(self, plan: Plan) -> None:
+        self._check(plan.namespace)
+        if self._grant.allows("agent"):
+            self._inner.count(plan)
+
+    def release_lease(self, lease: Lease) -> None:
+        self._check(lease.namespace)
+        self._inner.release_lease(lease)
+
+    def add_space(self, space: Space, *, activate: bool) -> None:
+        if activate and not self._whole:
+            _refuse("change the vectors of the whole store")
+        self._inner.add_space(space, activate=activate)
+
+    def prepare_space(self, space: Space) -> None:
+        if not self._whole:
+            _refuse("change the vectors of the whole store")
+        self._inner.prepare_space(space)
+
+    def rebuild(self) -> bool:
+        if not self._whole:
+            _refuse("rebuild the whole store")
+        return bool(self._inner.rebuild())
+
+    def mark_unfinished(self, what: str) -> None:
+        if not self._whole:
+            _refuse("write the whole store")
+        self._inner.mark_unfinished(what)
+
+    def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
+        """Purge; what is still found elsewhere is not told: it may lie in a namespace of others."""
+        self._check(namespace)
+        found: Purged = self._inner.purge(namespace, texts)
+        return found if self._whole else replace(found, places=())
+
+    def close(self) -> None:
+        """Do nothing: the store is not the caller's."""
+
+    # --- looking in several namespaces
+
+    def namespaces(self) -> list[str]:
+        return [name for name in self._inner.namespaces() if self._grant.covers(name)]
+
+    def locate(self, identity: str) -> str | None:
+        place: str | None = self._inner.locate(identity)
+        if place is None or self._grant.covers(place):
+            return place
+        return next((name for name in self.namespaces() if self._inner.states(name, [identity])), None)
+
+    def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
+        if self._whole and namespace is None:
+            return list(self._inner.find_ids(text, limit=limit))
+        return self._first(lambda place: self._inner.find_ids(text, namespace=place, limit=limit), namespace, limit)
+
+    def find_operations(self, text: str, limit: int, *, namespace: str | None = None) -> list[str]:
+        if self._whole and namespace is None:
+            return list(self._inner.find_operations(text, limit))
+        return self._first(lambda place: self._inner.find_operations(text, limit, namespace=place), namespace, limit)
+
+    def _first(self, find: Callable[[str], list[str]], namespace: str | None, limit: int) -> list[str]:
+        found = sorted({identity for place in self._places(namespace) for identity in find(place)})
+        return found[:limit]
+
+    def due_namespaces(self, now: Instant, policy: str) -> list[tuple[str, str]]:
+        return [pair for pair in self._inner.due_namespaces(now, policy) if self._grant.covers(pair[0])]
+
+    def held_namespaces(self, now: Instant) -> list[str]:
+        return [name for name in self._inner.held_namespaces(now) if self._grant.covers(name)]
+
+    def operation(self, identity: str) -> Operation | None:
+        found: Operation | None = self._inner.operation(identity)
+        return found if found is not None and self._grant.covers(found.namespace) else None
+
+    def operations(self, namespace: str | None, limit: int) -> list[Operation]:
+        if namespace is None and self._whole:
+            return list(self._inner.operations(None, limit))
+        each = (self._inner.operations(place, limit) for place in self._places(namespace))
+        return list(islice(merge(*each, key=lambda operation: operation.id, reverse=True), limit))
+
+    def tally(self, namespace: str | None) -> list[tuple[str, str, str, str, int]]:
+        return [row for place in self._places(namespace) for row in self._inner.tally(place)]
+
+    def count_due(self, namespace: str | None, now: Instant) -> int:
+        return sum(self._inner.count_due(place, now) for place in self._places(namespace))
+
+    def count_changes(self, namespace: str | None, since: Instant) -> int:
+        return sum(self._inner.count_changes(place, since) for place in self._places(namespace))
+
+    def count_without_vector(self, namespace: str | None) -> int:
+        return sum(self._inner.count_without_vector(place) for place in self._places(namespace))
+
+    def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
+        if namespace is None and self._whole:
+            return list(self._inner.check(scope))
+        return [fault for place in self._places(namespace) for fault in self._inner.check(scope, place)]
+
+    def _places(self, namespace: str | None) -> Iterator[str]:
+        if namespace is None:
+            yield from self.namespaces()
+        else:
+            self._check(namespace)
+            yield namespace
+
+
+def _refuse(what: str) -> NoReturn:
+    raise NotAllowed(f"The token may not {what}.", remedy="Use a token that may.")

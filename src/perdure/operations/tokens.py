@@ -1,0 +1,96 @@
+"""The work of the verbs about tokens: making, listing and revoking them, and finding out what one allows."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from hashlib import sha256
+from typing import Final
+
+from perdure.operations.ports import Context
+from perdure.records.access import EVERYWHERE, Grant, NewToken, Token, TokenRow
+from perdure.records.errors import InvalidInput, NotAllowed, NotFound, StoreReadOnly
+from perdure.records.instant import Instant, text_of
+
+MARK: Final = "perdure_"
+"""How a token begins, so that scanners for secrets know one."""
+_MINUTE_MS: Final = 60_000
+_SECRET: Final = re.compile(rf"{MARK}[A-Za-z0-9_-]{{43}}")
+
+
+def create_token(ctx: Context, grant: Grant, expires: Instant | None) -> NewToken:
+    """Make a token; its secret is returned once, and only its hash is kept.
+
+    A plain SHA-256 is enough: the secret has 256 random bits, so there is no list of likely ones to try.
+
+    Raises:
+        InvalidInput: It would be expired at once.
+        NotAllowed: The caller's own token does not reach as far.
+    """
+    now = ctx.clock()
+    if expires is not None and expires <= now:
+        raise InvalidInput("expires lies in the past.", remedy="Give a later time.")
+    if ctx.grant is not None and not ctx.grant.includes(grant):
+        raise NotAllowed(
+            "A token cannot make one that may do more, or reaches further.", remedy="Ask for less, or for your role."
+        )
+    if ctx.secret is None:
+        raise InvalidInput("This memory makes no tokens.", remedy="Open the store with perdure.open.")
+    secret = MARK + ctx.secret()
+    row = TokenRow(ctx.ids(now), grant, now, expires, None, None)
+    ctx.store.tokens.add(row, digest_of(secret))
+    return NewToken(secret, token_of(row, now))
+
+
+def list_tokens(ctx: Context) -> list[Token]:
+    """Return the tokens that the caller may know of, oldest first."""
+    now = ctx.clock()
+    return [token_of(row, now) for row in _known(ctx)]
+
+
+def revoke_token(ctx: Context, identity: str) -> Token:
+    """Make a token invalid from now on. Doing it twice changes nothing.
+
+    Raises:
+        NotFound: There is no such token.
+    """
+    now = ctx.clock()
+    found = [row for row in _known(ctx) if row.id == identity]
+    if not found:
+        raise NotFound(f"There is no token {identity!r}.", remedy="`perdure token list` lists them.")
+    ctx.store.tokens.revoke(identity, now)
+    return next(token_of(row, now) for row in _known(ctx) if row.id == identity)
+
+
+def recognize(ctx: Context, secret: str) -> TokenRow | None:
+    """Return the valid token that a secret belongs to, and note that it was used; None for any other text."""
+    if not _SECRET.fullmatch(secret):
+        return None
+    row, now = ctx.store.tokens.find(digest_of(secret)), ctx.clock()
+    if row is None or not row.is_valid(now):
+        return None
+    if not ctx.store.read_only and (row.used is None or row.used < now - _MINUTE_MS):
+        with suppress(StoreReadOnly):  # it may be read all the same
+            ctx.store.tokens.use(row.id, now, now - _MINUTE_MS)
+    return row
+
+
+def digest_of(secret: str) -> str:
+    """Return the SHA-256 of a secret in hexadecimal digits."""
+    return sha256(secret.encode()).hexdigest()
+
+
+def token_of(row: TokenRow, now: Instant) -> Token:
+    """Return a token as it is shown."""
+    expires, revoked, used = (None if at is None else text_of(at) for at in (row.expires, row.revoked, row.used))
+    grant, created = row.grant, text_of(row.created)
+    return Token(
+        row.id, grant.role, grant.pattern, grant.actor, created, expires, revoked, used, valid=row.is_valid(now)
+    )
+
+
+def _known(ctx: Context) -> list[TokenRow]:
+    rows = ctx.store.tokens.all()
+    if ctx.grant is None or ctx.grant.pattern == EVERYWHERE:
+        return rows
+    return [row for row in rows if ctx.grant.includes(row.grant)]

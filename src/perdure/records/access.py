@@ -1,0 +1,88 @@
+"""Who may do what, and where: roles, what a token grants, and the tokens of the service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from perdure.records.instant import Instant
+from perdure.records.json_record import JsonRecord
+
+Role = Literal["reader", "agent", "curator", "admin"]
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+"""Each may do what those before it may."""
+EVERYWHERE: Final = "*"
+_INSIDE: Final = "/*"
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a caller may do: up to a role, in the namespaces of a pattern, under a name."""
+
+    role: Role
+    pattern: str  # one namespace, ``team/*`` for all that begin with ``team/``, or ``*`` for all
+    actor: str  # who asks; the journal keeps it
+
+    def allows(self, role: Role) -> bool:
+        """Whether it allows what needs a role."""
+        return ROLES.index(role) <= ROLES.index(self.role)
+
+    def covers(self, namespace: str) -> bool:
+        """Whether it reaches a namespace."""
+        if self.pattern == EVERYWHERE:
+            return True
+        if self.pattern.endswith(_INSIDE):
+            return namespace.startswith(self.pattern[:-1])
+        return namespace == self.pattern
+
+    def includes(self, other: Grant) -> bool:
+        """Whether it reaches and allows all that another one does."""
+        if not self.allows(other.role):
+            return False
+        if self.pattern in {EVERYWHERE, other.pattern}:
+            return True
+        return other.pattern != EVERYWHERE and self.covers(other.pattern)
+
+    def place(self, usual: str) -> str:
+        """Return the namespace of calls that name none: the usual one, or the only one that is reached."""
+        single = not self.pattern.endswith("*")
+        return self.pattern if single and not self.covers(usual) else usual
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """A token as the store keeps it."""
+
+    id: str
+    grant: Grant
+    created: Instant
+    expires: Instant | None
+    revoked: Instant | None
+    used: Instant | None
+
+    def is_valid(self, now: Instant) -> bool:
+        """Whether it may be used."""
+        return self.revoked is None and (self.expires is None or now < self.expires)
+
+
+@dataclass(frozen=True, slots=True)
+class Token(JsonRecord):
+    """A token of the service, without its secret."""
+
+    id: str
+    role: str  # what it may do: reader, agent, curator or admin
+    namespace: str  # where: one namespace, ``team/*`` or ``*``
+    actor: str  # the name under which operations are written down
+    created_at: str
+    expires_at: str | None
+    revoked_at: str | None
+    used_at: str | None  # when it was last used, to the minute
+    valid: bool  # whether it may be used now
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken(JsonRecord):
+    """A new token, with its secret: it is shown this once, and not stored."""
+
+    secret: str  # what a client sends
+    token: Token

@@ -1,0 +1,181 @@
+"""Tokens: what a wrong, an expired, a revoked and a weaker one may do, and how they are made and kept."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from starlette.testclient import TestClient
+
+import perdure
+from conftest import STORES
+from perdure.interfaces.http import access
+from perdure.interfaces.http.app import build_app
+from perdure.interfaces.http.settings import Settings
+from service.conftest import BASE, HOST, POLICY
+from service.test_serve import ask, run, served
+
+
+class Watch:
+    """A clock that is moved by hand."""
+
+    def __init__(self):
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture(params=STORES[:2])
+def store(request):
+    return request.param
+
+
+@pytest.fixture
+def watch():
+    return Watch()
+
+
+@pytest.fixture
+def memory(path, watch):
+    with perdure.open(path, POLICY, clock=watch) as opened:
+        yield opened
+
+
+@pytest.fixture
+def client(memory, monkeypatch):
+    monkeypatch.setattr(access, "KNOWN_SECONDS", 0.0)  # each request asks the store
+    with TestClient(build_app(lambda: memory, Settings(frozenset({HOST}))), base_url=BASE) as made:
+        yield made
+
+
+def listed(client, secret=None, scheme="Bearer"):
+    headers = {} if secret is None else {"authorization": f"{scheme} {secret}"}
+    answer = client.get("/v1/list", params={"namespace": "team/a"}, headers=headers)
+    if answer.status_code == 401:
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+        assert answer.json()["error"] == "RequestRefused"
+    return answer.status_code
+
+
+def test_without_tokens_everybody_on_the_machine_and_with_one_nobody_else(client, memory):
+    assert listed(client) == 200
+    made = memory.create_token("reader", "team/*", actor="ana")
+    assert listed(client) == 401
+    assert listed(client, made.secret) == 200
+    assert listed(client, made.secret, scheme="bearer") == 200
+    memory.revoke_token(made.token.id)
+    assert listed(client, made.secret) == 401
+    assert listed(client) == 401  # the last one's end does not open the door
+
+
+def test_what_is_no_valid_token_is_refused(client, memory, watch):
+    made = memory.create_token("reader", "team/*", actor="ana", expires=watch.now + timedelta(hours=1))
+    near = [made.secret[:-1], made.secret + "A", made.secret.upper(), "perdure_" + "A" * 43, made.token.id]
+    for secret in (*near, "", "x", "%00", "x" * 5000, "' OR 1=1 --", made.secret.removeprefix("perdure_")):
+        assert listed(client, secret) == 401
+    assert listed(client, made.secret, scheme="Basic") == 401
+    two = [("authorization", f"Bearer {made.secret}"), ("authorization", f"Bearer {made.secret}")]
+    assert client.get("/v1/list", headers=two).status_code == 401
+    assert client.get("/v1/list", params={"token": made.secret}).status_code == 401
+    assert listed(client, made.secret) == 200
+    watch.now += timedelta(hours=1)
+    assert listed(client, made.secret) == 401
+
+
+@pytest.mark.parametrize("where", ["/v1/list", "/v1/list-tokens", "/mcp", "/v1/nothing"])
+def test_a_wrong_token_is_refused_everywhere(client, memory, where):
+    memory.create_token("reader", actor="ana")
+    for method in ("get", "post"):
+        assert getattr(client, method)(where, headers={"authorization": "Bearer x"}).status_code == 401
+    assert client.get("/healthz").status_code == 200  # an orchestrator has no token
+    assert client.get("/openapi.json").status_code == 200
+
+
+def test_the_secret_is_nowhere_in_the_store(memory, store, path):
+    made = memory.create_token("admin", actor="ana")
+    assert made.secret.startswith("perdure_")
+    assert len(made.secret) == len("perdure_") + 43
+    assert made.secret not in json.dumps([t.to_dict() for t in memory.list_tokens()])
+    if store == "sqlite":
+        files = [f for f in path.parent.iterdir() if f.is_file()]
+        assert not [f for f in files if made.secret.removeprefix("perdure_").encode() in f.read_bytes()]
+
+
+def test_the_last_use_is_known_to_the_minute(client, memory, watch):
+    made = memory.create_token("reader", "team/*", actor="ana")
+    assert memory.list_tokens()[0].used_at is None
+    listed(client, made.secret)
+    assert memory.list_tokens()[0].used_at == "2026-01-01 00:00 UTC"
+    watch.now += timedelta(seconds=30)
+    listed(client, made.secret)
+    watch.now += timedelta(minutes=5)
+    listed(client, made.secret)
+    assert memory.list_tokens()[0].used_at == "2026-01-01 00:05 UTC"
+
+
+def test_a_token_makes_none_that_may_do_more(client, memory):
+    made = memory.create_token("admin", "team/*", actor="ana")
+    headers = {"authorization": f"Bearer {made.secret}"}
+
+    def create(**given):
+        return client.post("/v1/create-token", json={"actor": "x", **given}, headers=headers)
+
+    assert create(role="admin", namespace="*").status_code == 403
+    assert create(role="reader", namespace="other").status_code == 403
+    assert create(role="reader").status_code == 403  # the default reaches everything
+    narrower = create(role="curator", namespace="team/a")
+    assert narrower.status_code == 200
+    assert listed(client, narrower.json()["secret"]) == 200
+    agent = create(role="agent", namespace="team/a").json()["secret"]
+    refused = client.post(
+        "/v1/create-token",
+        json={"role": "agent", "namespace": "team/a", "actor": "x"},
+        headers={"authorization": f"Bearer {agent}"},
+    )
+    assert refused.status_code == 403
+    assert "needs a token with the role admin" in refused.json()["detail"]
+
+
+def test_a_token_of_one_namespace_needs_not_name_it(client, memory):
+    made = memory.create_token("agent", "team/a", actor="ana")
+    headers = {"authorization": f"Bearer {made.secret}"}
+    kept = client.post("/v1/remember", json={"content": "Deploys happen on Tuesdays."}, headers=headers).json()
+    assert kept["namespace"] == "team/a"
+    refused = client.post("/v1/remember", json={"content": "x", "namespace": "team/b"}, headers=headers)
+    assert refused.status_code == 403
+    assert "team/a" in refused.json()["remedy"]
+
+
+def test_an_expiry_in_the_past_is_refused(memory, watch):
+    with pytest.raises(perdure.InvalidInput, match="past"):
+        memory.create_token("reader", actor="ana", expires=watch.now)
+    assert memory.list_tokens() == []
+
+
+def test_the_command_line_makes_lists_and_revokes_them_and_the_service_heeds_them(tmp_path):
+    where = ("--store", str(tmp_path / "a.db"), "--json")
+    words = ("token", "create", "--role", "agent", "--namespace", "team/*", "--actor", "ana")
+    assert run(tmp_path, "remember", "Deploys happen on Tuesdays.", "--namespace", "team/a", *where).returncode == 0
+    with served(tmp_path) as (process, port):
+        assert "There are no tokens" in process.stderr.readline()
+        assert ask(port, "GET", "/v1/list")[0] == 200
+        made = run(tmp_path, *words, *where)
+        assert made.returncode == 0, made.stderr
+        found = json.loads(made.stdout)
+        headers = {"authorization": f"Bearer {found['secret']}"}
+
+        def until(status, **named):
+            asked = (ask(port, "GET", "/v1/list?namespace=team/a", **named)[0] for _ in range(1000))
+            return status in asked
+
+        assert until(401)
+        assert until(200, headers=headers)
+        tokens = json.loads(run(tmp_path, "token", "list", *where).stdout)
+        assert [(t["role"], t["namespace"], t["actor"]) for t in tokens] == [("agent", "team/*", "ana")]
+        assert run(tmp_path, "token", "revoke", found["token"]["id"], *where).returncode == 0
+        assert until(401, headers=headers)
+    with served(tmp_path, "--host", "127.0.0.1") as (process, _port):
+        process.terminate()
+        assert "There are no tokens" not in process.stderr.read()
