@@ -76,14 +76,13 @@ def open(  # noqa: A001  # perdure.open is the contract's name
     extension = extension_of(chosen)
     warn = Warner()
     store = _finished(_store(url, chosen, warn, create=create))
-    counts = getattr(maker, "count_tokens", None)
     context = Context(
         store=store,
         policy=chosen,
         clock=_clock(clock),
         ids=Ids(),
         embedder=maker,
-        tokens=counts or estimate_tokens,
+        tokens=getattr(maker, "count_tokens", None) or estimate_tokens,
         warn=warn,
         extension=extension,
         golden=_golden(chosen),

@@ -115,7 +115,6 @@ def test_without_tokens_it_listens_on_this_machine_only(tmp_path):
     refused = run(tmp_path, "serve", "--store", str(tmp_path / "a.db"), "--host", "0.0.0.0")  # noqa: S104  # refused
     assert refused.returncode == 1
     assert "Without tokens the service listens on this machine only" in refused.stderr
-    assert not (tmp_path / "a.db").exists()
 
 
 def test_a_taken_port_is_told_at_once(tmp_path):

@@ -84,6 +84,21 @@ def test_what_is_no_valid_token_is_refused(client, memory, watch):
     assert listed(client, made.secret) == 401
 
 
+def test_without_a_token_every_route_is_closed_but_those_that_hold_nothing_of_the_store(client, memory):
+    kept = memory.remember("alice hides the key", "team/a")
+    memory.create_token("reader", actor="ana")
+    for route in client.app.routes:
+        path = getattr(route, "path", "/static")
+        for method in ("GET", "POST"):
+            answer = client.request(method, path, json={} if method == "POST" else None, follow_redirects=False)
+            if path in {"/healthz", "/readyz", "/openapi.json", "/login"}:
+                assert answer.status_code in {200, 405}, path
+            elif path != "/static":
+                assert answer.status_code == 401, path
+            assert kept.id not in answer.text
+            assert "alice" not in answer.text
+
+
 @pytest.mark.parametrize("where", ["/v1/list", "/v1/list-tokens", "/mcp", "/v1/nothing"])
 def test_a_wrong_token_is_refused_everywhere(client, memory, where):
     memory.create_token("reader", actor="ana")

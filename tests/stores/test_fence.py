@@ -19,6 +19,7 @@ from conftest import WORDS_ONLY, Clock, HashEmbedder, tables
 from perdure.compose import store_at
 from perdure.memory import Memory
 from perdure.operations.hooks import Agent
+from perdure.records.access import Grant
 from perdure.records.errors import NotFound, PerdureError
 from perdure.records.plan import Plan
 from perdure.stores.postgres.arrays import Halfvecs, array_of, array_types, prepare
@@ -346,6 +347,9 @@ def test_every_table_with_a_namespace_is_fenced_and_the_journal_is_append_only(p
 # --- the verbs
 
 
+OWN = Grant("admin", "alice", "mallory")
+
+
 def verbs(ids, operations):
     """Every public verb, called as one who knows another's ids and names."""
     plan = Plan(id="forged", operation="sweep", namespace="alice", at=0, changes=(), policy="", note="")
@@ -423,6 +427,12 @@ def verbs(ids, operations):
         "review_details": lambda m: m.review_details("alice"),
         "resolve_id": lambda m: [m.resolve_id(ids[0][-8:]), m.resolve_id(operations[0][-8:], "operation")],
         "namespaces": lambda m: m.namespaces(),
+        "create_token": lambda m: m.create_token("reader", "alice", actor="mallory").token.role,
+        "list_tokens": lambda m: [t for t in m.list_tokens() if t.actor != "mallory"],
+        "revoke_token": lambda m: m.revoke_token(ids[0]),
+        "recognize": lambda m: m.recognize("perdure_" + "A" * 43),
+        "usual_namespace": lambda m: m.usual_namespace("default"),
+        "confined": lambda m: [m.confined(Grant("admin", "*", "mallory")).list("alice"), m.confined(OWN).namespaces()],
         "close": lambda _: None,
     }
 
@@ -450,6 +460,17 @@ def test_no_verb_reaches_past_the_prefix_of_its_connection(path, alice, verb):
     assert {t: _not_mallorys(rows) for t, rows in tables(path).items()} == before
 
 
+def test_tokens_of_another_prefix_are_not_seen_and_open_nothing(path, alice):
+    with _opened(path) as mine, _opened(with_prefix(path, "mallory/")) as other:
+        made = mine.create_token("admin", actor="alice")
+        assert mine.recognize(made.secret) == Grant("admin", "*", "alice")
+        assert other.recognize(made.secret) is None
+        assert "alice" not in [token.actor for token in other.list_tokens()]
+        with pytest.raises(NotFound):
+            other.revoke_token(made.token.id)
+        assert [token.valid for token in mine.list_tokens()] == [True]
+
+
 AGENT = {
     "known": lambda a: a.known("talk", "alice"),
     "begin": lambda a: a.begin("talk", "alice", "t.jsonl"),
@@ -475,7 +496,7 @@ def test_no_hook_reaches_past_the_prefix_of_its_connection(path, alice, name):
 
 
 def _not_mallorys(rows):
-    return [r for r in rows if not str(r).startswith("('mallory/")]
+    return [r for r in rows if "'mallory/" not in str(r)]
 
 
 def test_a_prefix_is_put_before_every_name_and_taken_off_again():

@@ -26,6 +26,8 @@ KNOWN_SECONDS: Final = 1.0
 """How long an answer about a token holds: a revoked one is refused after that."""
 _MOST_KNOWN: Final = 10_000
 _LONGEST_SECRET: Final = 200
+_OPEN: Final = frozenset(("/healthz", "/readyz", "/openapi.json", "/login"))
+_OPEN_FOLDER: Final = "/static/"
 _SCHEME: Final = "bearer "
 
 
@@ -96,8 +98,8 @@ class Keyring:
 class Access:
     """Sets ``request.state.memory`` and ``request.state.principal``; both are None for whoever is not known.
 
-    A wrong token is refused here, for every path. What needs a memory refuses whoever has none (``memory_for``), so
-    that pages can show their log-in instead.
+    A wrong token is refused for every path, and whoever has none for every path but those that hold nothing of the
+    store: a path that is added later is closed until it is named here.
     """
 
     def __init__(self, app: ASGIApp, opened: Callable[[], Memory], keyring: Keyring) -> None:
@@ -110,6 +112,9 @@ class Access:
                 principal = await self._principal(scope)
             except PerdureError as error:
                 await problem_of(error)(scope, receive, send)
+                return
+            if principal is None and not is_open(scope["path"]):
+                await problem_of(unauthorized("A token is needed."))(scope, receive, send)
                 return
             state = scope.setdefault("state", {})
             state["principal"], state["keyring"] = principal, self._keyring
@@ -130,6 +135,11 @@ class Access:
 
     def _memory(self, principal: Principal) -> Memory:
         return self._opened() if principal.grant is None else self._keyring.memory_of(principal.grant)
+
+
+def is_open(path: str) -> bool:
+    """Whether a path is answered without a token: it shows and changes nothing of the store."""
+    return path in _OPEN or path.startswith(_OPEN_FOLDER)
 
 
 def memory_for(request: Request) -> Memory:

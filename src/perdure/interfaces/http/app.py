@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 
 from perdure.interfaces.http.access import Access, Keyring
 from perdure.interfaces.http.answers import JSON, json_bytes
-from perdure.interfaces.http.guard import Guard
+from perdure.interfaces.http.guard import RequestGuard
 from perdure.interfaces.http.openapi import openapi_document
 from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.http.routes import SCHEMA, verb_routes
@@ -49,9 +49,10 @@ def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
         *mounted,
         *_pages(),
     ]
+    access = Middleware(Access, opened=opened, keyring=Keyring(opened))
     return Starlette(
         routes=routes,
-        middleware=[Middleware(Guard, settings=settings), Middleware(Access, opened=opened, keyring=Keyring(opened))],
+        middleware=[Middleware(RequestGuard, settings=settings), access],
         exception_handlers={HTTPException: _refused},
         max_body_size=settings.body_bytes,
         lifespan=lifespan,

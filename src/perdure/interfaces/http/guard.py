@@ -36,7 +36,7 @@ _SECURITY_NAMES: Final = frozenset(name for name, _ in _SECURITY)
 _SCHEMES: Final = ("http", "https")
 
 
-class Guard:
+class RequestGuard:
     """Refuses requests that name another host or come from another site, and adds security headers to all answers.
 
     Against DNS rebinding, forged requests of other sites, and framing. What is wrapped sees only requests for this

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import uvicorn
+from starlette.applications import Starlette
 
 from perdure.interfaces.files.project import policy_to_find
 from perdure.interfaces.hooks.background import Background
@@ -56,25 +57,38 @@ def serve(
 
     listening = _listen(host, port)
     port = listening.getsockname()[1]
-    with (opener or open_memory)(store, policy_to_find(policy) if isinstance(policy, str) else policy) as memory:
-        guarded = memory.has_tokens
-        if not guarded and host not in LOOPBACK:
-            listening.close()
-            raise InvalidInput(
-                f"Without tokens the service listens on this machine only, not on {host}.",
-                remedy="Make a token first: `perdure token create --role admin --actor NAME`.",
-            )
-        background = Background()
+    with (
+        listening,
+        (opener or open_memory)(store, policy_to_find(policy) if isinstance(policy, str) else policy) as memory,
+    ):
+        guarded = _check_address(memory, host)
         settings = Settings(accepted_hosts(host, port, tuple(allowed_hosts)), namespace, tools)
-        server = uvicorn.Server(_config(build_app(lambda: memory, settings)))
-        background.start(memory)
         _announce(host, port, guarded=guarded)
-        for number in (signal.SIGTERM, signal.SIGINT):  # the library ends in order at them, then raises them again
-            signal.signal(number, lambda *_: None)
-        try:
-            server.run(sockets=[listening])
-        finally:
-            background.stop()
+        _run(memory, build_app(lambda: memory, settings), listening)
+
+
+def _check_address(memory: Memory, host: str) -> bool:
+    """Return whether there are tokens; without them only this machine may be listened on."""
+    guarded = memory.has_tokens
+    if not guarded and host not in LOOPBACK:
+        raise InvalidInput(
+            f"Without tokens the service listens on this machine only, not on {host}.",
+            remedy="Make a token first: `perdure token create --role admin --actor NAME`.",
+        )
+    return guarded
+
+
+def _run(memory: Memory, app: Starlette, listening: socket.socket) -> None:
+    """Answer until a signal; maintenance runs beside it, if the policy wants it."""
+    server = uvicorn.Server(_config(app))
+    background = Background()
+    background.start(memory)
+    for number in (signal.SIGTERM, signal.SIGINT):  # the library ends in order at them, then raises them again
+        signal.signal(number, lambda *_: None)
+    try:
+        server.run(sockets=[listening])
+    finally:
+        background.stop()
 
 
 def _config(app: Any) -> uvicorn.Config:
