@@ -20,6 +20,7 @@ from perdure.compose_knowledge import extension_of
 from perdure.compose_models import EmbedderWarning, Warner, chat_model, chosen_embedder
 from perdure.compose_policy import UntrustedPolicyWarning, folder_policy, load_policy, policy_file, toml_of
 from perdure.memory import Memory
+from perdure.operations import import_export
 from perdure.operations import transfer as moving
 from perdure.operations.ports import Backups, Context, Embedder, Progress
 from perdure.operations.store_protocol import Store
@@ -299,6 +300,7 @@ def copy(
     target: str | os.PathLike[str],
     *,
     namespace: str | None = None,
+    policy: Policy | None = None,
     progress: Progress | None = None,
 ) -> Moved:
     """Copy a store with its journal into another one, between files and servers, and verify every row.
@@ -309,9 +311,13 @@ def copy(
         source: As for ``open``; nothing should write to it meanwhile.
         target: As for ``open``; empty, or holding the first part of the same copy. A server must be migrated.
         namespace: Only this one.
+        policy: Says which secrets are replaced on the way, if any; None copies everything as it is.
         progress: Told (done, total).
     """
     with store_at(source, existing=True) as reads, store_at(target) as writes:
+        if policy is not None and policy.knowledge.redact:
+            lines = partial(moving.export_lines, reads, namespace=namespace)
+            return import_export.import_lines(lines, writes, namespace=namespace, policy=policy, progress=progress)
         return moving.copy(reads, writes, namespace=namespace, progress=progress)
 
 

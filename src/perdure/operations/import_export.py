@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
 
 from perdure.operations.ports import Progress
+from perdure.operations.redacted_export import RedactedExport
 from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import (
     FORMAT,
@@ -16,6 +17,7 @@ from perdure.operations.transfer import (
     PAGE,
     TAIL,
     Ledger,
+    Lines,
     Step,
     begin_filling,
     bring_spaces,
@@ -25,13 +27,11 @@ from perdure.operations.transfer import (
     verify,
 )
 from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.policy import Policy
 from perdure.records.transfer import PARTS, Line, Moved, Tally
 from perdure.records.vector import Space
 from perdure.rules.transfer import TallyCounter, checked_place, checked_row
 from perdure.rules.validation.identifiers import check_row_ids
-
-Lines = Callable[[], Iterable[Line]]
-"""Gives the lines of an export from the beginning, each time it is called."""
 
 LARGE: Final = 4_000_000  # characters of rows that one transaction holds, about
 
@@ -43,9 +43,19 @@ def import_lines(
     namespace: str | None = None,
     partial: bool = False,
     twice: bool = True,
+    policy: Policy | None = None,
     progress: Progress | None = None,
 ) -> Moved:
     """Bring an export, or one namespace of it, into a store; an interrupted import is gone on with.
+
+    Args:
+        lines: Gives the export; it is read several times.
+        target: Where to.
+        namespace: Only this one.
+        partial: Whether an export that was cut short will do.
+        twice: Whether all of it is checked before the first row is written.
+        policy: Says which secrets are replaced, if any; None brings in everything as it is.
+        progress: Told (done, total).
 
     Raises:
         InvalidInput: That is no export, it was cut short, or a row is damaged.
@@ -54,6 +64,8 @@ def import_lines(
         CopyDiffers: The target does not hold what the export does.
     """
     ledger = Ledger(0, progress)
+    redacted = RedactedExport(lines, policy) if policy is not None and policy.knowledge.redact else None
+    lines = lines if redacted is None else redacted
     reading = _Reading(target, ledger, namespace, partial=partial, rounds=3 if twice else 2)
     if twice:
         reading.read(lines(), write=False)
@@ -63,7 +75,9 @@ def import_lines(
         verify(step, told, target.transfer, ledger)
     if fresh:
         target.mark_unfinished("")
-    return Moved(len({place for place, _ in reading.tallies}), ledger.parts, ledger.written, reading.whole)
+    places = {place for place, _ in reading.tallies}
+    found = 0 if redacted is None else redacted.found
+    return Moved(len(places), ledger.parts, ledger.written, reading.whole, found)
 
 
 @dataclass(slots=True)

@@ -47,6 +47,7 @@ class Moved:
     parts: dict[str, int]  # part -> rows that both sides hold
     written: int  # rows written by this run; the others were there from an earlier one
     whole: bool = True  # whether the input said what it should hold, and it does
+    redacted: int = 0  # rows of the input that were brought in without the secrets in them
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON data."""
@@ -56,5 +57,6 @@ class Moved:
             "rows": sum(self.parts.values()),
             "written": self.written,
             "whole": self.whole,
+            "redacted": self.redacted,
             "verified": True,
         }

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from perdure.records.digests import digest_of
 from perdure.records.erasure import ERASED, Erasure
 from perdure.records.plan import Plan, Target
-from perdure.stores.digests import digest_of
 from perdure.stores.operation_digests import renew_digests
 from perdure.stores.rows import json_value
 from perdure.stores.session import Session

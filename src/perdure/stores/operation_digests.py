@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final
 
+from perdure.records.digests import operation_digest
 from perdure.records.plan import Row
-from perdure.stores.digests import operation_digest
 from perdure.stores.session import Session
 
 PAGE: Final = 200  # operations that are read at a time

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from perdure.records.digests import operation_digest
 from perdure.records.errors import ConflictError, SpaceMismatch, StoreError
 from perdure.records.plan import BY_HAND, Change, Plan, Row, Target
 from perdure.stores.codes import quantize
-from perdure.stores.digests import operation_digest
 from perdure.stores.erasing import erased_line
 from perdure.stores.rows import (
     CONTENT_COLUMNS,

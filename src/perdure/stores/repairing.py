@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
+from perdure.records.digests import digest_of, metadata_digest
 from perdure.records.errors import StoreDamaged
 from perdure.records.memory import Record
 from perdure.records.plan import Change, Row, Target
 from perdure.stores.checking import by_id, expected_of_ids
-from perdure.stores.digests import digest_of, metadata_digest
 from perdure.stores.reading import active_space, images
 from perdure.stores.replay import Expected, document_fits, goes_back, wrong_columns
 from perdure.stores.row_digest import row_of

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from perdure.records.digests import DIGESTS, digest_of, metadata_digest
 from perdure.records.memory import Record
 from perdure.records.plan import Row, Target
-from perdure.stores.digests import DIGESTS, digest_of, metadata_digest
 from perdure.stores.row_digest import ROW, row_digest, row_of
 from perdure.stores.rows import DEFAULTS, STATE_COLUMNS, decoded, document_text, is_trimmed, plain
 

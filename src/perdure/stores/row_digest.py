@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from perdure.records.canonical_json import canonical
+from perdure.records.digests import digest_of
 from perdure.records.memory import Record
 from perdure.records.plan import Row
-from perdure.stores.digests import digest_of
 from perdure.stores.rows import DEFAULTS, STATE_COLUMNS, plain
 
 ROW: Final = "row"

@@ -10,6 +10,7 @@ from dataclasses import MISSING, fields
 from hashlib import blake2b
 from typing import Any, Final
 
+from perdure.records.digests import DIGESTS, digest_of, digests_of
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import LeaseLost, StoreDamaged, StoreError
 from perdure.records.instant import text_of
@@ -18,7 +19,6 @@ from perdure.records.memory import Content, Form, Kind, Record, Scope, State, St
 from perdure.records.plan import Change, Row, Target
 from perdure.records.report import Entry, Operation
 from perdure.records.sort import Sort
-from perdure.stores.digests import DIGESTS, digest_of, digests_of
 from perdure.stores.packing import unpacked
 
 STATE_COLUMNS: Final = tuple(f.name for f in fields(State))

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from perdure.records.digests import DIGESTS, digest_of, operation_digest
 from perdure.records.instant import Instant
 from perdure.records.plan import Row, Target
 from perdure.records.trimmed import TrimmedPage
 from perdure.stores.checking import memory_faults
-from perdure.stores.digests import DIGESTS, digest_of, operation_digest
 from perdure.stores.reading import records
 from perdure.stores.row_digest import ROW, row_digest, row_of
 from perdure.stores.rows import decoded, document_text, is_trimmed

@@ -68,13 +68,24 @@ def import_(
         str, typer.Argument(metavar="FILE", help="A file that 'perdure export' wrote; - is standard input.")
     ],
     partial: Annotated[bool, typer.Option("--partial", help="Import the complete part of a truncated file.")] = False,
+    keep_secrets: Annotated[
+        bool, typer.Option("--keep-secrets", help="Import passwords, keys and tokens as they are.")
+    ] = False,
 ) -> None:
-    """Load an export into a store; its namespaces must be empty there. Can be interrupted and resumed."""
+    """Load an export into a store; its namespaces must be empty there. Can be interrupted and resumed.
+
+    Secrets in it are replaced, as the policy says, in the journal too.
+    """
     lines = export_files.export_reader(file, partial=partial)
     begun = time.perf_counter()
     with short_warnings(), compose.store_at(call.prepared_store()) as store, terminal.progress("Importing") as told:
         done = import_export.import_lines(
-            lines, store, namespace=call.namespace, partial=partial, twice=file != export_files.STDIO, progress=told
+            lines,
+            store,
+            namespace=call.namespace,
+            partial=partial,
+            policy=None if keep_secrets else compose.load_policy(call.policy),
+            progress=told,
         )
     _show(call, done, "Imported", call.shown_store, begun)
 
@@ -85,11 +96,13 @@ def copy(
     target: Annotated[
         str, typer.Argument(metavar="DST", help="The target: a file (created if missing) or a migrated server.")
     ],
+    redact: Annotated[bool, typer.Option("--redact", help="Replace secrets on the way, as the policy says.")] = False,
 ) -> None:
     """Copy a store with its journal into another, and verify every row. Can be interrupted and resumed."""
     begun = time.perf_counter()
     with short_warnings(), terminal.progress("Copying and verifying") as told:
-        done = compose.copy(source, target, namespace=call.namespace, progress=told)
+        policy = compose.load_policy(call.policy) if redact else None
+        done = compose.copy(source, target, namespace=call.namespace, policy=policy, progress=told)
     _show(call, done, "Copied", without_password(target), begun)
 
 
@@ -98,6 +111,8 @@ def _show(call: Call, done: Moved, verb: str, place: str, begun: float) -> None:
     rows = f"{counted(done.written, 'row')} written, {counted(sum(done.parts.values()), 'row')} verified"
     what = f"{verb} {counted(done.namespaces, 'namespace')} to "
     lines = [Line((what, Foreign(place), f" in {seconds:.1f} s: {rows}.")), *view_of(done.parts, Request("copy"))]
+    if done.redacted:
+        lines.append(Line(f"{counted(done.redacted, 'row')} held secrets, which were replaced.", tone="warning"))
     if not done.whole:
         lines.append(Line("The file was truncated: only its complete part is stored.", tone="warning"))
     call.answer({"store": place, **done.to_dict(), "seconds": seconds}, *lines)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import sys
+import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
 from perdure.interfaces.files.atomic_file import atomic_file, check_target
@@ -54,12 +57,12 @@ def export_reader(path: str, *, partial: bool = False, longest: int = LONGEST) -
     """Return what reads an export from the beginning each time it is called; one line is in memory at a time.
 
     Args:
-        path: ``-`` for standard input, which can be read once.
+        path: ``-`` for standard input, which is kept in a file without a name until it was read for the last time.
         partial: A last line that was cut short is left out without a word.
         longest: The longest line that is read, in bytes.
     """
     if path == STDIO:
-        return lambda: _lines(sys.stdin.buffer, "standard input", longest, partial=partial)
+        return _Spool(longest, partial=partial)
     if not Path(path).is_file():
         raise NotFound(f"There is no file {path}.", remedy="Check the path.")
     if path.endswith(PARQUET):
@@ -77,6 +80,23 @@ def _write_lines(out: Any, lines: Iterable[Line]) -> None:
 def _write_gzip(out: IO[bytes], lines: Iterable[Line]) -> None:
     with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=6, mtime=0) as packed:
         _write_lines(packed, lines)
+
+
+class _Spool:
+    """Gives standard input from its beginning each time it is called."""
+
+    def __init__(self, longest: int, *, partial: bool) -> None:
+        self._longest, self._partial = longest, partial
+        self._file: IO[bytes] | None = None
+
+    def __call__(self) -> Iterator[Line]:
+        """Yield its lines."""
+        if self._file is None:
+            self._file = TemporaryFile()  # noqa: SIM115  # it is read again, and goes with this object
+            weakref.finalize(self, self._file.close)
+            shutil.copyfileobj(sys.stdin.buffer, self._file)
+        self._file.seek(0)
+        yield from _lines(self._file, "standard input", self._longest, partial=self._partial)
 
 
 def _file_lines(path: str, longest: int, *, partial: bool) -> Iterator[Line]:
