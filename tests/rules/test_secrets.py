@@ -86,6 +86,7 @@ PLAIN = [
     "sk-learn, scikit-learn-intelex; task-force-organisation-of-the-year; eyJack.likes.it",
     "bearer of bad news; the years 4000 5000 6000 7000; ratio 3782:822463:10005",
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+    "long " * 40,
     "monkey: banana12345678; keyboard: QWERTZ105keys; the turkey was 12pounds4ounces",
 ]
 

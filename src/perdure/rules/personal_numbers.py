@@ -193,13 +193,14 @@ def _wallet_words() -> frozenset[str]:
 
 
 def _seed_phrases(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where 12 words of a wallet or more stand in a row."""
+    """Yield where 12 words of a wallet or more stand in a row, most of them once."""
     for run in _WORD_RUN.finditer(text):
         words = [m.span() for m in _WORD.finditer(text, *run.span())]
         unknown = (n for n, (start, end) in enumerate(words) if text[start:end] not in _wallet_words())
         for before, after in pairwise((-1, *unknown, len(words))):
-            if after - before > _FEWEST_WORDS:
-                yield words[before + 1][0], words[after - 1][1]
+            some = words[before + 1 : after]
+            if len(some) >= _FEWEST_WORDS and len({text[a:b] for a, b in some}) * 3 >= len(some) * 2:
+                yield some[0][0], some[-1][1]
 
 
 def find_personal(text: str, lower: str) -> Iterator[Found]:
