@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from perdure.memory import Memory
     from perdure.records.access import NewToken, Token
     from perdure.records.applied import ApplyResult, UndoResult
+    from perdure.records.compact_result import CompactResult
     from perdure.records.consolidation_results import (
         ConsolidateResult,
         Edge,
@@ -112,6 +113,7 @@ _MODULES = {
     "records.memory": "MemoryItem",
     "records.fact_claim": "FactClaim",
     "records.erasure_result": "ErasureResult",
+    "records.compact_result": "CompactResult",
     "records.repair_result": "RepairResult",
     "records.outcome": "Outcome RelatedMemory Remembered",
     "records.plan": "Plan",
@@ -149,4 +151,4 @@ __all__ += ["Ingested", "Learnt", "MemoryItem", "Operation", "Outcome", "Plan", 
 __all__ += ["Question", "RatesResult", "Recall", "Reembedded", "ReinforceResult", "RelatedMemory", "Remembered"]
 __all__ += ["Report", "Review", "SessionResult", "Stats", "StrengthenResult", "Summaries", "TaskResult", "Timeline"]
 __all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]
-__all__ += ["ErasureResult", "NewToken", "NotAllowed", "OlderThanHorizon", "RepairResult", "Token"]
+__all__ += ["CompactResult", "ErasureResult", "NewToken", "NotAllowed", "OlderThanHorizon", "RepairResult", "Token"]

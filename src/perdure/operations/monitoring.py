@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -86,20 +86,17 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
         held=dict(sum((Counter(a.gates) for a in ahead), Counter({_GUARD: sum(m.state.firm for m in sample)}))),
         held_first=tuple((i, _text(since)) for since, i in held[:SHOWN]),
         questions=sum(a.questions for a in ahead),
-        journal=JournalGrowth(
-            day=ctx.store.count_changes(namespace, now - DAY_MS),
-            week=ctx.store.count_changes(namespace, now - 7 * DAY_MS),
-            total=ctx.store.count_changes(namespace, 0),
-            characters=sum(
-                int(d.data.get("journal", 0))
-                for p in places
-                for d in ctx.store.documents.find(p, Shelf.UPKEEP, [_TRIM])
-            ),
-        ),
+        journal=_growth(ctx, namespace, places, now),
         at=_text(now),
         values=histogram([m.value for m in sample], counts.visible),
         sizes=sizes(sample, counts.visible, now),
     )
+
+
+def _growth(ctx: Context, namespace: str | None, places: Sequence[str], now: Instant) -> JournalGrowth:
+    kept = [d for place in places for d in ctx.store.documents.find(place, Shelf.UPKEEP, [_TRIM])]
+    day, week, total = (ctx.store.count_changes(namespace, at) for at in (now - DAY_MS, now - 7 * DAY_MS, 0))
+    return JournalGrowth(day, week, total, sum(int(d.data.get("journal", 0)) for d in kept))
 
 
 def alerts(ctx: Context, namespace: str | None) -> list[Alert]:

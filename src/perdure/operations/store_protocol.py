@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from perdure.records.access import TokenRow
+from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.document import Document, Shelf
 from perdure.records.erasure import Purged
@@ -258,6 +259,16 @@ class Store(Protocol):
 
     def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:
         """Bring search structures up to date, from ``cells_above`` vectors on approximate ones; return counts."""
+
+    def size(self) -> StoreSize:
+        """Return what the store takes on disk; all of it may be looked at."""
+
+    def compact(self) -> tuple[str, ...]:
+        """Write the store anew without its gaps, as far as it can itself, and return what to know besides.
+
+        Raises:
+            StoreReadOnly, StoreBusy, DiskFull: Nothing was done.
+        """
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
         """Return what is damaged; empty for a sound store. Writers go on meanwhile.

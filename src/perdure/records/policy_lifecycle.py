@@ -217,6 +217,12 @@ class UpkeepPolicy:
         0,
         3650,
     )
+    compact_share: float = store_key(
+        0.25, "Maintenance writes a file anew where that gives this share of it back; 1 for never.", 0.05, 1
+    )
+    compact_mb: float = store_key(
+        128.0, "Megabytes of a file above which maintenance only says so: others wait with writing.", 0, 1_000_000
+    )
     erase_archived_days: float = protected_key(
         0.0, "Days after which an archived memory is erased for good, without undo; 0 for never.", 0, 36_500
     )

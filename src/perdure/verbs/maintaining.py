@@ -12,17 +12,18 @@ from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.parameters import AcceptLoss, DryRun, Everywhere, Namespace
 
 if TYPE_CHECKING:
-    from perdure.operations import journal, reembed, repair
+    from perdure.operations import compact, journal, reembed, repair
     from perdure.operations.lifecycle import compression, fit, maintain, maintenance_tasks, sweep
     from perdure.operations.ports import Context, Progress
     from perdure.records.applied import ApplyResult
+    from perdure.records.compact_result import CompactResult
     from perdure.records.plan import Plan
     from perdure.records.repair_result import RepairResult
     from perdure.records.report import CompressionReport, FitResult, Maintained, Reembedded, Report, Upkept
     from perdure.rules import redaction
     from perdure.rules.validation import queries, values
 else:
-    journal, reembed, repair = lazy_modules("perdure.operations", "journal", "reembed", "repair")
+    compact, journal, reembed, repair = lazy_modules("perdure.operations", "compact", "journal", "reembed", "repair")
     compression, fit, maintain, maintenance_tasks, sweep = lazy_modules(
         "perdure.operations.lifecycle", "compression", "fit", "maintain", "maintenance_tasks", "sweep"
     )
@@ -144,6 +145,19 @@ class MaintainingVerbs:
             return repair.repair(self._context, dry_run=dry_run)
         with self._context.open_copy(source) as copy:
             return repair.repair(self._context, copy=copy, dry_run=dry_run)
+
+    @verb(_PANEL, tool=False)
+    def compact(self, *, dry_run: DryRun = True) -> CompactResult:
+        """Give the space back that trimming the journal and erasing left in a store. Changes no memory.
+
+        A file is written anew; that takes twice its size of free disk. Others go on reading, and wait with writing. The
+        tables of a server are vacuumed. Maintenance does it for small files where it pays (``upkeep.compact_share``).
+
+        Raises:
+            StoreBusy: Another process was writing; nothing was done.
+            DiskFull: There is not enough free disk; nothing was done.
+        """
+        return compact.compact(self._context, dry_run=dry_run)
 
     def maintain(self, owner: str, *, stop: Callable[[], bool] = lambda: False) -> Maintained:
         """Sweep every namespace that is due and that no other worker keeps; one round.

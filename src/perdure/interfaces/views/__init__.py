@@ -32,7 +32,7 @@ _MODULES: Final = {
     "memory": "MemoryItem Outcome Remembered EdgeChange list edges",
     "explanation": "Explanation",
     "knowledge": "Learnt Timeline Summaries Verified AnswerSheet facts",
-    "journal": "UndoResult ErasureResult RepairResult history plan apply",
+    "journal": "UndoResult ErasureResult RepairResult CompactResult history plan apply",
     "maintenance": "Report Stats alerts Digest digest check namespaces upkeep_state SessionResult Ingested",
 }
 """Module -> types of results that it shows; of results that are lists, dictionaries or texts the verbs."""

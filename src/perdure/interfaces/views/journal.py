@@ -8,6 +8,7 @@ from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Table, command
 from perdure.interfaces.views.values import cell, counted, label, undo
 from perdure.records.applied import UndoResult
+from perdure.records.compact_result import CompactResult
 from perdure.records.erasure_result import ErasureResult
 from perdure.records.plan import Plan
 from perdure.records.repair_result import RepairResult
@@ -101,6 +102,17 @@ def view_repair_result(done: RepairResult, _: Request) -> Iterator[Block]:
     if done.left:
         yield Line("Pass a backup as source, or restore one.", tone="faint")
     yield from undo(done.operations)
+
+
+def view_compact_result(done: CompactResult, _: Request) -> Iterator[Block]:
+    """Show what compacting gave back, or would give."""
+    became = "would take about" if done.dry_run else "takes"
+    yield Line(f"The store took {_megabytes(done.before)}; it {became} {_megabytes(done.after)}.", tone="strong")
+    yield from (Line((Foreign(note),), item=True) for note in done.notes)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
 
 
 def _sentences(title: str, texts: Sequence[str]) -> Iterator[Block]:

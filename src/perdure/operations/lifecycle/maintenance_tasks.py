@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from perdure.operations.compact import compact_if_it_pays
 from perdure.operations.documents import write_documents
 from perdure.operations.erase import Selection, archived_since, erase
 from perdure.operations.extension import TaskResult
@@ -58,14 +59,14 @@ def upkeep(
     turns = _Turns(ctx, owner, eager=eager)
     swept = maintain(ctx, owner=owner, ttl=ttl, stop=stop, turns=turns)
     quiet: MutableMapping[str, Instant] = {} if known is None else known
-    for place in ctx.store.namespaces():
+    for number, place in enumerate(ctx.store.namespaces()):
         if stop():
             break
         turns.idle(place)
         if quiet.get(place, ctx.clock()) <= ctx.clock():
             quiet[place] = min(
                 turns.run(place, task, work)
-                for task, work in {**_tasks(ctx, place), **ctx.extension.tasks(ctx)}.items()
+                for task, work in {**_tasks(ctx, place, first=not number), **ctx.extension.tasks(ctx)}.items()
             )
     return Upkept(swept, tuple(turns.runs))
 
@@ -257,7 +258,12 @@ def _digest(ctx: Context, place: str) -> TaskResult:
     return write_summary(ctx, place), {}
 
 
-def _tasks(ctx: Context, place: str) -> dict[Task, Callable[[Context, str], TaskResult]]:
+def _compact(ctx: Context, _: str) -> TaskResult:
+    """Write the whole store anew where that pays."""
+    return compact_if_it_pays(ctx)
+
+
+def _tasks(ctx: Context, place: str, *, first: bool) -> dict[Task, Callable[[Context, str], TaskResult]]:
     erasing = {Task.ERASE: _erase} if ctx.policy.upkeep.erase_archived_days else {}
     checking = {Task.CHECK: _check} if ctx.policy.upkeep.check_days else {}
     trimming = {Task.TRIM: _trim} if ctx.policy.journal.horizon_days else {}
@@ -268,5 +274,6 @@ def _tasks(ctx: Context, place: str) -> dict[Task, Callable[[Context, str], Task
         **checking,
         **erasing,
         **trimming,
+        **({Task.COMPACT: _compact} if first else {}),
         **({Task.DIGEST: _digest} if kept else {}),
     }

@@ -18,7 +18,8 @@ _TABLES: Final = ("memory", "content", "journal", "document", "recall_log", "ope
 
 def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
     """Vacuum the tables, search them for passages, and name replicas and archives, which keep what they have."""
-    notes = _vacuum(address)
+    notes = ["Pages of the server's disk and its log of writes keep dead rows until the server reuses them."]
+    notes += vacuum(address) + _copies(address)
     wanted = passages(texts)
 
     def rows(session: PostgresSession) -> dict[str, list[str]]:
@@ -33,15 +34,22 @@ def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
     return Purged(len(wanted), places(found), tuple(notes))
 
 
-def _vacuum(address: Address) -> list[str]:
-    """Vacuum the tables outside of any transaction; return what is out of reach."""
-    notes = ["Pages of the server's disk and its log of writes keep dead rows until the server reuses them."]
+def vacuum(address: Address) -> list[str]:
+    """Vacuum the tables outside of any transaction; return what could not be."""
+    notes = []
     with connect(address) as connection:
         for table in _TABLES:
             try:
                 connection.execute(sql.SQL("VACUUM {}").format(sql.Identifier(table)))
             except psycopg.Error as error:
                 notes.append(f"The table {table} could not be vacuumed: {str(error).strip()}")
+    return notes
+
+
+def _copies(address: Address) -> list[str]:
+    """Return what else holds the rows, and is out of reach."""
+    notes = []
+    with connect(address) as connection:
         replicas, archived = connection.execute(registry("postgres")["copies_of_server"].sql).fetchone() or (0, "off")
     if replicas:
         notes.append(f"{replicas} replicas of the server follow with their own delay; check them.")

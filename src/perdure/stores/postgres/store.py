@@ -10,6 +10,7 @@ from warnings import warn
 
 from psycopg.errors import UniqueViolation
 
+from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.erasure import Purged
 from perdure.records.errors import IncompleteWarning, StoreReadOnly
@@ -24,7 +25,7 @@ from perdure.stores.checking import journal_faults
 from perdure.stores.postgres.approximate import build_index
 from perdure.stores.postgres.checking import find_faults
 from perdure.stores.postgres.faults import node_unavailable
-from perdure.stores.postgres.purging import purge
+from perdure.stores.postgres.purging import purge, vacuum
 from perdure.stores.postgres.schema import SchemaStatus, check_schema
 from perdure.stores.postgres.searching import PostgresSearch
 from perdure.stores.postgres.server import Address, PostgresSession, Server
@@ -42,6 +43,10 @@ _BY_ID: Final = frozenset(
 )
 """Fan-outs that look for one thing: they must not say that there is none where nodes were left out."""
 
+_FULL_VACUUM: Final = (
+    "The server uses the gaps again itself; to give them back to the disk, its operator runs VACUUM FULL journal"
+    " (which locks the table) or pg_repack."
+)
 _TRIM_EVERY: Final = 20
 """The log of recalls is trimmed at every so many recalls of a process: it may be longer by as many for each process."""
 
@@ -149,6 +154,16 @@ class PostgresStore(SqlStore):
     def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:  # noqa: ARG002  # the protocol's
         """Give a large namespace an index for approximate search; smaller ones are searched exactly."""
         return build_index(self.address, self._server, namespace, cells_above)
+
+    def size(self) -> StoreSize:
+        """Return what the tables and their indexes take; a server says nothing of their gaps."""
+        return StoreSize(int(self._server.admin(lambda s: s.value("size_of_tables"))), 0)
+
+    def compact(self) -> tuple[str, ...]:
+        """Vacuum the tables, which blocks nobody; only an operator can give their gaps back to the disk."""
+        if self.read_only:
+            raise StoreReadOnly(f"{self.address.shown} is read-only.", remedy="Use the primary's URL.")
+        return (*vacuum(self.address), _FULL_VACUUM)
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
         """Return what is wrong with the server's tables, or with one namespace; empty for sound ones."""

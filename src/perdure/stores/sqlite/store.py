@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import apsw
 
+from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.erasure import Purged
 from perdure.records.errors import StoreReadOnly
@@ -25,6 +26,7 @@ from perdure.stores.checking import journal_faults
 from perdure.stores.session import Session
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
+from perdure.stores.sqlite.compacting import compact_file, file_size
 from perdure.stores.sqlite.connection import open_file, snapshot, transaction, translate_errors, without_waiting
 from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.purging import overwriting, purge
@@ -160,6 +162,18 @@ class SqliteStore(SqlStore):
                 run(connection, "merge_words")
             connection.execute("PRAGMA optimize").fetchall()
         return {"vectors": vectors, "cells": 0 if trained is None else len(trained[0])}
+
+    def size(self) -> StoreSize:
+        """Return how large the file is; every page of it is looked at."""
+        with self._use() as connection:
+            return file_size(connection)
+
+    def compact(self) -> tuple[str, ...]:
+        """Write the file anew without gaps; threads of this process go on reading meanwhile."""
+        if self.read_only:
+            raise StoreReadOnly(f"{self.path} was opened read-only.", remedy="Check the file's permissions.")
+        self.flush()
+        return compact_file(self.path, self._connection)
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
         """Return what is wrong with the file, or with one namespace of it; empty for a sound one."""

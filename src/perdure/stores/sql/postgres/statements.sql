@@ -439,6 +439,13 @@ FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.
 WHERE j.namespace = :namespace AND j.target = 'memory' AND j.id = ANY(CAST(:ids AS text[]))
 ORDER BY o.number, j.position;
 
+-- Those tables only that searches of the names find; on a cluster, those of this node.
+-- name: size_of_tables
+-- kind: admin
+SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_catalog.pg_class AS c
+WHERE c.relkind = 'r' AND pg_table_is_visible(c.oid) AND c.relname IN ('namespace', 'memory', 'content', 'tag', 'posting',
+  'embedding', 'link', 'access', 'recall_log', 'idempotency', 'operation', 'journal', 'document', 'lease');
+
 -- name: lock_namespace
 -- kind: routed
 SELECT version FROM namespace WHERE namespace = :namespace FOR UPDATE;

@@ -8,6 +8,10 @@
 -- kind: admin
 SELECT count(*) FROM sqlite_schema;
 
+-- name: unused_bytes
+-- kind: admin
+SELECT coalesce(sum(unused), 0) FROM dbstat WHERE aggregate = TRUE;
+
 -- name: bump_version
 -- kind: routed
 INSERT INTO namespace (namespace, version, created_ms, policy) VALUES (:namespace, 1, :at, :policy)

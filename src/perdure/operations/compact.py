@@ -1,0 +1,38 @@
+"""Giving the space back that trimming and deleting left in a store."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from perdure.operations.extension import TaskResult
+from perdure.operations.ports import Context
+from perdure.records.compact_result import CompactResult
+
+_MB: Final = 1_000_000
+_LEAST: Final = 1_000_000  # bytes; less is not worth writing a file anew, whatever share of it that is
+
+
+def compact(ctx: Context, *, dry_run: bool = True) -> CompactResult:
+    """Write the store anew without its gaps, or say how much that would give back.
+
+    Raises:
+        StoreReadOnly, StoreBusy, DiskFull: It could not be done; the store is as it was.
+    """
+    size = ctx.store.size()
+    if dry_run:
+        return CompactResult(dry_run, size.bytes, size.bytes - size.unused)
+    notes = ctx.store.compact()
+    return CompactResult(dry_run, size.bytes, ctx.store.size().bytes, notes)
+
+
+def compact_if_it_pays(ctx: Context) -> TaskResult:
+    """Compact a store where the policy's share of it would be given back, and that would block nobody for long."""
+    keys, size = ctx.policy.upkeep, ctx.store.size()
+    told = {"bytes": size.bytes, "unused": size.unused}
+    if size.unused < max(_LEAST, keys.compact_share * size.bytes):
+        return f"{size.unused / _MB:.1f} of {size.bytes / _MB:.1f} MB are unused: it would not pay", told
+    if size.bytes > keys.compact_mb * _MB:
+        note = f"{size.unused / _MB:.1f} of {size.bytes / _MB:.1f} MB are unused: run `perdure compact --apply`"
+        return f"{note} when nobody writes", told
+    done = compact(ctx, dry_run=False)
+    return f"{done.before / _MB:.1f} MB became {done.after / _MB:.1f} MB", {**told, "bytes": done.after, "unused": 0}

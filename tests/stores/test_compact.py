@@ -1,0 +1,128 @@
+"""Compacting gives pages back and changes nothing; where others are in the way it says so and does nothing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections import namedtuple
+from contextlib import closing
+
+import apsw
+import pytest
+
+from conftest import WORDS_ONLY, on_a_file, opened, python
+from perdure.compose import is_server
+from perdure.records.errors import DiskFull, StoreBusy
+
+POLICY = {**WORDS_ONLY, "journal": {"horizon_days": 30}}
+
+
+def fill(memory, clock):
+    """Store and change so much that trimming leaves gaps of more than a megabyte."""
+    for page in range(8):
+        kept = memory.remember_many([f"note {page} {n} about the harbour and its {n} ships" for n in range(300)])
+        for _ in range(2):
+            memory.reinforce([m.id for m in kept], boost_amount=0.05)
+    clock.passes(days=40)
+
+
+@pytest.fixture
+def full(path, clock):
+    with opened(path, {**WORDS_ONLY, "upkeep": {"compact_share": 1}}, clock) as memory:
+        fill(memory, clock)
+        assert memory.upkeep("worker").failed == {}
+        clock.passes(days=1)
+    return path
+
+
+def runs(memory, task):
+    return [run for run in memory.upkeep("worker").runs if run.task == task]
+
+
+def test_a_preview_says_what_it_would_give_and_applying_gives_it(full, clock):
+    with opened(full, {**POLICY, "upkeep": {"compact_share": 1}}, clock) as memory:
+        runs(memory, "trim")
+        known = [(m.id, m.content, m.state) for m in memory.list(limit=1000)]
+        shown = memory.compact()
+        assert shown.dry_run
+        assert memory.compact().before == shown.before
+        done = memory.compact(dry_run=False)
+        assert not done.dry_run
+        if is_server(str(full)):
+            assert any("VACUUM FULL" in note for note in done.notes)
+        else:
+            assert done.notes == ()
+            assert done.before == shown.before
+            assert full.stat().st_size == done.after < 0.8 * done.before
+            assert abs(done.after - shown.after) < 0.1 * done.before
+        assert [(m.id, m.content, m.state) for m in memory.list(limit=1000)] == known
+        assert memory.recall("harbour ships").hits
+        assert memory.check(full=True) == []
+
+
+@on_a_file
+def test_maintenance_compacts_a_small_file_where_it_pays_and_no_other(full, clock):
+    before = full.stat().st_size
+    with opened(full, {**POLICY, "upkeep": {"compact_mb": 0}}, clock) as memory:
+        (run,) = runs(memory, "compact")
+        assert "perdure compact --apply" in run.note
+        assert full.stat().st_size >= before
+    clock.passes(days=2)
+    with opened(full, POLICY, clock) as memory:
+        (run,) = runs(memory, "compact")
+        assert "became" in run.note
+    clock.passes(days=2)
+    with opened(full, POLICY, clock) as memory:
+        assert full.stat().st_size < 0.8 * before
+        (run,) = runs(memory, "compact")
+        assert "would not pay" in run.note
+        assert memory.check(full=True) == []
+
+
+READER = """
+import sys, apsw
+connection = apsw.Connection(sys.argv[1])
+connection.execute("BEGIN")
+print(connection.execute("SELECT count(*) FROM memory").get, flush=True)
+sys.stdin.readline()
+print(connection.execute("SELECT count(*) FROM memory").get, flush=True)
+"""
+
+
+@on_a_file
+def test_a_reader_goes_on_reading_what_it_saw(full, clock):
+    child = python(READER, full, stdin=subprocess.PIPE)
+    seen = child.stdout.readline()
+    with opened(full, POLICY, clock) as memory:
+        done = memory.compact(dry_run=False)
+        assert any("gets shorter when it has ended" in note for note in done.notes)
+        memory.remember("stored while the other one reads")
+    out, _ = child.communicate("\n")
+    assert out == seen
+    with opened(full, POLICY, clock) as memory:
+        assert memory.check(full=True) == []
+
+
+@on_a_file
+def test_a_writer_is_not_disturbed(full, clock, monkeypatch):
+    monkeypatch.setattr("perdure.stores.sqlite.compacting._BUSY_MS", 50)
+    with opened(full, POLICY, clock) as memory, closing(apsw.Connection(str(full))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        before = full.read_bytes()
+        with pytest.raises(StoreBusy, match="Another process was writing"):
+            memory.compact(dry_run=False)
+        assert full.read_bytes() == before
+        other.execute("ROLLBACK")
+        memory.compact(dry_run=False)
+        assert memory.check(full=True) == []
+
+
+@on_a_file
+def test_without_room_nothing_is_done(full, clock, monkeypatch):
+    usage = namedtuple("usage", "total used free")  # noqa: PYI024  # as shutil's
+    with opened(full, POLICY, clock) as memory:
+        before = full.read_bytes()
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**9, 10**9, 10**6))
+        with pytest.raises(DiskFull, match="MB free in"):
+            memory.compact(dry_run=False)
+        assert full.read_bytes() == before
