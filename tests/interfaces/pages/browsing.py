@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from typing import ClassVar
 
 from starlette.testclient import TestClient
 
@@ -23,6 +24,8 @@ class Hand:
 class Browser(TestClient):
     """Sends forms as a browser does: with the fields that the page has, and where it came from."""
 
+    own: ClassVar = {"origin": "http://testserver"}
+
     def fill(self, path, form="", **fields):
         """Send the first form of a page whose action starts with ``form``, with these fields filled in."""
         return self.answer(self.get(path), form, **fields)
@@ -30,7 +33,7 @@ class Browser(TestClient):
     def answer(self, page, form="", **fields):
         """Send the form of a page that was got."""
         action, inside = next(f for f in forms(page.text) if f[0].startswith(form))
-        return self.post(action, data={**hidden(inside), **fields}, headers={"origin": "http://testserver"})
+        return self.post(action, data={**hidden(inside), **fields}, headers=self.own)
 
 
 def forms(html):

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from anyio.to_thread import run_sync
 from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from perdure.interfaces.http.problems import RequestRefused, problem_of
+from perdure.interfaces.http.sessions import MACHINES, Sessions
 from perdure.records.access import Grant
 from perdure.records.errors import PerdureError
 
@@ -102,8 +104,8 @@ class Access:
     store: a path that is added later is closed until it is named here.
     """
 
-    def __init__(self, app: ASGIApp, opened: Callable[[], Memory], keyring: Keyring) -> None:
-        self._app, self._opened, self._keyring = app, opened, keyring
+    def __init__(self, app: ASGIApp, opened: Callable[[], Memory], keyring: Keyring, sessions: Sessions) -> None:
+        self._app, self._opened, self._keyring, self._sessions = app, opened, keyring, sessions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its memory."""
@@ -114,7 +116,7 @@ class Access:
                 await problem_of(error)(scope, receive, send)
                 return
             if principal is None and not is_open(scope["path"]):
-                await problem_of(unauthorized("A token is needed."))(scope, receive, send)
+                await _ask_for_token(scope)(scope, receive, send)
                 return
             state = scope.setdefault("state", {})
             state["principal"], state["keyring"] = principal, self._keyring
@@ -123,6 +125,11 @@ class Access:
 
     async def _principal(self, scope: Scope) -> Principal | None:
         secret = _secret(scope)
+        if secret is None and (token := self._sessions.token_of(scope)) is not None:
+            known, grant = self._keyring.kept(token)
+            if not known:
+                grant = await run_sync(self._keyring.grant_of, token)
+            return None if grant is None else Principal(grant, token)  # a revoked one: log in anew
         if secret is None:
             needed = self._keyring.needed() if self._keyring.is_need_known() else await run_sync(self._keyring.needed)
             return None if needed else Principal(None, "")
@@ -135,6 +142,14 @@ class Access:
 
     def _memory(self, principal: Principal) -> Memory:
         return self._opened() if principal.grant is None else self._keyring.memory_of(principal.grant)
+
+
+def _ask_for_token(scope: Scope) -> Response:
+    """Return the answer to whoever needs a token and has none: a person who looks at a page logs in."""
+    accepts = b"".join(value for name, value in scope["headers"] if name.lower() == b"accept")
+    if scope["method"] == "GET" and b"text/html" in accepts and not scope["path"].startswith(MACHINES):
+        return RedirectResponse(f"{scope.get('root_path', '')}/login", 303, {"cache-control": "no-store"})
+    return problem_of(unauthorized("A token is needed."))
 
 
 def is_open(path: str) -> bool:

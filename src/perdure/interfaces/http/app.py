@@ -23,6 +23,7 @@ from perdure.interfaces.http.guard import RequestGuard
 from perdure.interfaces.http.openapi import openapi_document
 from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.http.routes import SCHEMA, verb_routes
+from perdure.interfaces.http.sessions import Sessions
 from perdure.interfaces.http.settings import Settings
 from perdure.records.errors import PerdureError
 
@@ -41,15 +42,16 @@ def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
         settings: Hosts and limits.
     """
     mounted, lifespan = _mcp(settings)
+    sessions = Sessions()
     routes: list[BaseRoute] = [
         *verb_routes(settings.namespace),
         Route(SCHEMA, _schema_endpoint(), name="openapi"),
         Route("/healthz", _alive, name="healthz"),
         Route("/readyz", _readiness(opened), name="readyz"),
         *mounted,
-        *_pages(),
+        *_pages(sessions),
     ]
-    access = Middleware(Access, opened=opened, keyring=Keyring(opened))
+    access = Middleware(Access, opened=opened, keyring=Keyring(opened), sessions=sessions)
     return Starlette(
         routes=routes,
         middleware=[Middleware(RequestGuard, settings=settings), access],
@@ -69,11 +71,11 @@ def _mcp(settings: Settings) -> tuple[list[BaseRoute], Callable[[Starlette], Abs
     return [Route(PATH, mount, name="mcp")], lambda _: mount.running()
 
 
-def _pages() -> list[BaseRoute]:
+def _pages(sessions: Sessions) -> list[BaseRoute]:
     """Return the routes of the pages, where they are installed."""
     if find_spec(PAGES) is None:
         return []
-    made: list[BaseRoute] = import_module(PAGES).routes()
+    made: list[BaseRoute] = import_module(PAGES).routes(sessions)
     return made
 
 

@@ -14,10 +14,12 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from perdure.interfaces.http.problems import status_of
+from perdure.interfaces.http.sessions import Sessions
 from perdure.interfaces.pages import (
     changes,
     erasing,
     facts,
+    login,
     memories,
     memory_file,
     overview,
@@ -26,7 +28,7 @@ from perdure.interfaces.pages import (
     search,
 )
 from perdure.interfaces.pages.asked import Answer, Asked, Shown
-from perdure.interfaces.pages.forms import FormRefused, Guard
+from perdure.interfaces.pages.forms import FormGuard, FormRefused
 from perdure.interfaces.pages.live import Live
 from perdure.interfaces.pages.rendering import FOLDER, respond
 from perdure.records.errors import PerdureError
@@ -56,28 +58,48 @@ WRITE: Final[Mapping[str, Handler]] = {
 """Path -> handler of forms."""
 
 
-def routes(_opened: object = None, guard: Guard | None = None, live: Live | None = None) -> list[BaseRoute]:
+def routes(sessions: Sessions | None = None, live: Live | None = None) -> list[BaseRoute]:
     """Return the routes of the page. What mounts them sets ``request.state.memory`` to the caller's memory.
 
     Args:
-        guard: Signs sessions and forms; of several processes each must have the same secret. A random one if None.
+        sessions: The sessions of browsers, which the access to the service knows too.
         live: Tells open pages what is new.
     """
-    guard = guard or Guard()
+    guard = FormGuard(sessions or Sessions())
     shown = [Route(path, partial(_show, handler, guard), methods=["GET"]) for path, handler in READ.items()]
     done = [Route(path, partial(_do, handler, guard), methods=["POST"]) for path, handler in WRITE.items()]
-    news = Route("/live", (live or Live()).answer, methods=["GET"])
-    return [*shown, *done, news, Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
+    own = [
+        Route("/live", (live or Live()).answer, methods=["GET"]),
+        Route("/login", partial(_log_in_or_out, guard), methods=["GET", "POST"]),
+        Route("/logout", partial(_log_in_or_out, guard), methods=["POST"]),
+    ]
+    return [*shown, *done, *own, Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
 
 
-async def _show(handler: Handler, guard: Guard, request: Request) -> Response:
+async def _log_in_or_out(guard: FormGuard, request: Request) -> Response:
+    session = guard.session_of(request)
+    asked = _asked(request, guard, session)
+    if request.method == "GET":
+        response = await to_thread.run_sync(login.login_page, asked)
+        guard.keep(request, response, session)
+        return response
+    try:
+        asked = _asked(request, guard, session, await guard.form(request, session))
+    except (FormRefused, PerdureError) as error:
+        return login.login_page(asked, str(error), 403)
+    if asked.path == "/logout":
+        return login.log_out(request, guard, asked, session)
+    return await login.log_in(request, guard, asked)
+
+
+async def _show(handler: Handler, guard: FormGuard, request: Request) -> Response:
     session = guard.session_of(request)
     response = await to_thread.run_sync(_answer, handler, _asked(request, guard, session))
     guard.keep(request, response, session)
     return response
 
 
-async def _do(handler: Handler, guard: Guard, request: Request) -> Response:
+async def _do(handler: Handler, guard: FormGuard, request: Request) -> Response:
     session = guard.session_of(request)
     asked = _asked(request, guard, session)
     try:
@@ -88,9 +110,11 @@ async def _do(handler: Handler, guard: Guard, request: Request) -> Response:
     return await to_thread.run_sync(_answer, handler, _asked(request, guard, session, form))
 
 
-def _asked(request: Request, guard: Guard, session: str, form: Mapping[str, list[str]] | None = None) -> Asked:
+def _asked(request: Request, guard: FormGuard, session: str, form: Mapping[str, list[str]] | None = None) -> Asked:
     return Asked(
         memory=request.state.memory,
+        known=request.state.memory is not None,
+        who=_who(request),
         path=request.url.path.removeprefix(request.scope.get("root_path", "")),
         root=request.scope.get("root_path", ""),
         query=dict(request.query_params),
@@ -98,6 +122,12 @@ def _asked(request: Request, guard: Guard, session: str, form: Mapping[str, list
         token=guard.token(session),
         live="part" in request.query_params,
     )
+
+
+def _who(request: Request) -> str:
+    """Return the name of who is logged in; empty where nobody has to."""
+    grant = getattr(getattr(request.state, "principal", None), "grant", None)
+    return "" if grant is None else f"{grant.actor} ({grant.role})"
 
 
 def _answer(handler: Handler, asked: Asked) -> Response:

@@ -29,13 +29,14 @@ class Asked:
     form: Mapping[str, Sequence[str]] = field(default_factory=dict)  # name -> all values, of a form that was sent
     token: str = ""  # what each form must carry
     who: str = ""  # who is logged in; empty where nobody has to
+    known: bool = True  # whether the caller may see anything but the login
     live: bool = False  # whether only the part that changes by itself is wanted
 
     @cached_property
     def namespaces(self) -> list[str]:
         """All namespaces that the caller sees; none where the store does not answer, so that errors can be shown."""
         try:
-            return self.memory.namespaces()
+            return self.memory.namespaces() if self.known else []
         except StoreError:
             return []
 

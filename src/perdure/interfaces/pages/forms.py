@@ -3,49 +3,46 @@
 from __future__ import annotations
 
 import hmac
-import secrets
-from hashlib import sha256
 from typing import Final
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from perdure.interfaces.http.sessions import COOKIE, LIFE, Sessions, session_of
 from perdure.records.errors import InvalidInput
 
-COOKIE: Final = "perdure_session"
 TOKEN: Final = "token"  # noqa: S105  # the name of a field
 LONGEST: Final = 1 << 21  # bytes of a form
 _FIELDS: Final = 2000  # most fields of a form
-_AGE: Final = 12 * 3600  # seconds that a session lasts
 
 
 class FormRefused(Exception):  # noqa: N818  # reads as the statement it makes
     """A form was sent that is not one of ours, or too large; nothing was done."""
 
 
-class Guard:
+class FormGuard:
     """Makes the tokens of forms, and refuses forms without one."""
 
-    def __init__(self, secret: bytes | None = None) -> None:
-        self._secret = secret or secrets.token_bytes(32)
+    def __init__(self, sessions: Sessions) -> None:
+        self.sessions = sessions
 
     def session_of(self, request: Request) -> str:
         """Return the browser's session: that of its cookie, or a new one."""
-        found = request.cookies.get(COOKIE, "")
-        return found if self._is_ours(found) else self._signed(secrets.token_urlsafe(24))
+        found = session_of(request.scope)
+        return found if self.sessions.is_ours(found) else self.sessions.new()
 
     def token(self, session: str) -> str:
         """Return what forms of a session must carry."""
-        return self._digest(f"form {session}")
+        return self.sessions.digest(f"form {session}")
 
     def keep(self, request: Request, response: Response, session: str) -> None:
-        """Give the browser its session, if it has none yet."""
-        if request.cookies.get(COOKIE) != session:
+        """Give the browser its session, if it has another one."""
+        if session_of(request.scope) != session:
             secure = request.url.scheme == "https"
             path = request.scope.get("root_path") or "/"
             response.set_cookie(
-                COOKIE, session, max_age=_AGE, path=path, httponly=True, samesite="strict", secure=secure
+                COOKIE, session, max_age=LIFE, path=path, httponly=True, samesite="strict", secure=secure
             )
 
     async def form(self, request: Request, session: str) -> dict[str, list[str]]:
@@ -60,16 +57,6 @@ class Guard:
         if not hmac.compare_digest(given.encode(), self.token(session).encode()):
             raise FormRefused("This form has expired. Go back, reload the page and send it again.")
         return fields
-
-    def _signed(self, name: str) -> str:
-        return f"{name}.{self._digest(name)}"
-
-    def _is_ours(self, session: str) -> bool:
-        name, _, digest = session.rpartition(".")
-        return bool(name) and hmac.compare_digest(digest.encode(), self._digest(name).encode())
-
-    def _digest(self, words: str) -> str:
-        return hmac.new(self._secret, words.encode(), sha256).hexdigest()
 
 
 def check_origin(request: Request) -> None:

@@ -1,0 +1,42 @@
+"""Logging in with a token, and out."""
+
+from __future__ import annotations
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from perdure.interfaces.http.access import Keyring
+from perdure.interfaces.pages.asked import Asked, Shown
+from perdure.interfaces.pages.forms import FormGuard
+from perdure.interfaces.pages.rendering import HEADERS, respond
+
+_WRONG = "This token is not valid: it is unknown, revoked or has ended."
+_WAIT = "Too many wrong tokens came from here. Wait five minutes."
+
+
+def login_page(asked: Asked, told: str = "", status: int = 200) -> Response:
+    """Return the page that asks for a token."""
+    return respond(asked, Shown("login", "Log in", {"told": told}, status))
+
+
+async def log_in(request: Request, guard: FormGuard, asked: Asked) -> Response:
+    """Begin a session with the token of the form; how often an address may try is limited."""
+    address = request.client.host if request.client else ""
+    if not guard.sessions.may_try(address):
+        return login_page(asked, _WAIT, 429)
+    secret, keyring = asked.given("secret"), request.state.keyring
+    if not isinstance(keyring, Keyring) or await to_thread.run_sync(keyring.grant_of, secret) is None:
+        guard.sessions.note_failure(address)
+        return login_page(asked, _WRONG, 401)
+    response = RedirectResponse(asked.link("/"), 303, headers=HEADERS)
+    guard.keep(request, response, guard.sessions.log_in(secret))  # a new one: nobody knows it from before
+    return response
+
+
+def log_out(request: Request, guard: FormGuard, asked: Asked, session: str) -> Response:
+    """End the session."""
+    guard.sessions.log_out(session)
+    response = RedirectResponse(asked.link("/login"), 303, headers=HEADERS)
+    guard.keep(request, response, guard.sessions.new())
+    return response

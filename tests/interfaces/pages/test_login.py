@@ -1,0 +1,137 @@
+"""Who must log in, as whom, how often one may try, and what a session may not do."""
+
+from __future__ import annotations
+
+import pytest
+
+from interfaces.pages.browsing import Browser, forms, words
+from perdure.interfaces import pages
+from perdure.interfaces.http import access, sessions
+from perdure.interfaces.http.app import build_app
+from perdure.interfaces.http.settings import Settings
+
+HOST = "localhost:8766"
+OWN = {"origin": f"http://{HOST}"}
+HTML = {"accept": "text/html"}
+
+
+class Window(Browser):
+    """A browser at the service itself."""
+
+    own = OWN
+
+
+@pytest.fixture
+def service(memory, monkeypatch):
+    monkeypatch.setattr(access, "KNOWN_SECONDS", 0.0)  # each request asks the store
+    return build_app(lambda: memory, Settings(frozenset({HOST})))
+
+
+@pytest.fixture
+def browser(service):
+    with Window(service, base_url=f"http://{HOST}", headers=HTML) as client:
+        yield client
+
+
+@pytest.fixture
+def tokens(memory):
+    memory.remember("Ours: deploys happen on Tuesdays.", namespace="team/a")
+    memory.remember("Theirs: the budget is 500 dollars.", namespace="rivals")
+    roles = ("reader", "curator", "admin")
+    return {role: memory.create_token(role, "team/*", actor=f"the {role}") for role in roles}
+
+
+def log_in(browser, secret):
+    return browser.answer(browser.get("/login"), "/login", secret=secret)
+
+
+def test_without_tokens_nobody_has_to_log_in(browser, memory):
+    assert browser.get("/").status_code == 200
+    assert "Log out" not in browser.get("/").text
+
+
+def test_with_tokens_every_page_leads_to_the_login(browser, tokens):
+    for path in pages.READ:
+        reply = browser.get(path, follow_redirects=False)
+        assert (reply.status_code, reply.headers["location"]) == (303, "/login"), path
+    for path in pages.WRITE:
+        assert browser.post(path, headers=OWN).status_code == 401, path
+    assert browser.get("/live", headers={"accept": "text/event-stream"}).status_code == 401
+    assert "Deploys" not in browser.get("/login").text
+
+
+def test_a_token_opens_the_pages_of_its_namespaces_alone(browser, tokens, memory):
+    reply = log_in(browser, tokens["curator"].secret)
+    assert "the curator (curator)" in reply.text
+    assert "1 note is in view" in words(reply)
+    theirs = memory.list("rivals")[0].id
+    for path in ("/memory", "/change", "/erase", "/id"):
+        found = browser.get(path, params={"id": theirs, "verb": "archive"})
+        assert "budget" not in found.text, path
+    for path in ("/", "/search", "/facts", "/questions", "/plans", "/memory-md"):
+        found = browser.get(path, params={"namespace": "rivals", "q": "budget"})
+        assert "500 dollars" not in found.text, path
+        assert "rivals" not in words(browser.get(path)), path
+
+
+def test_what_a_person_does_is_written_down_under_the_tokens_name(browser, tokens, memory):
+    log_in(browser, tokens["curator"].secret)
+    ours = memory.list("team/a")[0].id
+    browser.fill(f"/change?id={ours}&verb=pin", "/change", sure="1")
+    assert memory.get(ours).pinned
+    assert memory.history(namespace="team/a", limit=1)[0].actor == "the curator"
+
+
+def test_a_weaker_token_is_refused_in_words(browser, tokens, memory):
+    log_in(browser, tokens["reader"].secret)
+    ours = memory.list("team/a")[0].id
+    for path in ("/", "/search?q=deploys", f"/memory?id={ours}", "/facts", "/memory-md", "/plans"):
+        assert browser.get(path).status_code == 200, (path, words(browser.get(path)))
+    reply = browser.fill(f"/change?id={ours}&verb=pin", "/change", sure="1")
+    assert reply.status_code == 403
+    assert "needs a token with the role" in words(reply)
+    assert not memory.get(ours).pinned
+
+
+def test_wrong_tokens_are_refused_and_trying_is_limited(browser, tokens):
+    assert log_in(browser, "made up").status_code == 401
+    assert "Log out" not in browser.get("/").text
+    replies = [log_in(browser, f"guess {n}").status_code for n in range(sessions.TRIES)]
+    assert replies == [401] * (sessions.TRIES - 1) + [429]
+    assert log_in(browser, tokens["reader"].secret).status_code == 429
+
+
+def test_a_revoked_token_ends_its_sessions(browser, tokens, memory):
+    log_in(browser, tokens["admin"].secret)
+    memory.revoke_token(tokens["admin"].token.id)
+    assert browser.get("/", follow_redirects=False).headers["location"] == "/login"
+
+
+def test_logging_in_begins_a_new_session_and_logging_out_ends_it(browser, tokens):
+    browser.get("/login")
+    before = browser.cookies["perdure_session"]
+    log_in(browser, tokens["reader"].secret)
+    during = browser.cookies["perdure_session"]
+    assert during != before
+    assert tokens["reader"].secret not in during
+    browser.answer(browser.get("/"), "/logout")
+    assert browser.cookies["perdure_session"] != during
+    browser.cookies.set("perdure_session", during)
+    assert browser.get("/", follow_redirects=False).headers["location"] == "/login"
+
+
+def test_a_session_is_no_key_to_the_api(browser, tokens):
+    log_in(browser, tokens["admin"].secret)
+    assert browser.get("/v1/namespaces").status_code == 401
+    assert browser.post("/v1/remember", json={"content": "forged"}, headers=OWN).status_code == 401
+    assert browser.post("/mcp", json={}, headers=OWN).status_code == 401
+
+
+def test_logging_in_and_out_needs_the_forms_token(browser, tokens):
+    page = browser.get("/login")
+    assert [action for action, _ in forms(page.text)] == ["/login"]
+    forged = {"secret": tokens["admin"].secret, "token": "made up"}
+    assert browser.post("/login", data=forged, headers=OWN).status_code == 403
+    log_in(browser, tokens["reader"].secret)
+    assert browser.post("/logout", data={}, headers=OWN).status_code == 403
+    assert "Log out" in browser.get("/").text
