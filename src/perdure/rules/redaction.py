@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
@@ -16,6 +16,7 @@ from perdure.rules.secret_context import MARK, find_named, name_of_pair
 from perdure.rules.secret_phrases import find_placed
 from perdure.rules.secret_shapes import Found, find_shapes
 
+T = TypeVar("T")
 _MARK: Final = re.compile(r"\[redacted: [^\]\n]{1,60}\]")
 _INVISIBLE: Final = re.compile(r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 """Characters that cut a word in two for a program, but not for a reader."""
@@ -51,9 +52,12 @@ def redact(text: str, *, personal: bool = True) -> tuple[str, tuple[str, ...]]:
     return "".join([*pieces, text[at:]]), tuple(name for _, _, name in found)
 
 
-def redact_by_policy(text: str, policy: Policy) -> str:
-    """Return a text as it may be stored: without secrets, unless the policy keeps them."""
-    return redact(text, personal=policy.knowledge.redact_personal)[0] if policy.knowledge.redact else text
+def redact_by_policy(value: T, policy: Policy) -> T:
+    """Return a text, or JSON data, as it may be stored: without secrets, unless the policy keeps them."""
+    if not policy.knowledge.redact:
+        return value
+    clean: T = redact_data(value, personal=policy.knowledge.redact_personal)[0]
+    return clean
 
 
 def redact_draft(draft: Draft, policy: Policy) -> Draft:

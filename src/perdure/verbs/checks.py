@@ -58,8 +58,8 @@ def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Ma
         value = arguments[parameter.name]
         if parameter.param.refers is not None and value is not None:
             arguments[parameter.name] = _resolved(memory, parameter, value)
-        elif parameter.param.redacted and value is not None:
-            arguments[parameter.name] = redaction.redact_by_policy(value, memory.policy)
+        if parameter.param.redacted:
+            arguments[parameter.name] = redaction.redact_by_policy(arguments[parameter.name], memory.policy)
     return arguments
 
 

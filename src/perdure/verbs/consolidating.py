@@ -96,11 +96,12 @@ class ConsolidatingVerbs:
         self,
         members: Annotated[
             Sequence[str] | Mapping[str, str],
-            Param("The memories' ids, or a mapping of ids to roles.", refers="memory"),
+            Param("The memories' ids, or a mapping of ids to roles.", refers="memory", redacted=True),
         ],
-        kind: Annotated[str, Param("The kind of link.", longest=200)] = "related",
+        kind: Annotated[str, Param("The kind of link.", longest=200, redacted=True)] = "related",
         weight: Annotated[float, Param("Weight of the edge.", gt=0, le=10)] = 1.0,
-        edge: Annotated[str, Param("An existing edge to add the memories to.", longest=200)] | None = None,
+        edge: Annotated[str, Param("An existing edge to add the memories to.", longest=200, redacted=True)]
+        | None = None,
         namespace: Annotated[Everywhere, Param("Their namespace; if omitted, that of the first.")] | None = None,
     ) -> EdgeChange:
         """Link two or more memories by an edge; when their task is completed, use makes it stronger.

@@ -97,7 +97,8 @@ class DecidingVerbs:
         self,
         ids: Identities,
         outcome: Annotated[Literal["helpful", "wrong", "unused"], Param("How they were used.", short="-o")] = "helpful",
-        recall_id: Annotated[str, Param("The recall_id of the answer; if omitted, the latest recall.")] | None = None,
+        recall_id: Annotated[str, Param("The recall_id of the answer; if omitted, the latest recall.", redacted=True)]
+        | None = None,
     ) -> Used:
         """Report how recalled memories were used. Being returned does not count as use; this does.
 

@@ -67,7 +67,7 @@ class Param:
     key: str = (
         ""  # the policy's key whose value it has where none is given; the signature's default is that key's default
     )
-    redacted: bool = False  # the journal keeps it: secrets in it are replaced, unless the policy keeps them
+    redacted: bool = False  # it is stored as given: secrets in it are replaced, unless the policy keeps them
     tool: bool = True  # whether the MCP tool has it
     local: bool = False  # it names a file of the machine that runs Perdure: no tool and no route has it
     tool_choices: tuple[str, ...] = ()  # the choices that the MCP tool has, if not all

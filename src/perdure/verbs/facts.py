@@ -75,7 +75,7 @@ else:
 _FACTS: Final = "Facts"
 _ASK: Final = "Find and explain"
 _LEARN: Final = "Learning"
-Name = Annotated[str, Param("The other name.")]
+Name = Annotated[str, Param("The other name.", redacted=True)]
 
 
 class FactVerbs:
