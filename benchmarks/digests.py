@@ -84,7 +84,8 @@ def measured(title: str, chats: Sequence[Chat]) -> list[Row]:
 
 def main() -> None:
     arguments = parser(__doc__).parse_args()
-    rows = measured("LoCoMo", locomo.chats()) + measured("BEAM", beam.chats({"user"}))
+    rows = measured("LoCoMo", locomo.chats("locomo_dev.json.gz", "locomo_val.json.gz"))
+    rows += measured("BEAM", beam.chats({"user"}, "beam_dev.tar.gz", "beam_val.tar.gz"))
     finished(rows, as_json=arguments.json)
 
 

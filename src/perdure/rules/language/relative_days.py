@@ -32,7 +32,7 @@ _RELATIVE: Final = re.compile(
           (?:\s+(?P<part>morning|afternoon|evening|night))?
       | (?P<night>tonight|last\s+night) | this\s+(?P<now>morning|afternoon|evening)
       | (?P<count>{_N})\s+(?P<unit>day|week|month|year)s?\s+ago
-      | (?<=in\ )(?P<ahead>{_N})\s+(?P<aheads>day|week|month|year)s?(?=[.,;!?]|$)
+      | (?<=\bin\ )(?P<ahead>{_N})\s+(?P<aheads>day|week|month|year)s?(?=[.,;!?]|$)
       | (?P<step>last|next|this)\s+(?P<span>week(?:end)?|month|year|{"|".join(_WEEKDAYS)})
     )\b(?P<owns>['’]s)?""",  # noqa: RUF001  # the typographic apostrophe is meant
     re.IGNORECASE | re.VERBOSE,

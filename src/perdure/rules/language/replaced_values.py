@@ -11,9 +11,10 @@ from typing import Final, NamedTuple
 
 from perdure.rules.language.words import STOP_WORDS
 
-_OLD: Final = r"(?P<old>[^\s,;:!?()]+(?:\s+[^\s,;:!?()]+){0,3}?)"
+_WORD: Final = r"(?:[^\s,;:!?()]|(?<=\d),(?=\d))+"
+_OLD: Final = rf"(?P<old>{_WORD}(?:\s+{_WORD}){{0,3}}?)"
 _END: Final = (
-    r"(?=[,;:!?()]|\.(?:\s|\Z)|\s*\Z|\s+(?:for|because|as|since|and|but|so|when|if|which|that|any\s?more|now|from|in|on"
+    r"(?=,(?!\d)|[;:!?()]|\.(?:\s|\Z)|\s*\Z|\s+(?:for|because|as|since|and|but|so|when|if|which|that|any\s?more|now|from|in|on"
     r"|at|to|with|this|by)\b)"
 )
 _MOVES: Final = (
@@ -28,6 +29,8 @@ _REMOVABLE: Final = (
         r"(?:it|they|he|she|we|that)\b(?=\s)"
     ),
     rf"(?<=\s)(?:drop|dropped|abandon|abandoned|give\s+up|gave\s+up)\s+{_OLD}\s+and\s+",
+    rf",\s*(?:and\s+|but\s+)?no\s+longer\s+(?:(?:on|in|at|with|by)\s+)?{_OLD}{_END}",
+    rf",\s*(?:and\s+)?the\s+{_OLD}\s+one\s+(?:is|was|has\s+been)\s+(?:cancelled|canceled|dropped|gone|off)\b(?:\s+for\s+good)?",
 )
 _TOLD: Final = (
     rf"\bno\s+longer\s+(?:\w+s?\s+)?(?:(?:on|in|at|with|by)\s+)?{_OLD}{_END}",
@@ -43,8 +46,8 @@ _CHANGES: Final = re.compile(_MOVES, re.IGNORECASE)
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[./@:_-][^\W_]+)*")
 _PLURAL_FROM: Final = 4
 _READ: Final = 2000
-_PAST: Final = (2, 3, 4)
-"""The places of the patterns that only tell what was: "from Monday", "no longer on Monday, it", "drop Monday and"."""
+_PAST: Final = (2, 3, 4, 5, 6)
+"""The places of the patterns that only tell what was: "from Monday", "no longer on Monday", "drop Monday and"."""
 _FROM: Final = 2
 """The place of the pattern that also needs a verb of change."""
 

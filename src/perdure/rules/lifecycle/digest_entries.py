@@ -16,7 +16,7 @@ from perdure.records.vector import Vector
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import STOP_WORDS, has_name, may_answer
-from perdure.rules.lasting import is_passing, is_unsure, lasting_sentences, names_within
+from perdure.rules.lasting import is_passing, is_rule, is_unsure, lasting_sentences, names_within
 from perdure.rules.lifecycle.digest_lines import render_line, sort_of_memory
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.meaning_guard import Anchors, anchors
@@ -26,12 +26,20 @@ from perdure.rules.worth import sort_of
 FACTS, RULES, NOTES, SAID, OPEN = "Facts", "Rules and decisions", "Notes", "From conversations", "Open"
 SECTIONS: Final = (FACTS, RULES, NOTES, SAID, OPEN)
 
-ASSERTED: Final = 120
+ASSERTED: Final = 240
 """Bytes of sentences that are no questions with which a message says enough to count in full."""
+SAID_FROM: Final = 60
+"""So many of them make a message that may be shown though it neither names nor numbers anything that lasts."""
 SLIGHT: Final = 0.5
 """What a message that asserts next to nothing counts for."""
-DELIBERATE: Final = 2.0
-"""What a memory counts for that somebody asked for, decided, noted down or handed over, beside a statement's 1."""
+ANCHORS: Final = 3
+"""So many names, numbers and identifiers tell as much as a message may; a date counts twice."""
+TELLING: Final = 2.0
+"""What they add to what a message counts for, which is at most 1 without them."""
+LEAST: Final = 1.0
+"""What was merely said and tells nothing that lasts has a line from here on: it is long, or names something."""
+DELIBERATE: Final = 3.0
+"""What a memory counts for that somebody asked for, decided, noted down or handed over: as much as a statement may."""
 EVER_USED: Final = 4.0
 """What having been recalled adds to value, 0 to 1, where what was merely said is shown, too."""
 EVER_USED_BRIEF: Final = 0.3
@@ -125,20 +133,30 @@ def _place_of_told(memory: MemoryItem, sort: Sort, names: Collection[str]) -> tu
     told: Sequence[str] = ()
     if sort is not Sort.REQUEST and is_unsure(memory.content[:_READ]):
         section = OPEN
-    elif sort in (Sort.REQUEST, Sort.DECISION):
+    elif sort in (Sort.REQUEST, Sort.DECISION) or is_rule(memory.content[:_READ]):
         section = RULES
-    elif told := lasting_sentences(memory.content[:_READ], names):
+    elif told := [s for s in lasting_sentences(memory.content[:_READ], names) if not _is_polite(s)]:
         section = FACTS
     else:
-        section = SAID if memory.access_count or _asserts(memory) else ""
+        section = SAID if memory.access_count or (_asserts(memory) and _has_substance(memory.content)) else ""
     return section, told
+
+
+def _is_polite(part: str) -> bool:
+    """Return whether a sentence is small talk: "Good morning!" is one, though "Good" was a name elsewhere."""
+    return sort_of(part, "user")[0] is Sort.SMALL_TALK
 
 
 def _asserts(memory: MemoryItem) -> bool:
     """Return whether what was merely said says enough, and more than of a passing moment."""
     parts = (memory.content[start:end] for start, end in sentences(memory.content[:_READ]))
-    told = " ".join(part for part in parts if sort_of(part, "user")[0] is not Sort.SMALL_TALK)
-    return assertion_share(told) >= SLIGHT and not is_passing(told)
+    told = " ".join(part for part in parts if not _is_polite(part))
+    return asserted_bytes(told) >= SAID_FROM and not is_passing(told)
+
+
+def _has_substance(text: str) -> bool:
+    """Return whether a text says enough for a line; of a script without capitals names are not known."""
+    return substance(text) >= LEAST or text.upper() == text.lower()
 
 
 def _worth(memory: MemoryItem, section: str, *, brief: bool) -> float:
@@ -151,19 +169,26 @@ def _worth(memory: MemoryItem, section: str, *, brief: bool) -> float:
     if memory.kind is not Kind.EPISODE or section == RULES:
         worth *= DELIBERATE
     elif not brief:
-        worth *= SLIGHT + (1.0 - SLIGHT) * assertion_share(memory.content)
+        worth *= substance(memory.content)
     return worth + (PINNED if memory.pinned else 0.0)
 
 
-def assertion_share(text: str) -> float:
-    """Return how much a message asserts, 0 to 1: a question asks and a thank-you is short, so they say little.
+def substance(text: str) -> float:
+    """Return what a message says, 0.5 to 3: by how much it asserts, and by what it dates, names and numbers.
 
-    Counted in bytes, because a character of some scripts is a word of others.
+    docs/decisions/0030-memory-summary.md has the measurement.
     """
+    found = _anchors(text[:_READ])
+    told = 2 * len(set(found.dates)) + sum(len(set(some)) for some in (found.names, found.numbers, found.code))
+    asserted = SLIGHT + (1.0 - SLIGHT) * min(1.0, asserted_bytes(text) / ASSERTED)
+    return asserted * (1.0 + TELLING * min(1.0, told / ANCHORS))
+
+
+def asserted_bytes(text: str) -> int:
+    """Return the length of a message's sentences without its questions, in bytes: some characters are words."""
     text = text[:_READ]
     parts = (text[start:end] for start, end in sentences(text))
-    told = sum(len(part.encode("utf-8", "replace")) for part in parts if not part.endswith(_ASKS))
-    return min(1.0, told / ASSERTED)
+    return sum(len(part.encode("utf-8", "replace")) for part in parts if not part.endswith(_ASKS))
 
 
 def repeats(one: MemoryItem, other: MemoryItem) -> bool:
