@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conftest import WORDS_ONLY, HashEmbedder, finished, in_processes, on_a_file, python
 from laws.memories import LAW
-from perdure.compose import store_at
+from perdure.compose import scratch_store, store_at
 from perdure.interfaces.files.export_files import export_reader
 from perdure.operations.import_export import import_lines
 from perdure.records.errors import StoreError, StoreUnavailable
@@ -294,7 +294,7 @@ def test_a_backup_holds_the_vault_and_can_be_brought_back(opening, elsewhere, tm
     place = elsewhere()
     back = opening(policy, HashEmbedder(), at=place)
     with store_at(place) as store:
-        import_lines(export_reader(str(file)), store)
+        import_lines(export_reader(str(file)), store, scratch_store)
     assert {m.content for m in back.list("a")} == {first.memory.content, second.memory.content}
     assert back.recall("mill river", "a").hits[0].memory.id == first.id
     assert back.check() == []

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import perdure
 from conftest import logical, on_two_servers_too, opened, tables
-from perdure.compose import store_at
+from perdure.compose import scratch_store, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.operations.import_export import import_lines
 from perdure.operations.transfer import export_lines
@@ -170,13 +170,15 @@ def test_any_json_comes_back_as_it_was_and_can_be_replaced(memory, data, raw_sto
 def test_documents_are_copied_exported_and_imported(path, elsewhere, tmp_path):
     with opened(path) as memory:
         kept = memory.remember("part of something")
-        applied(memory, *(document(shelf, kept.id, "u", None, DATA) for shelf in Shelf))
+        fact = {"subject": "ana", "predicate": "home", "value": {"text": "Oslo"}}
+        data = {shelf: {**DATA, **(fact if shelf is Shelf.FACT else {})} for shelf in Shelf}
+        applied(memory, *(document(shelf, kept.id, "u", None, data[shelf]) for shelf in Shelf))
         applied(memory, document(EDGE, "m1", "", None, {}), namespace="team")
     copied, read = elsewhere(), elsewhere()
     assert perdure.copy(path, copied).parts["document"] == len(Shelf) + 1
     with store_at(path) as source, store_at(read) as target:
         write_export(str(tmp_path / "all.jsonl"), export_lines(source))
-        import_lines(export_reader(str(tmp_path / "all.jsonl")), target)
+        import_lines(export_reader(str(tmp_path / "all.jsonl")), target, scratch_store)
     assert logical(copied)["document"] == logical(read)["document"] == logical(path)["document"]
     assert len(logical(path)["document"]) == len(Shelf) + 1
     with opened(copied) as memory:

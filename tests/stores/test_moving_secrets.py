@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from conftest import WORDS_ONLY, opened, places, tables
-from perdure.compose import copy, store_at
+from perdure.compose import copy, scratch_store, store_at
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.operations.import_export import import_lines
@@ -75,8 +75,8 @@ def test_an_import_brings_no_secret_and_a_sound_store(way, tmp_path):
     with store_at(source) as store:
         write_export(file, export_lines(store))
     with store_at(target) as store:
-        done = import_lines(export_reader(file), store, policy=Policy())
-        again = import_lines(export_reader(file), store, policy=Policy())
+        done = import_lines(export_reader(file), store, scratch_store, policy=Policy())
+        again = import_lines(export_reader(file), store, scratch_store, policy=Policy())
     assert leaks(source)
     assert leaks(target) == []
     assert "[redacted: github token]" in repr(tables(target))
@@ -96,7 +96,7 @@ def test_an_import_that_keeps_secrets_is_the_same_store(way, tmp_path):
     with store_at(source) as store:
         write_export(file, export_lines(store))
     with store_at(target) as store:
-        assert import_lines(export_reader(file), store).redacted == 0
+        assert import_lines(export_reader(file), store, scratch_store).redacted == 0
         assert list(export_lines(store)) == [json.loads(line) for line in Path(file).read_text("utf-8").splitlines()]
 
 
@@ -112,20 +112,15 @@ def test_an_import_that_was_interrupted_goes_on_without_secrets(way, tmp_path):
     source, target = way
     with store_at(source) as store:
         lines = list(export_lines(store))
-    reads = 0
 
-    def torn():
-        nonlocal reads
-        reads += 1
-        for number, line in enumerate(lines):
-            if reads > 4 and number > 12:  # it was looked through, and then the import is stopped
-                raise KeyboardInterrupt
-            yield line
+    def until_some_are_written(done, total):
+        if done > total * 0.4:
+            raise KeyboardInterrupt
 
     with store_at(target) as store, pytest.raises(KeyboardInterrupt):
-        import_lines(torn, store, policy=Policy())
+        import_lines(partial(iter, lines), store, scratch_store, policy=Policy(), progress=until_some_are_written)
     with store_at(target) as store:
-        done = import_lines(lambda: iter(lines), store, policy=Policy())
+        done = import_lines(lambda: iter(lines), store, scratch_store, policy=Policy())
     assert 0 < done.written < sum(done.parts.values())
     assert leaks(target) == []
     assert is_sound(target)
@@ -140,7 +135,7 @@ def test_what_is_damaged_in_an_export_stays_damaged(way, part):
     name = {"memory": "text", "operation": "note", "journal": "because", "document": "data"}[part]
     lines[place] = {**lines[place], name: {"a": TOKEN} if part == "document" else f"another {TOKEN}"}
     with store_at(target) as store, pytest.raises(InvalidInput, match="does not match its checksum"):
-        import_lines(partial(iter, lines), store, policy=Policy())
+        import_lines(partial(iter, lines), store, scratch_store, policy=Policy())
     assert leaks(target) == []
 
 

@@ -1,10 +1,10 @@
-"""Bringing an export into a store: checked whole before the first row is written, resumed, and verified at the end."""
+"""Bringing an export into a store: checked whole, in a store of its own, before the first row is written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Final
 
@@ -19,98 +19,126 @@ from perdure.operations.transfer import (
     Ledger,
     Lines,
     Step,
-    begin_filling,
     bring_spaces,
+    copy,
     refuse_spaces,
     tally,
-    target_taken,
-    verify,
 )
-from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.damage import WHOLE, CheckScope
+from perdure.records.errors import ConflictError, InvalidInput, NotFound
+from perdure.records.instant import Instant
 from perdure.records.policy import Policy
 from perdure.records.transfer import PARTS, Line, Moved, Tally
 from perdure.records.vector import Space
 from perdure.rules.transfer import TallyCounter, checked_place, checked_row
 from perdure.rules.validation.identifiers import check_row_ids
+from perdure.rules.validation.rows import RowChecks
+
+Scratch = Callable[[], AbstractContextManager[Store]]
+"""Gives an empty store for the length of a block."""
 
 LARGE: Final = 4_000_000  # characters of rows that one transaction holds, about
+_SHOWN: Final = 10  # so many faults are told; of more only how many there are
+_TABLES: Final = CheckScope(pieces=0)  # what must hold between tables, for all rows
+_ROUNDS: Final = 3  # times that a row is read, written or compared
 
 
 def import_lines(
     lines: Lines,
     target: Store,
+    scratch: Scratch,
     *,
+    limits: Policy | None = None,
+    policy: Policy | None = None,
+    now: Instant | None = None,
     namespace: str | None = None,
     partial: bool = False,
-    twice: bool = True,
-    policy: Policy | None = None,
     progress: Progress | None = None,
 ) -> Moved:
     """Bring an export, or one namespace of it, into a store; an interrupted import is gone on with.
 
+    The lines go into a scratch store first: each as the doors check what they are given, then all of them as a check
+    compares rows with their journal. Nothing is written to the target before that.
+
     Args:
         lines: Gives the export; it is read several times.
         target: Where to.
-        namespace: Only this one.
-        partial: Whether an export that was cut short will do.
-        twice: Whether all of it is checked before the first row is written.
+        scratch: Where the lines are checked.
+        limits: The policy whose limits hold; the default's if None.
         policy: Says which secrets are replaced, if any; None brings in everything as it is.
+        now: Rows that say they are from later are refused; None where nobody knows what time it is.
+        namespace: Only this one.
+        partial: Take the complete part of an export that was cut short; its rows are not compared with its journal.
         progress: Told (done, total).
 
     Raises:
-        InvalidInput: That is no export, it was cut short, or a row is damaged.
+        InvalidInput: That is no export, it was cut short, or rows are refused; they are named by their lines.
         NotFound: The export has no such namespace.
         TargetTaken, SpaceMismatch: The target holds something else.
         CopyDiffers: The target does not hold what the export does.
     """
-    ledger = Ledger(0, progress)
     redacted = RedactedExport(lines, policy) if policy is not None and policy.knowledge.redact else None
-    lines = lines if redacted is None else redacted
-    reading = _Reading(target, ledger, namespace, partial=partial, rounds=3 if twice else 2)
-    if twice:
-        reading.read(lines(), write=False)
-    fresh = begin_filling(target, "import")
-    reading.read(lines(), write=True)
-    for step, told in reading.tallies.items():
-        verify(step, told, target.transfer, ledger)
-    if fresh:
-        target.mark_unfinished("")
-    places = {place for place, _ in reading.tallies}
-    found = 0 if redacted is None else redacted.found
-    return Moved(len(places), ledger.parts, ledger.written, reading.whole, found)
+    with scratch() as checked:
+        reading = _Reading(target, checked, RowChecks(limits or Policy(), now), Ledger(0, progress), namespace, partial)
+        reading.read((redacted or lines)())
+        if reading.whole:
+            _refuse(_faults(checked))
+        read = reading.ledger.done
+
+        def tell(done: int, total: int) -> None:
+            if progress is not None:
+                progress(read + done, read + total)
+
+        done = copy(checked, target, progress=tell, what="import")
+    return replace(done, whole=reading.whole, redacted=0 if redacted is None else redacted.found)
+
+
+def _faults(store: Store) -> list[str]:
+    """Return where rows do not fit their journal or each other."""
+    faults = store.check(_TABLES)
+    for namespace in store.namespaces():
+        faults += store.check(WHOLE, namespace)
+    return list(dict.fromkeys(map(str, faults)))
+
+
+def _refuse(
+    faults: list[str], remedy: str = "Export again from a store that `perdure check --full` calls sound."
+) -> None:
+    """Raise InvalidInput for faults, if there are any."""
+    if faults:
+        more = f" And {len(faults) - _SHOWN:,} more." if len(faults) > _SHOWN else ""
+        raise InvalidInput(f"{' '.join(faults[:_SHOWN])}{more} Nothing was written.", remedy=remedy)
 
 
 @dataclass(slots=True)
 class _Reading:
-    """One import: what was read so far, and what it is compared with."""
+    """One import: what was read so far, and where it goes."""
 
     target: Store
+    scratch: Store
+    checks: RowChecks
     ledger: Ledger
     namespace: str | None
     partial: bool
-    rounds: int
     dimensions: dict[str, int] = field(default_factory=dict)
     tallies: dict[Step, Tally] = field(default_factory=dict)
-    known: dict[Step, Tally] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    remedies: dict[str, None] = field(default_factory=dict)
     whole: bool = False
     line: int = 0
 
-    def read(self, lines: Iterable[Line], *, write: bool) -> None:
-        """Read an export from its head to its tail; rows that the target has must be the first ones."""
-        self.tallies, self.whole = {}, False
+    def read(self, lines: Iterable[Line]) -> None:
+        """Read an export from its head to its tail into the scratch store."""
         rest = self._numbered(lines)
-        self._head(next(rest, {}), write=write)
+        self._head(next(rest, {}))
         for step, group in groupby(rest, key=self._step):
             if step is None:
                 self._tail(next(group))
                 break
-            self._part(step, group, write=write)
+            self._part(step, group)
+        _refuse(self.faults, " ".join(self.remedies))
         if not self.whole and not self.partial:
-            done = " What was read is stored; importing the complete export continues from there." if write else ""
-            raise InvalidInput(f"The export is truncated: its end is missing.{done}", remedy=_CUT)
-        for place in {place for place, _ in self.tallies}:
-            for part in PARTS:
-                self._empty((place, part))
+            raise InvalidInput("The export is truncated: its end is missing.", remedy=_CUT)
         if self.namespace is not None and not self.tallies:
             raise NotFound(f"The export has no namespace {self.namespace!r}.", remedy="Omit --namespace.")
 
@@ -131,7 +159,7 @@ class _Reading:
         except InvalidInput as error:
             raise InvalidInput(f"Line {self.line} of the export: {error.message}", remedy=error.remedy) from error
 
-    def _head(self, head: Line, *, write: bool) -> None:
+    def _head(self, head: Line) -> None:
         if head.get(HEAD) != FORMAT:
             what = f"an export of format {head[HEAD]}" if head.get(HEAD) else "not an export of Perdure"
             raise InvalidInput(
@@ -140,30 +168,36 @@ class _Reading:
         spaces = _spaces(head.get("spaces"))
         self.dimensions = {space.name: space.dimensions for space, _ in spaces}
         rows = head.get("rows")
-        self.ledger.total = self.rounds * rows if isinstance(rows, int) else 0
+        self.ledger.total = _ROUNDS * rows if isinstance(rows, int) else 0
         refuse_spaces(spaces, self.target)
-        if write:
-            bring_spaces(spaces, self.target)
+        bring_spaces(spaces, self.scratch)
 
-    def _part(self, step: Step, group: Iterator[Line], *, write: bool) -> None:
+    def _part(self, step: Step, group: Iterator[Line]) -> None:
         if self.namespace not in (None, step[0]):
             for _ in group:
-                self.ledger.tell(self.rounds)
+                self.ledger.tell(_ROUNDS)
             return
         before = [PARTS.index(part) for place, part in self.tallies if place == step[0]]
         if before and before[-1] >= PARTS.index(step[1]):
             raise InvalidInput(f"The part {step[1]} of {step[0]} is out of order.", remedy="Export again.")
-        there = self._there(step)
         seen = TallyCounter()
         for page in self._pages(group, step[1]):
-            fresh = self._fresh(step, page, seen, there)
-            if write and fresh:
-                self.target.transfer.write(*step, fresh, seen.rows - len(fresh))
-                self.ledger.written += len(fresh)
+            if not self.faults:
+                self._write(step, page, seen.rows)
+            for row in page:
+                seen.add(row)
             self.ledger.tell(len(page))
-        if seen.rows < there.rows:
-            raise target_taken(step)
         self.tallies[step] = seen.told()
+        if not self.faults and tally(self.scratch.transfer, step) != seen.told():
+            fault = f"rows of the part {step[1]} of {step[0]} are there twice, or hold what a store cannot hold"
+            self.faults.append(f"Up to line {self.line} of the export: {fault}.")
+
+    def _write(self, step: Step, page: list[Line], before: int) -> None:
+        try:
+            self.scratch.transfer.write(*step, page, before)
+        except ConflictError:
+            fault = f"a row of the part {step[1]} is there twice, or the memory that it is about is not there"
+            self.faults.append(f"Up to line {self.line} of the export: {fault}.")
 
     def _pages(self, group: Iterator[Line], part: str) -> Iterator[list[Line]]:
         """Yield checked rows of a part, as many at once as one transaction should hold."""
@@ -171,8 +205,8 @@ class _Reading:
         size = 0
         for line in group:
             row = {k: v for k, v in line.items() if k not in {"part", "namespace"}}
-            with self._named():
-                check_row_ids(part, checked_row(part, row, self.dimensions))
+            if not self._is_good(part, row):
+                continue
             page.append(row)
             size += len(row.get("text") or "") + len(row.get("before") or "") + len(row.get("after") or "")
             if len(page) == PAGE or size > LARGE:
@@ -181,32 +215,20 @@ class _Reading:
         if page:
             yield page
 
-    def _fresh(self, step: Step, page: list[Line], seen: TallyCounter, there: Tally) -> list[Line]:
-        """Return those rows of a page that the target lacks; the others must be what it has."""
-        fresh = []
-        for row in page:
-            if seen.rows >= there.rows:
-                fresh.append(row)
-            seen.add(row)
-            if seen.rows == there.rows and seen.told() != there:
-                raise target_taken(step)
-        return fresh
-
-    def _there(self, step: Step) -> Tally:
-        """What the target held of a part before anything was written."""
-        if step not in self.known:
-            self.known[step] = tally(self.target.transfer, step)
-        return self.known[step]
-
-    def _empty(self, step: Step) -> None:
-        if step not in self.tallies:
-            if self._there(step).rows:
-                raise target_taken(step)
-            self.tallies[step] = TallyCounter().told()
+    def _is_good(self, part: str, row: Line) -> bool:
+        """Check a row; what is wrong with it is told at the end, with what is wrong with the others."""
+        try:
+            with self._named():
+                check_row_ids(part, checked_row(part, row, self.dimensions))
+                self.checks.check(part, row)
+        except InvalidInput as error:
+            self.faults.append(error.message)
+            self.remedies[error.remedy] = None
+        return not self.faults
 
     def _tail(self, tail: Line) -> None:
         told = {(p.get("namespace"), p.get("part")): p for p in tail.get("parts", ()) if isinstance(p, dict)}
-        for (place, part), line in told.items():
+        for (place, part), line in () if self.faults else told.items():
             if self.namespace not in (None, place):
                 continue
             step = checked_place(part, place)[0], str(part)
@@ -216,8 +238,6 @@ class _Reading:
                     f"The export is damaged: the part {step[1]} of {step[0]} does not match its checksum.",
                     remedy="Export again.",
                 )
-            if found.rows == 0 and self._there(step).rows:
-                raise target_taken(step)
         self.whole = self.tallies.keys() <= told.keys()
 
 

@@ -44,11 +44,19 @@ class Ledger:
             self.progress(self.done, max(self.total, self.done))
 
 
-def copy(source: Store, target: Store, *, namespace: str | None = None, progress: Progress | None = None) -> Moved:
+def copy(
+    source: Store,
+    target: Store,
+    *,
+    namespace: str | None = None,
+    progress: Progress | None = None,
+    what: str = "copy",
+) -> Moved:
     """Copy a store, or one namespace of it, into another store; an interrupted copy is gone on with.
 
     Whatever the target holds of those namespaces must be the first rows of the source. Nothing is written unless that
-    is so everywhere; other namespaces of the target are not looked at.
+    is so everywhere; other namespaces of the target are not looked at. ``what`` names the work to those who
+    find the target unfinished.
 
     Raises:
         NotFound: The source has no such namespace.
@@ -65,7 +73,7 @@ def copy(source: Store, target: Store, *, namespace: str | None = None, progress
         _check_ids(source.transfer, step)
     ledger = Ledger(2 * sum(counts.values()), progress)
     starts = {step: _start(source.transfer, target.transfer, step, counts[step], ledger) for step in steps}
-    fresh = begin_filling(target, "copy")
+    fresh = _begin_filling(target, what)
     bring_spaces(spaces, target)
     for step in steps:
         rows, after = starts.pop(step)
@@ -81,7 +89,7 @@ def copy(source: Store, target: Store, *, namespace: str | None = None, progress
     return Moved(len(steps) // len(PARTS), ledger.parts, ledger.written)
 
 
-def begin_filling(target: Store, what: str) -> bool:
+def _begin_filling(target: Store, what: str) -> bool:
     """Mark an empty target, so that nobody takes half a store for a whole one; return whether it is marked."""
     fresh = bool(target.unfinished()) or not target.namespaces()
     if fresh:

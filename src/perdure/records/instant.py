@@ -15,8 +15,8 @@ CENTURY_MS: Final = 36_525 * DAY_MS
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
-_FIRST: Final = (datetime(2, 1, 1, tzinfo=UTC) - _EPOCH) // _MILLISECOND
-_LAST: Final = (datetime(9998, 12, 31, tzinfo=UTC) - _EPOCH) // _MILLISECOND
+FIRST: Final = (datetime(2, 1, 1, tzinfo=UTC) - _EPOCH) // _MILLISECOND
+LAST: Final = (datetime(9998, 12, 31, tzinfo=UTC) - _EPOCH) // _MILLISECOND
 
 
 def to_instant(moment: datetime, *, name: str = "at") -> Instant:
@@ -36,8 +36,8 @@ def to_instant(moment: datetime, *, name: str = "at") -> Instant:
             remedy="Add a time zone, for example moment.replace(tzinfo=datetime.UTC).",
         )
     instant = (moment - _EPOCH) // _MILLISECOND
-    if not _FIRST <= instant <= _LAST:
-        where = "past" if instant < _FIRST else "future"
+    if not FIRST <= instant <= LAST:
+        where = "past" if instant < FIRST else "future"
         raise InvalidInput(f"{name} is too far in the {where}.", remedy="Use a year from 2 to 9998.")
     return instant
 
@@ -49,12 +49,12 @@ def clock_instant(moment: datetime) -> Instant:
     except InvalidInput:
         if getattr(moment, "tzinfo", None) is None:  # no time at all, or a time that could be anywhere
             raise
-    return min(max((moment - _EPOCH) // _MILLISECOND, _FIRST), _LAST)
+    return min(max((moment - _EPOCH) // _MILLISECOND, FIRST), LAST)
 
 
 def from_instant(instant: Instant) -> datetime:
     """Return an instant as an aware datetime in UTC."""
-    return _EPOCH + timedelta(milliseconds=min(max(instant, _FIRST), _LAST))
+    return _EPOCH + timedelta(milliseconds=min(max(instant, FIRST), LAST))
 
 
 def text_of(instant: Instant) -> str:

@@ -46,7 +46,8 @@ class Moved:
     namespaces: int  # how many
     parts: dict[str, int]  # part -> rows that both sides hold
     written: int  # rows written by this run; the others were there from an earlier one
-    whole: bool = True  # whether the input said what it should hold, and it does
+    # whether the input said what it should hold, and it does, and an import's rows fit their journal
+    whole: bool = True
     redacted: int = 0  # rows of the input that were brought in without the secrets in them
 
     def to_dict(self) -> dict[str, Any]:
@@ -58,5 +59,5 @@ class Moved:
             "written": self.written,
             "whole": self.whole,
             "redacted": self.redacted,
-            "verified": True,
+            "verified": self.whole,
         }

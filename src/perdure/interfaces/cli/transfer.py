@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from perdure import compose
     from perdure.interfaces.files import export_files
     from perdure.interfaces.views import terminal
-    from perdure.operations import import_export
     from perdure.operations import transfer as moving
+    from perdure.records.policy import Policy
     from perdure.records.transfer import Moved
 else:
     (compose,) = lazy_modules("perdure", "compose")
     (export_files,) = lazy_modules("perdure.interfaces.files", "export_files")
     (terminal,) = lazy_modules("perdure.interfaces.views", "terminal")
-    import_export, moving = lazy_modules("perdure.operations", "import_export", "transfer")
+    (moving,) = lazy_modules("perdure.operations", "transfer")
+
+
+_ESCAPED: Final = 7  # characters that one may become as JSON within JSON
 
 
 def export(
@@ -76,18 +79,24 @@ def import_(
 
     Secrets in it are replaced, as the policy says, in the journal too.
     """
-    lines = export_files.export_reader(file, partial=partial)
     begun = time.perf_counter()
-    with short_warnings(), compose.store_at(call.prepared_store()) as store, terminal.progress("Importing") as told:
-        done = import_export.import_lines(
-            lines,
-            store,
-            namespace=call.namespace,
-            partial=partial,
-            policy=None if keep_secrets else compose.load_policy(call.policy),
-            progress=told,
-        )
+    with short_warnings(), terminal.progress("Importing") as told:
+        policy = compose.load_policy(call.policy)
+        lines = export_files.export_reader(file, partial=partial, longest=_longest_line(policy))
+        chosen: dict[str, Any] = {
+            "namespace": call.namespace,
+            "partial": partial,
+            "redact": not keep_secrets,
+            "progress": told,
+        }
+        done = compose.import_lines(lines, call.prepared_store(), policy, compose.current_instant(), **chosen)
     _show(call, done, "Imported", call.shown_store, begun)
+
+
+def _longest_line(policy: Policy) -> int:
+    """Return the longest line of an export under a policy's limits, in bytes."""
+    sizes = policy.limits.content_bytes + policy.limits.metadata_bytes
+    return export_files.LONGEST + _ESCAPED * sizes
 
 
 def copy(

@@ -20,7 +20,7 @@ from perdure.records.transfer import Line
 
 STDIO: Final = "-"
 PARQUET: Final = ".parquet"
-LONGEST: Final = 32 * 1024 * 1024  # the longest line that is read unless the caller says otherwise, in bytes
+LONGEST: Final = 24 * 1024 * 1024  # the longest line that is read unless the caller says otherwise, in bytes
 
 _AGAIN: Final = "Export again, or import the complete part with --partial."
 _to_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

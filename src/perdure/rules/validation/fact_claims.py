@@ -17,7 +17,7 @@ from perdure.rules.validation.values import checked_text
 MOST: Final = 1000  # claims of one call
 EXAMPLE: Final = 'facts=[{"subject": "Ana", "predicate": "home", "value": "Paris", "replaces": "Berlin"}]'
 _KEYS: Final = tuple(FactClaim.__annotations__)
-_LONGEST: Final[Mapping[str, int]] = {"subject": 200, "predicate": 100, "value": 500, "replaces": 500, "quote": 10_000}
+LONGEST: Final[Mapping[str, int]] = {"subject": 200, "predicate": 100, "value": 500, "replaces": 500, "quote": 10_000}
 _REQUIRED: Final = ("subject", "predicate", "value")
 _REMEDY: Final = (
     f"Nothing was stored. A claim is an object with the keys {', '.join(_KEYS)}; the first three are needed."
@@ -110,7 +110,7 @@ class _Reader:
         )
 
     def _texts(self) -> Iterator[tuple[str, str]]:
-        for key, longest in _LONGEST.items():
+        for key, longest in LONGEST.items():
             value = self.item.get(key)
             if value is None and key not in _REQUIRED:
                 continue

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sized
 from datetime import datetime
 from typing import Any, Final
 
+from perdure.records.bounded_json import DEEPEST, depth_of
 from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim
 from perdure.records.instant import Instant, text_of, to_instant
@@ -62,6 +63,8 @@ def checked_metadata(metadata: Any, policy: Policy) -> dict[str, Any]:
     if not isinstance(metadata, Mapping):
         raise InvalidInput("metadata must be a dict.", remedy="Pass a dict of JSON values.")
     try:
+        if depth_of(metadata) > DEEPEST:
+            raise ValueError(f"it is nested deeper than {DEEPEST} levels")  # noqa: TRY301  # told as the others are
         _check_json(metadata)
         text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
         size = len(text.encode("utf-8"))
@@ -119,7 +122,7 @@ def draft(
     Raises:
         InvalidInput: One of the values is refused; the text says which and what to do.
     """
-    text = _checked_content(content, policy)
+    text = checked_content(content, policy)
     _check_pinned(pinned)
     chosen = checked_choice(kind, Kind, "kind")
     lived = _scope(session, task) if scope is None else checked_choice(scope, Scope, "scope")
@@ -158,7 +161,8 @@ def _with_trust(metadata: Mapping[str, Any], source: str | None, text: str) -> d
     return with_trust(metadata, least_trust((stored_trust(metadata), trust_of("user", source), words)))
 
 
-def _checked_content(content: Any, policy: Policy) -> str:
+def checked_content(content: Any, policy: Policy) -> str:
+    """Return the text of a memory."""
     most = policy.limits.content_bytes
     text = checked_text(content, "content", longest=most)
     if (size := len(text.encode("utf-8"))) > most:

@@ -1,0 +1,272 @@
+"""Which store an address names, and what moves a whole store: copies, imports, backups, migrations."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from perdure.compose_models import Warner
+from perdure.operations import import_export
+from perdure.operations import transfer as moving
+from perdure.operations.ports import Progress
+from perdure.operations.store_protocol import Store
+from perdure.operations.transfer import Lines
+from perdure.records.errors import InvalidInput, StoreError
+from perdure.records.instant import Instant
+from perdure.records.policy import Policy
+from perdure.records.transfer import Moved
+from perdure.rules.validation.values import checked_text
+
+if TYPE_CHECKING:
+    from perdure.stores.postgres.server import Address
+    from perdure.stores.postgres.store import PostgresStore
+    from perdure.stores.sqlite.backup import Copied
+
+_LONGEST_PATH = 4096
+_CONNECTION = re.compile(r"^postgres(ql)?(\+\w+)?:|\b(password|dbname|host)\s*=", re.IGNORECASE)
+"""What names a server in other notations; it may hold a password, so it must not become a file's name."""
+
+
+def store_of(url: str | os.PathLike[str], policy: Policy, warn: Callable[[str], None], *, create: bool) -> Store:
+    """Open the store that an address names; numpy and the drivers load on first use."""
+    if isinstance(url, str) and is_server(url):
+        store: PostgresStore = _postgres().PostgresStore(address_of(url), log_entries=policy.recall.log_entries)
+        if store.schema.unfenced:
+            warn(
+                "The role bypasses row-level security, so only the statements keep namespaces apart. "
+                "Use a role that is not a superuser."
+            )
+        return store
+    from perdure.stores.sqlite.store import SqliteStore  # noqa: PLC0415  # only where it is used
+
+    return SqliteStore(file_of(url), log_entries=policy.recall.log_entries, create=create)
+
+
+def is_server(url: str) -> bool:
+    """Whether an address names a PostgreSQL server."""
+    return url.startswith(("postgresql://", "postgres://"))
+
+
+def address_of(url: str) -> Address:
+    """Return a server's address from its URL.
+
+    Raises:
+        InvalidInput: It is no URL of a PostgreSQL server.
+        StoreError: The driver is not installed.
+    """
+    if not is_server(url):
+        raise InvalidInput("This URL is not a PostgreSQL address.", remedy="Write postgresql://user@host/database.")
+    _postgres()
+    from perdure.stores.postgres.server import Address  # noqa: PLC0415  # only where it is used
+
+    return Address.of(url)
+
+
+def migrate(url: str, *, say: Callable[[str], None] = lambda _: None, distribute: bool = False) -> int:
+    """Bring a server's tables to this version's schema, and return how many migrations were run.
+
+    Args:
+        url: ``postgresql://...``; a file needs no migration by hand.
+        say: Told each step.
+        distribute: Spread the tables over a Citus cluster besides.
+    """
+    address = address_of(url)
+    from perdure.stores.postgres.schema import migrate as run  # noqa: PLC0415  # only where it is used
+
+    return run(address, say=say, distribute=distribute)
+
+
+@contextmanager
+def local_postgres(folder: Path | None = None, *, port: int | None = None) -> Iterator[str]:
+    """Run a PostgreSQL server of our own for the length of a block, with Perdure's tables, and give its URL.
+
+    For trying things out: a real deployment uses the platform's own server.
+
+    Args:
+        folder: Where its data stays; a temporary folder that is removed afterwards if None.
+        port: On 127.0.0.1; a free one if None.
+
+    Raises:
+        StoreError: The extra ``postgres-local`` is not installed, or the server does not start; the text says why.
+    """
+    _postgres()
+    from perdure.stores.postgres.local import LocalServer, local_server  # noqa: PLC0415  # only where it is used
+
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise InvalidInput(f"{folder} is a file.", remedy="Pass a folder.")
+    server = local_server() if folder is None else LocalServer(folder, port=port)
+    server.start()
+    try:
+        migrate(server.dsn())
+        yield server.dsn()
+    finally:
+        server.stop()
+
+
+def _postgres() -> ModuleType:
+    try:
+        return import_module("perdure.stores.postgres.store")
+    except ImportError as error:
+        if (error.name or "").startswith("perdure"):
+            raise
+        raise StoreError(
+            f"The driver for PostgreSQL is not installed ({error}).",
+            remedy='Install it with `pip install "perdure[postgres]"`.',
+        ) from error
+
+
+def file_of(url: str | os.PathLike[str]) -> str:
+    """Return the file that an address names; what looks like a server is refused, and never printed."""
+    try:
+        text = os.fspath(url)
+    except TypeError:
+        text = None
+    if not isinstance(text, str):
+        raise InvalidInput("The store's path must be text or a Path.", remedy="Pass a file, for example agent.db.")
+    text = checked_text(text.removeprefix("sqlite:///"), "The store's path", longest=_LONGEST_PATH)
+    if _CONNECTION.search(text):
+        raise InvalidInput(
+            "This looks like a server address, not a file; nothing was created.",
+            remedy="Write it as a URL: postgresql://user:password@host:port/database.",
+        )
+    if "://" in text:
+        raise InvalidInput(
+            f"{text.split('://')[0]}:// is not supported.", remedy="Use a file, or postgresql://user@host/database."
+        )
+    return text
+
+
+@contextmanager
+def store_at(url: str | os.PathLike[str], *, existing: bool = False) -> Iterator[Store]:
+    """Open a store's rows for the length of a block, without a policy and without an embedder.
+
+    Args:
+        url: As for ``open``.
+        existing: Refuse a file that does not exist, instead of making it.
+
+    Raises:
+        NotFound: ``existing`` is given, and there is no such file.
+    """
+    store = store_of(url, Policy(), Warner(), create=not existing)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def scratch_store() -> Iterator[Store]:
+    """Give an empty store in a temporary folder for the length of a block: what is imported is checked there."""
+    with tempfile.TemporaryDirectory(prefix="perdure-") as folder, store_at(Path(folder) / "scratch.db") as store:
+        yield store
+
+
+def copy(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    namespace: str | None = None,
+    policy: Policy | None = None,
+    progress: Progress | None = None,
+) -> Moved:
+    """Copy a store with its journal into another one, between files and servers, and verify every row.
+
+    An interrupted copy goes on where it stopped when it is run again. See ``perdure.operations.transfer.copy``.
+
+    Args:
+        source: As for ``open``; nothing should write to it meanwhile.
+        target: As for ``open``; empty, or holding the first part of the same copy. A server must be migrated.
+        namespace: Only this one.
+        policy: Says which secrets are replaced on the way, if any; None copies everything as it is.
+        progress: Told (done, total).
+    """
+    with store_at(source, existing=True) as reads, store_at(target) as writes:
+        if policy is not None and policy.knowledge.redact:
+            lines = partial(moving.export_lines, reads, namespace=namespace)
+            chosen: dict[str, Any] = {"namespace": namespace, "policy": policy, "limits": policy}
+            return import_export.import_lines(lines, writes, scratch_store, progress=progress, **chosen)
+        return moving.copy(reads, writes, namespace=namespace, progress=progress)
+
+
+def import_lines(
+    lines: Lines,
+    url: str | os.PathLike[str],
+    policy: Policy,
+    now: Instant,
+    *,
+    namespace: str | None = None,
+    partial: bool = False,
+    redact: bool = True,
+    progress: Progress | None = None,
+) -> Moved:
+    """Bring an export into a store, checked whole before anything is written. See ``perdure.operations.import_export``.
+
+    Args:
+        lines: Gives the export; it is read several times.
+        url: As for ``open``.
+        policy: Its limits hold for the rows, and it says which secrets are replaced.
+        now: What says that it is from later is refused.
+        namespace: Only this one.
+        partial: Take the complete part of an export that was cut short.
+        redact: Replace secrets, as the policy says.
+        progress: Told (done, total).
+    """
+    chosen: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress}
+    chosen |= {"policy": policy if redact else None, "limits": policy, "now": now}
+    with store_at(url) as store:
+        return import_export.import_lines(lines, store, scratch_store, **chosen)
+
+
+def backup(url: str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> Copied:
+    """Write a verified copy of a store's file as it is at one moment; others may use it meanwhile.
+
+    Args:
+        url: The store's file, as for ``open``.
+        target: The backup's file.
+        overwrite: Replace a file that is there.
+
+    Raises:
+        InvalidInput: The address names a server, or the target is there already.
+        StoreError: See ``perdure.stores.sqlite.backup``.
+    """
+    from perdure.stores.sqlite.backup import backup as run  # noqa: PLC0415  # only where it is used
+
+    return run(_own_file(url), target, overwrite=overwrite)
+
+
+def restore_backup(source: Path, url: str | os.PathLike[str], *, overwrite: bool = False) -> Copied:
+    """Put a verified copy of a backup where a store is wanted; a store that is replaced is kept beside it.
+
+    Args:
+        source: The backup's file.
+        url: The store's file, as for ``open``.
+        overwrite: Replace a store that is there; nothing else may use it.
+
+    Raises:
+        InvalidInput: The address names a server, or there is a store already.
+        StoreError: See ``perdure.stores.sqlite.backup``.
+    """
+    from perdure.stores.sqlite.backup import restore_backup as run  # noqa: PLC0415  # only where it is used
+
+    return run(source, Path(_own_file(url)), overwrite=overwrite)
+
+
+def _own_file(url: str | os.PathLike[str]) -> str:
+    """Return the file that an address names; a server has backups of its own."""
+    if isinstance(url, str) and is_server(url):
+        raise InvalidInput(
+            "A store on a server cannot be backed up as a file.",
+            remedy="Use `pg_dump` and `pg_restore`, or the platform's backups; `perdure copy` copies it to a file.",
+        )
+    path = file_of(url)
+    if path == ":memory:":
+        raise InvalidInput("An in-memory store has no file.", remedy="Pass a file.")
+    return path
