@@ -224,7 +224,7 @@ class _Reader:
         """
         old = _NOT_OLD.search(self.text, start, end)
         was, stop = (old.span("old"), old.start()) if old else (None, end)
-        found = [s for s in self._plain(start, stop) if was or s.kind != ACT]
+        found = [s for s in self._plain(start, stop) if (was or s.kind != ACT) and not self._is_cut(s)]
         corrected = [replace(s, learned=Learned.CORRECTION, old=s.old or was) for s in found if not s.denied]
         return [*corrected, *(s for s in found if s.denied)] or (self._unnamed(start, stop, was) if told else [])
 
