@@ -6,11 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 
 import pytest
 
-from perdure.knowledge.authorities.symbols import defines
 from perdure.knowledge.authorities.working_tree import WorkingTree
 from perdure.knowledge.records.authority import Sight, TreeConfig
 from perdure.knowledge.rules.citations import citations
@@ -67,7 +65,7 @@ def one(root, text, **more):
 @pytest.mark.behaviour("AU20")
 def test_what_is_there_is_fine(root):
     assert one(root, "src/app.py").sight is Sight.FINE
-    assert one(root, "src/app.py#main").evidence == "src/app.py defines main (line 15)"
+    assert one(root, "src/app.py#main").evidence == "src/app.py has main (line 15)"
     for symbol in ("LIMIT", "first", "second", "Server", "Server.start", "start", "stop", "native", "running", "port"):
         assert one(root, f"src/app.py#{symbol}").sight is Sight.FINE, symbol
     assert one(root, "src/main.go#Listen").sight is Sight.FINE
@@ -75,24 +73,17 @@ def test_what_is_there_is_fine(root):
     assert one(root, "app.py").evidence == "src/app.py exists"
 
 
-def test_a_definition_is_no_comment_and_no_text(root):
-    for symbol in ("hidden", "quoted", "text_", "main.start", "mai"):
+def test_part_of_a_word_is_no_symbol(root):
+    for symbol in ("text_", "mai", "erver"):
         assert one(root, f"src/app.py#{symbol}").sight is Sight.STALE, symbol
 
 
+@pytest.mark.behaviour("AU21")
 def test_a_renamed_file_has_moved(root):
     moved = one(root, "lib/app.py")
     assert (moved.sight, moved.found) == (Sight.MOVED, ("src/app.py",))
     moved = one(root, "lib/app.py#main")
     assert (moved.sight, moved.found) == (Sight.MOVED, ("src/app.py#main",))
-
-
-@pytest.mark.behaviour("AU21")
-def test_a_symbol_in_another_file_has_moved(root):
-    moved = one(root, "src/app.py#helper")
-    assert (moved.sight, moved.found) == (Sight.MOVED, ("src/deep/other.py#helper",))
-    assert moved.evidence == "src/app.py does not define helper; found as src/deep/other.py#helper"
-    assert one(root, "src/removed.py#helper").found == ("src/deep/other.py#helper",)
 
 
 @pytest.mark.behaviour("AU22")
@@ -136,7 +127,7 @@ def test_links_in_a_circle_end(root):
 def test_a_pipe_is_no_source_file(root):
     os.mkfifo(root / "src" / "pipe.py")
     assert one(root, "src/pipe.py#main").sight is not Sight.FINE
-    assert one(root, "lost/x.py#main").sight is Sight.MOVED
+    assert one(root, "lost/pipe.py#main").sight is not Sight.FINE
 
 
 def test_what_is_too_large_or_cannot_be_read_is_unverifiable(root):
@@ -153,13 +144,8 @@ def test_what_is_too_large_or_cannot_be_read_is_unverifiable(root):
 
 @pytest.mark.behaviour("AU25")
 def test_out_of_time_is_unverifiable_and_not_stale(root):
-    for i in range(300):
-        (root / "src" / f"many{i}.py").write_text("def a(): ...  # nowhere\n" * 3000)
-    begun = time.monotonic()
-    sighting = one(root, "src/app.py#nowhere", seconds=0.05)
-    assert time.monotonic() - begun < 2.0
-    assert sighting.sight is Sight.UNVERIFIABLE
-    assert one(root, "src/app.py#main", seconds=2.0).sight is Sight.FINE
+    assert one(root, "src/nowhere.py", seconds=1e-6).sight is Sight.UNVERIFIABLE
+    assert one(root, "src/nowhere.py", seconds=2.0).sight is Sight.STALE
 
 
 def test_several_memories_are_looked_at_with_one_list(root):
@@ -200,70 +186,3 @@ def test_commits_are_known_or_not(root):
     git("commit", "-q", "--allow-empty", "-m", "second")
     subprocess.run(["git", "clone", "-q", "--depth", "1", root.as_uri(), str(clone)], check=True, capture_output=True)
     assert one(clone, f"commit {head[:8]}").sight is Sight.UNVERIFIABLE  # it does not have its whole history
-
-
-DEFINITIONS = [
-    (".js", "export default async function run(a) {\n}", "run"),
-    (".js", "const run = (a) => a", "run"),
-    (".js", "class A {\n  async run(a) {\n  }\n}", "A.run"),
-    (".js", "module.exports.run = function () {}", "run"),
-    (".ts", "export interface Run<T> {\n}", "Run"),
-    (".ts", "export type Run = string", "Run"),
-    (".ts", "  private readonly x: number = 1\n  public run(a: string): void {\n", "run"),
-    (".go", "func Run(a int) {", "Run"),
-    (".go", "func (s *Server) Run() error {", "Run"),
-    (".go", "type Run struct {", "Run"),
-    (".rs", "pub(crate) async fn run<T>(a: T) -> u8 {", "run"),
-    (".rs", "pub struct Run;", "Run"),
-    (".rs", "macro_rules! run {", "run"),
-    (".java", "  public static <T> List<T> run(int a) throws X {", "run"),
-    (".java", "public final class Run extends A {", "Run"),
-    (".cs", "    public async Task<int> Run(int a) {", "Run"),
-    (".c", "static int *run(int a, char *b) {", "run"),
-    (".c", "#include <x>\ntypedef run_t;\nstruct run {", "run"),
-    (".cpp", "void Server::run(int a) const {", "run"),
-    (".rb", "  def self.run(a)", "run"),
-    (".php", "  public function run($a) {", "run"),
-    (".kt", "  override fun run(a: Int): Int = a", "run"),
-    (".swift", "  func run(_ a: Int) -> Int {", "run"),
-    (".ex", "  defp run(a) do", "run"),
-    (".sh", "run() {", "run"),
-    (".sh", "function run {", "run"),
-    (".lua", "local function run(a)", "run"),
-    (".sql", "CREATE TABLE IF NOT EXISTS public.run (\n", "run"),
-    (".sql", "create or replace view run as select 1", "run"),
-    (".proto", "message Run {", "Run"),
-    (".toml", "[tool.run]\nx = 1", "run"),
-    (".yaml", "jobs:\n  run:\n", "run"),
-    (".json", '  "run": 1,', "run"),
-    (".md", "## How to run\n", "run"),
-    (".tf", 'resource run "x" {', "run"),
-]
-
-
-@pytest.mark.parametrize(("ending", "source", "symbol"), DEFINITIONS)
-def test_definitions_of_common_languages_are_found(ending, source, symbol):
-    assert defines(f"\n{source}\n", ending, symbol) > 1
-    assert defines(f"\n{source}\n", ending, f"{symbol}x") == 0
-
-
-USES = [
-    (".js", "  run(a);\n  return run(a)\n  if (run(a)) {\n  x.run = y\n  // function run\n"),
-    (".go", "\tRun(a)\n\tx := Run()\n\treturn Run()\n"),
-    (".java", "    run(a);\n    new run(a) {\n    return run(b);\n"),
-    (".c", "  run(a, b);\n  x = run(a);\n"),
-    (".md", "run it\n"),
-    (".sql", "SELECT * FROM run;\n"),
-]
-
-
-@pytest.mark.parametrize(("ending", "source"), USES)
-def test_uses_are_no_definitions(ending, source):
-    assert defines(source, ending, "run") == 0
-    assert defines(source, ending, "Run") == 0
-
-
-@pytest.mark.parametrize("line", ["&" * 1000, "a " * 500, "a.b<" * 200, "(" * 1000, "pub " * 200, " " * 900])
-@pytest.mark.parametrize("ending", [".c", ".md", ".sql", ".json", ".py"])
-def test_hostile_files_define_nothing(ending, line):
-    assert defines(f"{line}\n{line} run?\n{line}", ending, "run") == 0

@@ -1,5 +1,8 @@
 """A working tree that memories cite: whether a path, a symbol or a commit is there. It reads names and source files.
 
+A symbol is there while the file has it as a word: what a definition looks like differs by language, and a symbol that
+is only spoken of is better told as there than one that is defined in an unusual way as gone.
+
 Nothing outside the root is looked at, no link is followed out of it, URLs are never fetched, and time and size are
 bounded: what could not be looked at is ``unverifiable``, never ``stale``.
 """
@@ -16,7 +19,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from perdure.knowledge.authorities.symbols import defines
 from perdure.knowledge.records.authority import Citation, CitationKind, Sight, Sighting, TreeConfig
 
 _FILES: Final = 50_000  # so many files of a tree are known by name
@@ -105,8 +107,8 @@ class _Look:
         if found is None:
             return Sighting(citation, Sight.UNVERIFIABLE, f"{citation.target} cannot be searched for {citation.symbol}")
         if found:
-            return Sighting(citation, Sight.FINE, f"{citation.target} defines {citation.symbol} (line {found})")
-        return self._moved_symbol(citation, f"{citation.target} does not define {citation.symbol}")
+            return Sighting(citation, Sight.FINE, f"{citation.target} has {citation.symbol} (line {found})")
+        return self._stale(citation, f"{citation.target} does not have {citation.symbol}")
 
     def _inside(self, path: Path) -> bool:
         """Whether a path stays in the root once every link on its way is followed."""
@@ -120,26 +122,13 @@ class _Look:
         if citation.kind is CitationKind.SYMBOL:
             having = [p for p in named if self._defined(p, citation.symbol)]
             if having and bare:
-                return Sighting(citation, Sight.FINE, f"{having[0]} defines {citation.symbol}")
+                return Sighting(citation, Sight.FINE, f"{having[0]} has {citation.symbol}")
             if having:
                 return self._moved(citation, gone, [f"{p}#{citation.symbol}" for p in having])
-            return self._moved_symbol(citation, gone)
+            return self._stale(citation, gone)
         if bare and named:
             return Sighting(citation, Sight.FINE, f"{named[0]} exists")
         return self._moved(citation, gone, named) if named else self._stale(citation, gone)
-
-    def _moved_symbol(self, citation: Citation, gone: str) -> Sighting:
-        """Look for a symbol in other files of the same language."""
-        ending = Path(citation.target).suffix
-        found: list[str] = []
-        for path in (p for paths in self._listed().values() for p in paths):
-            if len(found) >= _PLACES or self._late():
-                break
-            if path.endswith(ending) and path != citation.target and self._defined(path, citation.symbol):
-                found.append(f"{path}#{citation.symbol}")
-        if found:
-            return self._moved(citation, gone, sorted(found))
-        return self._stale(citation, f"{gone}, nor does any other {ending} file of {self._name} define it")
 
     def _moved(self, citation: Citation, gone: str, found: Sequence[str]) -> Sighting:
         places = tuple(found[:_PLACES])
@@ -156,7 +145,7 @@ class _Look:
         return Sighting(citation, Sight.UNVERIFIABLE, told)
 
     def _defined(self, path: str, symbol: str) -> int | None:
-        """Return the line where a file defines a symbol, 0 if it does not, None if it cannot be read; read once."""
+        """Return the line where a file has a symbol, 0 if it does not, None if it cannot be read; read once."""
         key = path, symbol
         if key not in self._lines:
             self._lines[key] = self._searched(path, symbol)
@@ -166,7 +155,9 @@ class _Look:
         file = self._root / path
         if not self._inside(file) or not file.is_file() or file.stat().st_size > _BYTES:
             return None  # reading a pipe would never end
-        return defines(file.read_text("utf-8", "replace"), file.suffix, symbol)
+        source = file.read_text("utf-8", "replace")
+        found = re.search(rf"(?<![\w$]){re.escape(symbol.rsplit('.', 1)[-1])}(?![\w$])", source)
+        return source.count("\n", 0, found.start()) + 1 if found else 0
 
     def _named(self, name: str) -> list[str]:
         return sorted(self._listed().get(name, ()))
