@@ -288,9 +288,7 @@ WORLD.add_entity(Entity("ann", "Ann Lee", "person", {"ann lee": "Ann Lee", "ann"
 ASKED = "What's the status of Gai Media's order SO-1001?"
 REFERRED = [
     ([ASKED], "they", "", "gai-media"),
-    ([ASKED], "the customer", "", "gai-media"),
     ([ASKED], "it", "", None),
-    ([ASKED], "the order", "", "so-1001"),
     (["Gai Media called", "Kai Corp too"], "their", "", "kai"),
     (["Gai Media called", "nothing new"], "Them", "", "gai-media"),
     (["Gai Media and Kai Corp called"], "they", "", None),
@@ -298,7 +296,6 @@ REFERRED = [
     (["Kai Corp called"], "they", "Gai Media says that ", "gai-media"),
     (["I met Ann", "Gai Media called"], "she", "", "ann"),
     (["I met Ann"], "this company", "", None),
-    (["We start Project Apollo", "Gai Media called"], "the project", "", "apollo"),
     (["Gai Media called"], "the weather", "", None),
     ([], "they", "", None),
     (["Gai Media called", *["nothing"] * WINDOW], "they", "", None),

@@ -24,16 +24,7 @@ from perdure.knowledge.records.facts import Learned
 from perdure.knowledge.records.predicates import Predicates
 from perdure.records.sort import Sort
 
-_DATES: Final = frozenset({"date", "day", "time"})
-_TYPED: Final = {
-    Sort.IDENTITY: {"name", "date"},
-    Sort.CONTACT: {"name", "number", "code"},
-    Sort.PLACE: {"name", "number", "code"},
-    Sort.JOB: {"name", "number", "code"},
-    Sort.PLAN: {"number", *_DATES},
-    Sort.MEASURE: {"number", *_DATES},
-}
-"""Sort of a predicate -> the kinds of values that it may have; of another sort any that is no phrase."""
+_DATES: Final = frozenset({"date", "day", "time"})  # kinds of values that say when
 
 
 class Attribute(NamedTuple):
@@ -102,18 +93,16 @@ def changed(clause: Clause, attribute: Attribute, new: Words, old: Words, predic
     """Return that an attribute has a new value: a number, a day or a code, or any that names the one before."""
     value = value_kind(clause, new)
     name, kind = _named(attribute, value, predicates)
-    if not name or not (old or value in {"number", "date", "day", "code"}):
+    if not (old or value in {"number", "date", "day", "code"}):
         return []
     more: dict[str, Any] = {"old": span_of(old)} if old else {}
     return [claim_of(clause, attribute.owner, name, new, learned=Learned.CORRECTION, many=False, kind=kind, **more)]
 
 
 def _named(attribute: Attribute, value: str, predicates: Predicates) -> tuple[str, str]:
-    """Return the predicate and its sort of an attribute with a value of some kind; empty if they do not fit."""
+    """Return the predicate and its sort of an attribute with a value of some kind."""
     name = predicates.name(name_of(attribute.words))
     sort = predicates.row(name).sort
-    if value not in _TYPED.get(sort, {value}) and name != "birthday":
-        return "", ""
     if sort is Sort.ATTRIBUTE and value in _DATES:
         return (name if name.endswith(value) else f"{name}_{value}"), "date"
     return name, "measure" if sort is Sort.ATTRIBUTE and value == "number" and not predicates.has(name) else ""
@@ -131,7 +120,7 @@ def _being(clause: Clause, attribute: Attribute, predicates: Predicates) -> list
         return _holder(clause, attribute, words, predicates) if value == "name" else []
     name, kind = _named(attribute, value, predicates)
     favorite = name.startswith("favorite_")
-    if not name or (value == "phrase" and (clause.denied or not favorite)):
+    if value == "phrase" and (clause.denied or not favorite):
         return []
     more: dict[str, Any] = {"learned": Learned.PREFERENCE, "kind": "preference"} if favorite else {"kind": kind}
     if name.endswith("_name"):

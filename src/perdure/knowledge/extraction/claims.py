@@ -46,6 +46,7 @@ _FOLLOWS: Final = frozenset().union(
     *(WORDS[name] for name in ("starters", "joining", "beside", "leading", "inverted"))
 ) | {
     "like",
+    "not",
     "such",
 }
 """What may follow a value and a comma without being part of it."""

@@ -1,4 +1,4 @@
-"""Who "they", "she" or "the customer" is: the entity of the session's last messages that a word refers to."""
+"""Who "they" or "she" is: the entity of the session's last messages that a pronoun refers to."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ FIRST_PERSON: Final = word_set("i me my mine myself we us our ours ourselves")
 _PERSON: Final = word_set("he him his himself she her hers herself")
 _MANY: Final = word_set("they them their theirs themselves")
 _THING: Final = word_set("it its itself")
-_DESCRIBED: Final = re.compile(r"(?:the|this|that|our|my|your) (\w+)")
-_NOUNS: Final = {word: sort for sort in ("organisation", "person", "thing") for word in WORDS[f"{sort}_nouns"]}
-"""What an entity may be called -> what it is."""
+_PRONOUNS: Final = FIRST_PERSON | _PERSON | _MANY | _THING
+_DESCRIBED: Final = re.compile(r"(?:the|this|that|our|my|your) \w+")
+"""Somebody or something that is described and not named: nobody guesses who or what."""
 _FIRM: Final = frozenset(LEGAL) | WORDS["firm_words"]
 _TYPES: Final[dict[str, str]] = {
     "organization": "organisation",
@@ -62,33 +62,18 @@ def sort_of(entity: Entity) -> str:
     return "organisation" if " " in form and _FIRM.intersection(form.split()) else ""
 
 
-def fits(word: str, entity: Entity) -> int:
-    """Return how well a pronoun or a description fits an entity: 0 not, 1 may be, 2 well."""
-    sort, lower = sort_of(entity), " ".join(word.lower().split())
-    if lower in _PERSON:
-        return {"person": 2, "": 1}.get(sort, 0)
-    if lower in _MANY | _THING:
-        return int(sort != ("thing" if lower in _MANY else "person"))
-    described = _DESCRIBED.fullmatch(lower)
-    return _described(described[1], sort, entity) if described else 0
+def fits(pronoun: str, entity: Entity) -> bool:
+    """Return whether a pronoun, in lower case, may mean an entity, by what is known of its sort."""
+    sort = sort_of(entity)
+    if pronoun in _PERSON:
+        return sort in {"person", ""}
+    return sort != ("thing" if pronoun in _MANY else "person")
 
 
-def _described(noun: str, sort: str, entity: Entity) -> int:
-    if noun == entity.type or noun in normal_name(entity.name).split():
-        return 2
-    wanted = _NOUNS.get(noun)
-    if wanted is None:
-        return 0
-    if sort == wanted:
-        return 2
-    return int(not sort or (sort == "person" and noun in {"customer", "client"}))
-
-
-def may_refer(word: str) -> bool:
-    """Whether a word is a pronoun or a description that ``Referents.refer`` understands."""
-    lower = " ".join(word.lower().split())
-    described = _DESCRIBED.fullmatch(lower)
-    return lower in FIRST_PERSON | _PERSON | _MANY | _THING or described is not None
+def may_refer(words: str) -> bool:
+    """Whether words name nobody by themselves: a pronoun, or a description such as "the customer"."""
+    lower = " ".join(words.lower().split())
+    return lower in _PRONOUNS or _DESCRIBED.fullmatch(lower) is not None
 
 
 class Referents:
@@ -109,24 +94,24 @@ class Referents:
         self._fuzzy = fuzzy
 
     def refer(self, word: str, before: str = "", speaker: str | None = None) -> str | None:
-        """Return the entity that a word refers to, or None where nobody fits, or two fit equally.
+        """Return the entity that a pronoun refers to; None for a description, where nobody fits, or where several do.
 
-        It is the one that fits best of the last message in which one fits. A name that may mean several entities
+        It is the one that fits of the last message in which one fits. A name that may mean several entities
         counts as all of them: what comes after it is not settled by what came before.
 
         Args:
-            word: ``they``, ``her``, ``the customer``, ``this company``; ``I`` and ``our`` are the speaker.
+            word: ``they``, ``her``; ``I`` and ``our`` are the speaker.
             before: What the same message says before the word.
             speaker: Who says it.
         """
-        if word.lower() in FIRST_PERSON:
+        pronoun = word.strip().lower()
+        if pronoun in FIRST_PERSON:
             return self._speaker(speaker)
         here = self._named(before) if before else ()
-        for named in (here, *self._earlier):
-            fitting = {i: fit for i in named if (fit := fits(word, self._names.entity(i)))}
-            best = [i for i, fit in fitting.items() if fit == max(fitting.values())]
-            if best:
-                return best[0] if len(best) == 1 else None
+        for named in (here, *self._earlier) if pronoun in _PRONOUNS else ():
+            fitting = [i for i in named if fits(pronoun, self._names.entity(i))]
+            if fitting:
+                return fitting[0] if len(fitting) == 1 else None
         return None
 
     def _speaker(self, speaker: str | None) -> str | None:
