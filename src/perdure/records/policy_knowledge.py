@@ -14,7 +14,7 @@ class KnowledgePolicy:
 
     learn: str = store_key(
         "off",
-        "Whether facts are learned from ingested messages, by rules. The rules read English.",
+        "Whether facts are learned from ingested messages, by rules. The rules read English; hand other facts over.",
         choices=("rules", "off"),
     )
     watch: bool = store_key(

@@ -38,7 +38,10 @@ class Learnt(Written):
             return ""
         if not self.messages:
             return "These messages have been learned from before."
-        return f"No fact was found in {self.messages:,} messages; facts can be handed over with claims."
+        return (
+            f"No fact was found in {self.messages:,} messages. Rules read English, and little of it; facts of any language "
+            "can be handed over with claims."
+        )
 
     def joined(self, other: Learnt) -> Learnt:
         """Return this and another, in order."""
