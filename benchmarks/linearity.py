@@ -17,7 +17,6 @@ from time import thread_time
 
 import perdure
 from perdure.interfaces.hooks.transcript_tail import read_new_messages
-from perdure.knowledge.authorities.symbols import defines
 from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.extraction.claims import claims
 from perdure.knowledge.extraction.event_types import asks_whether_still, event_of, is_bare_denial
@@ -57,7 +56,6 @@ CHANGED = (
 )
 NAMED = ("Gai Media met Ann. ", "A ", "A-", "& ", "Aa of ", "東", "Ann,Ann.", "SO-1")
 KEYS = ("sk-", "eyJ", "eyJaaaaaa.", "://a:", "-----BEGIN PRIVATE KEY-----", "password=Aa1", "4111 ", "bearer ", "//")
-CODE = ("&", "a.b<", "(", "pub ", "def ")
 
 
 def _claims(text: str) -> object:
@@ -82,10 +80,6 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     "read for differences": (statements, (*HOSTILE, *SAID, *CHANGED)),
     "read as a value": (lambda text: value_of(text, to_instant(NOW)), ("a ", "9", *HOSTILE)),
     "searched for secrets": (redact, (*HOSTILE, *KEYS)),
-    "searched for a definition": (
-        lambda text: [defines(text, e, "run") for e in (".c", ".md", ".py")],
-        (*HOSTILE, *CODE),
-    ),
     "freed of blocks that were never closed": (remove_blocks, (BEGIN, *HOSTILE)),
 }
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import perdure
 from perdure.interfaces.cli import app as cli
+from perdure.knowledge.languages import READ, language
 
 POLICY = {"embedder": {"model": "none"}, "preset": "facts"}
 NOW = datetime.now(UTC)
@@ -221,6 +222,19 @@ def test_a_summary_is_previewed_planned_and_applied(place):
 
 
 @pytest.mark.behaviour("KN65")
+def test_the_languages_that_rules_read_are_said_where_one_looks(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with perdure.open(tmp_path / "none.db", {"embedder": {"model": "none"}}) as memory:
+        memory.remember("The deploy key lives in the vault.")
+    run = CliRunner().invoke
+    shown = (
+        run(cli.app, ["learn", "--help"]).stdout,
+        run(cli.app, ["facts", "--store", str(tmp_path / "none.db")]).stdout,
+    )
+    for words in shown:
+        assert all(language(code).name in words for code in READ)
+
+
 def test_what_was_taken_in_before_is_learned_from_once(place):
     Path("plain.toml").write_text('[embedder]\nmodel = "none"\n')
     Path("talk.jsonl").write_text(

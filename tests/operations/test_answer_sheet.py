@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY, bare_fact, tables
+from perdure.knowledge.languages import READ, language
 from perdure.records.errors import InvalidInput
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
@@ -427,5 +428,7 @@ def test_messages_that_teach_nothing_say_so(opening, clock):
     memory.ingest([{"content": "Hm, well.", "at": clock().isoformat()}], session="s1")
     done = memory.learn(["s1"])
     assert done.messages == 1
-    assert done.reason == "No fact was found in 1 messages; facts can be handed over with claims."
+    assert done.reason.startswith("No fact was found in 1 messages. ")
+    assert "can be handed over with claims" in done.reason
+    assert all(language(code).name in done.reason for code in READ)
     assert done.to_dict()["reason"] == done.reason

@@ -8,8 +8,8 @@ from perdure.records.policy_knowledge import KnowledgePolicy
 
 LEARNS_NONE: Final = (
     "The policy learns no facts from messages. Hand facts over with remember (facts, on the command line --facts), or "
-    'let rules read them, in English: preset = "facts" in perdure.toml (or learn = "rules" under [knowledge]), then learn from the '
-    "sessions."
+    'let rules read them, in English: preset = "facts" in perdure.toml (or learn = "rules" under [knowledge]), then '
+    "learn from the sessions."
 )
 
 

@@ -39,8 +39,8 @@ class Learnt(Written):
         if not self.messages:
             return "These messages have been learned from before."
         return (
-            f"No fact was found in {self.messages:,} messages. Rules read English, and little of it; facts of any language "
-            "can be handed over with claims."
+            f"No fact was found in {self.messages:,} messages. Rules read English, and little of it; "
+            "facts of any language can be handed over with claims."
         )
 
     def joined(self, other: Learnt) -> Learnt:
