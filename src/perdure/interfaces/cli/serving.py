@@ -10,7 +10,7 @@ from perdure.interfaces.cli.call import Call
 from perdure.interfaces.cli.setup import Tools, extra_needed
 
 
-def serve(
+def serve(  # noqa: PLR0913, PLR0917  # the options of a command
     call: Call,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 for a free one.")] = 8766,
@@ -22,10 +22,22 @@ def serve(
         list[str] | None,
         typer.Option("--allowed-host", metavar="NAME", help="Another Host header to accept, for example of a proxy."),
     ] = None,
+    threads: Annotated[int, typer.Option("--threads", min=1, max=256, help="Calls that run at once.")] = 8,
+    waiting: Annotated[
+        int, typer.Option("--waiting", min=0, max=10_000, help="Calls that may wait; more are refused with 503.")
+    ] = 64,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=3600, help="How long a call may take.")
+    ] = 60.0,
+    rate: Annotated[
+        float, typer.Option("--rate", metavar="NUMBER", min=0, help="Calls a second of one token; 0 for no limit.")
+    ] = 0.0,
+    log: Annotated[bool, typer.Option("--log", help="Write a line of JSON for each call, without content.")] = False,
 ) -> None:
     """Serve the store over HTTP: every command as a route, a description at /openapi.json. Needs the extra server."""
     with extra_needed("The service", "server"):
         from perdure.interfaces.http.serve import serve as run  # noqa: PLC0415  # an extra, and start-up time
 
-        place: dict[str, Any] = {"namespace": call.place, "tools": tools}
-        run(call.prepared_store(), call.policy, host, port, **place, allowed_hosts=tuple(allowed_host or ()))
+        limits = {"threads": threads, "waiting": waiting, "call_seconds": timeout, "rate": rate}
+        named: dict[str, Any] = {"namespace": call.place, "tools": tools, **limits}
+        run(call.prepared_store(), call.policy, host, port, allowed_hosts=allowed_host or (), log=log, **named)

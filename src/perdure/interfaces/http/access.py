@@ -40,6 +40,11 @@ class Principal:
     grant: Grant | None  # what the token allows; None without tokens, for a program on this machine
     key: str  # names the caller, for limits
 
+    @property
+    def actor(self) -> str | None:
+        """The name under which operations are written down."""
+        return None if self.grant is None else self.grant.actor
+
 
 class Keyring:
     """Finds out what a token allows. Thread-safe; answers are kept for a moment.

@@ -12,6 +12,7 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from perdure.records.recall import Recall
 from perdure.verbs.declaration import Verb
 from perdure.verbs.results import as_json, as_object
 
@@ -32,6 +33,8 @@ class Payload:
     # names what the answer says, its figures to four digits: they fade from one moment to the next. Empty for verbs
     # that write
     etag: str = ""
+    operation: str | None = None  # the operation that it tells of, for the log
+    hits: int | None = None  # of a recall
 
 
 def answer_of(verb: Verb, result: Any, *, as_lines: bool) -> Payload:
@@ -45,7 +48,14 @@ def answer_of(verb: Verb, result: Any, *, as_lines: bool) -> Payload:
     if as_lines and isinstance(result, list):
         return Payload(b"", tuple(result))
     data = as_object(result, verb.items)
-    return Payload(json_bytes(data), etag=_etag(data) if verb.reads else "")
+    hits = len(result.hits) if isinstance(result, Recall) else None
+    return Payload(json_bytes(data), None, _etag(data) if verb.reads else "", _operation(data), hits)
+
+
+def _operation(data: dict[str, Any]) -> str | None:
+    several = data.get("operations")
+    found = data.get("operation") or (several[0] if isinstance(several, list) and several else None)
+    return found if isinstance(found, str) else None
 
 
 def _etag(data: Any) -> str:

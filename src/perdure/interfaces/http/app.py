@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from functools import cache
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -20,14 +20,17 @@ from starlette.routing import BaseRoute, Route
 from perdure.interfaces.http.access import Access, Keyring
 from perdure.interfaces.http.answers import JSON, json_bytes
 from perdure.interfaces.http.guard import RequestGuard
+from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.openapi import openapi_document
 from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.http.routes import SCHEMA, verb_routes
 from perdure.interfaces.http.sessions import Sessions
 from perdure.interfaces.http.settings import Settings
-from perdure.records.errors import PerdureError
+from perdure.records.access import EVERYWHERE
+from perdure.records.errors import NotAllowed, PerdureError
 
 if TYPE_CHECKING:
+    from perdure.interfaces.http.mcp_mount import McpMount
     from perdure.memory import Memory
 
 PAGES = "perdure.interfaces.pages"
@@ -41,34 +44,62 @@ def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
         opened: Returns the open memory; the caller closes it.
         settings: Hosts and limits.
     """
-    mounted, lifespan = _mcp(settings)
+    limits = CallLimits.of(settings)
+    mount = _mcp(limits)
     sessions = Sessions()
     routes: list[BaseRoute] = [
-        *verb_routes(settings.namespace),
+        *verb_routes(limits),
         Route(SCHEMA, _schema_endpoint(), name="openapi"),
         Route("/healthz", _alive, name="healthz"),
         Route("/readyz", _readiness(opened), name="readyz"),
-        *mounted,
+        Route("/metrics", _metrics(opened, limits), name="metrics"),
+        *([Route("/mcp", mount, name="mcp")] if mount else []),
         *_pages(sessions),
     ]
     access = Middleware(Access, opened=opened, keyring=Keyring(opened), sessions=sessions)
-    return Starlette(
+    app = Starlette(
         routes=routes,
-        middleware=[Middleware(RequestGuard, settings=settings), access],
+        middleware=[Middleware(RequestGuard, settings=settings, observed=limits.observed), access],
         exception_handlers={HTTPException: _refused},
         max_body_size=settings.body_bytes,
-        lifespan=lifespan,
+        lifespan=lambda _: _running(limits, mount),
     )
+    app.state.limits = limits
+    return app
 
 
-def _mcp(settings: Settings) -> tuple[list[BaseRoute], Callable[[Starlette], AbstractAsyncContextManager[None]] | None]:
-    """Return the route of MCP and what must run with it, where its library is installed."""
+@asynccontextmanager
+async def _running(limits: CallLimits, mount: McpMount | None) -> AsyncIterator[None]:
+    """Answer for the length of a block; calls that run at its end are waited for."""
+    try:
+        async with mount.running() if mount else nullcontext():
+            yield
+    finally:
+        await run_sync(limits.workers.close)
+
+
+def _mcp(limits: CallLimits) -> McpMount | None:
+    """Return what answers MCP, where its library is installed."""
     if find_spec("mcp") is None:
-        return [], None
-    from perdure.interfaces.http.mcp_mount import PATH, McpMount  # noqa: PLC0415  # an extra
+        return None
+    from perdure.interfaces.http.mcp_mount import McpMount  # noqa: PLC0415  # an extra
 
-    mount = McpMount(settings)
-    return [Route(PATH, mount, name="mcp")], lambda _: mount.running()
+    return McpMount(limits.settings, limits.workers, limits.rate)
+
+
+def _metrics(opened: Callable[[], Memory], limits: CallLimits) -> Callable[[Request], Any]:
+    async def metrics(request: Request) -> Response:
+        """Return figures for Prometheus; they are of the whole store."""
+        grant = request.state.principal.grant
+        if grant is not None and grant.pattern != EVERYWHERE:
+            return problem_of(NotAllowed("Metrics need a token for all namespaces.", remedy="Use a token for '*'."))
+        try:
+            text = partial(limits.observed.text, opened(), limits.workers.taken)
+            return Response(await run_sync(text), media_type="text/plain; version=0.0.4; charset=utf-8")
+        except PerdureError as error:
+            return problem_of(error)
+
+    return metrics
 
 
 def _pages(sessions: Sessions) -> list[BaseRoute]:

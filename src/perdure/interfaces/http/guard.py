@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from perdure.interfaces.http.metrics import Observed
 from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.http.settings import Settings
 
@@ -43,8 +44,8 @@ class RequestGuard:
     service.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._app, self._settings = app, settings
+    def __init__(self, app: ASGIApp, settings: Settings, observed: Observed) -> None:
+        self._app, self._settings, self._observed = app, settings, observed
         self._origins = {f"{scheme}://{host}" for scheme in _SCHEMES for host in settings.hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,6 +56,7 @@ class RequestGuard:
 
         async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
+                self._observed.response(message["status"])
                 own = [(name, value) for name, value in message.get("headers", ()) if name.lower() != b"server"]
                 known = {name.lower() for name, _ in own} & _SECURITY_NAMES
                 message["headers"] = [*own, *(pair for pair in _SECURITY if pair[0] not in known)]

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 from anyio.to_thread import run_sync
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from perdure.interfaces.http.access import memory_for
+from perdure.interfaces.http.limits import RateLimit, Workers
 from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.http.settings import Settings
 from perdure.interfaces.mcp.run import OpenOnce, build
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from perdure.memory import Memory
 
 _CALLER: ContextVar[Memory] = ContextVar("caller")
-PATH: Final = "/mcp"
 
 
 class CallersMemory(OpenOnce):
@@ -48,8 +48,8 @@ class McpMount:
     Each request is complete in itself (no sessions), so that any process of several may answer it.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, workers: Workers, rate: RateLimit) -> None:
+        self._settings, self._workers, self._rate = settings, workers, rate
         self._tasks: TaskGroup | None = None
         self._manager: StreamableHTTPSessionManager | None = None
         self._starting = anyio.Lock()
@@ -67,15 +67,34 @@ class McpMount:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        request = Request(scope, receive)
         try:
-            memory = memory_for(Request(scope))
+            memory = memory_for(request)
+            self._rate.check(request.state.principal.key)
+            with anyio.fail_after(self._settings.body_seconds):
+                body = await request.body()  # whole, before it counts among the calls: slow clients take no place
+            with self._workers.place():
+                await self._answer(memory, body, scope, receive, send)
         except RequestRefused as error:
             await problem_of(error)(scope, receive, send)
-            return
+        except TimeoutError:
+            slow = RequestRefused(408, "The body came too slowly.", remedy="Send it again, faster.")
+            await problem_of(slow)(scope, receive, send)
+
+    async def _answer(self, memory: Memory, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         manager = self._manager or await self._start()
+        sent = False
+
+        async def replay() -> Message:
+            nonlocal sent
+            if sent:
+                return await receive()
+            sent = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
         told = _CALLER.set(memory)
         try:
-            await manager.handle_request(scope, receive, send)
+            await manager.handle_request(scope, replay, send)
         finally:
             _CALLER.reset(told)
 

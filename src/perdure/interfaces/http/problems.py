@@ -62,6 +62,8 @@ def status_of(error: PerdureError) -> int:
 def problem_of(error: PerdureError) -> Response:
     """Return an error as an answer."""
     told = error.to_dict()
+    if isinstance(error, RequestRefused) and error.status >= 500:  # noqa: PLR2004  # the service's own state
+        told["fault"] = "machine"
     message = told["message"]
     if len(message) > _LONGEST:
         message = f"{message[:_LONGEST]} [...]"

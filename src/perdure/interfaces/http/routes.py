@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Mapping
 from functools import partial
+from time import monotonic
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from anyio.to_thread import run_sync
+from anyio import fail_after
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -18,6 +20,8 @@ from starlette.routing import Route
 import perdure.memory  # noqa: F401  # declares the verbs; loads neither numpy nor SQLite
 from perdure.interfaces.http.access import memory_for
 from perdure.interfaces.http.answers import Payload, answer_of, response_of, wants_lines
+from perdure.interfaces.http.call_log import log_call
+from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.problems import RequestRefused, internal_problem, problem_of
 from perdure.records.errors import InvalidInput, PerdureError
 from perdure.verbs.arguments import LISTS, arguments_of, call_verb
@@ -26,14 +30,17 @@ from perdure.verbs.declaration import VERBS, Parameter, Verb
 _log = logging.getLogger(__name__)
 API: Final = "/v1"
 SCHEMA: Final = "/openapi.json"
+_KEY: Final = "idempotency_key"
+_WAIT: Final = re.compile(r"(?:^|[,;\s])wait=([0-9]{1,6})")
+_SHORTEST: Final = 0.05  # seconds
 _MOST_FIELDS: Final = 2000  # of a query string
 _JSON: Final = "application/json"
 
 
-def verb_routes(namespace: str) -> list[Route]:
-    """Return the routes of all verbs; ``namespace`` is that of calls that name none."""
+def verb_routes(limits: CallLimits) -> list[Route]:
+    """Return the routes of all verbs."""
     return [
-        Route(path_of(verb), VerbEndpoint(verb, namespace).answer, methods=methods_of(verb), name=verb.name)
+        Route(path_of(verb), VerbEndpoint(verb, limits).answer, methods=methods_of(verb), name=verb.name)
         for verb in VERBS.values()
     ]
 
@@ -58,41 +65,90 @@ class VerbEndpoint:
 
     Args:
         verb: The verb.
-        namespace: The namespace of calls that name none.
+        limits: What it shares with the others.
     """
 
-    def __init__(self, verb: Verb, namespace: str) -> None:
-        self._verb, self._namespace = verb, namespace
+    def __init__(self, verb: Verb, limits: CallLimits) -> None:
+        self._verb, self._limits = verb, limits
         self._parameters = parameters_of(verb)
+        self._has_key = _KEY in {p.name for p in self._parameters}
 
     async def answer(self, request: Request) -> Response:
         """Run the verb in a worker thread; every failure is a problem that says what to do, and shows no internals."""
+        began = monotonic()
+        told: Payload | Exception
         try:
-            memory = memory_for(request)
-            given = query_values(request, self._parameters) if request.method != "POST" else await body_values(request)
-            made = await run_sync(partial(self._call, memory, given, as_lines=wants_lines(request)))
-            return response_of(made, request)
+            made = await self._made(request)
+            response, told = response_of(made, request), made
         except PerdureError as error:
-            return problem_of(error)
+            response, told = problem_of(error), error
+        except ClientDisconnect as error:
+            response, told = Response(status_code=400), error  # nobody is there to read it
         except HTTPException:
             raise  # the body is too long; the application answers it
-        except ClientDisconnect:
-            return Response(status_code=400)  # nobody is there to read it
-        except Exception:  # noqa: BLE001  # the outermost place: a client gets no internals, the log all
+        except Exception as error:  # noqa: BLE001  # the outermost place: a client gets no internals, the log all
             _log.exception("The verb %s failed unexpectedly.", self._verb.name)
-            return internal_problem(self._verb.name)
+            response, told = internal_problem(self._verb.name), error
+        self._note(request, told, monotonic() - began, response.status_code)
+        return response
+
+    def _note(self, request: Request, told: Payload | Exception, seconds: float, status: int) -> None:
+        """Count a call, and write it to the log."""
+        error = type(told).__name__ if isinstance(told, Exception) else None
+        if isinstance(told, Payload) and told.hits is not None:
+            self._limits.observed.recalled(told.hits)
+        self._limits.observed.call(self._verb.name, error or "ok", seconds)
+        log_call(
+            verb=self._verb.name,
+            method=request.method,
+            status=status,
+            ms=round(1000 * seconds, 1),
+            actor=request.state.principal.actor if request.state.principal else None,
+            operation=told.operation if isinstance(told, Payload) else None,
+            error=error,
+        )
+
+    async def _made(self, request: Request) -> Payload:
+        memory, caller = memory_for(request), request.state.principal.key
+        self._limits.rate.check(caller)
+        body = await self._body(request) if request.method == "POST" else b""
+        given = query_values(request, self._parameters) if request.method != "POST" else object_of(body)
+        key = request.headers.get("idempotency-key")
+        if key is not None and self._has_key:
+            given = {_KEY: key, **given}  # the verb keeps it with what it stores, for good
+            key = None
+        work = partial(self._call, memory, given, as_lines=wants_lines(request))
+        run = partial(self._limits.workers.run, work, self._seconds(request))
+        if key is None or self._verb.reads:
+            return await run()
+        return await self._limits.repeats.run((caller, self._verb.name, key), body, run)
+
+    async def _body(self, request: Request) -> bytes:
+        check_type(request)
+        try:
+            with fail_after(self._limits.settings.body_seconds):
+                return await request.body()
+        except TimeoutError:
+            raise RequestRefused(408, "The body came too slowly.", remedy="Send it again, faster.") from None
+
+    def _seconds(self, request: Request) -> float:
+        """Return how long the call may take: as long as the client waits (``Prefer: wait=5``), up to the limit."""
+        wait = _WAIT.search(request.headers.get("prefer", ""))
+        longest = self._limits.settings.call_seconds
+        return longest if wait is None else min(longest, max(float(wait[1]), _SHORTEST))
 
     def _call(self, memory: Any, given: Mapping[str, Any], *, as_lines: bool) -> Payload:
         arguments = arguments_of(self._verb, given, self._parameters, where="route", schema=SCHEMA)
-        result = call_verb(memory, self._verb, arguments, namespace=memory.usual_namespace(self._namespace))
+        place = memory.usual_namespace(self._limits.settings.namespace)
+        result = call_verb(memory, self._verb, arguments, namespace=place)
         return answer_of(self._verb, result, as_lines=as_lines)
 
 
-async def body_values(request: Request) -> Mapping[str, Any]:
-    """Return the values of a JSON body; an empty body is an empty object.
+def check_type(request: Request) -> None:
+    """Check that a body is said to be JSON, as it is.
 
     Raises:
-        RequestRefused: It is no JSON object.
+        RequestRefused: It is not.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != _JSON:  # browsers send other types across sites without asking first
@@ -101,7 +157,14 @@ async def body_values(request: Request) -> Mapping[str, Any]:
         )
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise RequestRefused(415, "The body is compressed.", remedy="Send it as it is.")
-    body = await request.body()
+
+
+def object_of(body: bytes) -> Mapping[str, Any]:
+    """Return the values of a JSON body; an empty body is an empty object.
+
+    Raises:
+        RequestRefused: It is no JSON object.
+    """
     try:
         found = json.loads(body, parse_constant=_no_constant) if body.strip() else {}
     except (ValueError, RecursionError) as error:

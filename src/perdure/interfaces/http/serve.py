@@ -6,8 +6,10 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
 from starlette.applications import Starlette
@@ -15,6 +17,8 @@ from starlette.applications import Starlette
 from perdure.interfaces.files.project import policy_to_find
 from perdure.interfaces.hooks.background import Background
 from perdure.interfaces.http.app import build_app
+from perdure.interfaces.http.call_log import log_to
+from perdure.interfaces.http.connection import BoundedConnection
 from perdure.interfaces.http.settings import Settings, accepted_hosts
 from perdure.records.errors import InvalidInput, StoreError
 
@@ -32,10 +36,9 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8766,
     *,
-    namespace: str = "default",
-    tools: Literal["agent", "lifecycle", "full"] = "agent",
     allowed_hosts: Sequence[str] = (),
-    opener: Callable[..., Memory] | None = None,
+    log: bool = False,
+    **settings: Any,
 ) -> None:
     """Serve a store over HTTP until SIGTERM or Ctrl-C; then finish what runs and close the store.
 
@@ -44,10 +47,9 @@ def serve(
         policy: As in ``perdure.open``.
         host: The address to listen on; without tokens only this machine's own.
         port: The port to listen on; 0 for a free one.
-        namespace: The namespace of calls that name none.
-        tools: The profile of MCP tools: ``agent``, ``lifecycle`` or ``full``.
         allowed_hosts: Further Host headers to accept, for example ``memory.example.org``.
-        opener: Opens the store; ``perdure.open`` if None.
+        log: Write a line of JSON for each call to standard error.
+        settings: Attributes of ``Settings``.
 
     Raises:
         InvalidInput: The address is a network's, and there are no tokens.
@@ -57,14 +59,18 @@ def serve(
 
     listening = _listen(host, port)
     port = listening.getsockname()[1]
-    with (
-        listening,
-        (opener or open_memory)(store, policy_to_find(policy) if isinstance(policy, str) else policy) as memory,
-    ):
+    policy = policy_to_find(policy) if isinstance(policy, str) else policy
+    hosts = accepted_hosts(host, port, tuple(allowed_hosts))
+    with listening, open_memory(store, policy) as memory:
         guarded = _check_address(memory, host)
-        settings = Settings(accepted_hosts(host, port, tuple(allowed_hosts)), namespace, tools)
+        if log:
+            log_to(sys.stderr)
         _announce(host, port, guarded=guarded)
-        _run(memory, build_app(lambda: memory, settings), listening)
+        _run(memory, build_app(lambda: memory, Settings(hosts, file=_file_of(store), **settings)), listening)
+
+
+def _file_of(store: str | os.PathLike[str]) -> Path | None:
+    return None if "://" in str(store) else Path(store)
 
 
 def _check_address(memory: Memory, host: str) -> bool:
@@ -80,6 +86,7 @@ def _check_address(memory: Memory, host: str) -> bool:
 
 def _run(memory: Memory, app: Starlette, listening: socket.socket) -> None:
     """Answer until a signal; maintenance runs beside it, if the policy wants it."""
+    _allow_connections()
     server = uvicorn.Server(_config(app))
     background = Background()
     background.start(memory)
@@ -91,6 +98,15 @@ def _run(memory: Memory, app: Starlette, listening: socket.socket) -> None:
         background.stop()
 
 
+def _allow_connections() -> None:
+    """Raise the limit of open files to what the system allows: each client, also a slow one, takes one."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource  # noqa: PLC0415  # not on Windows
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def _config(app: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
@@ -100,6 +116,7 @@ def _config(app: Any) -> uvicorn.Config:
         server_header=False,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=30,
+        http=BoundedConnection,
         ws="none",
         lifespan="on",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
@@ -18,6 +19,12 @@ class Settings:
     namespace: str = "default"  # of calls that name none
     tools: Literal["agent", "lifecycle", "full"] = "agent"  # the profile of MCP tools
     body_bytes: int = 8 << 20  # the longest body of a request
+    body_seconds: float = 30.0  # how long a client may take to send a body
+    call_seconds: float = 60.0  # how long a call may take before it is answered with 504
+    threads: int = 8  # calls that run at once
+    waiting: int = 64  # calls that may wait for a thread; more are refused
+    rate: float = 0.0  # calls a second of one token; 0 for no limit
+    file: Path | None = None  # the store's file, for its size
     header_bytes: int = 16 << 10  # all header names and values of a request together
 
 

@@ -1,0 +1,40 @@
+"""One line of JSON for each call: what was asked by whom and how it ended. Nothing that a memory or a question says."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Final, TextIO
+
+LOG: Final = logging.getLogger("perdure.calls")
+FIELDS: Final = ("verb", "method", "status", "ms", "actor", "operation", "error")
+
+
+class JsonLines(logging.Formatter):
+    """Writes a record as one line of JSON; texts of exceptions are left out, because they may repeat what was given."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        told = {name: found for name in FIELDS if (found := getattr(record, name, None)) is not None}
+        if record.exc_info and record.exc_info[0] is not None:
+            told["error"] = record.exc_info[0].__name__
+        about = {} if record.name == LOG.name else {"message": record.getMessage()}
+        return json.dumps({"at": at, "level": record.levelname.lower(), "log": record.name, **about, **told})
+
+
+def log_to(stream: TextIO) -> None:
+    """Write a line for each call, and for each warning of the service, to a stream."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonLines())
+    for name, level in ((LOG.name, logging.INFO), ("perdure", logging.WARNING), ("uvicorn", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.addHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = False
+
+
+def log_call(**told: object) -> None:
+    """Note one call."""
+    LOG.info("call", extra=told)

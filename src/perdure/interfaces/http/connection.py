@@ -1,0 +1,56 @@
+"""A connection that does not wait for slow clients without end: for a request's head, and for its answer to be read."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEAD_SECONDS: Final = 10.0
+"""How long a client may take to send a request line and its headers."""
+READ_SECONDS: Final = 60.0
+"""How long a client may take to read the rest of an answer after the connection was closed on our side."""
+
+
+class BoundedConnection(H11Protocol):
+    """An HTTP/1.1 connection whose client must send heads and read answers in time; others are cut off."""
+
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as the library's own
+        """Begin to wait for a head."""
+        super().connection_made(transport)
+        self._watch_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Go on waiting while a head is incomplete."""
+        super().data_received(data)
+        self._watch_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection, for good after a while: what is left to send would keep it open."""
+        super().timeout_keep_alive_handler()
+        self.loop.call_later(READ_SECONDS, self.transport.abort)
+
+    def _watch_head(self) -> None:
+        if self.conn.their_state is not h11.IDLE:
+            self._stop()
+        elif self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEAD_SECONDS, self._cut_off)
+
+    def _cut_off(self) -> None:
+        self._head_timer = None
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            self.transport.abort()
+
+    def _stop(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None

@@ -1,0 +1,197 @@
+"""Limits: how many calls run and wait, how long one may take, how often a token may call, and repeats of a call."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Final, TypeVar
+
+from perdure.interfaces.http.answers import Payload
+from perdure.interfaces.http.metrics import Observed
+from perdure.interfaces.http.problems import RETRY_SECONDS, RequestRefused
+from perdure.interfaces.http.settings import Settings
+from perdure.records.errors import InvalidInput
+
+T = TypeVar("T")
+_MOST_KNOWN: Final = 10_000
+_KEPT_SECONDS: Final = 24 * 3600.0
+_LONGEST_KEY: Final = 255
+
+
+class Workers:
+    """Runs calls in a bounded number of threads, and refuses those that would wait behind too many others.
+
+    A call that outlasts its time is answered with 504 and goes on in its thread, which stays taken until it ends.
+
+    Args:
+        threads: How many calls run at once.
+        waiting: How many more may wait.
+    """
+
+    def __init__(self, threads: int, waiting: int) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="perdure-call")
+        self._room = threads + waiting
+        self.taken = 0  # calls that run or wait
+
+    async def run(self, work: Callable[[], T], seconds: float) -> T:
+        """Run a call and return what it returns.
+
+        Raises:
+            RequestRefused: Too many are waiting, or it took too long.
+        """
+        self._check_room()
+        loop = asyncio.get_running_loop()
+        future: Future[T] = self._pool.submit(copy_context().run, work)
+        self.taken += 1
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._leave))
+        try:
+            return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), seconds)
+        except TimeoutError:
+            if future.cancel():
+                raise RequestRefused(503, "The call waited too long and was not begun.", remedy="Try again.") from None
+            raise RequestRefused(
+                504,
+                f"The call takes longer than {seconds:g} s; it goes on.",
+                remedy="Look at the history before you repeat it, or give an Idempotency-Key.",
+            ) from None
+
+    def _check_room(self) -> None:
+        if self.taken >= self._room:
+            raise RequestRefused(
+                503,
+                "The service is busy: too many calls are waiting.",
+                remedy="Try again a little later.",
+                headers={"retry-after": str(RETRY_SECONDS)},
+            )
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Count as a call for the length of a block.
+
+        Raises:
+            RequestRefused: Too many are waiting.
+        """
+        self._check_room()
+        self.taken += 1
+        try:
+            yield
+        finally:
+            self.taken -= 1
+
+    def _leave(self) -> None:
+        self.taken -= 1
+
+    def close(self) -> None:
+        """Wait for the calls that run; those that wait are not begun."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class RateLimit:
+    """Lets each caller make so many calls a second, and twice that in a burst.
+
+    Args:
+        rate: Calls a second; 0 for no limit.
+    """
+
+    def __init__(self, rate: float) -> None:
+        self._rate, self._most = rate, 2 * rate
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def check(self, caller: str) -> None:
+        """Count a call.
+
+        Raises:
+            RequestRefused: The caller has made too many.
+        """
+        if not self._rate or not caller:
+            return
+        now = monotonic()
+        left, at = self._left.get(caller, (self._most, now))
+        left = min(self._most, left + (now - at) * self._rate)
+        if left < 1:
+            wait = (1 - left) / self._rate
+            raise RequestRefused(
+                429,
+                f"The token makes more than {self._rate:g} calls a second.",
+                remedy="Wait, then go on more slowly.",
+                headers={"retry-after": str(int(wait) + 1)},
+            )
+        self._left[caller] = (left - 1, now)
+        self._left.move_to_end(caller)
+        while len(self._left) > _MOST_KNOWN:
+            self._left.popitem(last=False)
+
+
+@dataclass(slots=True)
+class _Repeat:
+    """A call that was made with a key."""
+
+    digest: str  # of what it was given
+    at: float
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    answer: Payload | None = None
+
+
+class Repeats:
+    """Answers a call that is repeated with the same key from what the first one was answered, for a day.
+
+    They are kept in this process: the key of ``remember`` is stored with the memory, and holds for good.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, str, str], _Repeat] = OrderedDict()
+
+    async def run(self, key: tuple[str, str, str], given: bytes, call: Callable[[], Awaitable[Payload]]) -> Payload:
+        """Run a call, or return what the first one with its key returned; one that failed may be repeated.
+
+        Args:
+            key: (caller, verb, key).
+            given: What the call was given: the same key must mean the same call.
+            call: Runs it.
+
+        Raises:
+            InvalidInput: The key was used for another call.
+        """
+        if not 0 < len(key[2]) <= _LONGEST_KEY:
+            raise InvalidInput("Idempotency-Key must have 1 to 255 characters.", remedy="Send for example a UUID.")
+        digest, now = hashlib.sha256(given).hexdigest(), monotonic()
+        known = self._known.get(key)
+        if known is None or now - known.at > _KEPT_SECONDS:
+            known = self._known[key] = _Repeat(digest, now)
+            self._forget_old()
+        if known.digest != digest:
+            raise InvalidInput(
+                "The Idempotency-Key was used for another call.", remedy="Use a new key for each new call."
+            )
+        async with known.lock:  # a repeat that comes while the first one runs waits for it
+            if known.answer is None:
+                known.answer = await call()
+        return known.answer
+
+    def _forget_old(self) -> None:
+        while len(self._known) > _MOST_KNOWN:
+            self._known.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """What all routes share: threads, rates, repeats, and what is counted."""
+
+    settings: Settings
+    workers: Workers
+    rate: RateLimit
+    repeats: Repeats
+    observed: Observed
+
+    @classmethod
+    def of(cls, settings: Settings) -> CallLimits:
+        """Return the limits that settings say."""
+        workers = Workers(settings.threads, settings.waiting)
+        return cls(settings, workers, RateLimit(settings.rate), Repeats(), Observed(settings.file))

@@ -1,0 +1,282 @@
+"""Limits of the service: overload, deadlines, slow clients, repeats, rates, an end in order; metrics and the log."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import socket
+import threading
+from http.client import HTTPException
+from io import StringIO
+
+import pytest
+from starlette.testclient import TestClient
+
+import perdure
+from perdure.interfaces.http import connection
+from perdure.interfaces.http.app import build_app
+from perdure.interfaces.http.call_log import JsonLines
+from perdure.interfaces.http.settings import Settings
+from service.conftest import BASE, HOST, POLICY
+from service.test_serve import ask, raw, served
+
+
+def serving(memory, **limits):
+    return TestClient(build_app(lambda: memory, Settings(frozenset({HOST}), **limits)), base_url=BASE)
+
+
+@pytest.fixture
+def held(memory, monkeypatch):
+    """Make ``stats`` wait until it is let go; returns (that it runs, let it go)."""
+    runs, go = threading.Semaphore(0), threading.Event()
+    usual = type(memory).stats
+
+    def stats(self, *args, **named):
+        runs.release()
+        assert go.wait(60)
+        return usual(self, *args, **named)
+
+    monkeypatch.setattr(type(memory), "stats", stats)
+    yield runs, go
+    go.set()
+
+
+def in_thread(work):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(work()))
+    thread.start()
+    return thread, found
+
+
+def test_overload_is_refused_at_once_and_passes(memory, held):
+    runs, go = held
+    with serving(memory, threads=1, waiting=1) as client:
+        first = in_thread(lambda: client.get("/v1/stats").status_code)
+        assert runs.acquire(timeout=30)
+        second = in_thread(lambda: client.get("/v1/stats").status_code)
+        while client.app.state.limits.workers.taken < 2:
+            assert not go.wait(0.01)
+        refused = client.get("/v1/list")
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
+        assert refused.json()["fault"] == "machine"
+        assert client.get("/healthz").status_code == 200  # it needs no thread of these
+        go.set()
+        for thread, found in (first, second):
+            thread.join(30)
+            assert found == [200]
+        assert client.get("/v1/list").status_code == 200
+
+
+def test_a_call_that_takes_too_long_is_told_and_goes_on(memory, held):
+    runs, go = held
+    with serving(memory, call_seconds=0.05, threads=2) as client:
+        answer = client.get("/v1/stats")
+        assert answer.status_code == 504
+        assert "it goes on" in answer.json()["detail"]
+        assert "history" in answer.json()["remedy"]
+        assert runs.acquire(timeout=30)
+        go.set()
+    with serving(memory, call_seconds=60, threads=2) as client:
+        go.clear()
+        assert client.get("/v1/stats", headers={"prefer": "wait=0"}).status_code == 504
+        go.set()
+
+
+def test_a_repeat_with_the_same_key_is_answered_from_the_first(client, memory):
+    kept = memory.remember("Deploys happen on Tuesdays.")
+    given, headers = {"memory_ids": [kept.id], "amount": 0.01}, {"idempotency-key": "k1"}
+    first = client.post("/v1/strengthen", json=given, headers=headers)
+    assert first.status_code == 200, first.text
+    before = len(memory.history())
+    again = client.post("/v1/strengthen", json=given, headers=headers)
+    assert again.content == first.content
+    assert len(memory.history()) == before
+    other = client.post("/v1/strengthen", json={**given, "amount": 0.02}, headers=headers)
+    assert other.status_code == 422
+    assert "another call" in other.json()["detail"]
+    assert client.post("/v1/strengthen", json=given, headers={"idempotency-key": "k2"}).status_code == 200
+    assert len(memory.history()) == before + 1
+    assert client.post("/v1/strengthen", json=given, headers={"idempotency-key": "x" * 256}).status_code == 422
+
+
+def test_a_failed_call_may_be_repeated_with_its_key(client, memory):
+    headers = {"idempotency-key": "k"}
+    kept = memory.remember("Deploys happen on Tuesdays.")
+    memory.forget(kept.id)
+    assert client.post("/v1/update", json={"id": kept.id, "content": "x"}, headers=headers).status_code == 422
+    memory.restore(kept.id)
+    assert client.post("/v1/update", json={"id": kept.id, "content": "x"}, headers=headers).status_code == 200
+
+
+def test_the_key_of_remember_is_kept_with_the_memory(memory):
+    given, headers = {"content": "Deploys happen on Tuesdays."}, {"idempotency-key": "k"}
+    with serving(memory) as client:
+        first = client.post("/v1/remember", json=given, headers=headers).json()
+    with serving(memory) as client:  # another process
+        again = client.post("/v1/remember", json={"content": "Something else."}, headers=headers).json()
+    assert again["id"] == first["id"]
+    assert len(memory.list()) == 1
+
+
+def test_a_key_of_one_token_is_not_anothers(memory):
+    kept = memory.remember("Deploys happen on Tuesdays.")
+    tokens = [memory.create_token("agent", actor=name).secret for name in ("ana", "bo")]
+    given = {"memory_ids": [kept.id]}
+    with serving(memory) as client:
+        for token in tokens:
+            headers = {"authorization": f"Bearer {token}", "idempotency-key": "k"}
+            assert client.post("/v1/strengthen", json=given, headers=headers).status_code == 200
+    assert [o.actor for o in memory.history() if o.operation == "strengthen"] == ["bo", "ana"]
+
+
+def test_a_token_has_a_rate_and_another_token_its_own(memory):
+    ana, bo = (memory.create_token("reader", actor=name).secret for name in ("ana", "bo"))
+    with serving(memory, rate=0.01) as client:
+        answers = [client.get("/v1/list", headers={"authorization": f"Bearer {ana}"}) for _ in range(3)]
+        assert [a.status_code for a in answers][-1] == 429
+        assert int(answers[-1].headers["retry-after"]) > 1
+        assert client.get("/v1/list", headers={"authorization": "Bearer x"}).status_code == 401
+    with serving(memory, rate=5) as client:
+        answers = [client.get("/v1/list", headers={"authorization": f"Bearer {ana}"}).status_code for _ in range(40)]
+        assert answers.count(200) >= 10
+        assert 429 in answers
+        assert client.get("/v1/list", headers={"authorization": f"Bearer {bo}"}).status_code == 200
+
+
+def test_sigterm_lets_what_runs_finish(tmp_path):
+    with served(tmp_path) as (process, port):
+        items = [{"content": f"Server {n} listens on port {n}."} for n in range(2000)]
+        thread, found = in_thread(lambda: ask(port, "POST", "/v1/remember-many", {"items": items}))
+        while not (tmp_path / "a.db").stat().st_size or ask(port, "GET", "/v1/list?limit=1")[1] == {"memories": []}:
+            if not thread.is_alive():
+                break
+        process.send_signal(signal.SIGTERM)
+        thread.join(60)
+        assert process.wait(60) == 0
+        status, answer = found[0]
+        assert (status, len(answer["items"])) == (200, 2000)
+    with perdure.open(tmp_path / "a.db", POLICY) as memory:
+        assert memory.stats().memories == 2000
+
+
+def test_kill_9_loses_nothing_that_was_acknowledged(tmp_path):
+    with served(tmp_path) as (process, port):
+        acknowledged = []
+
+        def store(worker):
+            for number in range(1000):
+                try:
+                    status, answer = ask(port, "POST", "/v1/remember", {"content": f"Item {worker} {number}."})
+                except (OSError, ValueError, HTTPException):
+                    return
+                if status == 200:
+                    acknowledged.append(answer["id"])
+
+        threads = [threading.Thread(target=store, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        while len(acknowledged) < 40:
+            assert any(t.is_alive() for t in threads)
+        process.kill()
+        for thread in threads:
+            thread.join(60)
+    with perdure.open(tmp_path / "a.db", POLICY) as memory:
+        assert [i for i in acknowledged if memory.get(i) is None] == []
+        assert memory.check() == []
+
+
+def test_slow_clients_hold_no_place_and_are_cut_off(tmp_path, monkeypatch):
+    assert connection.HEAD_SECONDS <= 30
+    with served(tmp_path, "--threads", "1", "--waiting", "1") as (_process, port):
+        slow = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(200)]
+        host = f"Host: 127.0.0.1:{port}\r\n"
+        heads = (b"GET /v1/list HT", f"POST /v1/remember HTTP/1.1\r\n{host}Content-Length: 99\r\n".encode())
+        told = f"{host}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{{"
+        body = f"POST /v1/remember HTTP/1.1\r\n{told}".encode()
+        for number, talk in enumerate(slow):
+            talk.sendall((*heads, body)[number % 3])
+        for _ in range(20):
+            assert ask(port, "GET", "/v1/list")[0] == 200
+        assert slow[0].recv(1000) == b""  # a head that does not come is cut off
+        for talk in slow:
+            talk.close()
+        answer = raw(port, f"GET /healthz HTTP/1.1\r\n{host}\r\n".encode())
+        assert answer.startswith(b"HTTP/1.1 200")
+
+
+def test_metrics_tell_what_happened(client, memory):
+    client.post("/v1/remember", json={"content": "Deploys happen on Tuesdays."})
+    client.post("/v1/recall", json={"query": "When do we deploy?"})
+    client.post("/v1/recall", json={"query": "Who paints the fence?"})
+    client.post("/v1/pin", json={"id": "nothing-like-it"})
+    client.get("/v1/list", headers={"host": "evil.example"})
+    answer = client.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain")
+    lines = answer.text.splitlines()
+    for expected in (
+        'perdure_calls_total{outcome="ok",verb="recall"} 2.0',
+        'perdure_calls_total{outcome="NotFound",verb="pin"} 1.0',
+        'perdure_call_seconds_count{verb="recall"} 2.0',
+        'perdure_call_seconds_bucket{le="+Inf",verb="recall"} 2.0',
+        "perdure_recall_hits_total 1.0",
+        "perdure_recalls_unknown_total 1.0",
+        'perdure_responses_total{status="421"} 1.0',
+        'perdure_memories{status="active"} 1.0',
+        'perdure_journal{figure="total"} 1.0',
+        "perdure_due_lag_seconds 0.0",
+    ):
+        assert any(line.replace(", ", ",") == expected for line in lines), expected
+    assert "Tuesdays" not in answer.text
+
+
+def test_metrics_of_the_whole_store_are_not_for_a_tenant(memory):
+    whole, tenant = (memory.create_token("reader", place, actor="x").secret for place in ("*", "team/*"))
+    with serving(memory) as client:
+        assert client.get("/metrics", headers={"authorization": f"Bearer {whole}"}).status_code == 200
+        assert client.get("/metrics", headers={"authorization": f"Bearer {tenant}"}).status_code == 403
+        assert client.get("/metrics").status_code == 401
+
+
+def test_the_log_says_what_was_done_and_nothing_of_what_was_said(client, memory):
+    stream = StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonLines())
+    loggers = [logging.getLogger(name) for name in ("perdure.calls", "perdure")]
+    before = [(logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+    try:
+        kept = client.post("/v1/remember", json={"content": "The key is under the stone."}).json()
+        client.post("/v1/recall", json={"query": "Where is the key under the stone?"})
+        client.post("/v1/remember", json={"content": "x", "importance": "stone"})
+        client.get("/v1/get", params={"id": "stone-stone"})
+    finally:
+        for logger, (level, propagate) in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+            logger.propagate = propagate
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [(line["verb"], line["status"], line.get("error")) for line in lines] == [
+        ("remember", 200, None),
+        ("recall", 200, None),
+        ("remember", 422, "InvalidInput"),
+        ("get", 404, "NotFound"),
+    ]
+    assert lines[0]["operation"] == kept["operation"]
+    assert "stone" not in stream.getvalue()
+    assert "level" in lines[0]
+
+
+def test_the_command_writes_the_log(tmp_path):
+    with served(tmp_path, "--log") as (process, port):
+        ask(port, "POST", "/v1/remember", {"content": "The key is under the stone."})
+        ask(port, "GET", "/v1/list")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+        text = process.stderr.read()
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    assert [line["verb"] for line in lines] == ["remember", "list"]
+    assert "stone" not in text
