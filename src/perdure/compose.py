@@ -131,7 +131,7 @@ def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
         folder = f"{file}.backups"
     from perdure.stores.backups import BackupFolder  # noqa: PLC0415  # only where it is used
 
-    return BackupFolder(Path(folder))
+    return BackupFolder(Path(folder), policy.upkeep.backups_kept)
 
 
 def _clock(clock: Callable[[], datetime] | None) -> Callable[[], Instant]:

@@ -19,7 +19,7 @@ from perdure.operations import transfer as moving
 from perdure.operations.ports import Progress
 from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import Lines
-from perdure.records.errors import InvalidInput, StoreError
+from perdure.records.errors import ConflictError, CopyDiffers, InvalidInput, StoreDamaged, StoreError
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy
 from perdure.records.transfer import Moved
@@ -226,46 +226,72 @@ def import_lines(
 
 
 def backup(url: str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> Copied:
-    """Write a verified copy of a store's file as it is at one moment; others may use it meanwhile.
+    """Write a verified copy of a store as it is at one moment; others may use it meanwhile.
+
+    Of a server it is a copy of all namespaces that the address sees, as a store's file; the service's role will do.
 
     Args:
-        url: The store's file, as for ``open``.
+        url: The store, as for ``open``.
         target: The backup's file.
         overwrite: Replace a file that is there.
 
     Raises:
-        InvalidInput: The address names a server, or the target is there already.
+        InvalidInput: The target is there already.
         StoreError: See ``perdure.stores.sqlite.backup``.
     """
-    from perdure.stores.sqlite.backup import backup as run  # noqa: PLC0415  # only where it is used
+    from perdure.stores.sqlite import backup as files  # noqa: PLC0415  # only where it is used
 
-    return run(_own_file(url), target, overwrite=overwrite)
+    if not (isinstance(url, str) and is_server(url)):
+        return files.backup(_own_file(url), target, overwrite=overwrite)
+    address = address_of(url)
+    return files.backup_filled(partial(_copy_moment, address), address.shown, target, overwrite=overwrite)
+
+
+def _copy_moment(address: Address, file: Path) -> None:
+    """Copy one moment of a server into a file."""
+    from perdure.stores.postgres.snapshot import ServerSnapshot  # noqa: PLC0415  # only where it is used
+
+    reads = _postgres().PostgresStore(address, server=ServerSnapshot(address))
+    try:
+        with store_at(file) as writes:
+            moving.copy(reads, writes, what="backup")
+    except (ConflictError, CopyDiffers) as error:  # nobody else writes to the file, and the rows are of one moment
+        raise StoreDamaged(
+            f"{address.shown} is damaged: {error.message}", remedy="Run `perdure check --full`; restore a backup."
+        ) from error
+    finally:
+        reads.close()
 
 
 def restore_backup(source: Path, url: str | os.PathLike[str], *, overwrite: bool = False) -> Copied:
-    """Put a verified copy of a backup where a store is wanted; a store that is replaced is kept beside it.
+    """Put a verified copy of a backup where a store is wanted; a file that is replaced is kept beside it.
 
     Args:
         source: The backup's file.
-        url: The store's file, as for ``open``.
-        overwrite: Replace a store that is there; nothing else may use it.
+        url: The store, as for ``open``; a server must be migrated and empty.
+        overwrite: Replace a file that is there; nothing else may use it.
 
     Raises:
-        InvalidInput: The address names a server, or there is a store already.
+        InvalidInput: There is a store already.
         StoreError: See ``perdure.stores.sqlite.backup``.
     """
     from perdure.stores.sqlite.backup import restore_backup as run  # noqa: PLC0415  # only where it is used
 
-    return run(source, Path(_own_file(url)), overwrite=overwrite)
+    if not (isinstance(url, str) and is_server(url)):
+        return run(source, Path(_own_file(url)), overwrite=overwrite)
+    with tempfile.TemporaryDirectory(prefix="perdure-") as folder, store_at(url) as target:
+        if target.namespaces() and not target.unfinished():
+            raise InvalidInput(
+                "The server holds memories already; nothing was changed.", remedy="Restore into an empty database."
+            )
+        done = run(source, Path(folder) / "restored.db")
+        with store_at(done.path) as verified:
+            moving.copy(verified, target, what="restore-backup")
+    return done
 
 
 def _own_file(url: str | os.PathLike[str]) -> str:
-    """Return the file that an address names; a server has backups of its own."""
-    if isinstance(url, str) and is_server(url):
-        raise InvalidInput(
-            "A store on a server cannot be backed up as a file.",
-            remedy="Use `pg_dump` and `pg_restore`, or the platform's backups; `perdure copy` copies it to a file.",
-        )
+    """Return the file that an address names."""
     path = file_of(url)
     if path == ":memory:":
         raise InvalidInput("An in-memory store has no file.", remedy="Pass a file.")

@@ -346,9 +346,7 @@ def test_a_copy_is_as_private_as_its_original(agent, tmp_path):
     assert agent.stat().st_mode & 0o777 == 0o640
 
 
-@pytest.mark.parametrize("url", ["postgresql://user:hunter2@host/db", ":memory:"])
-def test_what_has_no_file_is_refused(tmp_path, url):
-    for call in (lambda: backup(url, tmp_path / "a.db"), lambda: restore_backup(tmp_path / "a.db", url)):
-        with pytest.raises(InvalidInput, match="pg_dump" if "://" in url else "no file") as caught:
+def test_what_has_no_file_is_refused(tmp_path):
+    for call in (lambda: backup(":memory:", tmp_path / "a.db"), lambda: restore_backup(tmp_path / "a.db", ":memory:")):
+        with pytest.raises(InvalidInput, match="no file"):
             call()
-        assert "hunter2" not in str(caught.value)

@@ -206,6 +206,9 @@ class UpkeepPolicy:
         24.0, "Hours between writing summaries and learning rates and procedures, if facts are learned.", 1, 8760
     )
     verify_hours: float = store_key(24.0, "Hours between verifications, if authorities are configured.", 1, 8760)
+    backups_kept: int = protected_key(
+        52, "Backups of a namespace's vault that are kept, the newest; 0 for all.", 0, 10_000
+    )
     backup_folder: str = protected_key(
         "", "Folder for backups; if empty, the folder of the store's file.", path="folder"
     )

@@ -21,10 +21,15 @@ _encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).en
 
 
 class BackupFolder:
-    """A folder of backups, made on first use, for its owner alone."""
+    """A folder of backups, made on first use, for its owner alone.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    Args:
+        folder: Where.
+        kept: How many of each namespace stay when a new one is whole: the newest ones; 0 for all.
+    """
+
+    def __init__(self, folder: Path, kept: int = 0) -> None:
+        self.folder, self.kept = folder, kept
 
     def write(self, namespace: str, at: Instant, lines: Iterable[Line]) -> str:
         """Write a backup, read it back and compare, and return where it is; the file appears only when it is whole.
@@ -34,7 +39,15 @@ class BackupFolder:
         """
         path = self.folder / f"{_file_name(namespace)}-{from_instant(at):%Y%m%dT%H%M%SZ}.jsonl"
         self._replace(path, lines)
+        self._expire(namespace)
         return str(path)
+
+    def _expire(self, namespace: str) -> None:
+        """Remove the oldest backups of a namespace; their names sort as their instants do."""
+        files = sorted(self.folder.glob(f"{_file_name(namespace)}-*.jsonl"))
+        for file in files[: -self.kept] if self.kept else ():
+            with suppress(OSError):  # the next backup tries again
+                file.unlink()
 
     def rewrite(self, namespace: str, change: Callable[[Iterable[Line]], Iterable[Line]]) -> list[str]:
         """Replace each backup of a namespace by what a change makes of its lines, and return those that changed.

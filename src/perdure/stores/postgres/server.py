@@ -226,7 +226,7 @@ class Server:
             limited: Whether the time limit of the address holds.
         """
         place = self.address.prefix + needs if needs else needs
-        opening = _opening(reach, place or "", self.address.prefix, mode)
+        begin = opening(reach, place or "", self.address.prefix, mode)
         tries, again = 0, False
         self._outages.check(place)
         while True:
@@ -235,7 +235,7 @@ class Server:
                 connection = self._connections.take(POOL_SECONDS)
                 session = PostgresSession(connection, reach, place or "")
                 with self._deadlines.limit(connection, self.address.seconds if limited else None) as watched:
-                    result = self._once(connection, opening, session, work, again=again, piped=piped)
+                    result = self._once(connection, begin, session, work, again=again, piped=piped)
             except psycopg.errors.UniqueViolation:
                 raise  # the caller knows what it means
             except psycopg.Error as error:
@@ -271,7 +271,7 @@ class Server:
     def _once(
         self,
         connection: Connection,
-        opening: sql.Composed,
+        begin: sql.Composed,
         session: PostgresSession,
         work: Callable[[PostgresSession, bool], T],
         *,
@@ -279,7 +279,7 @@ class Server:
         piped: bool,
     ) -> T:
         try:
-            connection.execute(opening)
+            connection.execute(begin)
             if piped:
                 with connection.pipeline() as session.pipeline:  # the server works on one while the next is made
                     result = work(session, again)
@@ -294,16 +294,21 @@ class Server:
         return result
 
 
-def _opening(reach: Reach, place: str, prefix: str, mode: str) -> sql.Composed:
+def opening(reach: Reach, place: str, prefix: str, mode: str) -> sql.Composed:
     """Return the statements that open a transaction and say what it may see; one round trip.
 
     Citus takes what is set locally to its workers only where it is told to; without Citus the setting means nothing.
     """
     return sql.SQL(
-        "BEGIN {mode}; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL jit = off;"
-        " SET LOCAL perdure.reach = {reach}; SET LOCAL perdure.prefix = {prefix};"
-        " SET LOCAL perdure.namespace = {place}"
-    ).format(mode=sql.SQL(mode), reach=sql.Literal(reach), prefix=sql.Literal(prefix), place=sql.Literal(place))
+        "BEGIN {mode}; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL jit = off; {scope}"
+    ).format(mode=sql.SQL(mode), scope=scope(reach, place, prefix))
+
+
+def scope(reach: Reach, place: str, prefix: str) -> sql.Composed:
+    """Return the statements that say what the open transaction may see from here on."""
+    return sql.SQL(
+        "SET LOCAL perdure.reach = {reach}; SET LOCAL perdure.prefix = {prefix}; SET LOCAL perdure.namespace = {place}"
+    ).format(reach=sql.Literal(reach), prefix=sql.Literal(prefix), place=sql.Literal(place))
 
 
 def _too_late(seconds: int, session: PostgresSession) -> StoreBusy:

@@ -88,6 +88,28 @@ def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: b
     return done
 
 
+def backup_filled(fill: Callable[[Path], None], name: str, target: Path, *, overwrite: bool = False) -> Copied:
+    """Write a backup of a store that is no file: a file that is filled, checked as any other, and only then named.
+
+    Args:
+        fill: Brings the store's rows into an empty file.
+        name: Of the store, for errors.
+        target: The backup's file.
+        overwrite: Replace a file that is there.
+
+    Raises:
+        StoreDamaged: What was filled in does not pass the checks, so the store itself is damaged.
+        InvalidInput, DiskFull, StoreReadOnly: The target cannot be written.
+    """
+    _check_target(target, overwrite=overwrite, stale=False)
+    with _appearing(target) as growing:
+        fill(growing)
+        done = _verified(growing, name, target, None)
+        _check_target(target, overwrite=overwrite, stale=False)
+        growing.replace(target)
+    return done
+
+
 def restore_backup(source: Path, target: Path, *, overwrite: bool = False) -> Copied:
     """Put a verified copy of a backup where a store is wanted. The backup is not changed.
 
@@ -155,19 +177,25 @@ def _copied(source: apsw.Connection, name: str, growing: Path, target: Path) -> 
                         going.step(_PAGES)
             except (apsw.FullError, apsw.IOError) as error:
                 raise DiskFull(f"{target} could not be written ({error}).", remedy="Free some space.") from error
+    return _verified(growing, name, target, wanted)
+
+
+def _verified(growing: Path, name: str, target: Path, wanted: tuple[int, int] | None) -> Copied:
+    """Check a copy whole and flush it; ``wanted`` is how many memories and operations the store has, if known."""
     with translate_errors(name), closing(apsw.Connection(str(growing))) as made:
         made.execute("PRAGMA journal_mode = DELETE")
         made.execute("PRAGMA trusted_schema = OFF")
         found = _faults(made)
-        if not found and _counts(made) != wanted:
-            found = [f"the copy has {_counts(made)} memories and operations, the store {wanted}."]
+        counts = (0, 0) if found else _counts(made)
+        if not found and wanted not in (None, counts):
+            found = [f"the copy has {counts} memories and operations, the store {wanted}."]
     if found:
         raise StoreDamaged(
             f"{name} is damaged: {' '.join(found[:5])} Nothing was written.",
             remedy="Use an older backup, or `perdure export --force` to save what can be read.",
         )
     _flush(growing)
-    return Copied(target, *wanted, size=growing.stat().st_size)
+    return Copied(target, *counts, size=growing.stat().st_size)
 
 
 def _counts(connection: apsw.Connection) -> tuple[int, int]:
