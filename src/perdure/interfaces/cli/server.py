@@ -77,7 +77,7 @@ def maintain(
         _show_state(call)
         return Exit.OK
     name, pause = owner or f"{platform.node()}-{os.getpid()}", every or _LOOK_SECONDS
-    with _stopping() as stopped, call.memory(create=True) as memory:
+    with stopping() as stopped, call.memory(create=True) as memory:
         known: dict[str, int] = {}
         run = partial(memory.upkeep, name, eager=once or every is not None, stop=stopped.is_set, known=known)
         if once:
@@ -119,7 +119,7 @@ def postgres(
     ] = None,
 ) -> None:
     """Run a local PostgreSQL server for trying Perdure, until Ctrl-C. Needs the extra postgres-local."""
-    with _stopping() as stopped, compose.local_postgres(Path(folder) if folder else None, port=port) as url:
+    with stopping() as stopped, compose.local_postgres(Path(folder) if folder else None, port=port) as url:
         call.answer(
             {"url": url},
             PlainText(
@@ -151,7 +151,7 @@ def _show_round(call: Call, kept: Upkept) -> None:
 
 
 @contextmanager
-def _stopping() -> Iterator[threading.Event]:
+def stopping() -> Iterator[threading.Event]:
     """Set an event at SIGTERM or Ctrl-C: the namespace at hand is finished, then the worker ends."""
     stopped = threading.Event()
 

@@ -56,6 +56,7 @@ def run(
     html = _tell_story(out, place, embedder, show)
     if store is None:
         show.print(f"Store: {place}. Look around: perdure --store {place} -n {NAMESPACE} stats", soft_wrap=True)
+        show.print(f"See it in a browser: perdure serve --store {place}", soft_wrap=True)
     return html
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -33,6 +34,7 @@ from perdure.interfaces.pages.live import Live
 from perdure.interfaces.pages.rendering import FOLDER, respond
 from perdure.records.errors import PerdureError
 
+_log = logging.getLogger(__name__)
 Handler = Callable[[Asked], Answer]
 
 READ: Final[Mapping[str, Handler]] = {
@@ -131,12 +133,15 @@ def _who(request: Request) -> str:
 
 
 def _answer(handler: Handler, asked: Asked) -> Response:
+    plain = replace(asked, query={})  # nothing that an error's page shows besides asks the store again for it
     try:
-        answer = handler(asked)
-        return respond(asked, answer)
+        return respond(asked, handler(asked))
     except PerdureError as error:
-        plain = replace(asked, query={})  # nothing that the page shows besides asks the store again for it
         return respond(plain, _error("Not possible", error.message, error.remedy, status_of(error)))
+    except Exception:  # noqa: BLE001  # the outermost place: a person is told, and the log has the details
+        _log.exception("The page %s failed.", asked.path)
+        told = "Perdure has a bug here; nothing is half done."
+        return respond(plain, _error("This failed", told, "The service's log has the details.", 500))
 
 
 def _error(title: str, told: str, remedy: str, status: int) -> Shown:

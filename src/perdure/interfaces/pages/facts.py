@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.pages.asked import Answer, Asked, Shown
-from perdure.interfaces.pages.plots import Period, periods
+from perdure.interfaces.pages.plots import AxisPart, periods
 from perdure.interfaces.views.knowledge import period, state, true_period
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def _row(fact: FactLine, first: datetime, now: datetime) -> Row:
         at = moment(text)
         return open_end if at is None else (at - first).total_seconds() / span
 
-    true = Period(share(fact.valid_from, 0.0), share(fact.valid_to, 1.0))
-    believed = Period(share(fact.believed_from, 0.0), share(fact.believed_to, 1.0))
+    true = AxisPart(share(fact.valid_from, 0.0), share(fact.valid_to, 1.0))
+    believed = AxisPart(share(fact.believed_from, 0.0), share(fact.believed_to, 1.0))
     words = true_period(fact.valid_from, fact.valid_to, fact.state), period(fact.believed_from, fact.believed_to)
     label = f"True {words[0]}, believed {words[1]}"
     return Row(fact, *words, state(fact.state), fact.state in _BELIEVED, periods(true, believed, label))

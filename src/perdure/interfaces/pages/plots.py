@@ -32,7 +32,7 @@ class DrawnSignal:
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class AxisPart:
     """A part of an axis of time, from 0 to 1."""
 
     begin: float
@@ -97,7 +97,7 @@ def curve(signal: DrawnSignal, label: str, height: int = 56) -> Markup:
     return _drawing(label, height, _JOIN.join(parts), "curve", stretch=True)
 
 
-def periods(true: Period, believed: Period, label: str) -> Markup:
+def periods(true: AxisPart, believed: AxisPart, label: str) -> Markup:
     """Return when something was true, above, and when it was believed, below, on one axis of time."""
     bar = Markup('<rect class="{}" x="{:.1f}" y="{}" width="{:.1f}" height="{}"/>')
     parts = [

@@ -2,6 +2,8 @@
 // The pages work without this: it submits choices at once, moves dates by a slider, and shows what is new.
 (() => {
   const all = (selector) => document.querySelectorAll(selector);
+  const tabs = document.querySelector("nav [aria-current=page]")?.closest("ul");
+  if (tabs) tabs.scrollLeft = tabs.querySelector("[aria-current]").offsetLeft - tabs.clientWidth / 2;
   all("[data-submit]").forEach((field) => {
     field.addEventListener("change", () => field.form.requestSubmit());
     field.form.querySelectorAll("[data-hidden]").forEach((button) => { button.hidden = true; });

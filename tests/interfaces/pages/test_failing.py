@@ -1,0 +1,45 @@
+"""A store that does not answer: the page says so in words, and goes on when it is back."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+from interfaces.pages.browsing import words
+from perdure.interfaces import pages
+from perdure.memory import Memory
+from perdure.records.errors import DiskFull, StoreUnavailable
+from perdure.stores.sqlite.store import SqliteStore
+
+
+def test_a_store_that_is_gone_is_told_of_on_every_page_and_comes_back(browser, memory):
+    kept = memory.remember("Deploys happen on Tuesdays.").id
+    gone = StoreUnavailable("The server cannot be reached.", remedy="Look whether it runs.")
+    lost = dict.fromkeys(("_read", "_everywhere"), mock.Mock(side_effect=gone))
+    with mock.patch.multiple(SqliteStore, **lost):
+        for path in pages.READ:
+            reply = browser.get(path, params={"id": kept, "verb": "pin"})
+            if path != "/erase":  # it reads nothing yet
+                assert reply.status_code == 503, path
+                assert "The server cannot be reached. Look whether it runs." in words(reply), path
+    assert "1 note is in view" in words(browser.get("/"))
+
+
+def test_a_full_disk_is_told_of_and_nothing_is_half_done(browser, memory):
+    kept = memory.remember("Deploys happen on Tuesdays.").id
+    page = browser.get(f"/change?id={kept}&verb=pin")
+    full = DiskFull("The disk is full.", remedy="Make room.")
+    with mock.patch.object(SqliteStore, "apply", side_effect=full):
+        reply = browser.answer(page, "/change", sure="1")
+    assert (reply.status_code, "The disk is full. Make room." in words(reply)) == (507, True)
+    assert not memory.get(kept).pinned
+    browser.answer(page, "/change", sure="1")
+    assert memory.get(kept).pinned
+
+
+def test_a_bug_shows_no_internals(browser, memory, caplog):
+    with mock.patch.object(Memory, "stats", side_effect=ZeroDivisionError("secret words")):
+        reply = browser.get("/")
+    assert reply.status_code == 500
+    assert "secret words" not in reply.text
+    assert "Perdure has a bug here" in words(reply)
+    assert "secret words" in caplog.text
