@@ -11,9 +11,10 @@ from perdure.knowledge.extraction.clauses import clauses
 from perdure.knowledge.extraction.event_types import correction_at, event_of
 from perdure.knowledge.extraction.patterns import STATES
 from perdure.knowledge.extraction.raw_claims import RawClaim
+from perdure.knowledge.extraction.references import FIRST_PERSON
 from perdure.knowledge.extraction.statements import ACT, read_clause
 from perdure.knowledge.extraction.values import value_of
-from perdure.knowledge.extraction.words import TextSpan, statements
+from perdure.knowledge.extraction.words import TextSpan, statements, words_of
 from perdure.knowledge.languages import WORDS, expression
 from perdure.knowledge.records.facts import Claim, EventType, Learned, Span, Value, ValueKind
 from perdure.knowledge.records.predicates import UNNAMED, Predicates
@@ -43,12 +44,8 @@ _HANDED: Final = expression("claims.handed")
 """What leads in a text that is handed over to be worked on: "Translate this: ...", "for the story: ..."."""
 _GOES_ON: Final = re.compile(r",\s+([^\W\d_]+)")
 _FOLLOWS: Final = frozenset().union(
-    *(WORDS[name] for name in ("starters", "joining", "beside", "leading", "inverted"))
-) | {
-    "like",
-    "not",
-    "such",
-}
+    *(WORDS[name] for name in ("starters", "joining", "beside", "leading", "inverted", "exemplifying"))
+)
 """What may follow a value and a comma without being part of it."""
 _NAMES_IN_LIST: Final = re.compile(r"[A-Z]\w*,\s[A-Z]")
 _OWN: Final = frozenset({"home", *STATES.values()})
@@ -180,8 +177,9 @@ class _Reader:
             return []
         words = re.sub(r"\s+(?:ever|please|pls|thanks)\s*\Z", "", rule["rest"].rstrip(), flags=re.IGNORECASE)
         last = rule.start("rest") + len(words)
-        particle = words.split()[1:] in ([], ["up"], ["in"])  # "never give up"
-        if particle or words.count('"') % 2 or _NAMES_IN_LIST.match(self.text, self.text.rfind(" ", 0, last) + 1):
+        follows = words.split()[1:]
+        aimless = not follows or (len(follows) == 1 and follows[0] in WORDS["no_value"] | WORDS["prepositions"])
+        if aimless or words.count('"') % 2 or _NAMES_IN_LIST.match(self.text, self.text.rfind(" ", 0, last) + 1):
             return []
         denied, place = rule["how"].lower() != "always", (rule.start("rest"), last)
         return [RawClaim("I", "rule", place, (rule.start("how"), last), Learned.PREFERENCE, denied=denied)]
@@ -294,10 +292,10 @@ def _hands_over(sentence: str) -> bool:
 
 
 def _is_specific(note: str) -> bool:
-    """Return whether a note is about somebody or something that it names: "remember that every step counts" is not."""
-    words = {word.strip(",.!?'’").lower() for word in note.split()}  # noqa: RUF001  # the typographic one too
-    named = any(c.isdecimal() for c in note) or any(c.isupper() for c in note) or "'s " in note
-    return named or bool(words & (CALENDAR | {"i", "i'm", "im", "my", "me", "we", "we're", "our", "us"}))
+    """Return whether a note names somebody, a number, a day or the speaker: "every step counts" does not."""
+    words = words_of(note, 0, len(note))
+    named = any(w.form[0].isupper() or w.low == "'s" or any(map(str.isdecimal, w.form)) for w in words)
+    return named or any(w.low in CALENDAR | FIRST_PERSON for w in words)
 
 
 def _confidence(learned: Learned, policy: KnowledgePolicy) -> float:
