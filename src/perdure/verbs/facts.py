@@ -93,8 +93,7 @@ class FactVerbs:
     ) -> Learnt:
         """Learn facts by rules from ingested sessions that were not read yet. Repeating it adds nothing.
 
-        The rules read English; what is said in another language can be handed over. With ``claims``, store facts that
-        no memory contains, as ``remember`` does, in one operation; the reply names what may be about the same thing.
+        The rules read English. With ``claims``, store facts that no memory contains, as ``remember`` does.
 
         Raises:
             NotFound: There are no messages of one of them; nothing was learned.
