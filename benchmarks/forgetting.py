@@ -32,10 +32,12 @@ from report import parser, say
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+LOCOMO = ("locomo_dev.json.gz", "locomo_val.json.gz")
+BEAM = ("beam_dev.tar.gz", "beam_val.tar.gz")
 SHARES = (0.5, 0.25, 0.1)
 CONTEXT_TOKENS = 300
 DEEP = 40
-SEEDS = 5
+SEEDS = 2
 START = datetime(2024, 1, 1, tzinfo=UTC)
 OPEN_GATES = {"loss_share": 1.0, "loss_share_day": 1.0, "canaries": 0}
 
@@ -58,6 +60,7 @@ class Score:
     recall: float
     readable: float
     words: float | None
+    chat: str = ""
 
 
 def halves(chat: Chat) -> tuple[list[Question], list[Question]]:
@@ -105,6 +108,7 @@ def scored(memory: perdure.Memory, chat: Chat, test: Sequence[Question]) -> list
                 len(question.evidence & best) / size,
                 len(question.evidence & readable) / size,
                 _words_in(question.answer, [h.memory.content for h in hits]),
+                chat.name,
             )
         )
     return found
@@ -204,7 +208,6 @@ def measured(
                     found[name.rstrip(" 0123456789"), share] += scored(memory, chat, test)
                     if undo:
                         memory.undo(undo)
-        with opened(chat, past, embedder, feedback, policy) as memory:
             for share in SHARES:
                 result = memory.fit(chat.name, int(share * total), dry_run=False, accept_loss="measuring what is kept")
                 found["perdure", share] += scored(memory, chat, test)
@@ -312,6 +315,16 @@ def lasting(chats: Sequence[Chat], embedder: Kept, days: int) -> list[tuple[str,
     return found
 
 
+def _with_error(values: Sequence[tuple[str, float]]) -> str:
+    """Return the mean over all questions, in points of a hundred, with the standard error over conversations."""
+    chats: dict[str, list[float]] = defaultdict(list)
+    for chat, value in values:
+        chats[chat].append(100 * value)
+    means = [statistics.mean(some) for some in chats.values()]
+    mean = f"{100 * statistics.mean(value for _, value in values):.1f}" if values else ""
+    return f"{mean} ± {statistics.stdev(means) / len(means) ** 0.5:.1f}" if len(means) > 1 else mean
+
+
 def told(title: str, found: Figures) -> list[str]:
     """Return the Markdown table of some figures."""
     lines = [
@@ -321,14 +334,11 @@ def told(title: str, found: Figures) -> list[str]:
         "|---|---|---|---|---|",
     ]
     for (way, share), scores in sorted(found.items(), key=lambda x: (-x[0][1], x[0][0] != "perdure", x[0][0])):
-        words = [s.words for s in scores if s.words is not None]
-        cells = [
-            way,
-            f"{share:.0%}",
-            f"{100 * statistics.mean(s.recall for s in scores):.1f}",
-            f"{100 * statistics.mean(s.readable for s in scores):.1f}",
-            f"{100 * statistics.mean(words):.1f}" if words else "",
+        parts = [
+            _with_error([(s.chat, value) for s in scores if (value := getattr(s, name)) is not None])
+            for name in ("recall", "readable", "words")
         ]
+        cells = [way, f"{share:.0%}", *parts]
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 
@@ -344,7 +354,7 @@ def main() -> None:
     made.add_argument("--quick", action="store_true", help="without the other ways of forgetting")
     arguments = made.parse_args()
     embedder = Kept()
-    sets = {"locomo": ("LoCoMo", locomo.chats), "beam": ("BEAM", lambda: beam.chats({"user"}))}
+    sets = {"locomo": ("LoCoMo", lambda: locomo.chats(*LOCOMO)), "beam": ("BEAM", lambda: beam.chats({"user"}, *BEAM))}
     for name, (title, chats) in sets.items():
         if arguments.set in (name, "both"):
             say(title)

@@ -70,8 +70,8 @@ def test_what_is_still_too_much_is_set_aside_the_least_worth_first(opening, cloc
     assert barest.after == 0
     memory.remember("The pump is at 30 bar, not at 40.")
     memory.remember("Alice has 12 hens.")
-    result = memory.fit(tokens=8, dry_run=False)
-    assert result.after == visible(memory) <= 8
+    result = memory.fit(tokens=4, dry_run=False)
+    assert result.after == visible(memory) <= 4
     assert result.tally["full to archived"] == 1
     assert {m.id for m in memory.list(limit=100)} >= {h.memory.id for h in used}
     assert len(memory.list(limit=100)) == len(ids) + 1
@@ -142,7 +142,7 @@ def test_undo_of_every_plan_restores_the_store(opening, clock, raw_store):
     clock.passes(days=2)
     memory.recall("mill smith")
     before = whole(raw_store, ids)
-    result = memory.fit(tokens=5, dry_run=False)
+    result = memory.fit(tokens=2, dry_run=False)
     assert len(result.operations) == 2
     assert whole(raw_store, ids) != before
     for operation in reversed(result.operations):

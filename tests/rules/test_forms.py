@@ -49,7 +49,7 @@ def unit(*numbers):
     [
         (Form.FULL, None, 24),
         (Form.SUMMARY, "garden behind house full roses gate wall open all neighbours.", 11),
-        (Form.KEYWORDS, "garden behind, house", 4),
+        (Form.KEYWORDS, "garden behind house neighbours", 4),
         (Form.EMBEDDING, "", 0),
     ],
 )

@@ -139,7 +139,10 @@ class CompressionPolicy:
         choices=("listed", "strict"),
     )
     preservation: float = store_key(
-        0.5, "A shorter form is refused if its cosine to the whole text is below this.", 0, 1
+        0.5,
+        "A summary is refused if its cosine to the whole text is below this; keywords too where strictness is strict.",
+        0,
+        1,
     )
     visible_tokens: int = store_key(
         0, "Maximum tokens of all visible memories of a namespace; 0 for no limit.", 0, 1_000_000_000

@@ -188,7 +188,7 @@ class _Fit:
         records = {r.id: r for r in self.ctx.store.get(self.place, list(wanted))}
         for identity, form in wanted.items():
             text = records[identity].content.text if identity in records else ""
-            self.shown[identity, form] = render_form(text, form, self.ctx.policy.compression)
+            self.shown[identity, form] = render_form(text, form, self.ctx.policy.compression, dense=True)
         known = {p.id: self._with_known_forms(p) for p in pieces}
         self.pieces |= known
         return known

@@ -17,7 +17,7 @@ EVER_USED: Final = 2.0
 FULL_ACCESSES: Final = 20
 HELPED: Final = 0.5  # what each reinforcement, up to four of them, adds
 
-LOSS: Final[dict[Form, float]] = {Form.FULL: 0.0, Form.SUMMARY: 0.02, Form.KEYWORDS: 0.3, Form.EMBEDDING: 1.0}
+LOSS: Final[dict[Form, float]] = {Form.FULL: 0.0, Form.SUMMARY: 0.02, Form.KEYWORDS: 0.1, Form.EMBEDDING: 1.0}
 """The share of a memory's worth that is out of sight in each form; docs/evidence.md has the measurements."""
 
 

@@ -54,19 +54,22 @@ class FormText:
         return f"{sizes}, meaning kept {self.preservation:.3f}, efficiency {self.efficiency:.2f}"
 
 
-def render_form(text: str, form: Form, policy: CompressionPolicy, *, written: str | None = None) -> FormText:
+def render_form(
+    text: str, form: Form, policy: CompressionPolicy, *, written: str | None = None, dense: bool = False
+) -> FormText:
     """Return a text in a form, or why it is refused; the same text asked for twice in a row is cheaper.
 
     What loses something is refused where the policy is strict; else a summary lists it, and the barer forms may lose
     it: the whole text is kept and searched. ``written`` is a summary that a model wrote, which may lose nothing; if
-    None, one is made by rule.
+    None, one is made by rule. A ``dense`` summary of a text no longer than a summary has all words but stop words: to
+    stay within a number of tokens that keeps more of it than its best sentence does.
     """
     whole = count_tokens(text)
     if form is Form.FULL:
         return FormText(form, None, whole, whole)
     missing: tuple[str, ...] = ()
     guarded = policy.strictness == "strict" or written is not None
-    for short in (written,) if written is not None else _attempts(text, whole, form, policy):
+    for short in (written,) if written is not None else _attempts(text, whole, form, policy, dense=dense):
         tokens = count_tokens(short)
         if tokens >= whole:
             continue
@@ -77,10 +80,12 @@ def render_form(text: str, form: Form, policy: CompressionPolicy, *, written: st
     return FormText(form, None, whole, whole, why)
 
 
-def _attempts(text: str, whole: int, form: Form, policy: CompressionPolicy) -> Iterator[str]:
+def _attempts(text: str, whole: int, form: Form, policy: CompressionPolicy, *, dense: bool) -> Iterator[str]:
     """The shortest first: each next one is longer and keeps more."""
     if form is Form.EMBEDDING:
         yield ""
+    elif form is Form.SUMMARY and dense and whole <= policy.summary_tokens:
+        yield drop_stop_words(text)
     elif form is Form.SUMMARY and policy.strictness == "listed":
         yield write_summary(text, policy.summary_tokens)
         yield drop_stop_words(text)
@@ -102,8 +107,12 @@ def _missing(text: str, short: str, form: Form) -> tuple[str, ...]:
 
 
 def judge_preservation(shown: FormText, cosine: float | None, policy: CompressionPolicy) -> FormText:
-    """Return a form with what was measured of its meaning; refused where too little of it is kept."""
-    if cosine is None or shown.refused or shown.form in (Form.FULL, Form.EMBEDDING):
+    """Return a form with what was measured of its meaning; a summary is refused where too little of it is kept.
+
+    Keywords stand for nothing: they are refused only where the policy is strict, because what comes next shows nothing.
+    """
+    free = (Form.FULL, Form.EMBEDDING) if policy.strictness == "strict" else (Form.FULL, Form.EMBEDDING, Form.KEYWORDS)
+    if cosine is None or shown.refused or shown.form in free:
         return replace(shown, preservation=cosine)
     low = f"its meaning differs too much from the whole text's ({cosine:.3f} < {policy.preservation:g})"
     return replace(shown, preservation=cosine, refused=low if cosine < policy.preservation else "")

@@ -12,6 +12,7 @@ from typing import Final
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import Piece, count_tokens, pieces
 from perdure.rules.language.words import STOP_WORDS, TURNING, word_set
+from perdure.rules.language.worth_words import SMALL_TALK
 
 SUMMARY_TOKENS, KEYWORDS_TOKENS = 150, 20
 """Tokens of a summary and of keywords, if nobody says otherwise."""
@@ -21,6 +22,7 @@ _TURNS: Final = TURNING | word_set("before after since while against off down un
 _ENDS: Final = frozenset(".!?…。！？")  # noqa: RUF001  # the full-width marks are meant
 _SPACELESS: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _MOSTLY: Final = 0.3
+_POLITE: Final = frozenset(word for words in SMALL_TALK.values() for word in words.split())
 
 
 def summarize(text: str, tokens: int = SUMMARY_TOKENS) -> str:
@@ -135,58 +137,37 @@ def _worth(text: str, number: int) -> list[float]:
 
 
 def keywords(text: str, tokens: int = KEYWORDS_TOKENS) -> str:
-    """Return the text's key phrases within so many tokens: names, numbers, dates, code and denials first, then others.
+    """Return the text's content words within so many tokens, each once, in its order.
 
-    A phrase is a run of content words; it is worth the mean of its words' degree by frequency, as in RAKE. Languages
-    without spaces are cut.
+    Names, numbers, dates, code and what is denied go first, then the longest words, polite ones last. Languages without
+    spaces are cut. What it was measured on: docs/decisions/0049-bounded-stores.md.
     """
     if _is_spaceless(text):
         return _cut(text.strip(), tokens)
-    phrases = _phrases(text)
-    degree: Counter[str] = Counter()
-    times: Counter[str] = Counter()
-    for _, words in phrases:
-        for word in words:
-            degree[word] += len(words)
-            times[word] += 1
-    firsts = dict.fromkeys(p for p, words in phrases if _is_first(p, words))
-    score = {p: sum(degree[w] / times[w] for w in words) / len(words) for p, words in reversed(phrases)}
-    others = sorted(dict.fromkeys(p for p, _ in phrases if p not in firsts), key=lambda p: -score[p])
-    chosen: list[str] = []
+    chosen: list[tuple[int, str]] = []
     left = tokens
-    for phrase in [*firsts, *others]:
-        cost = count_tokens(phrase) + bool(chosen)
+    for _, _, at, words in sorted(_key_words(text)):
+        cost = count_tokens(words)
         if cost <= left:
-            chosen.append(phrase)
+            chosen.append((at, words))
             left -= cost
-    found = ", ".join(chosen)
+    found = " ".join(words for _, words in sorted(chosen))
     shorter = found and len(found) <= len(text) and count_tokens(found) <= count_tokens(text)
     return found if shorter else _cut(drop_stop_words(text), tokens)
 
 
-def _is_first(phrase: str, words: tuple[str, ...]) -> bool:
-    return words[0] == "" or phrase[:1].isdigit()
-
-
-def _phrases(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the runs of content words as (as written, words); those that go first begin with an empty word."""
-    found: list[tuple[str, tuple[str, ...]]] = []
-    run: list[Piece] = []
-    for piece in [*pieces(text), None]:
-        if (
-            piece is not None
-            and piece.kind != "mark"
-            and _speaks(piece)
-            and (not run or run[0].sentence == piece.sentence)
-        ):
-            run.append(piece)
+def _key_words(text: str) -> Iterator[tuple[int, int, int, str]]:
+    """Yield the content words as (rank, length below zero, place, words); a negation with the word that it denies."""
+    speaking = [piece for piece in pieces(text) if piece.kind not in {"mark", "modal"} and _speaks(piece)]
+    seen: set[str] = set()
+    for at, piece in enumerate(speaking):
+        denied = [p for p in speaking[at + 1 : at + 2] if piece.kind == "negation" and p.sentence == piece.sentence]
+        words = " ".join(p.text for p in (piece, *denied))
+        if (key := words.casefold()) in seen:
             continue
-        if run:
-            words = tuple(p.said[-1][1] for p in run)
-            first = any(p.kind not in {"word", "modal", "symbol"} for p in run)
-            found.append((" ".join(text[run[0].start : run[-1].end].split()), ("", *words) if first else words))
-        run = [piece] if piece is not None and _speaks(piece) else []
-    return found
+        seen.update((key, *(p.text.casefold() for p in denied)))
+        first = piece.kind in {"name", "number", "date", "code", "negation"}
+        yield 0 if first else 2 if key in _POLITE else 1, -len(words), piece.start, words
 
 
 def _cut(text: str, tokens: int) -> str:
