@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         load_policy,
         open,  # noqa: A004
     )
+    from perdure.interfaces.http.client import AsyncMemory, connect
     from perdure.knowledge.records.results import (
         AliasChange,
         AnswerSheet,
@@ -109,6 +110,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "compose": "EmbedderWarning UntrustedPolicyWarning copy load_policy open",
     "memory": "Memory",
+    "interfaces.http.client": "AsyncMemory connect",
     "records.access": "NewToken Token",
     "records.memory": "MemoryItem",
     "records.fact_claim": "FactClaim",
@@ -139,7 +141,7 @@ def __getattr__(name: str) -> Any:
     return found
 
 
-__all__ = ["Memory", "Message", "Policy", "__version__", "copy", "load_policy", "open"]
+__all__ = ["AsyncMemory", "Memory", "Message", "Policy", "__version__", "connect", "copy", "load_policy", "open"]
 __all__ += ["AuthorityWarning", "ConflictError", "CopyDiffers", "DiskFull", "EmbedderError", "EmbedderWarning"]
 __all__ += ["GateStopped", "InvalidInput", "ModelError", "ModelWarning", "NotAStore", "NotFound", "PartlyStored"]
 __all__ += ["PerdureError", "PerdureWarning", "PolicyError", "SpaceMismatch", "StoreBusy", "StoreDamaged"]

@@ -18,6 +18,7 @@ from typing import Any, Final, NoReturn
 
 from perdure.operations.store_protocol import Documents, RowTransfer, Store, Tokens
 from perdure.records.access import EVERYWHERE, Grant, TokenRow
+from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.erasure import Purged
 from perdure.records.errors import NotAllowed
@@ -175,6 +176,17 @@ class ConfinedStore(_Confined):
         if not self._whole:
             _refuse("rebuild the whole store")
         return bool(self._inner.rebuild())
+
+    def size(self) -> StoreSize:
+        if not self._whole:
+            _refuse("look at the size of the whole store")
+        found: StoreSize = self._inner.size()
+        return found
+
+    def compact(self) -> tuple[str, ...]:
+        if not self._whole:
+            _refuse("write the whole store anew")
+        return tuple(self._inner.compact())
 
     def mark_unfinished(self, what: str) -> None:
         if not self._whole:

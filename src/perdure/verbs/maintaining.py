@@ -146,7 +146,7 @@ class MaintainingVerbs:
         with self._context.open_copy(source) as copy:
             return repair.repair(self._context, copy=copy, dry_run=dry_run)
 
-    @verb(_PANEL, tool=False)
+    @verb(_PANEL, tool=False, role="admin")
     def compact(self, *, dry_run: DryRun = True) -> CompactResult:
         """Give the space back that trimming the journal and erasing left in a store. Changes no memory.
 

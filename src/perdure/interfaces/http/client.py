@@ -1,0 +1,211 @@
+"""The client of a service: the methods of ``perdure.open``, with the same results and errors. Standard library only."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import http.client
+import json
+import secrets
+import ssl
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NoReturn, Self
+from urllib.parse import urlsplit
+
+from perdure.interfaces.http.decoding import error_of, may_be_none, result_of
+from perdure.memory import Memory
+from perdure.records.errors import InvalidInput, StoreUnavailable
+from perdure.records.json_record import as_json
+from perdure.verbs.declaration import VERBS, Verb
+
+LOOPBACK: Final = frozenset(("127.0.0.1", "localhost", "::1"))
+_JSON: Final = "application/json"
+_LONGEST_ANSWER: Final = 1 << 30
+
+
+def connect(url: str, *, token: str | None = None, timeout: float = 60.0) -> RemoteMemory:
+    """Connect to a service; returns an object with the methods of ``perdure.open``, their results and their errors.
+
+    Nothing is sent before the first call.
+
+    Args:
+        url: ``https://host``, also with a port and a path; ``http://`` only to this machine.
+        token: What ``perdure token create`` showed; None for a service on this machine without tokens.
+        timeout: Seconds that a call may take.
+
+    Raises:
+        InvalidInput: The URL is none, or would send a token in clear over a network.
+    """
+    return RemoteMemory(Transport(url, token, timeout))
+
+
+class Transport:
+    """Sends calls over connections that are kept open, one for each thread. Thread-safe."""
+
+    def __init__(self, url: str, token: str | None, timeout: float) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
+            raise InvalidInput("This is no URL of a service.", remedy="Write https://host, or http://localhost:8766.")
+        if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+            raise InvalidInput(
+                "Over http:// a token and all memories could be read on the way.", remedy="Use https://."
+            )
+        self._host, self._port, self._path = parts.hostname, parts.port, parts.path.rstrip("/")
+        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self._headers = {"content-type": _JSON, "accept": _JSON, "prefer": f"wait={max(1, int(timeout))}"}
+        if token is not None:
+            self._headers["authorization"] = f"Bearer {token}"
+        self._timeout = timeout
+        self._own = threading.local()
+        self._lock = threading.Lock()
+        self._open: set[http.client.HTTPConnection] = set()
+
+    def call(self, verb: Verb, given: Mapping[str, Any]) -> Any:
+        """Call a verb of the service and return its result.
+
+        Raises:
+            PerdureError: The verb refuses.
+            StoreUnavailable: The service cannot be reached.
+        """
+        body = json.dumps(given, ensure_ascii=False).encode()
+        headers = dict(self._headers)
+        if not verb.reads and "idempotency_key" not in verb.defaults:  # its answer may be lost, and it is sent again
+            headers["idempotency-key"] = secrets.token_hex(16)
+        path = f"{self._path}/v1/{verb.name.replace('_', '-')}"
+        status, kind, answer = self._exchange(path, body, headers)
+        try:
+            data = json.loads(answer)
+        except ValueError:
+            data = None
+        if not isinstance(data, dict):
+            raise StoreUnavailable(
+                f"What answers at {self._host} is no service of Perdure (status {status}, {kind}).",
+                remedy="Check the URL, and the proxy before the service.",
+            )
+        if status == http.HTTPStatus.NOT_FOUND and may_be_none(verb):
+            return None
+        if status != http.HTTPStatus.OK:
+            raise error_of(status, data)
+        return result_of(verb, data)
+
+    def _exchange(self, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, str, bytes]:
+        """Send a request; once more where a connection that was kept open turns out to be closed."""
+        for attempt in (0, 1):
+            fresh, connection = self._connection()
+            try:
+                connection.request("POST", path, body, dict(headers))
+                answer = connection.getresponse()
+                return answer.status, answer.headers.get_content_type(), answer.read(_LONGEST_ANSWER)
+            except (http.client.HTTPException, OSError) as error:
+                self._drop(connection)
+                if fresh or attempt or isinstance(error, TimeoutError):
+                    self._fail(error)
+        raise AssertionError
+
+    def _fail(self, error: Exception) -> NoReturn:
+        raise StoreUnavailable(
+            f"The service at {self._host} cannot be reached ({type(error).__name__}).",
+            remedy="Check that it runs; a call that wrote may have been done: look at the history.",
+        ) from error
+
+    def _connection(self) -> tuple[bool, http.client.HTTPConnection]:
+        found: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
+        if found is not None and found.sock is not None:
+            return False, found
+        made = (
+            http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+            if self._tls is None
+            else http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._tls)
+        )
+        self._own.connection = made
+        with self._lock:
+            self._open.add(made)
+        return True, made
+
+    def _drop(self, connection: http.client.HTTPConnection) -> None:
+        connection.close()
+        with self._lock:
+            self._open.discard(connection)
+
+    def close(self) -> None:
+        """Close all connections. Calling it twice is harmless."""
+        with self._lock:
+            connections, self._open = self._open, set()
+        for connection in connections:
+            connection.close()
+
+
+class RemoteMemory(Memory):
+    """A memory behind a service: the methods of ``perdure.Memory``. Thread-safe."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    @property
+    def _context(self) -> Any:  # type: ignore[override]  # there is none here
+        raise InvalidInput(
+            "A service does not offer this.", remedy="Use perdure.open on the machine that has the store."
+        )
+
+    def close(self) -> None:
+        """Close the connections; the service's store stays open."""
+        self._transport.close()
+
+
+def _remote(verb: Verb) -> Callable[..., Any]:
+    """Return the method that calls a verb of the service, with the signature of the local one."""
+
+    @functools.wraps(verb.method)
+    def call(self: RemoteMemory, *args: Any, **named: Any) -> Any:
+        bound = dict(list(verb.signature.bind(self, *args, **named).arguments.items())[1:])
+        bound.pop("progress", None)
+        given = {name: _plain(value) for name, value in bound.items() if value is not None}
+        return self._transport.call(verb, given)  # a method of it
+
+    return call
+
+
+def _plain(value: Any) -> Any:
+    """Return an argument as JSON data; what can be walked once is a list."""
+    if isinstance(value, str | bytes | Mapping | int | float) or hasattr(value, "to_dict"):
+        return as_json(value)
+    if hasattr(value, "__iter__"):
+        return [_plain(item) for item in value]
+    return as_json(value)
+
+
+class AsyncMemory:
+    """The methods of a memory as coroutines; each runs in a thread, so that the event loop goes on.
+
+    Args:
+        memory: What ``perdure.open`` or ``perdure.connect`` returned.
+
+    Example:
+        >>> memory = perdure.AsyncMemory(perdure.connect("http://localhost:8766"))
+        >>> await memory.recall("When do we deploy?")
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        method = getattr(self._memory, name)
+
+        @functools.wraps(method)
+        async def call(*args: Any, **named: Any) -> Any:
+            return await asyncio.to_thread(method, *args, **named)
+
+        return call
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await asyncio.to_thread(self._memory.close)
+
+
+for _verb in VERBS.values():
+    setattr(RemoteMemory, _verb.method.__name__, _remote(_verb))

@@ -1,0 +1,136 @@
+"""Results from JSON: the same records that Python's own verbs return, made by the types that these declare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+
+import perdure
+from perdure.records import errors
+from perdure.records.errors import PerdureError
+from perdure.records.instant import to_instant
+from perdure.records.json_record import JsonRecord
+from perdure.records.plan import Change, Plan, Target
+from perdure.verbs.declaration import Verb
+
+_AS_LISTS: Final = (list, tuple, Sequence, frozenset)
+_BY_STATUS: Final[Mapping[int, type[PerdureError]]] = {
+    **dict.fromkeys((400, 408, 413, 415, 421, 422, 431), errors.InvalidInput),
+    **dict.fromkeys((401, 403), errors.NotAllowed),
+    **dict.fromkeys((429, 503, 504), errors.StoreBusy),
+    404: errors.NotFound,
+}
+"""Status -> the error of a refusal that Python has no own class for."""
+_TOLD: Final = frozenset(("type", "title", "status", "detail", "error", "fault", "remedy"))
+
+
+def result_of(verb: Verb, data: Mapping[str, Any]) -> Any:
+    """Return a verb's result from what its route answered."""
+    type_ = verb.result_type(perdure)
+    options = [option for option in _options(type_) if option is not NoneType]
+    if any(is_dataclass(option) or (get_origin(option) or option) in {dict, Mapping} for option in options):
+        return decoded(type_, data)
+    return decoded(type_, data[verb.items])
+
+
+def may_be_none(verb: Verb) -> bool:
+    """Whether Python returns None where the service says that nothing was found."""
+    return NoneType in _options(verb.result_type(perdure))
+
+
+def decoded(type_: Any, data: Any) -> Any:
+    """Return a value of a type from JSON data; what has no type of its own stays as it is."""
+    if isinstance(type_, str):  # a name within ``list["Entry"]``
+        type_ = getattr(perdure, type_)
+    origin, inside = get_origin(type_), get_args(type_)
+    if data is None:
+        return None
+    if origin in {Union, UnionType}:
+        return decoded(_chosen(inside, data), data)
+    if origin in _AS_LISTS:
+        return _listed(origin, inside, data)
+    if origin in {dict, Mapping}:
+        return {key: decoded(inside[1], value) for key, value in data.items()}
+    return _single(type_, data)
+
+
+def _single(type_: Any, data: Any) -> Any:
+    if type_ is datetime:
+        return datetime.fromisoformat(data)
+    if type_ is Plan:
+        return _plan(data)
+    if isinstance(type_, type) and issubclass(type_, Enum):
+        return type_(data)
+    return _record(type_, data) if is_dataclass(type_) and isinstance(data, Mapping) else data
+
+
+def _options(type_: Any) -> tuple[Any, ...]:
+    return get_args(type_) if get_origin(type_) in {Union, UnionType} else (type_,)
+
+
+def _listed(origin: Any, inside: tuple[Any, ...], data: Any) -> Any:
+    if origin is tuple and inside[-1] is not Ellipsis:
+        return tuple(decoded(part, value) for part, value in zip(inside, data, strict=True))
+    made = [decoded(inside[0], value) for value in data]
+    return made if origin is list else frozenset(made) if origin is frozenset else tuple(made)
+
+
+def _chosen(options: tuple[Any, ...], data: Any) -> Any:
+    """Return which of several types data is of: the one whose fields it has."""
+    left = [option for option in options if option is not NoneType]
+    return next((option for option in left if _fits(option, data)), left[0])
+
+
+def _fits(type_: Any, data: Any) -> bool:
+    if isinstance(type_, str):
+        type_ = getattr(perdure, type_)
+    if get_origin(type_) in _AS_LISTS:
+        return isinstance(data, list) and all(_fits(get_args(type_)[0], item) for item in data)
+    if is_dataclass(type_):
+        return isinstance(data, Mapping) and {f.name for f in fields(type_)} <= set(data)
+    return not isinstance(data, Mapping | list)
+
+
+@cache
+def _hints(type_: Any) -> dict[str, Any]:
+    return get_type_hints(type_)
+
+
+def _record(type_: Any, data: Mapping[str, Any]) -> Any:
+    if hasattr(type_, "from_dict"):
+        return type_.from_dict(data)
+    own = getattr(type_, "to_dict", JsonRecord.to_dict) is JsonRecord.to_dict
+    if not own and not {f.name for f in fields(type_)} <= set(data):
+        return dict(data)  # it says more briefly what it holds
+    hints, merged = _hints(type_), getattr(type_, "_merged", ())
+    found = {f.name: data if f.name in merged else data.get(f.name) for f in fields(type_) if f.init}
+    return type_(**{name: decoded(hints[name], value) for name, value in found.items()})
+
+
+def _plan(data: Mapping[str, Any]) -> Plan:
+    """Return a plan as it is told: to the minute, and without vectors. It is to be read, not to be applied."""
+    at = datetime.strptime(data["at"], "%Y-%m-%d %H:%M UTC").replace(tzinfo=UTC)
+    changes = tuple(
+        Change(Target(c["target"]), c["id"], c["before"], c["after"], c["because"]) for c in data["changes"]
+    )
+    texts = {name: data[name] for name in ("id", "operation", "namespace", "policy", "note", "undoes")}
+    return Plan(at=to_instant(at), changes=changes, **texts)
+
+
+def error_of(status: int, problem: Mapping[str, Any]) -> PerdureError:
+    """Return the error that a problem document tells of: of the class that Python raises, with its attributes."""
+    named: Any = getattr(errors, str(problem.get("error")), None)
+    known = isinstance(named, type) and issubclass(named, PerdureError)
+    made: type[PerdureError] = named if known else _BY_STATUS.get(status, errors.StoreError)
+    error = made.__new__(made)  # their own arguments differ
+    detail, remedy = str(problem.get("detail", f"The service answered {status}.")), str(problem.get("remedy", ""))
+    PerdureError.__init__(error, detail, remedy=remedy)
+    for name, value in problem.items():
+        if name not in _TOLD:
+            setattr(error, name, tuple(value) if isinstance(value, list) else value)
+    return error

@@ -1,0 +1,318 @@
+"""The client: the same results and errors as the memory itself, over a real connection."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import count
+
+import pytest
+import uvicorn
+
+import perdure
+from perdure.interfaces.http.app import build_app
+from perdure.interfaces.http.client import RemoteMemory
+from perdure.interfaces.http.serve import _config, _listen
+from perdure.interfaces.http.settings import Settings
+from perdure.records.access import Grant
+from perdure.records.compact_result import CompactResult
+from perdure.records.errors import InvalidInput, NotAllowed, NotFound, PerdureError, StoreUnavailable
+from perdure.verbs.declaration import VERBS
+from service.conftest import START
+
+POLICY = {"preset": "facts", "embedder": {"model": "none"}}
+
+
+@contextmanager
+def listening(memory, **limits):
+    """Serve a memory in a thread, and give the URL."""
+    socket = _listen("127.0.0.1", 0)
+    port = socket.getsockname()[1]
+    app = build_app(lambda: memory, Settings(frozenset({f"127.0.0.1:{port}"}), **limits))
+    server = uvicorn.Server(_config(app))
+    server.capture_signals = contextmanager(lambda: iter([None]))
+    thread = threading.Thread(target=lambda: server.run(sockets=[socket]))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(30)
+
+
+def fixed():
+    """A memory whose ids and clock are the same each time."""
+    memory = perdure.open(":memory:", POLICY, clock=lambda: START)
+    numbers = count()
+    memory._context.ids = lambda _at: f"01a2099f-0000-7000-8000-{next(numbers):012x}"
+    memory._context.secret = lambda: "A" * 43
+    return memory
+
+
+@pytest.fixture
+def pair():
+    """A memory, and one of the same kind behind a service; the same token stands for the caller of both."""
+    with fixed() as whole, fixed() as behind, listening(behind) as url:
+        local = whole.confined(Grant("admin", "*", "tour"))
+        tokens = [memory.create_token("admin", actor="tour").secret for memory in (whole, behind)]
+        assert whole.recognize(tokens[0]) == Grant("admin", "*", "tour")
+        for memory in (whole, behind):
+            memory._context.secret = lambda: "B" * 43
+        local._context.secret = whole._context.secret
+        with perdure.connect(url, token=tokens[1]) as remote:
+            yield local, remote
+
+
+def first(memory):
+    return memory.list(include_archived=True, limit=1000)[-1].id
+
+
+def steps():
+    """Every verb, and what else a memory offers for asking and answering, in an order that gives them something."""
+    at = datetime(2025, 12, 31, 9, tzinfo=UTC)
+    said = [{"role": "user", "content": "Remember that we deploy on Tuesdays.", "at": at.isoformat()}]
+    fact = {"subject": "Ana", "predicate": "home", "value": "Oslo"}
+    return [
+        lambda m: m.remember("Deploys happen on Tuesdays.", tags=["ops"], metadata={"a": [1, {"b": None}]}, at=at),
+        lambda m: m.remember("Ana lives in Oslo.", facts=[fact], task="t", session="s"),
+        lambda m: m.remember("Ana lives in Bergen.", facts=[{**fact, "value": "Bergen"}]),
+        lambda m: m.remember_many(["One.", {"content": "Two.", "tags": ("x",)}], embed="later"),
+        lambda m: m.remember_many(item for item in ("Three.", "Four.")),
+        lambda m: m.ingest(said, session="talk"),
+        lambda m: m.ingest([perdure.Message("We deploy on Mondays now.", role="user", at=at)], session="talk"),
+        lambda m: m.extract("We decided to paint the fence green. It must be dry."),
+        lambda m: m.recall("When do we deploy?", limit=3, since=at, kinds=["note"]),
+        lambda m: m.recall("xyzzy plugh"),
+        lambda m: m.get(first(m)),
+        lambda m: m.list(limit=2),
+        lambda m: m.why(first(m)),
+        lambda m: m.why_not(first(m), "Who paints the fence?"),
+        lambda m: m.used([first(m)], "helpful"),
+        lambda m: m.reinforce([first(m)]),
+        lambda m: m.strengthen([first(m)], 0.1),
+        lambda m: m.weaken([first(m)], 0.1),
+        lambda m: m.pin(first(m)),
+        lambda m: m.unpin(first(m)),
+        lambda m: m.move(first(m), "cold", "tidy"),
+        lambda m: m.archive(first(m), "tidy"),
+        lambda m: m.restore(first(m)),
+        lambda m: m.forget(first(m)),
+        lambda m: m.undo("last"),
+        lambda m: m.update(first(m), "Deploys happen on Wednesdays."),
+        lambda m: m.relate([x.id for x in m.list(limit=2)]),
+        lambda m: m.edges(m.list()[0].id),
+        lambda m: m.learn(["talk"]),
+        lambda m: m.facts(past=True),
+        lambda m: m.timeline("Ana"),
+        lambda m: m.answer_sheet("Where does Ana live?"),
+        lambda m: m.entities(),
+        lambda m: m.entity("Ana"),
+        lambda m: m.alias("Ana", "Anna"),
+        lambda m: m.split_entity("Ana", "Anna"),
+        lambda m: m.merge_entities("Ana", "Anna"),
+        lambda m: m.summarize(),
+        lambda m: m.rates(),
+        lambda m: m.procedures(),
+        lambda m: m.backtest({"archive": {"cold_days": 1}}),
+        lambda m: m.verify(),
+        lambda m: m.review(),
+        lambda m: m.review_details(),
+        lambda m: m.settle(first(m)),
+        *(lambda m, name=name: getattr(m, name)(m.facts()[0].id) for name in ("confirm", "mute", "both", "same")),
+        lambda m: m.correct(m.facts()[0].id, "Tromsø"),
+        lambda m: m.answer(m.facts()[0].id, "confirm"),
+        lambda m: m.deny(m.facts()[0].id, "moved"),
+        lambda m: m.complete_task("t"),
+        lambda m: m.promote("s"),
+        lambda m: m.end_session("s"),
+        lambda m: m.consolidate("default"),
+        lambda m: m.decay(),
+        lambda m: m.sweep(dry_run=True),
+        lambda m: m.sweep(),
+        lambda m: m.forecast(90),
+        lambda m: m.fit(tokens=50),
+        lambda m: m.compression(),
+        lambda m: m.reembed(),
+        lambda m: m.optimize(),
+        lambda m: m.check(),
+        lambda m: m.repair(),
+        lambda m: m.compact(),
+        lambda m: m.namespaces(),
+        lambda m: m.stats(),
+        lambda m: m.alerts(),
+        lambda m: m.digest(),
+        lambda m: m.digest_details(profile="hermes"),
+        lambda m: m.history(),
+        lambda m: m.history(first(m)),
+        lambda m: m.erase([first(m)], reason="asked for"),
+        lambda m: m.create_token("reader", "team/*", actor="ana"),
+        lambda m: m.list_tokens(),
+        lambda m: m.revoke_token(m._found_token),
+        lambda m: m.get("no-such-id"),
+        lambda m: m.pin("no-such-id"),
+        lambda m: m.recall("x", limit=0, kinds=["rumour"]),
+        lambda m: m.remember("x", importance=2),
+        lambda m: m.undo("no-such-operation"),
+        lambda m: m.backtest({"archive": {"nothing": 1}}),
+        lambda m: m.recall("x", nothing=1),
+        lambda m: m.recall(),
+    ]
+
+
+def outcome(step, memory):
+    try:
+        return step(memory)
+    except (PerdureError, TypeError) as error:
+        return error
+
+
+def test_a_tour_over_the_service_is_the_tour_without_it(pair, monkeypatch):
+    local, remote = pair
+    called = set()
+    for verb in VERBS.values():
+        usual = getattr(RemoteMemory, verb.method.__name__)
+
+        def call(self, *args, _name=verb.name, _usual=usual, **named):
+            called.add(_name)
+            return _usual(self, *args, **named)
+
+        monkeypatch.setattr(RemoteMemory, verb.method.__name__, call)
+    refused = 0
+    for number, step in enumerate(steps()):
+        for memory in pair:
+            tokens = memory.list_tokens()
+            memory._found_token = tokens[-1].id
+        ours, theirs = outcome(step, local), outcome(step, remote)
+        assert type(theirs) is type(ours), (number, ours, theirs)
+        if isinstance(ours, Exception):
+            refused += 1
+            if isinstance(ours, PerdureError) and type(ours) is not NotFound:
+                assert (theirs.message, theirs.remedy, theirs.fault) == (ours.message, ours.remedy, ours.fault)
+            continue
+        if isinstance(ours, CompactResult):
+            continue  # the sizes of two stores
+        assert told(theirs) == told(ours), number
+        if not getattr(ours, "plans", ()) and type(ours).__name__ != "Verified":
+            assert theirs == ours, number
+    assert called == set(VERBS)
+    assert 6 <= refused <= 16  # the last steps are wrong on purpose, others find nothing to do
+
+
+def told(result):
+    if isinstance(result, list):
+        return [told(item) for item in result]
+    return result.to_dict() if hasattr(result, "to_dict") else result
+
+
+def test_its_methods_have_the_signatures_of_the_local_ones():
+    for verb in VERBS.values():
+        name = verb.method.__name__
+        assert inspect.signature(getattr(RemoteMemory, name)) == inspect.signature(getattr(perdure.Memory, name))
+        assert getattr(RemoteMemory, name).__doc__ == getattr(perdure.Memory, name).__doc__
+
+
+def test_what_a_service_does_not_offer_says_so(pair):
+    _, remote = pair
+    for ask in (
+        lambda: remote.policy,
+        lambda: remote.maintain("me"),
+        lambda: remote.apply_all([]),
+        lambda: remote.agent,
+    ):
+        with pytest.raises(InvalidInput, match="does not offer this"):
+            ask()
+
+
+def test_a_token_a_wrong_one_and_none():
+    with fixed() as memory, listening(memory) as url:
+        made = memory.create_token("reader", "team/a", actor="ana")
+        with perdure.connect(url, token=made.secret) as remote:
+            assert remote.list() == []
+            with pytest.raises(NotAllowed, match="needs a token with the role agent"):
+                remote.remember("x")
+        for token in (None, "perdure_wrong"):
+            with perdure.connect(url, token=token) as remote, pytest.raises(NotAllowed, match="token"):
+                remote.list()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "memory.example",
+        "ftp://localhost",
+        "http://",
+        "https://user:pw@host",
+        "http://memory.example",
+        "http://10.0.0.1",
+    ],
+)
+def test_a_url_that_is_none_or_sends_in_clear_is_refused(url):
+    with pytest.raises(InvalidInput):
+        perdure.connect(url, token="x")  # noqa: S106  # refused
+
+
+def test_a_service_that_is_gone_and_comes_back(pair):
+    with fixed() as memory:
+        with listening(memory) as url:
+            remote = perdure.connect(url)
+            assert remote.list() == []
+        with pytest.raises(StoreUnavailable, match="cannot be reached"):
+            remote.list()
+        remote.close()
+
+
+def test_what_is_no_service_is_told():
+    import http.server
+
+    class Other(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>")
+
+        def log_message(self, *_args):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Other) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        with perdure.connect(url) as remote, pytest.raises(StoreUnavailable, match="no service of Perdure"):
+            remote.list()
+        thread.join(30)
+
+
+def test_async_memories_of_both_kinds(pair):
+    async def story(memory):
+        wrapped = perdure.AsyncMemory(memory)
+        kept = await asyncio.gather(*(wrapped.remember(f"Server {n} listens on port {n}.") for n in range(8)))
+        assert len({k.id for k in kept}) == 8
+        assert len((await wrapped.recall("Which port does server 3 listen on?")).hits) >= 1
+        with pytest.raises(NotFound):
+            await wrapped.pin("no-such-id")
+
+    for memory in pair:
+        asyncio.run(story(memory))
+
+
+def test_threads_share_a_client(pair):
+    _, remote = pair
+    errors = []
+
+    def work(number):
+        try:
+            remote.remember(f"Item {number}.")
+            remote.list()
+        except PerdureError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert errors == []
+    assert len(remote.list()) == 8
