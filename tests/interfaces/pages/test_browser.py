@@ -141,6 +141,39 @@ def test_an_alert_appears_and_goes_without_a_reload(tab, memory, clock):
     expect(tab.get_by_text("Nothing needs attention.")).to_be_visible()
 
 
+def test_a_conflict_is_settled_from_both_sides_of_it(tab, memory, life):
+    tab.goto("/facts")
+    sides = tab.locator(".conflict .card")
+    expect(sides).to_have_count(2)
+    sides.filter(has_text="Monday").get_by_role("link", name="This is right").click()
+    tab.get_by_role("button", name="Still true").click()
+    expect(tab.get_by_role("status").filter(has_text="Done: confirm.")).to_be_visible()
+    assert [f.value for f in memory.facts("Gai Media")] == ["Monday"]
+    tab.get_by_role("button", name="Undo this").click()
+    expect(tab.get_by_role("status").filter(has_text="Undone")).to_be_visible()
+    assert {f.value for f in memory.facts("Gai Media")} == {"Friday", "Monday"}
+
+
+def test_the_slider_asks_again_as_of_another_day(tab, memory, life):
+    tab.goto("/search?q=Gai+Media+deliveries")
+    expect(tab.locator(".hit", has_text="Monday").first).to_be_visible()
+    tab.get_by_text("Filters and time").click()
+    tab.get_by_label("Days back from today").fill("102")
+    tab.wait_for_url("**as_of=2026-01-02*")
+    expect(tab.get_by_role("heading", name="as of 2026-01-02")).to_be_visible()
+    expect(tab.locator(".hit", has_text="Friday").first).to_be_visible()
+    expect(tab.locator(".hit", has_text="Monday")).to_have_count(0)
+
+
+def test_another_namespace_is_chosen_and_kept(tab, memory, life):
+    memory.remember("The team meets on Mondays.", namespace="team")
+    tab.goto("/search")
+    tab.get_by_label("Namespace").select_option("team")
+    expect(tab.get_by_text("The team meets on Mondays.")).to_be_visible()
+    tab.get_by_role("link", name="Overview").click()
+    expect(tab.get_by_text("1 note is in view")).to_be_visible()
+
+
 def test_a_memory_is_found_pinned_and_unpinned_by_keyboard_alone(tab, memory, life):
     tab.goto("/")
     tab.keyboard.press("Tab")

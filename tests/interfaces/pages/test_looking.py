@@ -117,6 +117,13 @@ def test_search_tells_why_a_memory_was_not_found(browser, known, memory):
     assert memory.why_not(known, "drink tea", limit=8).explanation in text
 
 
+def test_a_memory_that_is_unknown_is_no_answer_to_why_not(browser, known):
+    reply = browser.get("/search?q=deploys&why_not=abcdefg")
+    assert reply.status_code == 200
+    assert "1 answer" in words(reply)
+    assert "abcdefg" in words(reply)
+
+
 def test_a_memory_is_shown_with_its_signals_its_links_and_its_history(browser, memory, known):
     fact = memory.facts()[0]
     text = words(browser.get(f"/memory?id={fact.id}"))

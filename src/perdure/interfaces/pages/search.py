@@ -12,7 +12,7 @@ from perdure.interfaces.pages.plots import Bar, stacked
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Block, Line, Quote
 from perdure.interfaces.views.values import sum_of
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import Kind
 
 if TYPE_CHECKING:
@@ -114,9 +114,12 @@ def _ending(asked: Asked, found: Recall) -> list[Block]:
 
 
 def _absence(asked: Asked, question: str, filters: dict[str, Any]) -> object:
-    """Return why the memory that was named is not among the answers; None where none was named."""
+    """Return why the memory that was named is not among the answers, or why not that; None where none was named."""
     named = asked.query.get("why_not", "").strip()
     if not named:
         return None
     given = {name: filters[name] for name in ("limit", "tags", "include_archived") if name in filters}
-    return asked.memory.why_not(named, question, **given)
+    try:
+        return asked.memory.why_not(named, question, **given)
+    except (NotFound, InvalidInput) as error:
+        return f"{error.message} {error.remedy}"
