@@ -156,21 +156,19 @@ def related_memories(
         ctx: The store, and more.
         decisions: The operation that brings the facts in.
         told: Memories that say something of the same subjects and predicates.
-        facts: Ids of the facts; notes and messages near one of them follow, the nearest first.
+        facts: Ids of the facts; notes and messages near one of them that share words with it follow, the nearest first.
     """
-    cosines: dict[str, float] = {}
-    for fact in facts:
-        for other, cosine in decisions.neighbours.get(fact, ()):
-            if cosine >= _NEAR:
-                cosines[other] = max(cosine, cosines.get(other, 0.0))
-    near = sorted(cosines, key=lambda i: -cosines[i])
+    pairs = ((cosine, other, f) for f in facts for other, cosine in decisions.neighbours.get(f, ()) if cosine >= _NEAR)
+    near: dict[str, str] = {}
+    for _, other, fact in sorted(pairs, reverse=True):
+        near.setdefault(other, decisions.records[fact].content.text)
     ids = list(dict.fromkeys((*told, *near)))[: 3 * _MOST]
     found = ctx.store.get(decisions.namespace, ids) if ids else []
     shown = (
         r
         for r in found
         if (r.state.status, r.state.scope) == (Status.ACTIVE, Scope.LONG_TERM)
-        and (r.id in told or r.state.kind is not Kind.FACT)
+        and (r.id in told or (r.state.kind is not Kind.FACT and shared_words(r.content.text, near[r.id]) >= _SHARED))
     )
     return tuple(map(_related, islice(shown, _MOST)))
 
