@@ -1,7 +1,7 @@
 """How a file grows: a life of 200 messages a day, and what each part of the file holds for each message in the end.
 
-The clock is injected. Each day brings four sessions; every tenth message states something that can be learned; twenty
-questions are asked, and maintenance runs as its schedule says. ``--vectors`` gives each message a vector.
+The clock is injected. Each day brings four sessions; every tenth message states something that can be learned; one
+question is asked for ten messages, and maintenance runs in the evening. ``--vectors`` gives each message a vector.
 
     python benchmarks/growth.py [--days 365] [--messages 200] [--preset balanced ...] [--vectors] [--set KEY=VALUE ...]
 """
@@ -30,7 +30,8 @@ from perdure.records.vector import Space
 from report import say
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-SESSIONS, QUESTIONS = 4, 20
+SESSIONS = 4  # a day
+QUESTIONS = 0.1  # for each message
 PARTS = {
     "memory": "memories",
     "content": "memories",
@@ -100,13 +101,13 @@ def live(memory: perdure.Memory, clock: Clock, days: int, each: int) -> Iterator
         for session in range(SESSIONS):
             clock.now = START + timedelta(days=day, hours=8 + 3 * session)
             memory.ingest(messages(words, chance, each // SESSIONS), session=f"day-{day}-{session}")
-            for _ in range(QUESTIONS // SESSIONS):
+            for _ in range(round(QUESTIONS * each / SESSIONS)):
                 clock.now += timedelta(minutes=5)
                 found = memory.recall(f"What about {chance.choice(_NAMES)} and {words.texts(1)[0]}", limit=5)
                 if found.hits and chance.random() < 0.3:
                     memory.used([found.hits[0].memory.id], "helpful", recall_id=found.id)
-            clock.now += timedelta(hours=1)
-            memory.upkeep("growth", known=known)
+        clock.now += timedelta(hours=1)
+        memory.upkeep("growth", known=known)
         yield day
 
 

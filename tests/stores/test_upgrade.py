@@ -7,7 +7,7 @@ from contextlib import closing
 import apsw
 import pytest
 
-from conftest import START, Clock, HashEmbedder, opened, servers
+from conftest import START, Clock, HashEmbedder, on_a_file, opened, servers
 from perdure.compose import is_server, migrate
 from perdure.records.memory import Form
 from perdure.stores.statements import migrations
@@ -17,8 +17,21 @@ NEW_STATE = (
     *("strength", "level", "strength_ms", "stability", "difficulty", "form", "form_ms", "firm", "tokens", "decayed"),
     *("decayed_ms", "sort"),
 )
-LATER = (*NEW_STATE, "shown")
+LATER = (*NEW_STATE, "shown", "digests")
 POLICY = {"preset": "tiered", "embedder": {"model": "none"}}
+AT_BIRTH = ("recorded_ms", "anchor_ms", "tier_ms", "status_ms")
+WHOLE_BIRTHS = f"""UPDATE journal SET after = json_patch(
+  json_object('scope', 'long_term', 'tier', 'warm', 'status', 'active', 'pinned', json('false'), 'confidence', 1.0,
+    'uniqueness', 1.0, 'tags', json('[]'), 'op', operation,
+    {", ".join(f"'{name}', json_extract(after, '$.created_ms')" for name in AT_BIRTH)}), after)
+  WHERE target = 'memory' AND before IS NULL AND after IS NOT NULL"""
+"""Earlier versions wrote all columns of a birth."""
+WHOLE_BIRTHS_OF_SERVER = f"""UPDATE journal SET after = CAST(
+  jsonb_build_object('scope', 'long_term', 'tier', 'warm', 'status', 'active', 'pinned', false, 'confidence', 1.0,
+    'uniqueness', 1.0, 'tags', jsonb_build_array(), 'op', operation,
+    {", ".join(f"'{name}', CAST(after AS jsonb) -> 'created_ms'" for name in AT_BIRTH)}
+    ) || CAST(after AS jsonb) AS text)
+  WHERE target = 'memory' AND before IS NULL AND after IS NOT NULL"""
 
 
 def lived(place):
@@ -52,6 +65,7 @@ def old_file(source, target, schema=2):
             columns = ", ".join(c[1] for c in old.execute(f"PRAGMA main.table_info({table})"))
             old.execute(f"DELETE FROM main.{table}")
             old.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}")
+        old.execute(WHOLE_BIRTHS)
         paths = ", ".join(f"'$.{name}'" for name in LATER)
         old.execute(f"UPDATE journal SET before = json_remove(before, {paths}), after = json_remove(after, {paths})")
         old.execute("DETACH new")
@@ -72,6 +86,7 @@ def old_server(url):
         names = ", ".join(f"'{name}'" for name in LATER)
         cut = ", ".join(f"{c} = CAST(CAST({c} AS jsonb) - ARRAY[{names}] AS text)" for c in ("before", "after"))
         operator.execute("ALTER TABLE journal DISABLE ROW LEVEL SECURITY")
+        operator.execute(WHOLE_BIRTHS_OF_SERVER)
         operator.execute(f"UPDATE journal SET {cut}")
         operator.execute("ALTER TABLE journal ENABLE ROW LEVEL SECURITY")
         operator.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
@@ -145,3 +160,24 @@ def test_a_second_opening_changes_nothing(old):
     with opened(place, POLICY, Clock(now), HashEmbedder()) as memory:
         assert [memory.get(m.id).to_dict() for m in kept] == first
         assert memory.get(kept[0].id).created_at == START
+
+
+@on_a_file
+def test_births_as_earlier_versions_wrote_them_are_checked_and_trimmed(path):
+    (kept, _, _, now) = lived(path)
+    with closing(apsw.Connection(str(path))) as file:
+        file.execute(WHOLE_BIRTHS)
+        for name in ("strength_ms", "form_ms"):
+            file.execute(
+                f"UPDATE journal SET after = json_set(after, '$.{name}',"
+                f" coalesce(after ->> '{name}', after ->> 'created_ms')) WHERE target = 'memory' AND before IS NULL"
+            )
+        file.execute("UPDATE operation SET digest = NULL")  # they had other lines
+    clock = Clock(now)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        assert memory.check(full=True) == []
+        assert memory.history(kept[0].id)[0].after["tier"] == "warm"
+        clock.passes(days=100)
+        (run,) = [run for run in memory.upkeep("worker").runs if run.task == "trim"]
+        assert run.note.startswith(tuple("123456789"))
+        assert memory.check(full=True) == []

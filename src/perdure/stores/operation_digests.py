@@ -11,7 +11,7 @@ from perdure.records.plan import Row
 from perdure.stores.session import Session
 
 PAGE: Final = 200  # operations that are read at a time
-_COLUMNS: Final = (
+COLUMNS: Final = (
     *("number", "id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes", "digest", "actor"),
 )
 _LINE: Final = ("target", "id", "before", "after", "because")
@@ -43,7 +43,7 @@ def altered_operations(session: Session, after: int) -> tuple[list[Row], int, in
 
 def _with_digests(session: Session, page: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Row, int]]:
     """Yield operations, each with the digest that it should have."""
-    operations = [dict(zip(_COLUMNS, values, strict=True)) for values in page]
+    operations = [dict(zip(COLUMNS, values, strict=True)) for values in page]
     stored = session.rows("lines_of_operations", operations=[row["id"] for row in operations])
     lines = {
         operation: [dict(zip(_LINE, values, strict=True)) for _, *values in group]

@@ -10,7 +10,7 @@ from perdure.records.digests import DIGESTS, digest_of, metadata_digest
 from perdure.records.memory import Record
 from perdure.records.plan import Row, Target
 from perdure.stores.row_digest import ROW, row_digest, row_of
-from perdure.stores.rows import DEFAULTS, STATE_COLUMNS, decoded, document_text, is_trimmed, plain
+from perdure.stores.rows import DEFAULTS, STATE_COLUMNS, born, decoded, document_text, is_trimmed, plain
 
 _LATER: Final = {"strength_ms", "form_ms", "tokens"}
 """Columns that a migration filled for memories that were stored before; their lines do not say what with."""
@@ -35,9 +35,11 @@ class Expected:
     anchor: int | None = None  # digest of the row as it was when the last of its trimmed lines was written
     rewound: dict[str, Any] = field(default_factory=dict)  # column -> value then, of what has changed since
 
-    def play(self, target: str, before_text: str | None, after_text: str | None) -> None:
-        """Take in the next line of the journal: (kind of row, before, after)."""
+    def play(self, target: str, before_text: str | None, after_text: str | None, operation: str) -> None:
+        """Take in the next line of the journal: (kind of row, before, after, operation)."""
         before, after = decoded(before_text), decoded(after_text)
+        if target == Target.MEMORY and before is None and not is_trimmed(target, before, after):
+            after = born(after, operation)
         if before is None and after is None:
             self.erased = True
             if target == Target.MEMORY:  # whatever it changed, nobody knows it any more; the text never changes

@@ -41,6 +41,18 @@ _HELD, _FORM, _FIRM, _SORT, _ACCESSES = (
     STATE_COLUMNS.index(name) - 5 for name in ("held", "form", "firm", "sort", "access_count")
 )
 
+_BORN: Final[dict[str, Any]] = {
+    "scope": Scope.LONG_TERM.value,
+    "tier": Tier.WARM.value,
+    "status": Status.ACTIVE.value,
+    "pinned": False,
+    "confidence": 1.0,
+    "uniqueness": 1.0,
+    "tags": [],
+}
+_BORN_AT: Final = ("recorded_ms", "anchor_ms", "tier_ms", "status_ms", "strength_ms", "form_ms")
+"""What most memories are born with, at ``created_ms``: the line of a birth says only what differs."""
+
 MEMORY_COLUMNS: Final = (*STATE_COLUMNS, "session", "turn", "speaker", "op")
 
 _SPACES: Final = re.compile(r"\s+")
@@ -138,8 +150,10 @@ def entry_of(values: Sequence[Any]) -> Entry:
     """Return a line of a memory's journal from (operation id, operation, namespace, at, target, id, before, ...)."""
     try:
         op_id, operation, space, at, target, memory, before, after, because, policy = values
-        trimmed = is_trimmed(target, decoded(before), decoded(after))
-        images = (None, None) if trimmed else (_shown(before), _shown(after))
+        rows = decoded(before), decoded(after)
+        trimmed = is_trimmed(target, *rows)
+        whole = rows[0], born(rows[1], op_id) if target == Target.MEMORY and rows[0] is None else rows[1]
+        images = (None, None) if trimmed else (_shown(whole[0]), _shown(whole[1]))
         return Entry(op_id, operation, space, text_of(at), target, memory, *images, because, policy, trimmed)
     except UNREADABLE as error:
         raise unreadable("A line of the journal", error) from error
@@ -152,7 +166,7 @@ def change_of(values: Sequence[Any]) -> Change:
         images = (decoded(before), decoded(after))
         trimmed = is_trimmed(target, *images)
         if target == Target.MEMORY:
-            images = (_brought_up(images[0]), _brought_up(images[1]))
+            images = (_brought_up(images[0]), _brought_up(born(images[1]) if images[0] is None else images[1]))
         return Change(Target(target), identity, *images, because, trimmed)
     except UNREADABLE as error:
         raise unreadable(f"A line of the journal about {identity}", error) from error
@@ -164,6 +178,19 @@ def _brought_up(row: dict[str, Any] | None) -> dict[str, Any] | None:
         return row
     lately = {"strength_ms": row["anchor_ms"], "form_ms": row["created_ms"], "tokens": (len(row["text"]) + 3) // 4}
     return {**DEFAULTS, **lately, "shown": None, **row}
+
+
+def born(row: Row | None, operation: str | None = None) -> dict[str, Any] | None:
+    """Return what the line of a birth says with what it leaves out; lines of earlier versions leave nothing of it out.
+
+    Args:
+        row: The line's image.
+        operation: The operation that the line is of, if it is wanted in the row.
+    """
+    if row is None or DIGESTS not in row or "created_ms" not in row:
+        return None if row is None else dict(row)
+    known = {**_BORN, **dict.fromkeys(_BORN_AT, row["created_ms"])}
+    return {**known, **({} if operation is None else {"op": operation}), **row}
 
 
 def is_trimmed(target: str, before: Row | None, after: Row | None) -> bool:
@@ -180,8 +207,7 @@ def is_trimmed(target: str, before: Row | None, after: Row | None) -> bool:
     return target == Target.MEMORY and not row.keys() - {DIGESTS, "space"}
 
 
-def _shown(text: str | None) -> dict[str, Any] | None:
-    row = decoded(text)
+def _shown(row: Row | None) -> dict[str, Any] | None:
     return None if row is None else {k: v for k, v in row.items() if not isinstance(v, bytes) and k != DIGESTS}
 
 
@@ -221,7 +247,7 @@ def content_digest(text: str) -> int:
     return int.from_bytes(blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 
-def journal_form(change: Change, vector: bytes | None = None) -> tuple[str | None, str | None]:
+def journal_form(change: Change, operation: str, vector: bytes | None = None) -> tuple[str | None, str | None]:
     """Return a change's before and after as journal text.
 
     The line of an insert is brief, because the row itself holds the rest: it has digests of that. A delete keeps
@@ -229,17 +255,22 @@ def journal_form(change: Change, vector: bytes | None = None) -> tuple[str | Non
 
     Args:
         change: What is written.
+        operation: The id of the operation.
         vector: The int8 vector that an insert brings.
     """
-    return _encoded(change.before, brief=False), _encoded(_brief(change, vector), brief=change.before is None)
+    return _encoded(change.before, brief=False), _encoded(
+        _brief(change, operation, vector), brief=change.before is None
+    )
 
 
-def _brief(change: Change, vector: bytes | None) -> Row | None:
+def _brief(change: Change, operation: str, vector: bytes | None) -> Row | None:
     after = change.after
     if change.before is not None or after is None:
         return after
     if change.target is Target.MEMORY:
-        row = {k: v for k, v in after.items() if v is not None and k not in _UNJOURNALLED and v != DEFAULTS.get(k)}
+        known = {**DEFAULTS, **_BORN, **dict.fromkeys(_BORN_AT, after["created_ms"]), "op": operation}
+        row = {k: v for k, v in after.items() if v is not None and k not in _UNJOURNALLED and v != known.get(k)}
+        row = {k: v for k, v in row.items() if k != "tags" or list(v)}
         return {**row, DIGESTS: digests_of(after, vector)}
     if change.target is Target.VECTOR:
         return {"space": after["space"], DIGESTS: {"vector": digest_of(vector)}}

@@ -16,6 +16,7 @@ from perdure.records.instant import Instant
 from perdure.records.plan import Row, Target
 from perdure.records.trimmed import TrimmedPage
 from perdure.stores.checking import memory_faults
+from perdure.stores.operation_digests import COLUMNS
 from perdure.stores.reading import records
 from perdure.stores.row_digest import ROW, row_digest, row_of
 from perdure.stores.rows import decoded, document_text, is_trimmed
@@ -23,7 +24,6 @@ from perdure.stores.session import Session
 
 _OPERATIONS: Final = 200  # operations that are looked at in one transaction
 _LINES: Final = 400  # lines that are rewritten in it, or one operation with more
-_OPERATION: Final = ("number", "id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes", "digest")
 _LINE: Final = ("target", "id", "before", "after", "because")
 _EMPTY: Final = "{}"
 
@@ -79,7 +79,7 @@ def _next_operations(session: Session, until: Instant, after: str) -> list[Row]:
     chosen: list[Row] = []
     total = 0
     for values in rows:
-        row = dict(zip(_OPERATION, values, strict=True))
+        row = dict(zip(COLUMNS, values, strict=True))
         total += row["changes"]
         if row["at_ms"] >= until or (chosen and total > _LINES):
             break

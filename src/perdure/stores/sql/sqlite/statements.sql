@@ -415,7 +415,7 @@ WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AN
 
 -- name: lines_about
 -- kind: routed
-SELECT j.id, j.target, j.before, j.after FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
+SELECT j.id, j.target, j.before, j.after, j.operation FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
 WHERE j.namespace = :namespace AND j.id IN (SELECT value FROM json_each(:ids)) ORDER BY o.number, j.position;
 
 -- name: lines_of_operations
