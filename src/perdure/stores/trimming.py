@@ -12,18 +12,21 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from perdure.records.digests import DIGESTS, digest_of, operation_digest
+from perdure.records.document import Shelf
 from perdure.records.instant import Instant
+from perdure.records.memory import Record
 from perdure.records.plan import Row, Target
 from perdure.records.trimmed import TrimmedPage
-from perdure.stores.checking import memory_faults
+from perdure.stores.checking import by_id, memory_faults
 from perdure.stores.operation_digests import COLUMNS
 from perdure.stores.reading import records
+from perdure.stores.replay import Expected, wrong_columns
 from perdure.stores.row_digest import ROW, row_digest, row_of
 from perdure.stores.rows import decoded, document_text, is_trimmed
 from perdure.stores.session import Session
 
 _OPERATIONS: Final = 200  # operations that are looked at in one transaction
-_LINES: Final = 400  # lines that are rewritten in it, or one operation with more
+_LINES: Final = 200  # lines that are rewritten in it, or one operation with more
 _LINE: Final = ("target", "id", "before", "after", "because")
 _EMPTY: Final = "{}"
 
@@ -60,11 +63,12 @@ def trim_page(session: Session, namespace: str, until: Instant, after: str) -> T
     if not page:
         return TrimmedPage(after, end=True)
     lines = _lines(session, [row["id"] for row in page])
+    told = _Told.read(session, namespace, [line for some in lines.values() for line in some])
+    damaged = told.damaged() | _damaged_facts(session, namespace, lines)
     wrong = {row["id"] for row in page if row["digest"] not in (None, operation_digest(row, _rows(lines, row["id"])))}
-    damaged = _damaged(session, namespace, lines)
     wrong |= {line.operation for some in lines.values() for line in some if line.row["id"] in damaged}
     chosen = {row["id"] for row in page if row["id"] not in wrong}
-    anchors = _anchors(session, namespace, chosen, lines)
+    anchors = told.anchors(chosen)
     done = 0
     for row in page:
         if row["id"] in chosen and _rewrite(session, row, lines.get(row["id"], []), anchors):
@@ -100,32 +104,58 @@ def _rows(lines: Mapping[str, Sequence[_Line]], operation: str) -> list[Row]:
     return [line.row for line in lines.get(operation, ())]
 
 
-def _damaged(session: Session, namespace: str, lines: Mapping[str, Sequence[_Line]]) -> set[str | None]:
-    ids = list(dict.fromkeys(line.row["id"] for some in lines.values() for line in some))
-    return {fault.id for fault in memory_faults(session, namespace, ids)}
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The memories that some lines are about: as they are stored, and all that the journal says of them."""
+
+    rows: Mapping[str, dict[str, Any]]  # memory -> its columns
+    stored: Mapping[str, Record]
+    stories: Mapping[str, Sequence[tuple[Any, ...]]]  # memory -> its lines: (operation, position, before, after)
+
+    @classmethod
+    def read(cls, session: Session, namespace: str, lines: Sequence[_Line]) -> _Told:
+        """Read what is needed to trim some lines."""
+        told = [line for line in lines if line.row["target"] == Target.MEMORY and not line.trimmed]
+        ids = list(dict.fromkeys(line.row["id"] for line in told))
+        if not ids:
+            return cls({}, {}, {})
+        keys = dict(session.rows("keys_of", ids=ids))
+        stored = {r.id: r for r in records(session, namespace, ids)}
+        stories: dict[str, list[tuple[Any, ...]]] = {}
+        for identity, *values in session.rows("story_of", ids=ids):
+            stories.setdefault(identity, []).append(tuple(values))
+        return cls({i: row_of(r, keys.get(i)) for i, r in stored.items()}, stored, stories)
+
+    def damaged(self) -> set[str]:
+        """Return the memories whose rows are not what the journal says: a digest of them would cover that up."""
+        return {identity for identity, story in self.stories.items() if not self._is_sound(identity, story)}
+
+    def _is_sound(self, identity: str, story: Sequence[tuple[Any, ...]]) -> bool:
+        expected, record = Expected(), self.stored.get(identity)
+        for operation, _, before, after in story:
+            expected.play(Target.MEMORY, before, after, operation)
+        if record is None:
+            return not expected.there or expected.erased
+        return expected.there and not wrong_columns(expected, record, "", None, self.rows[identity]["key"])
+
+    def anchors(self, chosen: set[str]) -> dict[tuple[str, int], int]:
+        """Return (operation, position) -> the digest of the row then, for the last trimmed line about each memory."""
+        found = (_anchor(self.rows.get(identity), story, chosen) for identity, story in self.stories.items())
+        return dict(anchor for anchor in found if anchor is not None)
 
 
-def _anchors(
-    session: Session, namespace: str, chosen: set[str], lines: Mapping[str, Sequence[_Line]]
-) -> dict[tuple[str, int], int]:
-    """Return (operation, position) -> the digest of the row then, for the last trimmed line about each memory."""
-    ids = list(
-        dict.fromkeys(
-            line.row["id"]
-            for operation in chosen
-            for line in lines.get(operation, ())
-            if line.row["target"] == Target.MEMORY and not line.trimmed
-        )
-    )
-    if not ids:
-        return {}
-    keys = dict(session.rows("keys_of", ids=ids))
-    now = {r.id: row_of(r, keys.get(r.id)) for r in records(session, namespace, ids)}
-    story: dict[str, list[tuple[Any, ...]]] = {}
-    for values in session.rows("story_of", ids=ids):
-        story.setdefault(values[0], []).append(values[1:])
-    found = {identity: _anchor(now.get(identity), told, chosen) for identity, told in story.items()}
-    return {place: digest for anchor in found.values() if anchor is not None for place, digest in [anchor]}
+def _damaged_facts(session: Session, namespace: str, lines: Mapping[str, Sequence[_Line]]) -> set[str | None]:
+    """Return the facts whose documents are not what the journal says: its images are what repairs them."""
+    last: dict[tuple[str, str, str], str | None] = {}
+    for line in (line for some in lines.values() for line in some):
+        before, after = line.sides
+        row = after or before
+        if line.row["target"] == Target.DOCUMENT and row and "data" in row and row["shelf"] == Shelf.FACT:
+            last[line.row["id"], row["shelf"], row["name"]] = None if after is None else document_text(after)
+    stored = by_id(session.rows("documents_at", ids=list({identity for identity, _, _ in last})))
+    # Those that have changed since differ from these lines, and have later ones.
+    other = {i for (i, shelf, name), text in last.items() if stored.get(i, {}).get((shelf, name)) != text}
+    return {fault.id for fault in memory_faults(session, namespace, sorted(other)) if fault.part == "document"}
 
 
 def _anchor(

@@ -8,8 +8,8 @@ from typing import Final
 from perdure.operations.ports import Context
 from perdure.records.instant import DAY_MS
 
-_PAGES: Final = 1000
-"""Transactions of one run, each of at most 200 operations or some 400 lines; the rest goes the next day."""
+_PAGES: Final = 2000
+"""Transactions of one run, each of at most 200 operations or some 200 lines; the rest goes the next day."""
 
 
 @dataclass(frozen=True, slots=True)
