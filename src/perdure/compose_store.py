@@ -207,17 +207,9 @@ def import_lines(
     redact: bool = True,
     progress: Progress | None = None,
 ) -> Moved:
-    """Bring an export into a store, checked whole before anything is written. See ``perdure.operations.import_export``.
+    """Bring an export into a store, checked whole before anything is written: see ``perdure.operations.import_export``.
 
-    Args:
-        lines: Gives the export; it is read several times.
-        url: As for ``open``.
-        policy: Its limits hold for the rows, and it says which secrets are replaced.
-        now: What says that it is from later is refused.
-        namespace: Only this one.
-        partial: Take the complete part of an export that was cut short.
-        redact: Replace secrets, as the policy says.
-        progress: Told (done, total).
+    ``url`` is as for ``open``; the limits of ``policy`` hold for the rows, and it says which secrets are replaced.
     """
     chosen: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress}
     chosen |= {"policy": policy if redact else None, "limits": policy, "now": now}

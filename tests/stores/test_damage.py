@@ -8,8 +8,10 @@ from contextlib import closing
 import apsw
 import pytest
 
-from conftest import HashEmbedder, on_a_file, opened, servers
+from conftest import STORES, HashEmbedder, on_a_file, opened, servers
 from perdure.compose import backup, is_server
+from perdure.stores.postgres.expected_schema import new_schema, schema_of
+from perdure.stores.statements import registry
 
 POLICY = {"preset": "facts", "embedder": {"model": "none"}}
 
@@ -143,6 +145,127 @@ def test_a_whole_check_compares_the_index_of_words_with_the_texts(path, clock):
     lived(path, clock)
     run_by_hand(path, "UPDATE words SET text = 'other words', place = 'n' WHERE rowid = 1")
     assert any("keyword index" in fault for fault in faults(path, clock))
+
+
+on_a_server = pytest.mark.parametrize("store", STORES[1:2], indirect=True)
+
+SERVER_SCHEMAS = {
+    "a trigger that eats writes": (
+        (
+            "CREATE FUNCTION eat() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;"
+            " CREATE TRIGGER eat BEFORE INSERT ON link FOR EACH ROW EXECUTE FUNCTION eat()"
+        ),
+        "The trigger link.eat is not Perdure's.",
+    ),
+    "a rule that eats writes": (
+        "CREATE RULE eat AS ON INSERT TO link DO INSTEAD NOTHING",
+        "The rule link.eat is not Perdure's.",
+    ),
+    "a dropped policy": ("DROP POLICY one_namespace ON memory", "The policy memory.one_namespace is missing."),
+    "a policy that lets all through": (
+        "ALTER POLICY one_namespace ON memory USING (true)",
+        "The policy memory.one_namespace is not as Perdure made it.",
+    ),
+    "a policy more": (
+        "CREATE POLICY all_of_it ON content USING (true)",
+        "The policy content.all_of_it is not Perdure's.",
+    ),
+    "no row-level security": (
+        "ALTER TABLE memory DISABLE ROW LEVEL SECURITY",
+        "The table memory is not as Perdure made it.",
+    ),
+    "row-level security that spares the owner": (
+        "ALTER TABLE memory NO FORCE ROW LEVEL SECURITY",
+        "The table memory is not as Perdure made it.",
+    ),
+    "a missing index": ("DROP INDEX journal_memory", "The index journal.journal_memory is missing."),
+    "an index that refuses rows": (
+        "CREATE UNIQUE INDEX one_text ON content (namespace, md5(text))",
+        "The index content.one_text is not Perdure's.",
+    ),
+}
+REPORTED = {
+    "a column more": ("ALTER TABLE memory ADD COLUMN odd text", "The column memory.odd is not Perdure's."),
+    "a constraint that refuses rows": (
+        "ALTER TABLE link ADD CONSTRAINT light CHECK (weight < 2)",
+        "The constraint link.light is not Perdure's.",
+    ),
+    "a function in the place of PostgreSQL's own": (
+        "CREATE FUNCTION starts_with(text, varchar) RETURNS boolean LANGUAGE sql AS 'SELECT true'",
+        "The function starts_with(text, character varying) is not Perdure's.",
+    ),
+}
+
+
+@on_a_server
+@pytest.mark.parametrize("name", [*SERVER_SCHEMAS, *REPORTED])
+def test_a_check_compares_a_servers_schema_with_that_of_a_new_store(path, clock, name):
+    lived(path, clock)
+    assert faults(path, clock, full=False) == []
+    sql, told = {**SERVER_SCHEMAS, **REPORTED}[name]
+    run_by_hand(path, sql)
+    found = faults(path, clock, full=False)
+    assert found[0] == told
+    assert len(found) == 1 or "policy" in name  # what a lost policy hides seems lost
+
+
+@on_a_server
+@pytest.mark.parametrize("name", SERVER_SCHEMAS)
+def test_a_repair_restores_a_servers_schema(path, clock, name):
+    lived(path, clock)
+    sql, told = SERVER_SCHEMAS[name]
+    run_by_hand(path, sql)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        shown = memory.repair()
+        assert shown.faults[0] == told
+        assert memory.check()[0] == told
+        done = memory.repair(dry_run=False)
+        assert (done.left, done.operations) == ((), ())
+        assert memory.check(full=True) == []
+
+
+@on_a_server
+def test_tables_and_indexes_of_others_may_stand_beside_a_servers(path, clock):
+    lived(path, clock)
+    run_by_hand(path, "CREATE TABLE notes (id bigint PRIMARY KEY, text text); CREATE INDEX notes_text ON notes (text)")
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        memory._context.store.optimize("default", 0, 1)  # builds an index for approximate search
+    assert faults(path, clock) == []
+
+
+WORDS = {
+    "a word that is gone": "DELETE FROM posting WHERE term LIKE 'zebra%'",
+    "a word that nobody said": "UPDATE posting SET term = 'horse' WHERE term LIKE 'zebra%'",
+    "a word said more often": "UPDATE posting SET entries[1] = entries[1] + (1 << 24) WHERE term LIKE 'zebra%'",
+    "another length": "UPDATE posting SET entries[1] = entries[1] + 1 WHERE term LIKE 'zebra%'",
+    "a word of another memory": (
+        "UPDATE posting SET entries[1] = entries[1] + (CAST(900 AS bigint) << 40) WHERE term LIKE 'zebra%'"
+    ),
+}
+
+
+@on_a_server
+@pytest.mark.parametrize("name", WORDS)
+def test_a_whole_check_compares_a_servers_index_of_words_with_the_texts(path, clock, name):
+    lived(path, clock)
+    assert run_by_hand(path, WORDS[name]) > 0
+    assert any("index of words" in fault for fault in faults(path, clock))
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        assert memory.repair(dry_run=False).left == ()
+        assert memory.recall("zebra").hits[0].memory.content == "zebra stripes"
+        memory.remember("and a zebra more")
+        assert memory.check(full=True) == []
+
+
+@on_a_server
+def test_a_new_stores_schema_is_what_the_migrations_make(path):
+    rows = run_query(path, registry("postgres")["schema"].sql)
+    assert schema_of(rows) == new_schema(), "run tests/stores/write_schema.py"
+
+
+def run_query(path, sql):
+    with servers().reader(path) as connection:
+        return connection.execute(sql).fetchall()
 
 
 # --- repair

@@ -113,6 +113,7 @@ def known(alice):
         "lowest": "0",
         "beyond": "z",
         "limit": 10,
+        "until_row": 10,
         "living": ["alice"],
         "pattern": "%",
         "after": "",

@@ -29,16 +29,18 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
         dry_run: Only say it.
     """
     faults = ctx.store.check(WHOLE)
-    trusted = [fault for fault in faults if not _in_damaged_journal(fault, faults)]
-    plans = [plan for plan in _plans(ctx, _damaged(trusted), copy) if plan.changes]
     derived = any(_is_derived(fault) for fault in faults)
+    present = faults
+    if derived and not dry_run:  # first of all: a foreign trigger acts on repairs, and a lost policy hides rows
+        ctx.store.rebuild()
+        present = ctx.store.check(WHOLE)
+    trusted = [fault for fault in present if not _in_damaged_journal(fault, present)]
+    plans = [plan for plan in _plans(ctx, _damaged(trusted), copy) if plan.changes]
     repairs = [text for plan in plans for text in _described(plan)] + ([_REBUILT] if derived else [])
     if dry_run:
         known = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
         left = [f for f in faults if not _is_derived(f) and (f.namespace, f.id) not in known]
         return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(left))
-    if derived:  # first of all: what a foreign trigger does it would do to the repairs, too
-        ctx.store.rebuild()
     for plan in plans:
         ctx.store.apply(plan)
     if derived and plans:

@@ -7,13 +7,17 @@ from typing import Final
 
 from perdure.records.damage import CheckScope, Fault
 from perdure.stores.checking import broken_rules, journal_faults
-from perdure.stores.postgres.schema import SchemaStatus
+from perdure.stores.postgres.rebuilding import schema_faults, word_faults
+from perdure.stores.postgres.schema import SchemaStatus, newest
 from perdure.stores.postgres.server import Server
+from perdure.stores.words import Stemmer
 
 OWN_RULES: Final = {"wrong_word_counts": "namespaces with wrong word counts"}
 
 
-def find_faults(server: Server, schema: SchemaStatus, namespaces: Iterable[str], scope: CheckScope) -> Iterator[Fault]:
+def find_faults(
+    server: Server, schema: SchemaStatus, namespaces: Iterable[str], scope: CheckScope, stemmer: Stemmer
+) -> Iterator[Fault]:
     """Yield what is wrong.
 
     Args:
@@ -21,7 +25,10 @@ def find_faults(server: Server, schema: SchemaStatus, namespaces: Iterable[str],
         schema: What is known of its schema.
         namespaces: Those that are compared with their journals.
         scope: How much of them.
+        stemmer: Splits texts for the index of words.
     """
+    if schema.version == newest():  # a later one is its own version's to compare
+        yield from schema_faults(server.address)
     if schema.unfenced:
         message = "The role bypasses row-level security: use one that is not a superuser and has no BYPASSRLS."
         yield Fault("schema", message)
@@ -32,5 +39,7 @@ def find_faults(server: Server, schema: SchemaStatus, namespaces: Iterable[str],
     yield from broken_rules(count, OWN_RULES)
     for namespace in namespaces:
         yield from journal_faults(server.read, namespace, scope)
+        if scope.whole:
+            yield from word_faults(server, namespace, stemmer)
     for node in server.unreachable:
         yield Fault("server", f"The node {node} of the cluster cannot be reached; it was not checked.")

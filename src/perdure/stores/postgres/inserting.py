@@ -77,17 +77,22 @@ def insert_memories(
     tags = [(tag, row) for row, a in zip(numbers, afters, strict=True) for tag in dict.fromkeys(a["tags"])]
     if tags:
         session.run("insert_tag", tag=[t for t, _ in tags], row=[r for _, r in tags])
-    lines = postings(numbers[0], [documents[c.id] for c in changes])
-    if lines:
-        ends = list(accumulate(map(len, lines.values())))
-        session.run(
-            "insert_posting",
-            term=[term for term, _ in lines],
-            first=[first for _, first in lines],
-            start=[1, *(end + 1 for end in ends[:-1])],
-            stop=ends,
-            entries=list(chain.from_iterable(lines.values())),
-        )
+    insert_postings(session, postings(numbers[0], [documents[c.id] for c in changes]))
+
+
+def insert_postings(session: PostgresSession, lines: Mapping[tuple[str, int], list[int]]) -> None:
+    """Insert lines of the index of words: (term, first row) -> entries."""
+    if not lines:
+        return
+    ends = list(accumulate(map(len, lines.values())))
+    session.run(
+        "insert_posting",
+        term=[term for term, _ in lines],
+        first=[first for _, first in lines],
+        start=[1, *(end + 1 for end in ends[:-1])],
+        stop=ends,
+        entries=list(chain.from_iterable(lines.values())),
+    )
 
 
 def _insert_content(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
@@ -49,8 +49,13 @@ def postings(first: int, documents: Sequence[IndexedText]) -> dict[tuple[str, in
 
     A line holds at most SPAN memories; lines of different calls never meet, because rows are given out once.
     """
+    return numbered_postings(first, enumerate(documents, first))
+
+
+def numbered_postings(first: int, documents: Iterable[tuple[int, IndexedText]]) -> dict[tuple[str, int], list[int]]:
+    """Return the same for memories with their rows, in order, none before ``first``."""
     lines: dict[tuple[str, int], list[int]] = {}
-    for row, document in enumerate(documents, first):
+    for row, document in documents:
         line = first + (row - first) // SPAN * SPAN
         place = (row - line) << 40 | document.length
         for term, times in document.times.items():
@@ -61,3 +66,17 @@ def postings(first: int, documents: Sequence[IndexedText]) -> dict[tuple[str, in
             else:
                 lines[key] = [entry]
     return lines
+
+
+def entries_of(document: IndexedText) -> dict[str, int]:
+    """Return term -> what an entry says of a memory besides where it is."""
+    return {t: min(_MOST_TIMES, n) << 24 | document.length for t, n in document.times.items()}
+
+
+def rows_in(first: int, entries: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yield (row, what is said of it) of a line of postings."""
+    for entry in entries:
+        yield first + (entry >> 40), entry & _SAID
+
+
+_SAID: Final = (1 << 40) - 1

@@ -26,6 +26,7 @@ from perdure.stores.postgres.approximate import build_index
 from perdure.stores.postgres.checking import find_faults
 from perdure.stores.postgres.faults import node_unavailable
 from perdure.stores.postgres.purging import purge, vacuum
+from perdure.stores.postgres.rebuilding import rebuild, restore_schema
 from perdure.stores.postgres.schema import SchemaStatus, check_schema
 from perdure.stores.postgres.searching import PostgresSearch
 from perdure.stores.postgres.server import Address, PostgresSession, Server
@@ -169,11 +170,13 @@ class PostgresStore(SqlStore):
         """Return what is wrong with the server's tables, or with one namespace; empty for sound ones."""
         if namespace is not None:
             return list(journal_faults(self._server.read, namespace, scope))
-        return list(find_faults(self._server, self.schema, self.namespaces(), scope))
+        return list(find_faults(self._server, self.schema, self.namespaces(), scope, self._stemmer))
 
     def rebuild(self) -> bool:
-        """Return False: an operator rebuilds a server's indexes."""
-        return False
+        """Make indexes of words and counts anew, after what is missing of the schema, or acts on it and is not ours."""
+        restore_schema(self.address)
+        rebuild(self._server, self.namespaces(), self._stemmer)
+        return True
 
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:  # noqa: ARG002  # the protocol's
         """Vacuum the tables, and search them for passages of the erased texts."""

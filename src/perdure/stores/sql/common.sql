@@ -555,3 +555,22 @@ SELECT 'recall', namespace, id FROM recall_log WHERE query LIKE :pattern ESCAPE 
 UNION
 SELECT 'note of operation', namespace, id FROM operation WHERE note LIKE :pattern ESCAPE '!'
 ORDER BY 1, 2, 3 LIMIT 20;
+
+-- name: clear_orphan_contents
+-- kind: routed
+DELETE FROM content WHERE namespace = :namespace
+  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = content.row);
+
+-- name: clear_orphan_accesses
+-- kind: routed
+DELETE FROM access WHERE namespace = :namespace
+  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.id = access.id);
+
+-- name: clear_orphan_keys
+-- kind: routed
+DELETE FROM idempotency WHERE namespace = :namespace
+  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.id = idempotency.id);
+
+-- name: clear_tags
+-- kind: routed
+DELETE FROM tag WHERE namespace = :namespace;

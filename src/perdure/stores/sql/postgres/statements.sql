@@ -667,3 +667,84 @@ SELECT count(*) FROM embedding WHERE namespace = :namespace;
 -- name: copies_of_server
 -- kind: admin
 SELECT (SELECT count(*) FROM pg_stat_replication), current_setting('archive_mode');
+
+-- --- the schema, and the index of words against the texts: what a whole check reads, and what makes them anew
+
+-- What a table is and has, as (what, name, how it is). Of functions only those that take the name of one of PostgreSQL's own.
+-- name: schema
+-- kind: admin
+SELECT 'table' AS what, c.relname AS name, concat_ws(' ', c.relkind, c.relrowsecurity, c.relforcerowsecurity) AS body
+FROM pg_class AS c WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+UNION ALL
+SELECT 'column', concat(c.relname, '.', a.attname), concat_ws(' ', format_type(a.atttypid, a.atttypmod), a.attnotnull,
+  a.attgenerated, pg_get_expr(d.adbin, d.adrelid))
+FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
+WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relkind IN ('r', 'p')
+UNION ALL
+SELECT 'index', concat(t.relname, '.', c.relname), concat_ws(' ', i.indisunique, i.indisvalid, i.indisready,
+  (SELECT string_agg(pg_get_indexdef(i.indexrelid, k, true), ', ' ORDER BY k) FROM generate_series(1, i.indnatts) AS k),
+  pg_get_expr(i.indpred, i.indrelid))
+FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_class AS t ON t.oid = i.indrelid
+WHERE c.relnamespace = CAST(current_schema() AS regnamespace)
+UNION ALL
+SELECT 'policy', concat(c.relname, '.', p.polname), concat_ws(' ', p.polcmd, p.polpermissive, p.polroles,
+  pg_get_expr(p.polqual, p.polrelid), 'check', pg_get_expr(p.polwithcheck, p.polrelid))
+FROM pg_policy AS p JOIN pg_class AS c ON c.oid = p.polrelid WHERE c.relnamespace = CAST(current_schema() AS regnamespace)
+UNION ALL
+SELECT 'trigger', concat(c.relname, '.', t.tgname), ''
+FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
+WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND NOT t.tgisinternal
+UNION ALL
+SELECT 'rule', concat(c.relname, '.', r.rulename), ''
+FROM pg_rewrite AS r JOIN pg_class AS c ON c.oid = r.ev_class
+WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND r.rulename <> '_RETURN'
+UNION ALL
+SELECT 'constraint', concat(c.relname, '.', k.conname), concat(k.contype)
+FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid
+WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND k.contype IN ('c', 'f', 'x')
+UNION ALL
+SELECT 'function', concat(f.proname, '(', pg_get_function_identity_arguments(f.oid), ')'), ''
+FROM pg_proc AS f WHERE f.pronamespace = CAST(current_schema() AS regnamespace)
+  AND f.proname IN (SELECT o.proname FROM pg_proc AS o WHERE o.pronamespace = CAST('pg_catalog' AS regnamespace))
+  AND NOT EXISTS (SELECT 1 FROM pg_depend AS e WHERE e.objid = f.oid AND e.deptype = 'e');
+
+-- name: texts_after
+-- kind: routed
+SELECT m.row, m.id, c.text, c.packed, m.speaker
+FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
+WHERE m.namespace = :namespace AND m.row > :row_after ORDER BY m.row LIMIT :limit;
+
+-- A line of postings holds rows from `first` on.
+-- name: postings_between
+-- kind: routed
+SELECT p.term, p.first, p.entries FROM posting AS p
+WHERE p.namespace = :namespace AND p.first > CAST(:row_after AS bigint) - :span AND p.first <= CAST(:until_row AS bigint);
+
+-- name: clear_postings
+-- kind: routed
+DELETE FROM posting WHERE namespace = :namespace;
+
+-- name: fill_tags
+-- kind: routed
+INSERT INTO tag (namespace, tag, row)
+SELECT c.namespace, t.tag, c.row FROM content AS c CROSS JOIN LATERAL unnest(c.tags) AS t(tag) WHERE c.namespace = :namespace;
+
+-- name: renew_lengths
+-- kind: routed
+UPDATE content AS c SET length = i.length
+FROM unnest(CAST(:row AS bigint[]), CAST(:length AS integer[])) AS i(row, length)
+WHERE c.namespace = :namespace AND c.row = i.row AND c.length <> i.length;
+
+-- name: recount
+-- kind: routed
+UPDATE namespace AS n SET
+  documents = (SELECT count(*) FROM content AS c WHERE c.namespace = n.namespace),
+  length = (SELECT coalesce(sum(c.length), 0) FROM content AS c WHERE c.namespace = n.namespace),
+  vectors = (SELECT count(*) FROM embedding AS v WHERE v.namespace = n.namespace)
+WHERE n.namespace = :namespace;
+
+-- name: clear_orphan_vectors
+-- kind: routed
+DELETE FROM embedding WHERE namespace = :namespace
+  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = embedding.row);

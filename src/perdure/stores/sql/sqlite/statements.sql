@@ -472,10 +472,6 @@ DROP TABLE IF EXISTS words;
 -- kind: admin
 DROP TABLE IF EXISTS vocabulary;
 
--- name: clear_tags
--- kind: routed
-DELETE FROM tag WHERE namespace = :namespace;
-
 -- name: fill_tags
 -- kind: routed
 INSERT INTO tag (namespace, tag, row)
@@ -494,25 +490,10 @@ DELETE FROM cell_map WHERE namespace = :namespace;
 UPDATE namespace SET packed = 0, vectors = (SELECT count(*) FROM vector AS v WHERE v.namespace = :namespace)
 WHERE namespace = :namespace;
 
--- name: clear_orphan_contents
--- kind: routed
-DELETE FROM content WHERE namespace = :namespace
-  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = content.row);
-
 -- name: clear_orphan_vectors
 -- kind: routed
 DELETE FROM vector WHERE namespace = :namespace
   AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = vector.row);
-
--- name: clear_orphan_accesses
--- kind: routed
-DELETE FROM access WHERE namespace = :namespace
-  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.id = access.id);
-
--- name: clear_orphan_keys
--- kind: routed
-DELETE FROM idempotency WHERE namespace = :namespace
-  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.id = idempotency.id);
 
 -- name: texts_with_rows
 -- kind: fan-out

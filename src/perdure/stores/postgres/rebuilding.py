@@ -1,0 +1,123 @@
+"""Making anew what a server derives from its rows: the indexes of words and tags, counts, the schema around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Final
+
+import psycopg
+
+from perdure.records.damage import Fault
+from perdure.records.errors import StoreDenied
+from perdure.stores.packing import unpacked
+from perdure.stores.postgres.address import Address
+from perdure.stores.postgres.distribution import is_distributed
+from perdure.stores.postgres.expected_schema import differences, remedies, schema_of
+from perdure.stores.postgres.faults import plain, translated
+from perdure.stores.postgres.inserting import insert_postings
+from perdure.stores.postgres.postings import SPAN, IndexedText, document_of, entries_of, numbered_postings, rows_in
+from perdure.stores.postgres.server import PostgresSession, Server, connect
+from perdure.stores.rows import UNREADABLE
+from perdure.stores.statements import registry
+from perdure.stores.words import Stemmer
+
+PAGE: Final = 5000  # memories whose words are compared on one view of the store
+_ORPHANS: Final = ("contents", "vectors", "accesses", "keys")
+
+
+def schema_faults(address: Address) -> list[Fault]:
+    """Return where the schema of a server differs from a new store's."""
+    with connect(address) as connection:
+        try:
+            return _differences(connection)
+        except psycopg.Error as error:
+            raise translated(error) from error
+
+
+def _differences(connection: psycopg.Connection[tuple[object, ...]]) -> list[Fault]:
+    rows = connection.execute(registry("postgres")["schema"].sql).fetchall()
+    found = schema_of((str(what), str(name), str(body)) for what, name, body in rows)
+    return list(differences(found, distributed=is_distributed(connection)))
+
+
+def restore_schema(address: Address) -> None:
+    """Drop what acts on our tables and is not ours, and make anew what is missing; needs the tables' owner.
+
+    Raises:
+        StoreDenied: The role does not own the tables.
+    """
+    with connect(address) as connection:
+        try:
+            with connection.transaction():
+                found = _differences(connection)
+                for statement in remedies(found, distributed=is_distributed(connection)):
+                    connection.execute(statement.encode())
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise StoreDenied(
+                f"The role may not change the tables ({plain(error)}).", remedy="Run repair as the tables' owner."
+            ) from error
+        except psycopg.Error as error:
+            raise translated(error) from error
+
+
+def rebuild(server: Server, namespaces: Iterable[str], stemmer: Stemmer) -> None:
+    """Make the indexes of words and tags and the counts of some namespaces anew, each in one transaction."""
+    for namespace in namespaces:
+        server.write(namespace, lambda session, _: _rebuild(session, stemmer))
+
+
+def _rebuild(session: PostgresSession, stemmer: Stemmer) -> None:
+    for name in (*(f"clear_orphan_{name}" for name in _ORPHANS), "clear_tags", "fill_tags", "clear_postings"):
+        session.run(name)
+    for page in _pages(session, stemmer):
+        insert_postings(session, numbered_postings(page[0][0], [(row, document) for row, _, document in page]))
+        session.run("renew_lengths", row=[row for row, *_ in page], length=[document.length for *_, document in page])
+    session.run("recount")
+
+
+def _pages(session: PostgresSession, stemmer: Stemmer) -> Iterator[list[tuple[int, str, IndexedText]]]:
+    after = -1
+    while page := _texts(session, stemmer, after):
+        yield page
+        after = page[-1][0]
+
+
+def _texts(session: PostgresSession, stemmer: Stemmer, after: int) -> list[tuple[int, str, IndexedText]]:
+    """Return the next memories: (row, id, words)."""
+    found = []
+    for row, identity, text, packed, speaker in session.rows("texts_after", row_after=after, limit=PAGE):
+        try:
+            words = unpacked(text, packed)
+        except UNREADABLE:
+            words = ""  # another fault says so
+        found.append((int(row), str(identity), document_of({"text": words, "speaker": speaker}, stemmer)))
+    return found
+
+
+def word_faults(server: Server, namespace: str, stemmer: Stemmer) -> Iterator[Fault]:
+    """Yield the memories of which the index of words does not say what their texts do."""
+    after: int | None = -1
+    while after is not None:
+        faults, after = server.read(namespace, partial(_word_faults, namespace=namespace, stemmer=stemmer, after=after))
+        yield from faults
+
+
+def _word_faults(
+    session: PostgresSession, namespace: str, stemmer: Stemmer, after: int
+) -> tuple[list[Fault], int | None]:
+    page = _texts(session, stemmer, after)
+    last = page[-1][0] if len(page) == PAGE else 2**62
+    expected = {row: entries_of(document) for row, _, document in page}
+    found: dict[int, dict[str, int]] = {row: {} for row in expected}
+    for term, first, entries in session.rows("postings_between", row_after=after, until_row=last, span=SPAN):
+        for row, said in rows_in(first, entries):
+            if after < row <= last:
+                found.setdefault(row, {})[term] = said
+    ids = {row: identity for row, identity, _ in page}
+    faults = [
+        Fault("words", "The index of words does not hold its words.", namespace, ids.get(row))
+        for row, entries in found.items()
+        if entries != expected.get(row)
+    ]
+    return faults, last if len(page) == PAGE else None
