@@ -477,16 +477,17 @@ def test_memories_that_cite_are_looked_at_as_the_tree_changes(coding, tmp_path, 
     plain = coding.remember("Nothing is cited here.")
     assert [(c.id, c.sight) for c in coding.verify().cited] == [(kept.id, Sight.FINE)]
     clock.passes(days=1)
-    (tmp_path / "repo" / "src" / "app.py").rename(tmp_path / "repo" / "src" / "entry.py")
+    (tmp_path / "repo" / "lib").mkdir()
+    (tmp_path / "repo" / "src" / "app.py").rename(tmp_path / "repo" / "lib" / "app.py")
     (moved,) = coding.verify().cited
     assert moved.sight is Sight.MOVED
-    assert "src/entry.py#main" in moved.to_dict()["sightings"][0]["found"]
+    assert "lib/app.py#main" in moved.to_dict()["sightings"][0]["found"]
     (check,) = documents(raw_store, Shelf.CHECK, kept.id)
     assert (check.name, check.data["outcome"]) == ("code", "moved")
-    assert "src/entry.py#main" in check.data["evidence"]
+    assert "lib/app.py#main" in check.data["evidence"]
     asked = {h.memory.id: h.question for h in coding.recall("entry point", touch=False).hits}
-    assert "found as src/entry.py#main" in asked[kept.id]  # whoever relies on it is told
-    (tmp_path / "repo" / "src" / "entry.py").write_text("")
+    assert "found as lib/app.py#main" in asked[kept.id]  # whoever relies on it is told
+    (tmp_path / "repo" / "lib" / "app.py").write_text("")
     clock.passes(days=1)
     assert coding.verify().cited[0].sight is Sight.STALE
     assert coding.get(kept.id).status is Status.ACTIVE
