@@ -48,7 +48,8 @@ _WORD_BEFORE: Final = re.compile(r"[\w.-]*$")
 _PARAMETER: Final = re.compile(r"&(?:amp;)?[\w.%-]{1,40}=")
 _LOGIN_BEFORE: Final = re.compile(r"(?:login|default)\s{1,4}\S{1,80}\s{1,8}$")
 _REST: Final = re.compile(r"[A-Za-z0-9_\-+/=~.]*+")
-_LONGEST: Final = 200
+_LONGEST: Final = 200  # characters of a value that are judged; it goes on to its end
+_MOST_INSIDE: Final = 12  # names within so many characters that are looked at
 
 
 class _Name(NamedTuple):
@@ -157,9 +158,28 @@ def find_named(text: str, lower: str) -> Iterator[Found]:
         lower: The same in lower case, character by character.
     """
     for name in _NAMES:
-        for at in places(lower, name.clues):
-            if (match := name.shape.match(text, at)) is not None and _stands_for_secret(text, name, match):
-                yield from _valued(text, name, match)
+        for clue in name.clues:
+            yield from _after_clue(text, lower, name, clue)
+
+
+def _after_clue(text: str, lower: str, name: _Name, clue: str) -> Iterator[Found]:
+    """Yield the values after the names that begin with a clue.
+
+    What is found is not looked into again, and of the names in a value that is none only the first few are, because
+    a value may be a long chain of names: that would take the square of its length.
+    """
+    covered = end = tried = 0
+    for at in places(lower, (clue,)):
+        if at < covered or (at < end and tried >= _MOST_INSIDE):
+            continue
+        match = name.shape.match(text, at)
+        if match is None or not _stands_for_secret(text, name, match):
+            continue
+        tried = tried + 1 if at < end else 0
+        for found in _valued(text, name, match):
+            covered = found[1]
+            yield found
+        end = max(end, at + _LONGEST)
 
 
 def name_of_pair(key: str, value: str) -> str | None:
