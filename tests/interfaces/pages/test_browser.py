@@ -215,7 +215,7 @@ def every_address(identity):
     found = [path + ADDRESSES.get(path, "").format(id=identity) for path in pages.READ]
     verbs = [f"/change?id={identity}&verb={verb}" for verb in ("archive", "update")]
     more = ["/search?q=Which+port+has+staging", "/facts?entity=gai-media", "/memory-md?profile=hermes"]
-    return [*found, *verbs, *more, "/plans?preview=1&try=1&preset=facts"]
+    return [*found, *verbs, *more, "/plans?preview=1&ahead=1&try=1&preset=facts"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

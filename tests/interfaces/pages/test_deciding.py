@@ -151,6 +151,19 @@ def test_what_was_done_is_listed_and_undone(browser, memory):
     assert "was already undone" in words(refused)
 
 
+def test_the_weeks_ahead_add_up_to_the_forecast(browser, memory, due):
+    memory.sweep()
+    found = memory.forecast(84)
+    assert found.moved == ()
+    memory.remember("A new note.")
+    found = memory.forecast(84)
+    page = browser.get("/plans?ahead=1")
+    assert f"{len(found.moved)} move" in words(page)
+    rows = re.findall(r'<th scope="row">2026-[\d-]+</th><td>(\d+)</td>', page.text)
+    assert (len(rows), sum(map(int, rows))) == (12, len(found.moved))
+    assert len(found.moved) > 0
+
+
 def test_another_policy_is_tried_beside_todays(browser, memory, due):
     memory.recall("Which server listens on port 8080?")
     text = words(browser.get("/plans", params={"try": 1, "policy": "[tiers]\nwarm_quiet_days = 1.0"}))

@@ -6,11 +6,13 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
-from perdure.interfaces.pages.plots import Bar, stacked
+from perdure.interfaces.pages.facts import moment
+from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import counted
 from perdure.records.canonical_json import encoded
 from perdure.records.errors import ConflictError, InvalidInput
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from perdure.records.plan import Change, Plan
     from perdure.records.report import BacktestResult, Lived, Operation, Report, TierMove
 
+DAYS: Final = 84
 _SHOWN: Final = 50  # moves of a preview that are listed
 _OPERATIONS: Final = 15
 _MOST_OPERATIONS: Final = 500
@@ -52,6 +55,7 @@ def plans(asked: Asked) -> Answer:
         "named": asked.query.get("operation", ""),
         "presets": sorted(PRESETS),
         "state": asked.memory.upkeep_state(place),
+        "ahead": _ahead(asked) if asked.query.get("ahead") else None,
         "trial": _trial(asked) if asked.query.get("try") else None,
     }
     return Shown("plans", "Plans", values)
@@ -74,6 +78,28 @@ def _preview(asked: Asked) -> dict[str, Any]:
         "all": whole,
         "plot": _plot(report),
         "hides": sum(plan.hides for plan in report.plans),
+    }
+
+
+def _ahead(asked: Asked) -> dict[str, Any]:
+    """Return what would move week by week if nothing were used."""
+    report = asked.memory.forecast(DAYS, namespace=asked.namespace)
+    now = asked.memory.now
+    weeks = [Counter[str]() for _ in range(DAYS // 7)]
+    for move in report.moved:
+        at = moment(move.at) or now
+        weeks[min(max((at - now).days // 7, 0), len(weeks) - 1)][move.move] += 1
+    hidden = [sum(n for name, n in week.items() if name.endswith("archived")) for week in weeks]
+    label = f"Moves in each of the next {len(weeks)} weeks"
+    return {
+        "report": report,
+        "weeks": [
+            (now + n * timedelta(days=7), sum(week.values()), gone)
+            for n, (week, gone) in enumerate(zip(weeks, hidden, strict=True))
+        ],
+        "plot": columns([sum(week.values()) for week in weeks], label),
+        "hidden": sum(hidden),
+        "days": DAYS,
     }
 
 
