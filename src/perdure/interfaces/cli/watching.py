@@ -51,19 +51,21 @@ def watch(
     In a terminal one picture is drawn anew; elsewhere, and with --json, each operation is a line.
     """
     with stopping() as stopped, call.memory() as memory, _screen(once=once or call.as_json) as screen:
-        before: Look | None = None
-        while not stopped.is_set():
-            try:
-                now = _look(memory, call.namespace)
-            except (StoreUnavailable, StoreBusy) as error:  # it may answer at the next look
-                print(str(error), file=sys.stderr)
-            else:
-                _tell(call, now, before, screen)
-                before = now
-            if once:
-                break
-            stopped.wait(every)
+        before = _next(call, memory, None, screen)
+        while not once and not stopped.wait(every):
+            before = _next(call, memory, before, screen)
     return Exit.OK
+
+
+def _next(call: Call, memory: Memory, before: Look | None, screen: Any) -> Look | None:
+    """Look once more and tell what is new; a store that does not answer may answer at the next look."""
+    try:
+        now = _look(memory, call.namespace)
+    except (StoreUnavailable, StoreBusy) as error:
+        print(str(error), file=sys.stderr)
+        return before
+    _tell(call, now, before, screen)
+    return now
 
 
 def _look(memory: Memory, place: str | None) -> Look:
