@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from statistics import median
+from typing import Final
 
 import numpy as np
 
@@ -124,6 +125,10 @@ def promotable(
     return {identity: why for identity, why in found.items() if why}, middle
 
 
+_SAYS_LITTLE: Final = (Sort.SMALL_TALK, Sort.QUESTION, Sort.REPLY)
+"""Of a session of which nothing was used, what people said is promoted, not what they asked or were answered."""
+
+
 def _uses(state: State) -> int:
     """Return how often a memory was recalled or reinforced; a fact is born with one reinforcement."""
     return state.access_count + max(0, int(state.reinforcements) - int(state.kind is Kind.FACT))
@@ -144,7 +149,7 @@ def _why_promoted(state: State, uses: int, middle: float, most: int, *, awake: b
         "a person asked to have it remembered": state.sort is Sort.REQUEST,
         "it decides something": state.sort is Sort.DECISION,
         "it is a fact": state.kind is Kind.FACT,
-        "nothing of the session was used": most == 0 and awake and state.sort is not Sort.SMALL_TALK,
+        "nothing of the session was used": most == 0 and awake and state.sort not in _SAYS_LITTLE,
         f"{_times(uses)}, more than the session's median of {middle:g}": uses > middle,
         f"{_times(uses)}, as often as anything of the session": uses == middle == most > 0,
     }

@@ -15,7 +15,7 @@ from perdure.rules.language.synonyms import EXPRESSIONS, LONGEST_EXPRESSION, SYN
 from perdure.rules.language.tokens import Kind, Piece
 from perdure.rules.language.verbs import COMMON_VERBS
 from perdure.rules.language.word_forms import PAST, is_slip, word_forms
-from perdure.rules.language.words import CALENDAR, word_set
+from perdure.rules.language.words import CALENDAR, STOP_WORDS, TURNING, word_set
 
 MAIN: Final = ""
 DATE, TIME = "date", "time"
@@ -33,6 +33,17 @@ _EVERY: Final = word_set("every last next this")
 _PERIODS: Final = word_set("hour day night morning afternoon evening week weekend month quarter year spring summer")
 _BETWEEN_AUXILIARIES: Final = word_set("not only already still being been")
 _SILENT: Final = word_set("it its that there do does doing very really also please oh hey just")
+_RELATIVES: Final = word_set("which who that")
+_NO_ADJECTIVE: Final = STOP_WORDS | TURNING | _PREPOSITIONS | _PRESENT | _WAS | word_set("a an the and or")
+_ADJECTIVES: Final = 2
+_NO_ADVERB: Final = word_set("""
+    only early family reply apply supply july italy assembly fly rely ally anomaly likely friendly weekly daily monthly
+    yearly hourly nightly nearly almost hardly barely rarely seldom ugly lonely lovely holy jelly belly bully rally
+    elderly
+    """)
+_LY: Final = "ly"
+_LEADS: Final = word_set("decision note reminder fyi important update")
+"""Words before a colon that only say what sort of note it is."""
 _DAYS: Final = {f"{day}s" for day in CALENDAR if day.endswith("day")}
 
 
@@ -85,17 +96,51 @@ def read_items(pieces: Sequence[Piece]) -> list[Item]:
     apart = False
     for piece in pieces:
         if not piece.said:
-            if piece.text in {":", "="} and found:
+            if piece.text == ":" and len(found) == 1 and found[0].value in _LEADS:
+                found.clear()
+            elif piece.text in {":", "="} and found:
                 found.append(Item("word", "is", apart=True))
             apart = apart or piece.text[0] in ",;:()–—-\n"  # noqa: RUF001  # typographic dashes are meant
         for kind, value in piece.said:
             kind_of = "date" if value in _DAYS else kind
             found.append(Item(kind_of, "not" if value == "never" else value, apart and bool(found)))
             apart = False
-    resolved = _resolve(found)
+    resolved = _resolve(_adjectives_first(found))
     while resolved and resolved[-1].value == "is":
         resolved.pop()
     return [replace(item, forms=word_forms(item.value)) for item in _drop_articles(resolved)]
+
+
+def _adjectives_first(items: list[Item]) -> list[Item]:
+    """Put what a relative clause says of a noun before it: "a dog, which is black," is "a black dog"."""
+    found = list(items)
+    for at in range(len(items) - 3, 0, -1):
+        size = _relative_clause(found, at)
+        if size:
+            said = [replace(item, apart=False) for item in found[at + 2 : at + 2 + size]]
+            del found[at : at + 2 + size]
+            noun = at - 1
+            while noun and not found[noun].apart and _goes_with_noun(found[noun - 1]):
+                noun -= 1
+            said[0] = replace(said[0], apart=found[noun].apart)
+            found[noun : noun + 1] = [*said, replace(found[noun], apart=False)]
+    return found
+
+
+def _relative_clause(items: Sequence[Item], at: int) -> int:
+    """Return how many items say what a noun is, after "which is" at a place: one or two adjectives; else 0."""
+    if items[at].value not in _RELATIVES or items[at + 1].value not in _PRESENT or items[at - 1].kind != "word":
+        return 0
+    rest = range(at + 2, len(items))
+    ends = (n for n in rest if items[n].apart or items[n].value in _PREPOSITIONS | _PRESENT | _WAS)
+    said = items[at + 2 : next(ends, len(items))]
+    adjectives = said[::2] if [i.value for i in said[1:2]] == ["and"] else said
+    fine = all(_goes_with_noun(i) and not i.value.endswith("ing") for i in adjectives)
+    return len(said) if fine and 0 < len(adjectives) <= _ADJECTIVES and len(said) != len(adjectives) + 2 else 0
+
+
+def _goes_with_noun(item: Item) -> bool:
+    return item.kind == "word" and item.value not in _NO_ADJECTIVE
 
 
 def _resolve(items: list[Item]) -> list[Item]:
@@ -168,15 +213,21 @@ class _Reading:
             return
         (start, verb), core = self.passive, self.clause.core
         rule = any(i.value == "must" for i in core[start:verb])  # "must be done" without a doer is "do it"
-        agent = [] if rule else [Item("word", "we", forms=frozenset({"we"}))]
+        agent = [] if rule else [Item("word", "we", forms=frozenset({"we", "someone"}))]
         for number, (marker, items) in enumerate(self.clause.phrases):
-            if marker == "by" and items and items[0].kind not in {"date", "number"}:
+            if marker == "by" and _is_agent(items):
                 agent = items
                 del self.clause.phrases[number]
                 break
         said = [i for i in core[start : verb + 1] if agent or i.value != "must"]
         self.clause.core[:] = [*agent, *said, *core[:start], *core[verb + 1 :]]
         self.passive = None
+
+
+def _is_agent(items: Sequence[Item]) -> bool:
+    """Return whether "by" leads in who does something: "by four people", not "by 5" or "by Monday"."""
+    counted = [i for i in items[1:2] if i.kind == "word"]
+    return bool(items) and items[0].kind != "date" and (items[0].kind != "number" or bool(counted))
 
 
 def read_clauses(items: Sequence[Item]) -> list[ParsedClause]:
@@ -208,6 +259,8 @@ def _take(at: _Reading, items: Sequence[Item], number: int, item: Item) -> int:
         return _read_verb(at, rest, item)
     elif item.kind == "negation" and item.value == "without":
         at.begin_phrase(item.value)
+    elif item.kind == "word" and item.value.endswith(_LY) and item.value not in _NO_ADVERB | TURNING | STOP_WORDS:
+        at.clause.phrases.append((_LY, [item]))  # "carelessly" says the same wherever in its clause it stands
     elif item.kind == "word" and _marks(at, rest, item):
         return 0
     else:

@@ -6,7 +6,8 @@ from typing import Final
 
 _GROUPS: Final = """
 prefer like favour favor, use utilize utilise employ, buy purchase, fix resolve repair solve, happen occur,
-run execute, speak talk, large big, small little, quick fast rapid swift, child children kid, choose select pick,
+run execute, speak talk, large big huge enormous, small little, quick fast rapid swift, child children kid,
+choose select pick,
 remove delete, depart leave, call name, answer reply respond, short brief concise, mother mum mom, father dad,
 flat apartment, bug defect, issue problem, repo repository, config configuration, database db, application app,
 documentation docs, environment env, production prod, directory folder, favourite favorite, colour color,
@@ -19,7 +20,10 @@ cut slice, rabbit bunny, kitten kitty, mix stir, glad happy, ill sick, afraid sc
 doctor physician, teacher instructor, reject decline, hide conceal, gift present, grow increase, shrink decrease,
 ask request, want wish, email e-mail mail, website site, trip journey, kilometre km kilometer, metre meter,
 minute min, hour hr, kilogram kg, via through, if when whenever, while whilst, onto on upon, among amid, until till,
-everyone everybody, anyone anybody, someone somebody, stop quit cease
+keep store retain, put place, move relocate, client customer, include contain, maximum max, minimum min,
+employee worker, company firm, pupil student, plane airplane aeroplane aircraft, garbage trash rubbish, infant baby,
+path trail, love adore, strike hit, battle fight, toss throw, marriage wedding, carefully cautiously, stroll walk,
+everyone everybody, anyone anybody, person someone somebody, stop quit cease
 """
 """Separated by commas; the first word stands for the others."""
 
@@ -39,7 +43,15 @@ has been = was; have been = was; had been = was; gets = is; get = are; got = was
 works as = is; work as = are; worked as = was; is planning to = plans to; are planning to = plan to;
 prefers to = prefers; prefer to = prefer; likes to = likes; like to = like; who is =; who are =; that is =;
 that are =; which is =; which are =; there is =; there are =; indoors = in indoors; outdoors = in outdoors;
-outside = in outdoors; close to = near
+outside = in outdoors; close to = near; up to = at most; no more than = at most; not more than = at most;
+a maximum of = at most; no fewer than = at least; no less than = at least; not less than = at least;
+a minimum of = at least; the team decided to = we; we decided to = we; we agreed to = we;
+it was decided to = we; it was agreed to = we; back yard = backyard;
+main branch = main; master branch = master; config file = config; configuration file = config;
+asked to be = want to be; wants to be = want to be; asks to be = want to be; is sent to = goes to; are sent to = go to;
+gets sent to = goes to; get sent to = go to; is the lead of = leads; is the owner of = owns; is in charge of = leads;
+is located in = is in; is located at = is at; are located in = are in; can be found in = is in; can be found at = is at;
+works for = works at; work for = work at; is employed by = works at; is employed at = works at; onstage = on stage
 """
 EXPRESSIONS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     tuple(said.split()): tuple(meant.split())

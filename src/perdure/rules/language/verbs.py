@@ -23,6 +23,13 @@ fell fallen, become became, come came, lend lent, understand understood, use use
 """)
 """Form of the past to its verb, where no ending tells."""
 
+OTHER_PASTS: Final = forms("""
+drink drank drunk, cut cut, put put, throw threw thrown, blow blew blown, shake shook shaken, hide hid hidden, bite bit
+bitten, steal stole stolen, freeze froze frozen, tear tore torn, hang hung, shoot shot, feed fed, dig dug, stick stuck,
+strike struck, sit sat, lay laid, hit hit, set set, shut shut, split split, quit quit
+""")
+"""Those that only comparing two wordings needs: some are their own past."""
+
 COMMON_VERBS: Final = frozenset(IRREGULAR_PASTS.values()) | word_set("""
     play live work like love enjoy prefer want need have own study collect practise support visit manage learn train
     attend watch listen travel smoke cook paint dance

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from perdure.rules.language.synonyms import SYNONYMS
-from perdure.rules.language.verbs import IRREGULAR_PASTS
+from perdure.rules.language.verbs import IRREGULAR_PASTS, OTHER_PASTS
 from perdure.rules.language.words import PEOPLE, RELATIONS, TURNING, TURNING_VERBS, word_set
 
 PAST: Final = "<"  # ends the form of a verb in the past, which is not the present
@@ -62,6 +62,8 @@ def _past_bases(word: str) -> set[str]:
     """Return which verbs a word may be the past of."""
     if word in IRREGULAR_PASTS:
         return {IRREGULAR_PASTS[word]}
+    if word in OTHER_PASTS:
+        return {OTHER_PASTS[word]}
     if word in _SAME_FORM or not word.endswith("ed") or len(word) <= _SHORTEST:
         return set()
     return {word[:-3] + "y"} if word.endswith("ied") else _stems(word[:-2])

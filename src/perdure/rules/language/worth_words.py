@@ -13,10 +13,10 @@ SMALL_TALK: Final = {
     a again agree agreed ah ahead alright also amazing and awesome aw aww bet bye cheers congrats congratulations
     cool course dear definitely do done exactly excellent fantastic fine for glad go good goodbye gotcha got great
     haha happy have hear hello help helpful helping here hey hi hm hmm how i idea it is just know like lol looks
-    love lovely luck makes me mind morning much my nice night no nope not of oh ok okay on one perfect please
-    pleasure problem really right see sense so sorry sounds sure take talk thank thanks that thats the then there
-    this to too totally true u understood very welcome well will wonderful works worries wow yeah yep yes you your
-    yup m s re ll ve
+    love lot lots lovely luck makes me mind minute moment morning much my nice night no nope not of oh ok okay on
+    one perfect please pleasure problem really right sec second see sense so sorry sounds sure take talk thank
+    thanks that thats the then there this to too totally true u understood very welcome well what will wonderful
+    works worries wow yeah yep yes you your yup m s re ll ve
     """,
     "de": """
     aber alles alright auch bis bitte danke dank dann das dir doch du echt ein euch genau gern gerne gut gute guten
