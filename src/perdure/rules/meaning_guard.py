@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from perdure.rules.language.phrases import Item, ParsedClause, read_clauses, read_items, same_statement
+from perdure.rules.language.phrases import ParsedClause, read_clauses, read_items, same_statement
+from perdure.rules.language.sentence_items import Item
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import Kind, Piece, pieces
 from perdure.rules.language.words import IGNORABLE, RELATIONS, STOP_WORDS, TURNING, word_set

@@ -11,19 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from perdure.rules.language.sentence_items import PREPOSITIONS, PRESENT, WAS, Item, adjectives_first
 from perdure.rules.language.synonyms import EXPRESSIONS, LONGEST_EXPRESSION, SYNONYMS
 from perdure.rules.language.tokens import Kind, Piece
 from perdure.rules.language.verbs import COMMON_VERBS
-from perdure.rules.language.word_forms import PAST, is_slip, word_forms
+from perdure.rules.language.word_forms import PAST, word_forms
 from perdure.rules.language.words import CALENDAR, STOP_WORDS, TURNING, word_set
 
 MAIN: Final = ""
 DATE, TIME = "date", "time"
-_PRESENT, _WAS = word_set("is are am be being"), word_set("was were been")
-_PREPOSITIONS: Final = word_set("""
-    in on at to from for with by about into over under between through during as per against behind beside near inside
-    instead than due off up down out across along around among toward towards despite except within onto
-    """)
 _CONJUNCTIONS: Final = word_set(
     "if because before after while until unless since although though whereas but so and or then"
 )
@@ -33,9 +29,6 @@ _EVERY: Final = word_set("every last next this")
 _PERIODS: Final = word_set("hour day night morning afternoon evening week weekend month quarter year spring summer")
 _BETWEEN_AUXILIARIES: Final = word_set("not only already still being been")
 _SILENT: Final = word_set("it its that there do does doing very really also please oh hey just")
-_RELATIVES: Final = word_set("which who that")
-_NO_ADJECTIVE: Final = STOP_WORDS | TURNING | _PREPOSITIONS | _PRESENT | _WAS | word_set("a an the and or")
-_ADJECTIVES: Final = 2
 _NO_ADVERB: Final = word_set("""
     only early family reply apply supply july italy assembly fly rely ally anomaly likely friendly weekly daily monthly
     yearly hourly nightly nearly almost hardly barely rarely seldom ugly lonely lovely holy jelly belly bully rally
@@ -45,25 +38,6 @@ _LY: Final = "ly"
 _LEADS: Final = word_set("decision note reminder fyi important update")
 """Words before a colon that only say what sort of note it is."""
 _DAYS: Final = {f"{day}s" for day in CALENDAR if day.endswith("day")}
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One thing that a sentence says."""
-
-    kind: Kind  # of its piece
-    value: str  # in the normal form of its piece
-    apart: bool = False  # whether a comma or the like stands before it
-    opens: bool = False  # whether an article stands before it
-    forms: frozenset[str] = frozenset()  # what it may be a form or a synonym of
-
-    def same(self, other: Item) -> bool:
-        """Return whether both say the same, but for their form, a synonym and a slip of the pen."""
-        if self.kind == other.kind == "word":
-            return not self.forms.isdisjoint(other.forms) or is_slip(self.value, other.value)
-        return self.value == other.value and (
-            self.kind == other.kind or {self.kind, other.kind} <= {"name", "word", "code"}
-        )
 
 
 @dataclass(slots=True)
@@ -105,42 +79,10 @@ def read_items(pieces: Sequence[Piece]) -> list[Item]:
             kind_of = "date" if value in _DAYS else kind
             found.append(Item(kind_of, "not" if value == "never" else value, apart and bool(found)))
             apart = False
-    resolved = _resolve(_adjectives_first(found))
+    resolved = _resolve(adjectives_first(found))
     while resolved and resolved[-1].value == "is":
         resolved.pop()
     return [replace(item, forms=word_forms(item.value)) for item in _drop_articles(resolved)]
-
-
-def _adjectives_first(items: list[Item]) -> list[Item]:
-    """Put what a relative clause says of a noun before it: "a dog, which is black," is "a black dog"."""
-    found = list(items)
-    for at in range(len(items) - 3, 0, -1):
-        size = _relative_clause(found, at)
-        if size:
-            said = [replace(item, apart=False) for item in found[at + 2 : at + 2 + size]]
-            del found[at : at + 2 + size]
-            noun = at - 1
-            while noun and not found[noun].apart and _goes_with_noun(found[noun - 1]):
-                noun -= 1
-            said[0] = replace(said[0], apart=found[noun].apart)
-            found[noun : noun + 1] = [*said, replace(found[noun], apart=False)]
-    return found
-
-
-def _relative_clause(items: Sequence[Item], at: int) -> int:
-    """Return how many items say what a noun is, after "which is" at a place: one or two adjectives; else 0."""
-    if items[at].value not in _RELATIVES or items[at + 1].value not in _PRESENT or items[at - 1].kind != "word":
-        return 0
-    rest = range(at + 2, len(items))
-    ends = (n for n in rest if items[n].apart or items[n].value in _PREPOSITIONS | _PRESENT | _WAS)
-    said = items[at + 2 : next(ends, len(items))]
-    adjectives = said[::2] if [i.value for i in said[1:2]] == ["and"] else said
-    fine = all(_goes_with_noun(i) and not i.value.endswith("ing") for i in adjectives)
-    return len(said) if fine and 0 < len(adjectives) <= _ADJECTIVES and len(said) != len(adjectives) + 2 else 0
-
-
-def _goes_with_noun(item: Item) -> bool:
-    return item.kind == "word" and item.value not in _NO_ADJECTIVE
 
 
 def _resolve(items: list[Item]) -> list[Item]:
@@ -255,7 +197,7 @@ def _take(at: _Reading, items: Sequence[Item], number: int, item: Item) -> int:
         _add_date(at, item)
     elif at.marker in {DATE, TIME} and item.kind == "number":
         at.add(item)
-    elif item.value in _PRESENT | _WAS or item.value in {"have", "has", "had"}:
+    elif item.value in PRESENT | WAS or item.value in {"have", "has", "had"}:
         return _read_verb(at, rest, item)
     elif item.kind == "negation" and item.value == "without":
         at.begin_phrase(item.value)
@@ -289,7 +231,7 @@ def _marks(at: _Reading, rest: Sequence[Item], item: Item) -> bool:
         if at.marker != "instead" or at.into:
             opening = [n for n, i in enumerate(at.into) if i.opens or i.value == "="]
             at.insert = opening[-1] + (at.into[opening[-1]].value == "=") if opening else 0
-    elif value in _PREPOSITIONS:
+    elif value in PREPOSITIONS:
         at.begin_phrase(value)
     else:
         return value in _SILENT
@@ -306,7 +248,7 @@ def _joins_two(at: _Reading, rest: Sequence[Item]) -> bool:
         after is None
         or after.apart
         or after.opens
-        or after.value in _PREPOSITIONS | _PRESENT | _WAS
+        or after.value in PREPOSITIONS | PRESENT | WAS
         or after.kind == "modal"
     )
 
@@ -326,16 +268,16 @@ def _read_verb(at: _Reading, rest: Sequence[Item], item: Item) -> int:
         return 0
     at.to_core()
     start = len(at.into)
-    at.into += [i for i in rest[:between] if i.value not in _PRESENT | _WAS]
+    at.into += [i for i in rest[:between] if i.value not in PRESENT | WAS]
     if verb is not None and past:
-        at.add(verb if had or item.value in _WAS else replace(verb, forms=_without_past(verb.forms)))
+        at.add(verb if had or item.value in WAS else replace(verb, forms=_without_past(verb.forms)))
         if not had and at.passive is None:
             at.passive = (_first_auxiliary(at.into, start), len(at.into) - 1)
         return between + 1
     if verb is not None and verb.kind == "word" and verb.value.endswith("ing") and len(verb.forms) > 1:
-        at.add(replace(verb, forms=frozenset(f + PAST for f in verb.forms)) if item.value in _WAS else verb)
+        at.add(replace(verb, forms=frozenset(f + PAST for f in verb.forms)) if item.value in WAS else verb)
         return between + 1
-    mark = PAST if item.value in _WAS else ""
+    mark = PAST if item.value in WAS else ""
     at.add(Item("word", "=", forms=frozenset({"=" + mark, "happen" + mark})))
     return between
 
@@ -377,7 +319,7 @@ def _add_plain(at: _Reading, item: Item) -> None:
 def _is_finite(at: _Reading, item: Item) -> bool:
     """Return whether an item is the verb that the core goes on with after a phrase."""
     inside = (at.marker and at.into) or at.insert
-    if not inside or item.kind != "word" or item.value in _PREPOSITIONS:
+    if not inside or item.kind != "word" or item.value in PREPOSITIONS:
         return False
     present = item.value.endswith("s") and not item.forms.isdisjoint(COMMON_VERBS)
     return present or any(form.endswith(PAST) for form in item.forms)
