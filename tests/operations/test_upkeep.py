@@ -23,9 +23,9 @@ from perdure.rules.lifecycle.schedule import Task, begin_run, earliness, fail_ru
 from perdure.stores.backups import BackupFolder
 
 HOUR, DAY = 3_600_000, 86_400_000
-PLAIN = {"jitter": 0.0, "check_days": 0}
-"""The daily check is asked about in test_daily_check.py."""
-POLICY = {**WORDS_ONLY, "upkeep": PLAIN}
+PLAIN = {"jitter": 0.0, "check_days": 0, "compact_share": 1}
+"""Other files ask about the daily check, the journal's horizon, and compacting."""
+POLICY = {**WORDS_ONLY, "upkeep": PLAIN, "journal": {"horizon_days": 0}}
 
 
 def tasks(report):
@@ -385,7 +385,11 @@ import sys
 from datetime import datetime
 import perdure
 now = datetime.fromisoformat(sys.argv[2])
-policy = {"embedder": {"model": "none"}, "upkeep": {"check_days": 0}}
+policy = {
+    "embedder": {"model": "none"},
+    "upkeep": {"check_days": 0, "compact_share": 1},
+    "journal": {"horizon_days": 0},
+}
 with perdure.open(sys.argv[1], policy=policy, clock=lambda: now) as memory:
     for run in memory.upkeep(sys.argv[3]).runs:
         print(run.namespace, run.task, run.outcome)

@@ -274,6 +274,6 @@ def _tasks(ctx: Context, place: str, *, first: bool) -> dict[Task, Callable[[Con
         **checking,
         **erasing,
         **trimming,
-        **({Task.COMPACT: _compact} if first else {}),
+        **({Task.COMPACT: _compact} if first and ctx.policy.upkeep.compact_share < 1 else {}),
         **({Task.DIGEST: _digest} if kept else {}),
     }
