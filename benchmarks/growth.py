@@ -2,14 +2,14 @@
 
 The clock is injected. Each day brings four sessions; every tenth message states something that can be learned; one
 question is asked for ten messages, and maintenance runs in the evening. ``--vectors`` gives each message a vector.
+Each life is measured twice: with all that the journal was told, and with everything older than its horizon.
 
-    python benchmarks/growth.py [--days 365] [--messages 200] [--preset balanced ...] [--vectors] [--set KEY=VALUE ...]
+    python benchmarks/growth.py [--days 365] [--messages 200] [--preset balanced ...] [--vectors]
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import tempfile
 import time
@@ -123,48 +123,42 @@ def sizes(path: Path) -> Counter[str]:
     return found
 
 
-def measured(preset: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Live one life and return what its file holds."""
-    keys: dict[str, Any] = {"preset": preset, "embedder": {"model": "none"}, "upkeep": {"backup_folder": ""}}
-    for setting in options.set:
-        name, value = setting.split("=")
-        section, key = name.split(".")
-        keys.setdefault(section, {})[key] = json.loads(value)
-    clock = Clock()
+def measured(preset: str, options: argparse.Namespace) -> dict[str, Counter[str]]:
+    """Live one life; return its file's sizes, with all of the journal's images and with none of them."""
+    keys = {"preset": preset, "embedder": {"model": "none"}, "upkeep": {"compact_share": 1}}
+    clock, embedder = Clock(), Given() if options.vectors else None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "life.db"
         began = time.perf_counter()
-        with perdure.open(path, policy=keys, clock=clock, embedder=Given() if options.vectors else None) as memory:
+        whole = {**keys, "journal": {"horizon_days": 0}}
+        with perdure.open(path, policy=whole, clock=clock, embedder=embedder) as memory:
             for day in live(memory, clock, options.days, options.messages):
                 if day % 30 == 29:
                     size, seconds = path.stat().st_size / 1e6, time.perf_counter() - began
                     say(f"  {preset}: day {day + 1}, {size:.1f} MB, {seconds:.0f} s")
-        found = sizes(path)
-        if options.keep:
-            Path(folder, "life.db").rename(options.keep)
-    return {"preset": preset, "messages": options.days * options.messages, "bytes": dict(found)}
+        found = {f"{preset}, whole": sizes(path)}
+        clock.now += timedelta(days=1)
+        with perdure.open(path, policy={**keys, "journal": {"horizon_days": 0.5}}, clock=clock) as memory:
+            memory.upkeep("growth")
+            memory.compact(dry_run=False)
+        return {**found, f"{preset}, trimmed": sizes(path)}
 
 
 def main() -> None:
     """Measure, and print a table of kB for each message."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--days", type=int, default=365)
-    parser.add_argument("--messages", type=int, default=200)
+    parser.add_argument("--messages", type=int, default=200, help="a day")
     parser.add_argument("--preset", nargs="+", default=["balanced", "facts"])
     parser.add_argument("--vectors", action="store_true")
-    parser.add_argument("--set", nargs="*", default=[], help="keys of the policy, as upkeep.journal_days=30")
-    parser.add_argument("--keep", help="where to keep the file of the last life")
     options = parser.parse_args()
-    lives = [measured(preset, options) for preset in options.preset]
-    parts = list(dict.fromkeys((*PARTS.values(), "other", "free pages")))
-    print("| kB a message | " + " | ".join(life["preset"] for life in lives) + " |")
-    print("| --- |" + " ---: |" * len(lives))
-    for part in (*parts, "in all"):
-        cells = []
-        for life in lives:
-            size = sum(life["bytes"].values()) if part == "in all" else life["bytes"].get(part, 0)
-            cells.append(f"{size / 1000 / life['messages']:.2f}")
-        print(f"| {part} | " + " | ".join(cells) + " |")
+    found = {name: one for preset in options.preset for name, one in measured(preset, options).items()}
+    messages = 1000 * options.days * options.messages
+    print(f"| kB a message | {' | '.join(found)} |")
+    print("| --- |" + " ---: |" * len(found))
+    for part in (*dict.fromkeys(PARTS.values()), "other", "free pages"):
+        print(f"| {part} | {' | '.join(f'{one[part] / messages:.2f}' for one in found.values())} |")
+    print(f"| in all | {' | '.join(f'{sum(one.values()) / messages:.2f}' for one in found.values())} |")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,16 @@ from perdure.records.errors import StoreError
 from perdure.records.plan import Change, Plan, Target
 
 LONG_AGO = datetime.now(UTC) - timedelta(days=60)
-POLICY = '[embedder]\nmodel = "none"\n[upkeep]\nretry_minutes = 0.1\ncheck_days = 0\ncompact_share = 1\n[journal]\nhorizon_days = 0\n'
+POLICY = """
+[embedder]
+model = "none"
+[upkeep]
+retry_minutes = 0.1
+check_days = 0
+compact_share = 1
+[journal]
+horizon_days = 0
+"""
 
 
 @pytest.fixture
