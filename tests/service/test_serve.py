@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import inspect
 import json
 import os
 import re
@@ -123,3 +124,16 @@ def test_a_taken_port_is_told_at_once(tmp_path):
         refused = run(tmp_path, "serve", "--store", str(tmp_path / "a.db"), "--port", port)
     assert refused.returncode == 1
     assert f"cannot listen on 127.0.0.1, port {port}" in refused.stderr
+
+
+def test_the_quick_way_in_knows_every_option_of_the_command(tmp_path):
+    from perdure.interfaces.cli.serving import serve
+    from perdure.interfaces.entry import SERVICE_OPTIONS
+
+    named = {f"--{name.replace('_', '-')}" for name in inspect.signature(serve).parameters} - {"--call"}
+    assert named | {"--store", "--policy", "--namespace"} == SERVICE_OPTIONS
+    for words in (("--threads", "0"), ("--port", "70000"), ("--tools", "some"), ("--nothing",), ("--timeout", "x")):
+        refused = run(tmp_path, "serve", "--store", str(tmp_path / "a.db"), *words)
+        assert refused.returncode == 2, words
+        assert words[0].removeprefix("--") in refused.stderr
+        assert not (tmp_path / "a.db").exists()

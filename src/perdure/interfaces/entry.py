@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from typing import Final
 
 SERVER_OPTIONS: Final = frozenset(
@@ -11,6 +12,23 @@ SERVER_OPTIONS: Final = frozenset(
 """Options that the server's own small parser knows; with any other the command line decides."""
 HOOK_OPTIONS: Final = frozenset({"--store", "--policy", "--namespace", "-n", "--meaning"})
 """The same for hooks."""
+SERVICE_OPTIONS: Final = frozenset(
+    (
+        "--store",
+        "--policy",
+        "--namespace",
+        "--host",
+        "--port",
+        "--tools",
+        "--allowed-host",
+        "--log",
+        "--threads",
+        "--waiting",
+        "--timeout",
+        "--rate",
+    )
+)
+"""The same for the service."""
 
 
 def main() -> None:
@@ -18,6 +36,11 @@ def main() -> None:
     words = sys.argv[1:]
     options = {word.partition("=")[0] for word in words[1:] if word.startswith("-")}
     if words[:1] == ["mcp"] and options <= SERVER_OPTIONS and _serve(words[1:]):
+        return
+    if words[:1] == ["serve"] and options <= SERVICE_OPTIONS and _has("uvicorn", "starlette"):
+        from perdure.interfaces.http.command import main as answer_http  # noqa: PLC0415  # only one of them is loaded
+
+        answer_http(words[1:])
         return
     if words[:1] == ["hook"] and len(words) > 1 and options <= HOOK_OPTIONS:
         from perdure.interfaces.hooks.agent_hooks import main as answer  # noqa: PLC0415  # only one of them is loaded
@@ -27,6 +50,11 @@ def main() -> None:
     from perdure.interfaces.cli.app import main as command_line  # noqa: PLC0415  # as above
 
     command_line()
+
+
+def _has(*modules: str) -> bool:
+    """Whether libraries are installed; the command line says how to install those that are not."""
+    return all(find_spec(module) is not None for module in modules)
 
 
 def _serve(words: list[str]) -> bool:

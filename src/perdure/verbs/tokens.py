@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
     (tokens,) = lazy_modules("perdure.operations", "tokens")
 _PANEL: Final = "Service"
-_ACTOR: Final = re.compile(r"[\w.@+ -]{1,100}")
+_ACTOR: Final = re.compile(r"[\w.@+' -]{1,100}")
 Tokens = list["Token"]
 
 
@@ -36,7 +36,7 @@ def checked_actor(value: Any) -> str:
     """Return the name of who uses a token."""
     text = checked_text(value, "actor", longest=100)
     if not _ACTOR.fullmatch(text):
-        raise InvalidInput("actor may have letters, digits, spaces and . _ @ + -.", remedy="Give such a name.")
+        raise InvalidInput("actor may have letters, digits, spaces and . _ @ + ' -.", remedy="Give such a name.")
     return text
 
 

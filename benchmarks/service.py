@@ -1,0 +1,301 @@
+"""What the HTTP service costs beside the memory itself: CPU of a recall, start, throughput, delays, slow clients.
+
+Every floor is measured in the same run on the same store: the same recalls in Python, and a bare Starlette that opens
+the store. The load comes from a process of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from pathlib import Path
+
+import perdure
+from report import Row, finished, parser, say
+
+POLICY = '[embedder]\nmodel = "none"\n'
+CLIENTS = 32
+THREADS = 8
+BARE = """
+import sys
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+import perdure
+memory = perdure.open(sys.argv[1], sys.argv[3])
+async def alive(request):
+    return PlainTextResponse("ok")
+uvicorn.run(Starlette(routes=[Route("/healthz", alive)]), port=int(sys.argv[2]), log_level="error")
+"""
+
+
+def make(folder: Path, rows: int) -> list[str]:
+    """Fill a store, and return questions about it."""
+    (folder / "perdure.toml").write_text(POLICY)
+    picked = random.Random(7)
+    words = ["deploy", "invoice", "server", "harbour", "lunch", "budget", "garden", "ticket", "train", "paint", "Oslo"]
+    texts = [
+        f"The {picked.choice(words)} {n} is due on day {n % 28} near the {picked.choice(words)}." for n in range(rows)
+    ]
+    with perdure.open(folder / "a.db", folder / "perdure.toml") as memory:
+        memory.remember_many(texts)
+    return [f"When is the {picked.choice(words)} {n} due?" for n in picked.sample(range(rows), min(rows, 300))]
+
+
+def free_port() -> int:
+    """Return a port that is free now."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+@contextmanager
+def serving(folder: Path, command: list[str], port: int) -> Iterator[tuple[int, float]]:
+    """Run a server, and give its process id and the seconds until its first answer."""
+    began = time.perf_counter()
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        try:
+            while not answers(port):
+                if process.poll() is not None:
+                    raise RuntimeError("the server ended")
+                threading.Event().wait(0.002)
+            yield process.pid, time.perf_counter() - began
+        finally:
+            process.terminate()
+
+
+def answers(port: int) -> bool:
+    """Whether a server answers on a port."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as talk:
+            talk.sendall(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode())
+            return talk.recv(100).startswith(b"HTTP/1.1 200")
+    except OSError:
+        return False
+
+
+def ours(folder: Path, port: int) -> list[str]:
+    """Return the command of the service."""
+    where = ["--store", str(folder / "a.db"), "--policy", str(folder / "perdure.toml"), "--port", str(port)]
+    return [sys.executable, "-m", "perdure", "serve", *where, "--threads", str(THREADS), "--waiting", "200"]
+
+
+def cpu_of(process: int) -> float:
+    """Return the CPU seconds that a process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def request(port: int, question: str) -> bytes:
+    """Return a recall as it goes over the wire."""
+    body = json.dumps({"query": question}).encode()
+    head = f"POST /v1/recall HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, data: bytes) -> int:
+    """Send a request and read its answer; return the status."""
+    writer.write(data)
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
+    await reader.readexactly(length)
+    return int(head[9:12])
+
+
+async def load(port: int, questions: list[str], seconds: float, rate: float) -> tuple[list[float], int]:
+    """Ask with all clients, as fast as answers come or at a rate with random pauses; return delays and failures."""
+    delays: list[float] = []
+    failures = 0
+    end = time.perf_counter() + seconds
+
+    async def client(number: int) -> None:
+        nonlocal failures
+        picked = random.Random(number)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        due = time.perf_counter()
+        while time.perf_counter() < end:
+            if rate:
+                due += picked.expovariate(rate / CLIENTS)
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            began = max(due, time.perf_counter() - 60) if rate else time.perf_counter()
+            failures += await exchange(reader, writer, request(port, picked.choice(questions))) != 200
+            delays.append(time.perf_counter() - began)
+        writer.close()
+
+    await asyncio.gather(*(client(n) for n in range(CLIENTS)))
+    return delays, failures
+
+
+def loaded(port: int, folder: Path, seconds: float, rate: float = 0.0) -> tuple[list[float], int]:
+    """Run ``load`` in a process of its own."""
+    command = [sys.executable, __file__, "--load", str(port), str(seconds), str(rate), str(folder / "questions.json")]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return found["delays"], found["failures"]
+
+
+def in_python(folder: Path, questions: list[str], threads: int, seconds: float) -> tuple[float, float]:
+    """Return (recalls a second, CPU ms of one) in this process."""
+    done = [0] * threads
+    with perdure.open(folder / "a.db", folder / "perdure.toml") as memory:
+        memory.recall(questions[0])
+        end, cpu = time.perf_counter() + seconds, time.process_time()
+
+        def work(number: int) -> None:
+            while time.perf_counter() < end:
+                memory.recall(questions[(done[number] * threads + number) % len(questions)]).to_dict()
+                done[number] += 1
+
+        running = [threading.Thread(target=work, args=(n,)) for n in range(threads)]
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join()
+        used = time.process_time() - cpu
+    return sum(done) / seconds, 1000 * used / sum(done)
+
+
+def over_http(port: int, process: int, questions: list[str]) -> float:
+    """Return the CPU ms of the service for one recall, one client asking."""
+
+    async def story() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for question in questions:
+            if await exchange(reader, writer, request(port, question)) != HTTPStatus.OK:
+                raise RuntimeError("a recall failed")
+        writer.close()
+
+    before = cpu_of(process)
+    asyncio.run(story())
+    return 1000 * (cpu_of(process) - before) / len(questions)
+
+
+def quantile(delays: list[float], share: float) -> float:
+    """Return a quantile of delays, in ms."""
+    return 1000 * sorted(delays)[min(len(delays) - 1, int(share * len(delays)))]
+
+
+def good_client(port: int, questions: list[str]) -> float:
+    """Return the 99th percentile of one client's delays, in ms."""
+    found: list[float] = []
+
+    async def story() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for question in questions:
+            began = time.perf_counter()
+            await exchange(reader, writer, request(port, question))
+            found.append(time.perf_counter() - began)
+        writer.close()
+
+    asyncio.run(story())
+    return quantile(found, 0.99)
+
+
+def slow_clients(port: int, many: int) -> list[socket.socket]:
+    """Connect clients that send a part of a request and wait."""
+    found = []
+    parts = (b"POST /v1/rec", request(port, "x" * 50)[:-20])
+    for number in range(many):
+        talk = socket.create_connection(("127.0.0.1", port), timeout=30)
+        talk.sendall(parts[number % 2])
+        found.append(talk)
+    return found
+
+
+def starts(folder: Path, rounds: int) -> Row:
+    """Measure the start, in turns with a bare framework that opens the store."""
+    taken: dict[str, list[float]] = {"ours": [], "bare": []}
+    for _ in range(rounds):
+        for name, times in taken.items():
+            port = free_port()
+            bare = [sys.executable, "-c", BARE, str(folder / "a.db"), str(port), str(folder / "perdure.toml")]
+            with serving(folder, ours(folder, port) if name == "ours" else bare, port) as (_, seconds):
+                times.append(seconds)
+    floor = statistics.median(taken["bare"])
+    return Row("serve to first answer", statistics.median(taken["ours"]), "s", 1.2 * floor, floor, note="floor: bare")
+
+
+def costs(folder: Path, questions: list[str], rounds: int) -> Row:
+    """Measure the CPU of a recall, in short turns with Python: the same questions, one client, one thread."""
+    port, more, python = free_port(), [], []
+    with (
+        serving(folder, ours(folder, port), port) as (process, _),
+        perdure.open(folder / "a.db", folder / "perdure.toml") as memory,
+    ):
+        for number in range(6 * rounds):
+            asked = questions[50 * number % len(questions) :][:50]
+            before = time.process_time()
+            for question in asked:
+                memory.recall(question).to_dict()
+            python.append(1000 * (time.process_time() - before) / len(asked))
+            more.append(over_http(port, process, asked) - python[-1])
+    more, python = more[2:], python[2:]  # the first turns warm both
+    error = statistics.stdev(more) / len(more) ** 0.5
+    note = f"Python {statistics.mean(python):.2f} ms, standard error {error:.2f}"
+    return Row("CPU of a recall over the Python call", statistics.mean(more), "ms", 1.0, note=note)
+
+
+def many_clients(folder: Path, questions: list[str], seconds: float) -> list[Row]:
+    """Measure throughput, delays at 70 % of it, and a good client beside slow ones."""
+    floor = max(in_python(folder, questions, threads, seconds)[0] for threads in (1, THREADS))
+    port = free_port()
+    with serving(folder, ours(folder, port), port):
+        loaded(port, folder, 1.0)
+        fast, failed = loaded(port, folder, seconds)
+        through = len(fast) / seconds
+        delays, failed_too = loaded(port, folder, 2 * seconds, 0.7 * through)
+        alone = good_client(port, questions)
+        slow = slow_clients(port, 1000)
+        beside = good_client(port, questions)
+        for talk in slow:
+            talk.close()
+    p50, p99 = quantile(delays, 0.5), quantile(delays, 0.99)
+    return [
+        Row(f"recalls of {CLIENTS} clients", through, "/s", 0.85 * floor, floor, at_least=True, note="floor: Python"),
+        Row("p99 at 70 % load", p99, "ms", 3 * p50, p50, note="floor: p50"),
+        Row("failed calls", failed + failed_too, "", 0),
+        Row("p99 of a client beside 1,000 slow ones", beside, "ms", 2 * alone, alone, note="floor: alone"),
+    ]
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--load"]:
+        port, seconds, rate, file = int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4]), sys.argv[5]
+        delays, failures = asyncio.run(load(port, json.loads(Path(file).read_text()), seconds, rate))
+        print(json.dumps({"delays": delays, "failures": failures}))
+        return
+    arguments = parser(__doc__)
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--only", choices=("start", "cpu", "load"), help="only this part")
+    arguments.add_argument("--rows", type=int, default=1000)
+    given = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        questions = make(folder, given.rows)
+        (folder / "questions.json").write_text(json.dumps(questions))
+        parts = {
+            "start": lambda: [starts(folder, given.rounds)],
+            "cpu": lambda: [costs(folder, questions, given.rounds)],
+            "load": lambda: many_clients(folder, questions, 4.0),
+        }
+        rows = []
+        for name, part in parts.items():
+            if given.only in {None, name}:
+                say(name)
+                rows += part()
+    finished(rows, as_json=given.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""``perdure serve`` with plain options, without the command line's libraries: a third of the start."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from perdure.interfaces.cli.call import default_store, short_warnings
+from perdure.interfaces.files.project import resolve_namespace
+from perdure.records.errors import PerdureError
+from perdure.rules.escaping import terminal_text
+
+
+def main(words: Sequence[str]) -> None:
+    """Run the service from a command line, and end the process with 1 where it is refused."""
+    given = _parser().parse_args(words)
+    from perdure.interfaces.http.serve import serve  # noqa: PLC0415  # after the options are known to be right
+
+    limits = {"threads": given.threads, "waiting": given.waiting, "call_seconds": given.timeout, "rate": given.rate}
+    place = resolve_namespace(given.namespace) or "default"
+    store = given.store or os.environ.get("PERDURE_STORE") or default_store()
+    try:
+        with short_warnings():
+            serve(
+                store,
+                given.policy,
+                given.host,
+                given.port,
+                allowed_hosts=given.allowed_host,
+                log=given.log,
+                namespace=place,
+                tools=given.tools,
+                **limits,
+            )
+    except PerdureError as error:
+        print(f"Error: {terminal_text(error.message)}", terminal_text(error.remedy), sep="\n", file=sys.stderr)
+        sys.exit(1)
+
+
+def _number(kind: type[float], least: float, most: float) -> Callable[[str], float]:
+    """Return what reads an option's number and checks its range."""
+
+    def number(text: str) -> float:
+        value = kind(text)
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"{text} is not from {least:g} to {most:g}")
+        return value
+
+    return number
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="perdure serve", allow_abbrev=False)
+    for name in ("--store", "--policy", "--namespace"):
+        parser.add_argument(name)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=_number(int, 0, 65535), default=8766)
+    parser.add_argument("--tools", choices=("agent", "lifecycle", "full"), default="agent")
+    parser.add_argument("--allowed-host", action="append", default=[])
+    parser.add_argument("--threads", type=_number(int, 1, 256), default=8)
+    parser.add_argument("--waiting", type=_number(int, 0, 10_000), default=64)
+    parser.add_argument("--timeout", type=_number(float, 0.1, 3600), default=60.0)
+    parser.add_argument("--rate", type=_number(float, 0, float("inf")), default=0.0)
+    parser.add_argument("--log", action="store_true")
+    return parser

@@ -1,0 +1,128 @@
+"""The guide and the files to deploy with: every command in them runs, every option in them exists."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from service.test_serve import ask, served
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (ROOT / "docs" / "service.md").read_text("utf-8")
+DEPLOY = ROOT / "deploy"
+
+
+def blocks(language):
+    return [text for kind, text in re.findall(r"```(\w+)\n(.*?)```", GUIDE, re.DOTALL) if kind == language]
+
+
+def lines():
+    return [line for block in blocks("sh") for line in block.splitlines() if line.strip()]
+
+
+def perdure(folder, *words):
+    environment = {**os.environ, "PERDURE_POLICY": str(folder / "perdure.toml")}
+    command = [sys.executable, "-m", "perdure", *words]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, env=environment, check=False, timeout=120
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_every_command_of_the_guide_runs(tmp_path):
+    (tmp_path / "perdure.toml").write_text('[embedder]\nmodel = "none"\n')
+    assert len(lines()) >= 9
+    commands = [shlex.split(line) for line in lines()]
+    assert {words[0] for words in commands} == {"pip", "perdure", "curl"}
+    for words in commands:
+        if words[:2] == ["perdure", "serve"]:
+            rest = words[2:]
+            for gone in ("--store", "--port"):  # the test's own
+                if gone in rest:
+                    place = rest.index(gone)
+                    rest = rest[:place] + rest[place + 2 :]
+            with served(tmp_path, *rest) as (_process, port):
+                assert ask(port, "GET", "/healthz")[0] == 200
+        elif words[0] == "perdure":
+            code, _, error = perdure(tmp_path, *words[1:])
+            assert code == 0, (words, error)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None or sys.platform == "win32", reason="no curl")
+def test_every_request_of_the_guide_is_answered(tmp_path):
+    with served(tmp_path) as (_process, port):
+        assert ask(port, "POST", "/v1/remember", {"content": "Deploys happen on Tuesdays."})[0] == 200
+        for line in lines():
+            if line.startswith("curl"):
+                words = [word.replace("localhost:8766", f"localhost:{port}") for word in shlex.split(line)]
+                done = subprocess.run([*words, "--fail"], capture_output=True, text=True, check=False, timeout=60)
+                assert done.returncode == 0, (line, done.stderr)
+                assert json.loads(done.stdout)
+        for block in blocks("python"):
+            found = {}
+            exec(block.replace("localhost:8766", f"localhost:{port}"), found)  # noqa: S102  # our own guide
+            found["memory"].close()
+
+
+def test_the_guides_limits_are_the_services():
+    from perdure.interfaces.http.connection import HEAD_SECONDS
+    from perdure.interfaces.http.settings import Settings
+
+    usual = Settings(frozenset())
+    tables = [[cell.strip() for cell in line.split("|")[1:-1]] for line in GUIDE.splitlines() if line.startswith("|")]
+    rows = {cells[0]: cells for cells in tables}
+    assert rows["calls at once"][2] == str(usual.threads)
+    assert rows["calls that wait"][2] == str(usual.waiting)
+    assert rows["time of a call"][2] == f"{usual.call_seconds:g} s"
+    assert rows["a body"][2] == f"{usual.body_bytes >> 20} MiB, {usual.body_seconds:g} s"
+    assert rows["headers"][2] == f"{usual.header_bytes >> 10} KiB, {HEAD_SECONDS:g} s"
+
+
+def options_of(tmp_path, words):
+    """Return the options in a command that its help page does not know."""
+    code, page, error = perdure(tmp_path, words[0], "--help")
+    assert code == 0, error
+    return [word for word in words[1:] if word.startswith("--") and word not in page]
+
+
+def test_the_container_files_and_the_unit_use_options_that_exist(tmp_path):
+    (tmp_path / "perdure.toml").write_text('[embedder]\nmodel = "none"\n')
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+    commands = [service["command"] for service in compose["services"].values() if "command" in service]
+    dockerfile = (DEPLOY / "Dockerfile").read_text("utf-8")
+    commands.append(json.loads(re.findall(r"^CMD (\[.*\])", dockerfile, re.MULTILINE)[-1]))
+    unit = configparser.ConfigParser(strict=False)
+    unit.optionxform = str
+    unit.read_string((DEPLOY / "perdure.service").read_text("utf-8"))
+    program, *words = shlex.split(unit["Service"]["ExecStart"])
+    assert program.endswith("/perdure")
+    for command in (*commands, words):
+        assert options_of(tmp_path, command) == [], command
+    for name in ("service", "worker"):
+        assert compose["services"][name]["read_only"] is True
+        assert compose["services"][name]["cap_drop"] == ["ALL"]
+    assert re.search(r"^USER 10001$", dockerfile, re.MULTILINE)
+    extras = re.findall(r"\[([\w,]+)\]", dockerfile)[0].split(",")
+    assert "server" in extras
+    assert int(unit["Service"]["TimeoutStopSec"]) > 30
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_the_health_check_of_the_container_tells_a_service_from_none(tmp_path):
+    dockerfile = (DEPLOY / "Dockerfile").read_text("utf-8")
+    command = json.loads(re.search(r"HEALTHCHECK .*? CMD (\[.*\])", dockerfile)[1])
+    with served(tmp_path) as (_process, port):
+        code = command[-1].replace("8766", str(port))
+        assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60).returncode != 0
