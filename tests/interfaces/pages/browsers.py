@@ -12,11 +12,9 @@ from functools import cache
 
 import pytest
 import uvicorn
-from starlette.applications import Starlette
 
-from interfaces.pages.browsing import Hand
-from perdure.interfaces import pages
-from perdure.interfaces.pages.live import Live
+from perdure.interfaces.http.app import build_app
+from perdure.interfaces.http.settings import Settings, accepted_hosts
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 HTTP_FAULT = 400
@@ -38,16 +36,15 @@ def chromium():
 
 @contextmanager
 def served(memory):
-    """Serve the pages over a memory; yields the address."""
+    """Serve a memory as ``perdure serve`` does; yields the address."""
     listening = socket.create_server(("127.0.0.1", 0))
-    app = Hand(Starlette(routes=pages.routes(live=Live(every=0.2, life=1.0))), memory)
-    server = uvicorn.Server(
-        uvicorn.Config(app, log_config=None, ws="none", lifespan="off", timeout_graceful_shutdown=3)
-    )
+    port = listening.getsockname()[1]
+    app = build_app(lambda: memory, Settings(accepted_hosts("127.0.0.1", port)))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        yield f"http://127.0.0.1:{port}"
     finally:
         server.should_exit = True
         thread.join(20)

@@ -15,6 +15,7 @@ playwright = pytest.importorskip("playwright.sync_api")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 expect = playwright.expect
 
+SOON = 40_000  # milliseconds until an open page has seen what changed by itself: alerts are looked at every 12 s
 FACTS = {**WORDS_ONLY, "preset": "facts"}
 
 
@@ -136,9 +137,9 @@ def test_an_alert_appears_and_goes_without_a_reload(tab, memory, clock):
     tab.goto("/")
     expect(tab.get_by_text("Nothing needs attention.")).to_be_visible()
     clock.passes(days=60)
-    expect(tab.locator(".alert.critical")).to_contain_text("moves wait for a sweep")
+    expect(tab.locator(".alert.critical")).to_contain_text("moves wait for a sweep", timeout=SOON)
     memory.sweep()
-    expect(tab.get_by_text("Nothing needs attention.")).to_be_visible()
+    expect(tab.get_by_text("Nothing needs attention.")).to_be_visible(timeout=SOON)
 
 
 def test_a_conflict_is_settled_from_both_sides_of_it(tab, memory, life):
