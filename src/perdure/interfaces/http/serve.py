@@ -112,7 +112,8 @@ def _config(app: Any) -> uvicorn.Config:
         app,
         log_config=None,
         access_log=False,
-        proxy_headers=False,
+        proxy_headers=True,  # who asks and over what, as a proxy on this machine says; of others it is not believed
+        forwarded_allow_ips=["127.0.0.1", "::1"],
         server_header=False,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=30,
