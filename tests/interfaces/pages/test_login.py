@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from interfaces.pages.browsing import Browser, forms, words
@@ -63,6 +65,7 @@ def test_with_tokens_every_page_leads_to_the_login(browser, tokens):
 def test_a_token_opens_the_pages_of_its_namespaces_alone(browser, tokens, memory):
     reply = log_in(browser, tokens["curator"].secret)
     assert "the curator (curator)" in reply.text
+    assert 'href="/change' in browser.get("/memory", params={"id": memory.list("team/a")[0].id}).text
     assert "1 note is in view" in words(reply)
     theirs = memory.list("rivals")[0].id
     for path in ("/memory", "/change", "/erase", "/id"):
@@ -87,6 +90,10 @@ def test_a_weaker_token_is_refused_in_words(browser, tokens, memory):
     ours = memory.list("team/a")[0].id
     for path in ("/", "/search?q=deploys", f"/memory?id={ours}", "/facts", "/memory-md", "/plans"):
         assert browser.get(path).status_code == 200, (path, words(browser.get(path)))
+    for path in (f"/memory?id={ours}", "/plans", "/questions", "/facts"):
+        html = browser.get(path).text
+        assert [action for action, _ in forms(html)] == ["/logout"], path
+        assert not re.search(r'href="/(change|erase)', html), path
     reply = browser.fill(f"/change?id={ours}&verb=pin", "/change", sure="1")
     assert reply.status_code == 403
     assert "needs a token with the role" in words(reply)

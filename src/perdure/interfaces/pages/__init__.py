@@ -116,7 +116,7 @@ def _asked(request: Request, guard: FormGuard, session: str, form: Mapping[str, 
     return Asked(
         memory=request.state.memory,
         known=request.state.memory is not None,
-        who=_who(request),
+        grant=getattr(getattr(request.state, "principal", None), "grant", None),
         path=request.url.path.removeprefix(request.scope.get("root_path", "")),
         root=request.scope.get("root_path", ""),
         query=dict(request.query_params),
@@ -124,12 +124,6 @@ def _asked(request: Request, guard: FormGuard, session: str, form: Mapping[str, 
         token=guard.token(session),
         live="part" in request.query_params,
     )
-
-
-def _who(request: Request) -> str:
-    """Return the name of who is logged in; empty where nobody has to."""
-    grant = getattr(getattr(request.state, "principal", None), "grant", None)
-    return "" if grant is None else f"{grant.actor} ({grant.role})"
 
 
 def _answer(handler: Handler, asked: Asked) -> Response:

@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
+from perdure.records.access import Grant
 from perdure.records.errors import InvalidInput, StoreError
 from perdure.records.report import Operation
+from perdure.verbs.declaration import VERBS
 
 if TYPE_CHECKING:
     from perdure.memory import Memory
@@ -28,7 +30,7 @@ class Asked:
     query: Mapping[str, str] = field(default_factory=dict)  # name -> last value
     form: Mapping[str, Sequence[str]] = field(default_factory=dict)  # name -> all values, of a form that was sent
     token: str = ""  # what each form must carry
-    who: str = ""  # who is logged in; empty where nobody has to
+    grant: Grant | None = None  # what the token of who is logged in allows; None where nobody has to
     known: bool = True  # whether the caller may see anything but the login
     live: bool = False  # whether only the part that changes by itself is wanted
 
@@ -53,6 +55,15 @@ class Asked:
         named = self.query.get("done")
         found = self.memory.history(limit=_RECENT) if named else []
         return next((one for one in found if one.id == named and isinstance(one, Operation)), None)
+
+    @property
+    def who(self) -> str:
+        """Who is logged in, and as what; empty where nobody has to."""
+        return "" if self.grant is None else f"{self.grant.actor} ({self.grant.role})"
+
+    def allows(self, verb: str) -> bool:
+        """Whether the caller may use a verb; what one may not do has no button."""
+        return self.grant is None or self.grant.allows(VERBS[verb].needs)
 
     def link(self, path: str, **query: object) -> str:
         """Return the address of a page about the same namespace."""

@@ -85,6 +85,8 @@ def _undo(asked: Asked, block: b.Undo) -> Markup:
 
 def undo_form(asked: Asked, operation: str, label: str = "Undo", memory: str = "") -> Markup:
     """Return a button that takes an operation back, and goes to a memory then, or to the operations."""
+    if not asked.allows("undo"):
+        return Markup("")
     form = Markup(
         '<form method="post" action="{}" class="inline">{}<input type="hidden" name="operation" value="{}">'
         '<input type="hidden" name="id" value="{}"><button class="quiet">{}</button></form>'

@@ -40,7 +40,7 @@ def memory(asked: Asked) -> Answer:
         "history": _history(why.history),
         "more": max(len(why.history) - _ENTRIES, 0),
         "edges": asked.memory.edges(item.id) if item.status == "active" else [],
-        "actions": [a for a in actions(item) if a.verb != "both" or _is_contested(why)],
+        "actions": [a for a in actions(item) if asked.allows(a.verb) and (a.verb != "both" or _is_contested(why))],
         "links": [(kind, other, _peek(asked, other)) for kind, other, _ in why.links[:20]],
     }
     return Shown("memory", "Memory", values)
