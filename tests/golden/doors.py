@@ -46,7 +46,7 @@ ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-
 SHORT: Final = re.compile(r"\b[0-9a-f]{8}\b")
 SHOWN: Final = 8
 """Characters at the end of an id that people and models are shown."""
-VARYING: Final = {"seconds", "bytes"}
+VARYING: Final = {"seconds", "bytes", "bytes_before", "bytes_after"}
 TIMING: Final = re.compile(r"\b\d+\.\d+ s\b")
 POLICY_VERSION: Final = re.compile(r"\b[0-9a-f]{12}\.[0-9a-f]{6}\b")
 """It depends on the folder, in which the knowledge file lies."""

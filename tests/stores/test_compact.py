@@ -45,16 +45,16 @@ def test_a_preview_says_what_it_would_give_and_applying_gives_it(full, clock):
         known = [(m.id, m.content, m.state) for m in memory.list(limit=1000)]
         shown = memory.compact()
         assert shown.dry_run
-        assert memory.compact().before == shown.before
+        assert memory.compact().bytes_before == shown.bytes_before
         done = memory.compact(dry_run=False)
         assert not done.dry_run
         if is_server(str(full)):
             assert any("VACUUM FULL" in note for note in done.notes)
         else:
             assert done.notes == ()
-            assert done.before == shown.before
-            assert full.stat().st_size == done.after < 0.8 * done.before
-            assert abs(done.after - shown.after) < 0.1 * done.before
+            assert done.bytes_before == shown.bytes_before
+            assert full.stat().st_size == done.bytes_after < 0.8 * done.bytes_before
+            assert abs(done.bytes_after - shown.bytes_after) < 0.1 * done.bytes_before
         assert [(m.id, m.content, m.state) for m in memory.list(limit=1000)] == known
         assert memory.recall("harbour ships").hits
         assert memory.check(full=True) == []

@@ -413,6 +413,7 @@ def verbs(ids, operations):
         "optimize": lambda m: m.optimize("alice"),
         "check": lambda m: m.check(),
         "repair": lambda m: m.repair(dry_run=False),
+        "compact": lambda m: m.compact(dry_run=False),
         "history": lambda m: [m.history(), m.history(namespace="alice"), m.history(ids[0])],
         "undo": lambda m: m.undo(operations[0]),
         "apply": lambda m: m.apply(plan),

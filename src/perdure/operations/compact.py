@@ -28,11 +28,10 @@ def compact(ctx: Context, *, dry_run: bool = True) -> CompactResult:
 def compact_if_it_pays(ctx: Context) -> TaskResult:
     """Compact a store where the policy's share of it would be given back, and that would block nobody for long."""
     keys, size = ctx.policy.upkeep, ctx.store.size()
-    told = {"bytes": size.bytes, "unused": size.unused}
     if size.unused < max(_LEAST, keys.compact_share * size.bytes):
-        return f"{size.unused / _MB:.1f} of {size.bytes / _MB:.1f} MB are unused: it would not pay", told
+        return "it would not pay", {}
     if size.bytes > keys.compact_mb * _MB:
         note = f"{size.unused / _MB:.1f} of {size.bytes / _MB:.1f} MB are unused: run `perdure compact --apply`"
-        return f"{note} when nobody writes", told
+        return f"{note} when nobody writes", {}
     done = compact(ctx, dry_run=False)
-    return f"{done.before / _MB:.1f} MB became {done.after / _MB:.1f} MB", {**told, "bytes": done.after, "unused": 0}
+    return f"{done.bytes_before / _MB:.1f} MB became {done.bytes_after / _MB:.1f} MB", {}

@@ -20,6 +20,6 @@ class CompactResult(JsonRecord):
     """What a store takes on disk, before and after."""
 
     dry_run: bool  # whether nothing was written
-    before: int  # bytes
-    after: int  # bytes; in a dry run about what they would be
+    bytes_before: int  # of the file, or of a server's tables; 0 where others share them
+    bytes_after: int  # in a dry run about what it would be
     notes: tuple[str, ...] = ()  # what a person should know or do besides, one sentence each

@@ -107,7 +107,9 @@ def view_repair_result(done: RepairResult, _: Request) -> Iterator[Block]:
 def view_compact_result(done: CompactResult, _: Request) -> Iterator[Block]:
     """Show what compacting gave back, or would give."""
     became = "would take about" if done.dry_run else "takes"
-    yield Line(f"The store took {_megabytes(done.before)}; it {became} {_megabytes(done.after)}.", tone="strong")
+    yield Line(
+        f"The store took {_megabytes(done.bytes_before)}; it {became} {_megabytes(done.bytes_after)}.", tone="strong"
+    )
     yield from (Line((Foreign(note),), item=True) for note in done.notes)
 
 

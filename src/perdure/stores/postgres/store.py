@@ -44,6 +44,7 @@ _BY_ID: Final = frozenset(
 )
 """Fan-outs that look for one thing: they must not say that there is none where nodes were left out."""
 
+_OPERATORS: Final = "The tables are shared with others: their operator compacts them."
 _FULL_VACUUM: Final = (
     "The server uses the gaps again itself; to give them back to the disk, its operator runs VACUUM FULL journal"
     " (which locks the table) or pg_repack."
@@ -157,14 +158,19 @@ class PostgresStore(SqlStore):
         return build_index(self.address, self._server, namespace, cells_above)
 
     def size(self) -> StoreSize:
-        """Return what the tables and their indexes take; a server says nothing of their gaps."""
+        """Return what the tables and their indexes take; a server says nothing of their gaps.
+
+        Behind a prefix, 0: the tables are of others, too.
+        """
+        if self.prefix:
+            return StoreSize(0, 0)
         return StoreSize(int(self._server.admin(lambda s: s.value("size_of_tables"))), 0)
 
     def compact(self) -> tuple[str, ...]:
         """Vacuum the tables, which blocks nobody; only an operator can give their gaps back to the disk."""
         if self.read_only:
             raise StoreReadOnly(f"{self.address.shown} is read-only.", remedy="Use the primary's URL.")
-        return (*vacuum(self.address), _FULL_VACUUM)
+        return (_OPERATORS,) if self.prefix else (*vacuum(self.address), _FULL_VACUUM)
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
         """Return what is wrong with the server's tables, or with one namespace; empty for sound ones."""
