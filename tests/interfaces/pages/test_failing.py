@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from threading import Event
 from unittest import mock
+
+from starlette.testclient import TestClient
 
 from interfaces.pages.browsing import words
 from perdure.interfaces import pages
+from perdure.interfaces.http.app import build_app
+from perdure.interfaces.http.settings import Settings
 from perdure.memory import Memory
 from perdure.records.errors import DiskFull, StoreUnavailable
 from perdure.stores.sqlite.store import SqliteStore
@@ -43,3 +48,28 @@ def test_a_bug_shows_no_internals(browser, memory, caplog):
     assert "secret words" not in reply.text
     assert "Perdure has a bug here" in words(reply)
     assert "secret words" in caplog.text
+
+
+def test_a_busy_service_says_so_without_asking_the_store(memory):
+    """One thread is taken and nobody may wait."""
+    app = build_app(lambda: memory, Settings(frozenset({"localhost:8766"}), threads=1, waiting=0))
+    with TestClient(app, base_url="http://localhost:8766") as client:
+        assert client.get("/").status_code == 200
+        with app.state.limits.workers.place():
+            reply = client.get("/")
+        assert (reply.status_code, "retry-after" in reply.headers) == (503, True)
+        assert "The service is busy" in words(reply)
+        assert client.get("/").status_code == 200
+
+
+def test_a_page_that_takes_too_long_is_answered(memory):
+    app = build_app(lambda: memory, Settings(frozenset({"localhost:8766"}), call_seconds=0.05))
+    done = Event()
+    with (
+        mock.patch.object(Memory, "stats", side_effect=lambda *_, **__: done.wait(30)),
+        TestClient(app, base_url="http://localhost:8766") as client,
+    ):
+        reply = client.get("/")
+        done.set()
+    assert reply.status_code == 504
+    assert "takes longer than" in words(reply)

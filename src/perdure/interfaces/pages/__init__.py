@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from perdure.interfaces.http.problems import status_of
+from perdure.interfaces.http.problems import RequestRefused, status_of
 from perdure.interfaces.http.sessions import Sessions
 from perdure.interfaces.pages import (
     changes,
@@ -32,6 +32,7 @@ from perdure.interfaces.pages.asked import Answer, Asked, Shown
 from perdure.interfaces.pages.forms import FormGuard, FormRefused
 from perdure.interfaces.pages.live import Live
 from perdure.interfaces.pages.rendering import FOLDER, respond
+from perdure.interfaces.pages.threads import run_in_thread
 from perdure.records.errors import PerdureError
 
 _log = logging.getLogger(__name__)
@@ -96,7 +97,7 @@ async def _log_in_or_out(guard: FormGuard, request: Request) -> Response:
 
 async def _show(handler: Handler, guard: FormGuard, request: Request) -> Response:
     session = guard.session_of(request)
-    response = await to_thread.run_sync(_answer, handler, _asked(request, guard, session))
+    response = await _run(request, handler, _asked(request, guard, session))
     guard.keep(request, response, session)
     return response
 
@@ -108,8 +109,19 @@ async def _do(handler: Handler, guard: FormGuard, request: Request) -> Response:
         form = await guard.form(request, session)
     except (FormRefused, PerdureError) as error:
         told = str(error)
-        return await to_thread.run_sync(_answer, lambda _: _error("Refused", told, "", 403), asked)
-    return await to_thread.run_sync(_answer, handler, _asked(request, guard, session, form))
+        return await _run(request, lambda _: _error("Refused", told, "", 403), asked)
+    return await _run(request, handler, _asked(request, guard, session, form))
+
+
+async def _run(request: Request, handler: Handler, asked: Asked) -> Response:
+    """Answer in one of the service's threads, which are limited in number and time."""
+    try:
+        return await run_in_thread(request, partial(_answer, handler, asked))
+    except RequestRefused as error:
+        told = replace(asked, query={}, known=False)  # it asks the store for nothing
+        response = respond(told, _error("Not now", error.message, error.remedy, error.status))
+        response.headers.update(error.headers)
+        return response
 
 
 def _asked(request: Request, guard: FormGuard, session: str, form: Mapping[str, list[str]] | None = None) -> Asked:

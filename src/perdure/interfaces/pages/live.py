@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from anyio import sleep
-from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from perdure.interfaces.pages.overview import alerts_of
 from perdure.interfaces.pages.rendering import HEADERS
+from perdure.interfaces.pages.threads import run_in_thread
 from perdure.records.errors import PerdureError
 from perdure.records.report import Operation
 
 if TYPE_CHECKING:
     from perdure.memory import Memory
 
+Runner = Callable[[Callable[[], Any]], Awaitable[Any]]
 _RETRY_MS: Final = 2000  # when a browser connects again
 _DIGEST_BYTES: Final = 8
 _BUSY: Final = {"retry-after": "30"}
@@ -64,15 +66,16 @@ class Live:
         memory, place = request.state.memory, request.query_params.get("namespace") or None
         known = request.headers.get("last-event-id", "")
         headers = {**HEADERS, "X-Accel-Buffering": "no"}
-        return StreamingResponse(self._events(memory, place, known), 200, headers, "text/event-stream")
+        run = partial(run_in_thread, request)
+        return StreamingResponse(self._events(run, memory, place, known), 200, headers, "text/event-stream")
 
-    async def _events(self, memory: Memory, place: str | None, known: str) -> AsyncIterator[str]:
+    async def _events(self, run: Runner, memory: Memory, place: str | None, known: str) -> AsyncIterator[str]:
         self._open += 1
         try:
             yield f"retry: {_RETRY_MS}\n\n"
-            end, alerts = monotonic() + self._life, await run_sync(_alerts, memory, place)
+            end, alerts = monotonic() + self._life, await run(partial(_alerts, memory, place))
             while monotonic() < end:
-                news = await run_sync(_look, memory, place, alerts)
+                news = await run(partial(_look, memory, place, alerts))
                 for event in _differences(known, news):
                     yield event
                 known = news.id
