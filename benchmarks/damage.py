@@ -1,7 +1,8 @@
 """Random damage to a store's file, and what comes of it: bits, bytes, pages, and rows edited by hand.
 
 For each damage: whether a whole check names a fault (or the store refuses to open), whether anything that can be read
-differs, and whether an error came out of a verb that is none of Perdure's. Usage: damage.py [how many] [seed].
+differs, and whether an error came out of a verb that is none of Perdure's. Usage: damage.py [--server] [count] [seed].
+With --server a PostgreSQL server of our own is damaged by its superuser: values, rows, indexes, triggers, policies.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import shutil
 import sys
 import tempfile
 import warnings
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -48,8 +51,32 @@ class Seen:
 
 
 def fill(path: Path) -> None:
-    """Make a store with some of everything, and empty its write-ahead log."""
-    with perdure.open(path, policy=POLICY, clock=_now) as memory:
+    """Make a file with some of everything, and empty its write-ahead log."""
+    fill_store(path)
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def open_store(place: Path | str) -> perdure.Memory:
+    """Open a store; on a server with vectors."""
+    more = {"embedder": _embedded} if isinstance(place, str) else {}
+    return perdure.open(place, policy=POLICY, clock=_now, **more)
+
+
+def _embedded(texts: list[str]) -> list[list[float]]:
+    """Return a vector for each text, of the same sign where the same words stand."""
+    rows = []
+    for text in texts:
+        row = [0.01] * 32
+        for word in text.lower().split():
+            row[zlib.crc32(word.encode()) % 32] += 1.0
+        rows.append(row)
+    return rows
+
+
+def fill_store(place: Path | str) -> None:
+    """Make a store with some of everything."""
+    with open_store(place) as memory:
         for i in range(60):
             first = memory.remember(
                 f"note {i}: the harbour server of team {i % 7} has port {8000 + i}", tags=[f"t{i % 5}"]
@@ -65,15 +92,13 @@ def fill(path: Path) -> None:
         for question in QUESTIONS:
             memory.recall(question)
         memory.sweep()
-    with closing(apsw.Connection(str(path))) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
-def answers(path: Path) -> tuple[object, list[str]]:
+def answers(path: Path | str) -> tuple[object, list[str]]:
     """Return what can be read of a store, and the faults that a whole check names."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with perdure.open(path, policy=POLICY, clock=_now) as memory:
+        with open_store(path) as memory:
             faults = memory.check(full=True)
             listed = {m.id: (m.content, m.tags, m.status, m.tier, m.importance) for m in _every(memory)}
             recalled = [[h.memory.id for h in memory.recall(q, touch=False).hits] for q in QUESTIONS]
@@ -152,6 +177,120 @@ def _row(path: Path, chance: random.Random) -> str:
                 return f"{table}.{column}: {str(before)[:40]!r} -> {str(after)[:40]!r}"
 
 
+# --- a server
+
+SERVER_KINDS = ("value", "bytes", "deleted", "index", "trigger", "policy")
+SERVER_TABLES = (*TABLES[:-1], "posting", "embedding")
+_HIDDEN = ("held", "changed", "short_id")
+
+
+def server_damages(count: int, seed: int) -> Iterator[Seen]:
+    """Damage copies of a database, each in one place, as its superuser may, and yield what came of it."""
+    import psycopg  # noqa: PLC0415  # an extra
+
+    from perdure.compose import migrate  # noqa: PLC0415  # where it is used
+    from perdure.stores.postgres.local import SUPERUSER, local_server  # noqa: PLC0415  # an extra
+
+    chance = random.Random(seed)  # a seed repeats a run
+    server = local_server(fsync="off", full_page_writes="off", autovacuum="off")
+    server.start()
+    try:
+        with psycopg.connect(server.dsn("postgres", SUPERUSER), autocommit=True) as operator:
+            operator.execute("CREATE DATABASE origin OWNER perdure")
+            migrate(server.dsn("origin"))
+            fill_store(server.dsn("origin"))
+            truth, _ = answers(server.dsn("origin"))
+            for number in range(count):
+                operator.execute("CREATE DATABASE damaged OWNER perdure TEMPLATE origin STRATEGY file_copy")
+                kind = SERVER_KINDS[number % len(SERVER_KINDS)]
+                with psycopg.connect(server.dsn("damaged", SUPERUSER), autocommit=True) as connection:
+                    where = _server_damage(connection, kind, chance)
+                yield _seen(server.dsn("damaged"), kind, where, truth)
+                operator.execute("DROP DATABASE damaged WITH (FORCE)")
+    finally:
+        server.stop()
+
+
+def _server_damage(connection: Any, kind: str, chance: random.Random) -> str:
+    if kind in ("index", "trigger", "policy"):
+        sql = _schema_damage(connection, kind, chance)
+        connection.execute(sql)
+        return sql
+    while (where := _row_damage(connection, kind, chance)) is None:
+        pass
+    return where
+
+
+def _schema_damage(connection: Any, kind: str, chance: random.Random) -> str:
+    table = chance.choice(SERVER_TABLES)
+    if kind == "trigger":
+        what = chance.choice(["RETURN NULL", "NEW.namespace := 'x'; RETURN NEW", "RETURN NEW"])
+        made = f"CREATE FUNCTION act() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {what}; END $$"
+        event = chance.choice(["INSERT", "UPDATE", "INSERT OR UPDATE"])
+        return f"{made}; CREATE TRIGGER act BEFORE {event} ON {table} FOR EACH ROW EXECUTE FUNCTION act()"
+    if kind == "policy":
+        names = [
+            n for (n,) in connection.execute("SELECT polname FROM pg_policy WHERE polrelid = %s::regclass", [table])
+        ]
+        name = chance.choice(sorted(names))
+        return chance.choice([f"DROP POLICY {name} ON {table}", f"CREATE POLICY other ON {table} USING (true)"])
+    query = "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = %s::regclass AND NOT indisprimary"
+    names = sorted(n for (n,) in connection.execute(query, [table]))
+    if not names:
+        return f"ALTER TABLE {table} DROP CONSTRAINT {table}_pkey"
+    name = chance.choice(names)
+    return f"DROP INDEX {name}" if "number" not in name else f"ALTER TABLE {table} DROP CONSTRAINT {name}"
+
+
+def _row_damage(connection: Any, kind: str, chance: random.Random) -> str | None:
+    """Delete a row, or put another value into one of its columns; None where that cannot be."""
+    import psycopg  # noqa: PLC0415  # an extra
+
+    table = chance.choice(SERVER_TABLES)
+    rows = connection.execute(f"SELECT ctid::text FROM {table} ORDER BY ctid").fetchall()
+    if not rows:
+        return None
+    (row,) = chance.choice(rows)
+    if kind == "deleted":
+        connection.execute(f"DELETE FROM {table} WHERE ctid = %s::tid", [row])
+        return f"deleted from {table}"
+    query = "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = %s ORDER BY 1"
+    columns = [c for c in connection.execute(query, [table]) if c[0] not in _HIDDEN]
+    column, sort = chance.choice(columns)
+    ((before,),) = connection.execute(f"SELECT {column}::text FROM {table} WHERE ctid = %s::tid", [row]).fetchall()
+    after = _other_text(before, kind, chance)
+    try:
+        connection.execute(
+            f"UPDATE {table} SET {column} = %s::text::{_cast(sort, column)} WHERE ctid = %s::tid", [after, row]
+        )
+        ((now,),) = connection.execute(f"SELECT {column}::text FROM {table} ORDER BY ctid DESC LIMIT 1").fetchall()
+    except psycopg.Error:
+        return None  # no value of this column
+    return None if now == before else f"{table}.{column}: {str(before)[:40]!r} -> {str(after)[:40]!r}"
+
+
+def _cast(sort: str, column: str) -> str:
+    if sort == "ARRAY":
+        return "bigint[]" if column == "entries" else "text[]"
+    return "halfvec" if sort == "USER-DEFINED" else sort
+
+
+def _other_text(value: str | None, kind: str, chance: random.Random) -> str:
+    """Return another text of a value: with one character changed, or as a number or a word that is near."""
+    if not value:
+        return "1"
+    if kind == "bytes":
+        at = chance.randrange(len(value))
+        return value[:at] + chance.choice("0123456789abcxyz{") + value[at + 1 :]
+    if value.lstrip("-").replace(".", "", 1).isdigit():
+        return (
+            str(float(value) + chance.choice([0.25, -0.25]))
+            if "." in value
+            else str(int(value) + chance.choice([1, -1]))
+        )
+    return {"true": "false", "false": "true"}.get(value) or str(_other(value, chance))
+
+
 def _other(value: object, chance: random.Random) -> object:
     if isinstance(value, bool | int):
         return value + chance.choice([1, -1, 1000])
@@ -165,12 +304,12 @@ def _other(value: object, chance: random.Random) -> object:
     return "x"
 
 
-def _seen(path: Path, kind: str, where: str, truth: object) -> Seen:
+def _seen(path: Path | str, kind: str, where: str, truth: object) -> Seen:
     try:
         got, faults = answers(path)
     except PerdureError as error:
         try:
-            with perdure.open(path, policy=POLICY, clock=_now) as memory:
+            with open_store(path) as memory:
                 found = bool(memory.check(full=True))
         except PerdureError:
             found = True  # it does not even open, or the check itself refuses
@@ -182,16 +321,24 @@ def _seen(path: Path, kind: str, where: str, truth: object) -> Seen:
     return Seen(kind, where, found=bool(faults), harmful=got != truth)
 
 
-def main(count: int = 1000, seed: int = 1) -> None:
+def main(count: int = 1000, seed: int = 1, *, server: bool = False) -> None:
     """Print a table."""
+    if server:
+        show("database", SERVER_KINDS, list(server_damages(count, seed)), seed)
+        return
     memory = Path("/dev/shm")  # noqa: S108  # short-lived files
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name:
         original = Path(name) / "agent.db"
         fill(original)
         seen = list(damages(original, Path(name), count, seed))
-    print(f"{count} damages to one file, seed {seed}")
+    show("file", KINDS, seen, seed)
+
+
+def show(what: str, kinds: tuple[str, ...], seen: list[Seen], seed: int) -> None:
+    """Print what came of damages."""
+    print(f"{len(seen)} damages to one {what}, seed {seed}")
     print(f"{'kind':8} {'harmful':>8} {'of them found':>14} {'harmless':>9} {'of them found':>14} {'crashes':>8}")
-    for kind in KINDS:
+    for kind in kinds:
         those = [s for s in seen if s.kind == kind]
         harmful, harmless = [s for s in those if s.harmful], [s for s in those if not s.harmful]
         found = [sum(s.found for s in some) for some in (harmful, harmless)]
@@ -203,4 +350,5 @@ def main(count: int = 1000, seed: int = 1) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    words = sys.argv[1:]
+    main(*(int(word) for word in words if word != "--server"), server="--server" in words)

@@ -19,6 +19,7 @@ from perdure.compose_store import (
     address_of,
     backup,
     copy,
+    copy_of,
     file_of,
     import_lines,
     is_server,
@@ -89,7 +90,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         backups=_backups(url, chosen),
         summary=digest_file(chosen.digest.file) if chosen.digest.file else None,
         model=chat_model(chosen.model),
-        open_copy=partial(store_at, existing=True),
+        open_copy=copy_of,
         secret=partial(secrets.token_urlsafe, 32),
     )
     return Memory(context)

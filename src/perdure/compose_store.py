@@ -163,6 +163,26 @@ def store_at(url: str | os.PathLike[str], *, existing: bool = False) -> Iterator
 
 
 @contextmanager
+def copy_of(url: str | os.PathLike[str]) -> Iterator[Store]:
+    """Open a store that is only read, as it is: of a file a temporary copy, so that an older one is not migrated.
+
+    Raises:
+        NotFound, NotAStore, StoreTooNew, StoreError: It is no store that can be read.
+    """
+    if isinstance(url, str) and is_server(url):
+        with store_at(url) as store:
+            yield store
+        return
+    from perdure.stores.sqlite.backup import copy_as_it_is  # noqa: PLC0415  # only where it is used
+
+    with tempfile.TemporaryDirectory(prefix="perdure-") as folder:
+        copied = Path(folder) / "copy.db"
+        copy_as_it_is(Path(_own_file(url)), copied)
+        with store_at(copied) as store:
+            yield store
+
+
+@contextmanager
 def scratch_store() -> Iterator[Store]:
     """Give an empty store in a temporary folder for the length of a block: what is imported is checked there."""
     with tempfile.TemporaryDirectory(prefix="perdure-") as folder, store_at(Path(folder) / "scratch.db") as store:

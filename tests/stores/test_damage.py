@@ -11,7 +11,8 @@ import pytest
 from conftest import STORES, HashEmbedder, on_a_file, opened, servers
 from perdure.compose import backup, is_server
 from perdure.stores.postgres.expected_schema import new_schema, schema_of
-from perdure.stores.statements import registry
+from perdure.stores.statements import migrations, registry
+from stores.test_upgrade import old_file
 
 POLICY = {"preset": "facts", "embedder": {"model": "none"}}
 
@@ -308,6 +309,25 @@ def test_texts_and_lost_memories_come_from_a_copy(path, clock, tmp_path, name):
         done = memory.repair(source=str(tmp_path / "copy.db"), dry_run=False)
         assert done.left == ()
         assert memory.recall("zebra").hits[0].memory.content == "zebra stripes"
+
+
+@on_a_file
+def test_a_copy_of_an_older_version_is_read_and_stays_as_it_is(path, clock, tmp_path):
+    with opened(path, POLICY, clock) as memory:
+        memory.remember("from before")
+    first = migrations("sqlite")[0][0]
+    newer, copy = tmp_path / "newer.db", tmp_path / "copy.db"
+    backup(path, newer)
+    old_file(newer, copy, schema=first)
+    before = copy.read_bytes()
+    lived(path, clock)
+    run_by_hand(path, "UPDATE content SET text = 'to the front' WHERE text = 'from before'")
+    with opened(path, POLICY, clock) as memory:
+        assert memory.repair(source=str(copy), dry_run=False).left == ()
+        assert "from before" in [m.content for m in memory.list(limit=100)]
+    assert copy.read_bytes() == before
+    with closing(apsw.Connection(str(copy))) as connection:
+        assert connection.pragma("user_version") == first
 
 
 @on_a_file

@@ -88,6 +88,22 @@ def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: b
     return done
 
 
+def copy_as_it_is(source: Path, target: Path) -> None:
+    """Copy one moment of a store, of any schema that we know, unchecked; nothing beside it changes.
+
+    Raises:
+        NotFound, NotAStore, StoreTooNew: The source is no store that this version knows.
+        StoreDamaged, DiskFull: It cannot be read, or the copy not written.
+    """
+    with (
+        _opened(source, apsw.SQLITE_OPEN_READONLY) as connection,
+        closing(apsw.Connection(str(target))) as made,
+        made.backup("main", connection, "main") as going,
+    ):
+        while not going.done:
+            going.step(_PAGES)
+
+
 def backup_filled(fill: Callable[[Path], None], name: str, target: Path, *, overwrite: bool = False) -> Copied:
     """Write a backup of a store that is no file: a file that is filled, checked as any other, and only then named.
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
+from itertools import starmap, zip_longest
+from operator import eq
 from typing import Any, Final
 
 import apsw
@@ -17,7 +19,7 @@ from perdure.stores.codes import encode
 from perdure.stores.packing import unpacked
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.sqlite.lexical import place_of
-from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
+from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run, run_many
 from perdure.stores.statements import migrations
 
 OWN_RULES: Final = {"words_without_memory": "index entries without a memory"}
@@ -92,28 +94,43 @@ def _word_faults(connection: apsw.Connection) -> Iterator[Fault]:
         for (sql,) in run(connection, "schema_of_words"):
             fresh.execute(sql)
         owners: dict[int, tuple[str, str]] = {}
-        with fresh:
+
+        def indexed() -> Iterator[tuple[int, str, str]]:
             for row, namespace, identity, text, pack, speaker in run(connection, "texts_with_rows"):
                 owners[row] = namespace, identity
-                words = searchable(unpacked(text, pack), speaker)
-                run(fresh, "insert_words", (row, words, place_of(namespace)))
-        expected, found = _entries(fresh), _entries(connection)
-    for row in sorted(expected.keys() | found.keys()):
-        if expected.get(row) != found.get(row) and row in owners:
+                yield row, searchable(unpacked(text, pack), speaker), place_of(namespace)
+
+        with fresh:
+            run_many(fresh, "insert_words", indexed())
+        with _entries(fresh) as expected, _entries(connection) as found:
+            if all(starmap(eq, zip_longest(expected, found))):
+                return  # both indexes give their entries in the same order
+        with _entries(fresh) as expected, _entries(connection) as found:
+            sums, others = _sums(expected), _sums(found)
+    for row in sorted(sums.keys() | others.keys()):
+        if sums.get(row) != others.get(row) and row in owners:
             namespace, identity = owners[row]
             yield Fault("words", "The keyword index does not hold its words.", namespace, identity)
 
 
-def _entries(connection: apsw.Connection) -> dict[int, int]:
-    """Return row -> a sum over its entries in the index of words."""
+@contextmanager
+def _entries(connection: apsw.Connection) -> Iterator[Iterator[Any]]:
+    """Give the entries of the index of words, in their order: (term, row, column, place)."""
     run(connection, "create_entries")
+    rows = run(connection, "entries")
     try:
-        sums = Counter[int]()
-        for term, row, column, offset in run(connection, "entries"):
-            sums[row] += hash((term, column, offset))
-        return dict(sums)
+        yield rows
     finally:
+        rows.close()  # not all of them may have been read
         run(connection, "drop_entries")
+
+
+def _sums(entries: Iterator[Any]) -> dict[int, int]:
+    """Return row -> a sum over its entries in the index of words."""
+    sums = Counter[int]()
+    for term, row, column, offset in entries:
+        sums[row] += hash((term, column, offset))
+    return dict(sums)
 
 
 def _code_faults(connection: apsw.Connection) -> Iterator[Fault]:
