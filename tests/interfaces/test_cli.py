@@ -387,6 +387,19 @@ def test_check_optimize_namespaces(place):
     assert done("namespaces") == "default\n"
 
 
+def test_compact_is_a_preview_unless_applied(place):
+    kept()
+    shown = data("compact")
+    assert shown["dry_run"]
+    assert 0 < shown["bytes_after"] <= shown["bytes_before"]
+    assert "it would take about" in done("compact")
+    applied = data("compact", "--apply")
+    assert (applied["dry_run"], applied["notes"]) == (False, [])
+    assert applied["bytes_after"] == (place / "agent.db").stat().st_size
+    assert "now it takes" in done("compact", "--apply")
+    assert data("check", "--full")["sound"]
+
+
 def test_reembed_without_an_embedder_says_what_to_do(place):
     kept()
     refused = data("reembed", code=Exit.FAILED)

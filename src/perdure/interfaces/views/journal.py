@@ -106,10 +106,9 @@ def view_repair_result(done: RepairResult, _: Request) -> Iterator[Block]:
 
 def view_compact_result(done: CompactResult, _: Request) -> Iterator[Block]:
     """Show what compacting gave back, or would give."""
-    became = "would take about" if done.dry_run else "takes"
-    yield Line(
-        f"The store took {_megabytes(done.bytes_before)}; it {became} {_megabytes(done.bytes_after)}.", tone="strong"
-    )
+    before, after = _megabytes(done.bytes_before), _megabytes(done.bytes_after)
+    told = f"takes {before}; written anew it would take about" if done.dry_run else f"took {before}; now it takes"
+    yield Line(f"The store {told} {after}.", tone="strong")
     yield from (Line((Foreign(note),), item=True) for note in done.notes)
 
 

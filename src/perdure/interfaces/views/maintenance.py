@@ -119,7 +119,8 @@ def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
         yield "held back", tally(found.held)
     yield "questions", f"{found.questions:,} to a person"
     if grown := found.journal:
-        yield "journal", f"{grown.total:,} changes, {grown.day:,} within a day, {grown.week:,} within a week"
+        size = f"; {grown.characters / 1e6:,.1f} million characters" if grown.characters else ""
+        yield "journal", f"{grown.total:,} changes, {grown.day:,} within a day, {grown.week:,} within a week{size}"
     yield "without a vector", f"{found.without_vector:,} (found by keyword search only)"
     yield "embedding space", Foreign(found.space) if found.space else "none"
     if use := found.model:
