@@ -26,7 +26,6 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.rules.language.tokens import count_tokens
 from perdure.rules.language.words import query_words
 from perdure.rules.lifecycle import budget_fitting as rule
-from perdure.rules.lifecycle import compression_forms as forms
 from report import parser, say
 
 if TYPE_CHECKING:
@@ -236,7 +235,6 @@ ABLATIONS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "without any worth": ((fitting, "worth_of", lambda _: 1.0),),
     "without keywords and embeddings": ((fitting, "LADDER", (Form.FULL, Form.SUMMARY)),),
     "without shorter forms": ((fitting, "LADDER", (Form.FULL,)),),
-    "without the meaning guard": ((forms, "_missing", lambda *_: ()),),
 }
 """What is switched off in turn: (module, name, what stands there instead)."""
 
