@@ -36,6 +36,12 @@ NO_COMMAND = {
     "entity": "`entity show` does it",
     "merge_entities": "`entity merge` does it",
     "split_entity": "`entity split` does it",
+    "create_token": "`token create` does it",
+    "list_tokens": "`token list` does it",
+    "revoke_token": "`token revoke` does it",
+    "confined": "for the service: what the holder of a token sees",
+    "recognize": "for the service: what a token allows",
+    "usual_namespace": "for the service: where calls that name no namespace look",
     "resolve_id": "each command takes short ids",
     "close": "each command closes what it opened",
 }
