@@ -280,3 +280,12 @@ def test_the_command_writes_the_log(tmp_path):
     lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     assert [line["verb"] for line in lines] == ["remember", "list"]
     assert "stone" not in text
+
+
+def test_an_answer_with_a_secret_is_not_kept(memory):
+    admin = memory.create_token("admin", actor="ana").secret
+    headers = {"authorization": f"Bearer {admin}", "idempotency-key": "k"}
+    with serving(memory) as client:
+        made = [client.post("/v1/create-token", json={"role": "reader", "actor": "bo"}, headers=headers) for _ in "12"]
+    assert [answer.status_code for answer in made] == [200, 200]
+    assert made[0].json()["secret"] != made[1].json()["secret"]

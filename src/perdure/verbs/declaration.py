@@ -111,6 +111,7 @@ class Verb:
     reads: bool = False  # it writes nothing (a recall writes its log, so it does not only read)
     hides: bool = False  # it can take a memory out of later answers
     repeatable: bool = True  # doing it twice is doing it once
+    shows_secret: bool = False  # its answer is shown once, so nothing may keep it
     agent: tuple[str, ...] | None = None  # its parameters in the ``agent`` profile; None if it is not in that profile
     lifecycle: bool = False  # whether the ``lifecycle`` profile has it
     command: str = ""  # the command's name, which may hold a space (``entity show``); empty: no generic command

@@ -45,7 +45,7 @@ class TokenVerbs:
 
     _context: Context
 
-    @verb(_PANEL, command="token create", tool=False, repeatable=False, role="admin")
+    @verb(_PANEL, command="token create", tool=False, repeatable=False, shows_secret=True, role="admin")
     def create_token(
         self,
         role: Annotated[
