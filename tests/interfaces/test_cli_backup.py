@@ -141,11 +141,11 @@ def test_a_damaged_backup_and_a_backup_that_is_there_are_refused(folder):
     assert not (folder / "new.db").exists()
 
 
-def test_a_server_is_refused_without_its_password(folder):
-    url = "postgresql://perdure:hunter2@db.example/perdure"
+def test_a_server_that_is_not_there_is_told_without_its_password(folder):
+    url = "postgresql://perdure:hunter2@127.0.0.1:1/perdure"
     for words in (("backup", "safe.db"), ("restore-backup", "safe.db")):
         refused = told(*words, "--store", url, code=1)
-        assert "pg_dump" in refused["remedy"]
+        assert refused["error"] == "StoreUnavailable"
         assert "hunter2" not in json.dumps(refused)
     assert told("backup", "safe.db", "--store", "gone.db", code=3)["error"] == "NotFound"
     assert not (folder / "gone.db").exists()
