@@ -22,6 +22,8 @@ OPEN = re.compile(
 """Permissive ones, and MPL-2.0, which binds changes of its own files only."""
 COPYLEFT = {"psycopg": "LGPL-3.0-only", "psycopg-binary": "LGPL-3.0-only"}
 """Imported as they are, never changed or shipped with us; only for servers."""
+FILES_ONLY = {"axe-playwright-python": "MIT License"}
+"""Their metadata name no licence: the first line of the licence's file."""
 
 
 def plain(name: str) -> str:
@@ -31,6 +33,8 @@ def plain(name: str) -> str:
 def licence(found: Distribution) -> str:
     classifiers = found.metadata.get_all("Classifier") or []
     told = [c.rpartition(" :: ")[2] for c in classifiers if c.startswith("License ::")]
+    if found.name in FILES_ONLY:
+        return (found.read_text("licenses/LICENSE") or "").partition("\n")[0]
     return found.metadata.get("License-Expression") or "; ".join(told) or found.metadata.get("License") or "unknown"
 
 

@@ -547,7 +547,7 @@ DAMAGE = {
     "a space without dimensions": ("header is damaged", lambda ls: ls[0]["spaces"][0].pop("dimensions")),
     "a changed text": ("damaged", lambda ls: ls[at_part(ls, "memory")].update(text="other")),
     "a row less": ("damaged", lambda ls: ls.pop(at_part(ls, "journal"))),
-    "a row twice": ("damaged", lambda ls: ls.insert(at_part(ls, "link"), ls[at_part(ls, "link")])),
+    "a row twice": ("twice", lambda ls: ls.insert(at_part(ls, "link"), ls[at_part(ls, "link")])),
     "a part less": ("damaged", lambda ls: [ls.remove(x) for x in list(ls) if x.get("part") == "recall"]),
     "parts out of order": ("out of order", lambda ls: ls.insert(-1, ls.pop(at_part(ls, "memory")))),
     "an unknown part": ("Unknown part", lambda ls: ls[5].update(part="x")),
