@@ -134,6 +134,8 @@ def test_what_sends_reads_writes_or_protects_is_protected():
             "knowledge.file",
             "knowledge.redact",
             "knowledge.redact_personal",
+            "journal.horizon_days",
+            "upkeep.backups_kept",
             "consolidate.require_dry_run",
             "recall.log_entries",
         ),

@@ -32,7 +32,7 @@ class Clock:
 def grouped(texts: list[str]) -> np.ndarray:
     """One direction for each first word, so that memories which begin alike are twins."""
     names = [text.split()[0].lower() for text in texts]
-    return np.array([np.eye(26)[ord(name[0]) - ord("a")] for name in names], dtype=np.float32)
+    return np.array([np.eye(26)[(ord(name[0]) - ord("a")) % 26] for name in names], dtype=np.float32)
 
 
 class World:

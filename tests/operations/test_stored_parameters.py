@@ -100,22 +100,21 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def kept():
-    return set()
+pytestmark = pytest.mark.xdist_group("stored parameters")  # the last test looks at what the others saw
+KEPT = set()
 
 
 @pytest.mark.parametrize(("verb", "parameter"), CASES, ids=[f"{v.name}-{p.name}" for v, p in CASES])
-def test_no_secret_of_any_parameter_reaches_the_files(verb, parameter, tmp_path, clock, kept):
+def test_no_secret_of_any_parameter_reaches_the_files(verb, parameter, tmp_path, clock):
     if stored(tmp_path, clock, verb, parameter, PLAIN):
-        kept.add((verb.name, parameter.name))
+        KEPT.add((verb.name, parameter.name))
         assert stored(tmp_path, clock, verb, parameter, TOKEN) is (parameter.name in NAMES)
 
 
-def test_the_places_that_are_stored_are_seen(kept):
+def test_the_places_that_are_stored_are_seen():
     """The test above looks at what is stored at all: these at least."""
-    assert {(v, "reason") for v in ("archive", "move", "deny", "forget")} <= kept
-    assert {("remember", n) for n in ("content", "tags", "source", "metadata", "idempotency_key", "facts")} <= kept
-    assert {("remember_many", "items"), ("ingest", "messages"), ("extract", "text"), ("learn", "claims")} <= kept
-    assert {("update", "content"), ("update", "facts"), ("correct", "value"), ("alias", "name")} <= kept
-    assert {("relate", n) for n in ("members", "kind")} <= kept
+    assert {(v, "reason") for v in ("archive", "move", "deny", "forget")} <= KEPT
+    assert {("remember", n) for n in ("content", "tags", "source", "metadata", "idempotency_key", "facts")} <= KEPT
+    assert {("remember_many", "items"), ("ingest", "messages"), ("extract", "text"), ("learn", "claims")} <= KEPT
+    assert {("update", "content"), ("update", "facts"), ("correct", "value"), ("alias", "name")} <= KEPT
+    assert {("relate", n) for n in ("members", "kind")} <= KEPT

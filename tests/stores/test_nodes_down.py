@@ -114,11 +114,16 @@ def test_what_asks_all_namespaces_leaves_some_out_and_names_the_node(memory, swi
     with pytest.warns(IncompleteWarning, match=DOWN):
         assert {o.namespace for o in memory.history()} == {"lamp", "light"}
     with pytest.warns(IncompleteWarning, match=DOWN):
-        (fault,) = memory.check()
+        (fault,) = faults_of(memory)
     assert NODE in str(fault)
     switch(down=False)
     assert memory.stats().memories == whole
-    assert memory.check() == []
+    assert faults_of(memory) == []
+
+
+def faults_of(memory):
+    """What a check finds, but for the policies by which these tests hide a node's rows."""
+    return [fault for fault in memory.check() if ".node is not Perdure's" not in fault]
 
 
 def test_upkeep_goes_on_elsewhere_and_catches_up_later(memory, switch):

@@ -112,7 +112,7 @@ _COUNTRIES: Final = {
     "XK": 20,
 }
 """Country -> how many characters an IBAN has there."""
-_IBAN: Final = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30}+")
+_IBAN: Final = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30}")
 
 
 def _ibans(text: str) -> Iterator[tuple[int, int]]:
@@ -178,7 +178,7 @@ _BEFORE: Final = 60  # characters after such a word in which the number stands
 
 _WORD_RUN: Final = re.compile(
     r"(?<![\w'-])[a-z]{3,8}(?:(?:[ \t]{1,2}|,[ \t]?|[ \t]?\r?\n[ \t]?|[ \t\n]{0,2}\d{1,2}[.)][ \t]?)"
-    r"[a-z]{3,8}(?![\w'-])){11,60}+"
+    r"[a-z]{3,8}(?![\w'-])){11,60}"
 )
 _WORD: Final = re.compile(r"[a-z]{3,8}")
 _FEWEST_WORDS: Final = 12

@@ -23,7 +23,7 @@ _STOPS: Final = (
 )
 VALUE: Final = rf"(?P<s>[^{_STOPS}]{{4,200}}+)(?P<after>[(\[{{]?)"
 _QUOTE: Final = r"[\\\"'`*_\u00ab\u201c-\u201e\u2018-\u201a\u300c]{0,4}+"
-_SUFFIX: Final = r"s?(?:[_.-][\w.-]{0,40}+)?+[\\\"'`\]*\u00bb\u201d\u300d]{0,4}+"
+_SUFFIX: Final = r"s?(?:[_.-][\w.-]{0,40}+)?[\\\"'`\]*\u00bb\u201d\u300d]{0,4}+"
 _GAP: Final = r"(?:[ \t]+[^\W\d_][\w'\u2019-]{0,24}+|[ \t]*\([^()\n]{1,30}\)){0,6}?"
 _VERBS: Final = (
     r"is|was|are|were|be|to|ist|lautet|war|wäre|es|era|ser[áa]|est|[ée]tait|é|è|foi|jest|je|är|er|on|это"
@@ -33,7 +33,7 @@ _STRICT: Final = r"=>|:=|->|(?<!=)=(?!=)|[:\uff1a](?![:/])|\uff1d|(?<=[A-Za-z])>
 _SPOKEN: Final = (
     rf"[ \t](?:{_VERBS})(?=[ \t:])(?:[ \t]+(?:now|still|jetzt|nun|ahora|maintenant|agora))?:?|是|为|為|は|은|는|이|가"
 )
-_LINES: Final = r"(?P<lines>(?:[ \t]{0,8}\r?\n[ \t>*-]{0,8}){1,2}+)"
+_LINES: Final = r"(?P<lines>(?:[ \t]{0,8}\r?\n[ \t>*-]{0,8}){1,2})"
 
 ASSIGNED: Final = re.compile(
     rf"(?i){_SUFFIX}(?P<gap>{_GAP})[ \t]{{0,4}}(?:{_STRICT}|{_SPOKEN})(?:{_LINES}|[ \t\u00a0]{{0,4}})"

@@ -158,7 +158,7 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
 """(what it is, how it begins, what follows); the whole match is the secret, or its group ``s``."""
 
 _STARTING: Final = tuple((name, start, re.compile(start_rest)) for name, start, start_rest in _STARTS)
-_REST: Final = re.compile(r"(?:[A-Za-z0-9_\-+/=~]|\.(?=[A-Za-z0-9_\-]))*+")
+_REST: Final = re.compile(r"(?:[A-Za-z0-9_\-+/=~]|\.(?=[A-Za-z0-9_\-]))*")
 """A token goes on to its end, also where its shape stops before."""
 _TIGHT: Final = frozenset("_-+/")
 """What may not stand before a clue of letters and digits: there it is a part of something longer, often of base64."""
@@ -217,7 +217,7 @@ _AROUND: Final = tuple(
 
 KEY_BLOCK: Final = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:[^-]{0,40000}-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\n)*+[A-Za-z0-9+/=]{20,}+)*+)"
+    r"(?:[^-]{0,40000}-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\n)*[A-Za-z0-9+/=]{20,}+)*)"
 )
 """A private key between its marks; without the second one, the lines of it that are there."""
 

@@ -12,18 +12,18 @@ _PLACEHOLDER: Final = re.compile(
     r"|^(?:null|none|true|false|undefined|required|optional)$"
 )
 _CODE: Final = re.compile(
-    r"[$%@#]?[A-Za-z_]\w*+(?:(?:\.|->|::)[A-Za-z_]\w*+)+|[/.~][\w./-]*+|(?:[a-z0-9_.-]++/)++[\w.-]*+"
-    r"|[a-z]\w*+(?::\w++)++|\$[A-Za-z_]\w*+|%\w+%?|0x[0-9a-fA-F]{1,8}|[$€£]\d[\d.,]*+(?:/.*+)?"
-    r"|[a-z][a-z0-9+.-]{1,20}://.*+|(?:@|[a-z]++:)?(?:[a-z0-9_-]++\.)++[a-z]{2,24}(?::\d++)?(?:/.*+)?|localhost:.*+"
-    r"|[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++"
+    r"[$%@#]?[A-Za-z_]\w*+(?:(?:\.|->|::)[A-Za-z_]\w*+)+|[/.~][\w./-]*+|(?:[a-z0-9_.-]++/)+[\w.-]*+"
+    r"|[a-z]\w*+(?::\w++)+|\$[A-Za-z_]\w*+|%\w+%?|0x[0-9a-fA-F]{1,8}|[$€£]\d[\d.,]*+(?:/.*+)?"
+    r"|[a-z][a-z0-9+.-]{1,20}://.*+|(?:@|[a-z]++:)?(?:[a-z0-9_-]++\.)+[a-z]{2,24}(?::\d++)?(?:/.*+)?|localhost:.*+"
+    r"|[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)+"
 )
 _DATE: Final = re.compile(
-    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*+|\d{1,2}:\d\d.*+|[\d.,]++(?:%|[a-zA-Z]{1,6})?|v?\d++(?:\.\w++)++(?:-\w++)?"
+    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*+|\d{1,2}:\d\d.*+|[\d.,]++(?:%|[a-zA-Z]{1,6})?|v?\d++(?:\.\w++)+(?:-\w++)?"
 )
 _SAMPLE: Final = re.compile(r"EXAMPLE|([Xx0])\1{7}|\*{3}|\.{3}")
-_SLUG: Final = re.compile(r"[a-z]{2,}+(?:[-_.:][a-z]{2,}+)*+[-_.:]?(?:v?\d{1,4})?(?:[-_.:][a-z]{2,}+)*+")
+_SLUG: Final = re.compile(r"[a-z]{2,}+(?:[-_.:][a-z]{2,}+)*[-_.:]?(?:v?\d{1,4})?(?:[-_.:][a-z]{2,}+)*")
 """Words and a number: ``db-credentials7``, ``mailer2``, ``web-tls-2026``."""
-_PHRASE: Final = re.compile(r"[A-Za-z]{3,}+(?:[-_.+][A-Za-z]{3,}+){3,}+")
+_PHRASE: Final = re.compile(r"[A-Za-z]{3,}+(?:[-_.+][A-Za-z]{3,}+){3,}")
 _SHORTEST_KEY: Final = 12
 _SHORTEST_RANDOM: Final = 16
 _SHORTEST_PHRASE: Final = 18

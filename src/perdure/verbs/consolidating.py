@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
@@ -36,6 +36,10 @@ else:
     )
     edges, merging = lazy_modules("perdure.rules.consolidation", "edges", "merging")
 _PANEL: Final = "Tasks and sessions"
+
+
+def _checked_members(members: Any) -> dict[str, str]:
+    return edges.checked_members(members)
 
 
 class ConsolidatingVerbs:
@@ -96,7 +100,12 @@ class ConsolidatingVerbs:
         self,
         members: Annotated[
             Sequence[str] | Mapping[str, str],
-            Param("The memories' ids, or a mapping of ids to roles.", refers="memory", redacted=True),
+            Param(
+                "The memories' ids, or a mapping of ids to roles.",
+                refers="memory",
+                redacted=True,
+                check=_checked_members,
+            ),
         ],
         kind: Annotated[str, Param("The kind of link.", longest=200, redacted=True)] = "related",
         weight: Annotated[float, Param("Weight of the edge.", gt=0, le=10)] = 1.0,
@@ -110,8 +119,9 @@ class ConsolidatingVerbs:
             NotFound: One of them is not there.
             InvalidInput: Fewer than two, or of different namespaces.
         """
-        checked = edges.checked_members(members)
-        return relate.relate(self._context, checked, kind=kind, weight=weight, edge=edge, namespace=namespace)
+        return relate.relate(
+            self._context, cast("dict[str, str]", members), kind=kind, weight=weight, edge=edge, namespace=namespace
+        )
 
     @verb(_PANEL, reads=True, items="edges")
     def edges(self, id: Identity) -> list[Edge]:
