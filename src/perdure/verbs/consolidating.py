@@ -38,7 +38,7 @@ else:
 _PANEL: Final = "Tasks and sessions"
 
 
-def _checked_members(members: Any) -> dict[str, str]:
+def _members(members: Any) -> dict[str, str]:
     return edges.checked_members(members)
 
 
@@ -100,12 +100,7 @@ class ConsolidatingVerbs:
         self,
         members: Annotated[
             Sequence[str] | Mapping[str, str],
-            Param(
-                "The memories' ids, or a mapping of ids to roles.",
-                refers="memory",
-                redacted=True,
-                check=_checked_members,
-            ),
+            Param("The memories' ids, or a mapping of ids to roles.", refers="memory", redacted=True, check=_members),
         ],
         kind: Annotated[str, Param("The kind of link.", longest=200, redacted=True)] = "related",
         weight: Annotated[float, Param("Weight of the edge.", gt=0, le=10)] = 1.0,
@@ -119,9 +114,8 @@ class ConsolidatingVerbs:
             NotFound: One of them is not there.
             InvalidInput: Fewer than two, or of different namespaces.
         """
-        return relate.relate(
-            self._context, cast("dict[str, str]", members), kind=kind, weight=weight, edge=edge, namespace=namespace
-        )
+        checked = cast("dict[str, str]", members)
+        return relate.relate(self._context, checked, kind=kind, weight=weight, edge=edge, namespace=namespace)
 
     @verb(_PANEL, reads=True, items="edges")
     def edges(self, id: Identity) -> list[Edge]:
