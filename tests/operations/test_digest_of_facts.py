@@ -60,3 +60,22 @@ def test_what_was_updated_is_not_shown_and_a_note_without_facts_that_hold_neithe
 def test_a_note_that_is_cut_hides_none_of_its_facts(memory, lines):
     memory.remember("Ana lives in Berlin. " + "It was a long day. " * 20, facts=[HOME])
     assert "Ana: home: Berlin" in lines()
+
+
+SAID = "Second topic: we move deploy day of the website to Tuesday at 10:00, Thursday releases leave us a single day."
+NOTED = "We move deploy day of the website to Tuesday at 10:00."
+
+
+def test_a_message_that_says_what_an_updated_note_said_is_not_shown_as_current(memory, clock, lines):
+    memory.ingest([{"content": SAID, "role": "user", "session": "a"}])
+    clock.passes(days=1)
+    note = memory.remember(NOTED)
+    assert lines() == [NOTED]
+    clock.passes(days=1)
+    changed = memory.update(note.id, "Deploy day of the website is Friday at 9:00.")
+    assert lines() == ["Deploy day of the website is Friday at 9:00."]
+    clock.passes(days=1)
+    memory.update(changed.id, "Deploy day of the website is Monday at 9:00.")
+    assert lines() == ["Deploy day of the website is Monday at 9:00."]
+    memory.ingest([{"content": SAID.replace("Second", "Another"), "role": "user", "session": "b"}])
+    assert len(lines()) == 2, "what was said after the update is not over"

@@ -10,12 +10,15 @@ from perdure.operations.extract import Place
 from perdure.operations.lifecycle.review import left_today, review
 from perdure.operations.ports import Context
 from perdure.records.instant import from_instant
+from perdure.records.link_kinds import SUPERSEDES
 from perdure.records.memory import Kind, MemoryItem
 from perdure.records.recall import Filters
 from perdure.records.report import Digest
 from perdure.records.signal_results import Question
+from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import Candidates, build_digest
+from perdure.rules.lifecycle.digest_entries import is_noted
 from perdure.rules.lifecycle.signals import memory_items
 
 CONSIDERED: Final = 2000
@@ -68,8 +71,22 @@ def _outdated(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> f
 
     What somebody pinned stays; it is theirs to unpin.
     """
-    gone = set(ctx.extension.outdated(ctx, namespace, memories))
+    gone = {*ctx.extension.outdated(ctx, namespace, memories), *_replaced(ctx, namespace, memories)}
     return frozenset(gone.difference(m.id for m in memories if m.pinned))
+
+
+def _replaced(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> set[str]:
+    """Return the messages that say what a note said that has been updated since: nobody updates the messages, too."""
+    since = {m.id: m.state.created_ms for m in memories if m.kind is Kind.NOTE}
+    new = list(since)
+    while new:  # an updated note may have been updated again
+        links = ctx.store.links_at(namespace, new)
+        older = {other: since[i] for i, kind, other in links if kind == SUPERSEDES and i in since}
+        new = [i for i in older if i not in since]
+        since |= {i: older[i] for i in new}
+    notes = ctx.store.get(namespace, sorted(since.keys() - {m.id for m in memories}))
+    told = [(content_words(r.content.text), since[r.id]) for r in notes if r.state.kind is Kind.NOTE]
+    return {m.id for m in memories if is_noted(m, [words for words, at in told if m.state.created_ms < at])}
 
 
 def _questions(ctx: Context, namespace: str, inside: str | None, *, brief: bool) -> list[Question]:

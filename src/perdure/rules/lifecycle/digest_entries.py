@@ -95,11 +95,11 @@ def entries_of(
         if line := render_line(memory, told, older.left_out.get(memory.id, ()), year):
             found.append(DigestEntry(memory, section, line, _worth(memory, section, brief=not said)))
     noted = [content_words(e.memory.content) for e in found if e.memory.kind is Kind.NOTE]
-    kept = [e for e in found if not _is_noted(e.memory, noted)]
+    kept = [e for e in found if not is_noted(e.memory, noted)]
     return sorted(kept, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
 
 
-def _is_noted(memory: MemoryItem, noted: Sequence[frozenset[str]]) -> bool:
+def is_noted(memory: MemoryItem, noted: Sequence[frozenset[str]]) -> bool:
     """Return whether a message says what a note says: somebody has put it in a few words already."""
     if memory.kind is not Kind.EPISODE or memory.pinned:
         return False
