@@ -51,12 +51,13 @@ from perdure.records.memory import Kind, MemoryItem, Record
 from perdure.records.new_memory import Draft
 from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome
 from perdure.records.plan import Change
-from perdure.records.recall import Filters, Hit, Pool, Query, Ranked
+from perdure.records.recall import Filters, Hit, Pool, Query
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
 from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.schedule import Task
 from perdure.rules.point_in_time import Validity
+from perdure.rules.ranking import Ranking
 
 _PEOPLE: Final = frozenset({"user", "human"})
 
@@ -92,12 +93,14 @@ class Knowledge(Extension[Context]):
         return known_beside(ctx, namespace, claims, besides)
 
     def rank(
-        self, ctx: Context, namespace: str, query: Query, pool: Pool, order: list[Ranked], filters: Filters, /
-    ) -> list[Ranked]:
+        self, ctx: Context, namespace: str, query: Query, pool: Pool, order: Ranking, filters: Filters, /
+    ) -> Ranking:
         """Return the candidates with the facts about those whom the question names."""
         if not _learns(ctx):
             return order
         about = facts_of_named(ctx, namespace, query.text, filters)
+        if not about:
+            return order
         meant = self.resources.predicates.asked(query.words)
         return rank_with_facts(order, about, query, pool, ctx.policy.recall, meant)
 

@@ -8,9 +8,9 @@ from perdure.operations.ports import Context
 from perdure.operations.recall import best_hits, embed_query
 from perdure.operations.writing import read_record
 from perdure.records.memory import MemoryItem, Status
-from perdure.records.recall import Absence, Filters, Pool, Query, Ranked
+from perdure.records.recall import Absence, Filters, Pool, Query
 from perdure.rules.lifecycle.signals import memory_items
-from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_known
+from perdure.rules.ranking import Ranking, drop_unrelated, rank_candidates, why_nothing_known
 
 
 def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters) -> Absence:
@@ -22,7 +22,7 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     query, note = embed_query(ctx, text)
     pool = ctx.store.search(record.namespace, query, filters, ctx.policy.recall.for_limit(limit))
     order = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(ctx.clock()))
-    rank = next((i for i, r in enumerate(order, 1) if r.id == identity), None)
+    rank = next((i for i, name in enumerate(order.ids, 1) if name == identity), None)
     if rank is None:
         by, explanation = _unfound(ctx, memory, query, filters)
         return Absence(identity, text, by, explanation)
@@ -40,11 +40,11 @@ def _floor(ctx: Context, memory: MemoryItem, pool: Pool, filters: Filters) -> tu
 
 
 def _rank(
-    ctx: Context, memory: MemoryItem, text: str, order: list[Ranked], rank: int, limit: int, filters: Filters
+    ctx: Context, memory: MemoryItem, text: str, order: Ranking, rank: int, limit: int, filters: Filters
 ) -> tuple[str, str]:
     close = drop_unrelated(order, ctx.policy.recall)
     score = order[rank - 1].score
-    if memory.id not in {entry.id for entry in close}:
+    if memory.id not in close.ids:
         share = f"{ctx.policy.recall.hit_share:.0%} of the best one's"
         return "hit_share", f"it scores {score:.3f}, but its own similarity to the question is below {share}"
     hits = best_hits(ctx, close, text, memory.namespace, limit, filters, ctx.clock())
@@ -58,7 +58,7 @@ def _rank(
 def _unfound(ctx: Context, memory: MemoryItem, query: Query, filters: Filters) -> tuple[str, str]:
     """Say whether a filter or the searches themselves left the memory out."""
     everything = ctx.store.search(memory.namespace, query, Filters(include_archived=True), ctx.policy.recall)
-    if any(c.id == memory.id for c in everything.candidates) and filters != replace(Filters(), include_archived=True):
+    if memory.id in everything.columns.ids and filters != replace(Filters(), include_archived=True):
         given = {f: getattr(filters, f) for f in Filters.__slots__ if getattr(filters, f) not in ((), None, 0.0, False)}
         if given:
             return "filters", f"it is found only without the filters {given}"

@@ -13,7 +13,7 @@ from perdure.records.memory import MemoryItem, Record
 from perdure.records.new_memory import Draft
 from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome
 from perdure.records.plan import Change
-from perdure.records.recall import Filters, Hit, Pool, Query, Ranked
+from perdure.records.recall import Filters, Hit, Pool, Query
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
 from perdure.rules.lifecycle.schedule import Data, Task
@@ -21,6 +21,7 @@ from perdure.rules.point_in_time import Validity
 
 if TYPE_CHECKING:
     from perdure.rules.decisions import Decisions  # loads numpy
+    from perdure.rules.ranking import Ranking  # as above
 
 Ctx_contra = TypeVar("Ctx_contra", contravariant=True)
 """The context of operations; a parameter, because the context itself holds an extension."""
@@ -65,8 +66,8 @@ class Extension(Generic[Ctx_contra]):
         return (), ()
 
     def rank(
-        self, _ctx: Ctx_contra, _namespace: str, _query: Query, _pool: Pool, order: list[Ranked], _filters: Filters, /
-    ) -> list[Ranked]:
+        self, _ctx: Ctx_contra, _namespace: str, _query: Query, _pool: Pool, order: Ranking, _filters: Filters, /
+    ) -> Ranking:
         """Return the candidates of a recall, best first, with those that the searches do not bring up."""
         return order
 

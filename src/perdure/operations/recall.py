@@ -10,12 +10,13 @@ from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Record
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.recall import Filters, Hit, Pool, Query, Ranked, Recall
+from perdure.records.recall import Filters, Hit, Pool, Query, Recall
 from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
 from perdure.rules.presentation import newest_first
 from perdure.rules.ranking import (
+    Ranking,
     diversify,
     drop_unrelated,
     rank_candidates,
@@ -99,7 +100,7 @@ def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filt
     if why_nothing_known(pool, policy):
         return ""
     order = drop_unrelated(rank_candidates(pool, query, policy, filters.asked_at(ctx.clock())), policy)[: limit + SPARE]
-    records = ctx.store.get(namespace, [r.id for r in order])
+    records = ctx.store.get(namespace, order.ids)
     if not records or _of_then(ctx, namespace, records, filters, ctx.clock()):
         return ""
     asked_of = [(how, at) for how, at in (("true", filters.as_of), ("known", filters.known_at)) if at is not None]
@@ -154,7 +155,7 @@ def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
 
 
 def best_hits(
-    ctx: Context, order: list[Ranked], text: str, namespace: str, limit: int, filters: Filters, now: Instant
+    ctx: Context, order: Ranking, text: str, namespace: str, limit: int, filters: Filters, now: Instant
 ) -> list[Hit]:
     """Return the best hits of an order: with signals, without twins, those about one thing newest first."""
     hits: list[Hit] = []
@@ -169,9 +170,9 @@ def best_hits(
     return newest_first(chosen, text, vectors) if ctx.policy.knowledge.watch else chosen
 
 
-def _read(ctx: Context, page: list[Ranked], namespace: str, filters: Filters, now: Instant) -> list[Hit]:
+def _read(ctx: Context, page: Ranking, namespace: str, filters: Filters, now: Instant) -> list[Hit]:
     """Read a part of an order in full, without what is less sure than asked for."""
-    records = ctx.store.get(namespace, [r.id for r in page]) if page else []
+    records = ctx.store.get(namespace, page.ids) if len(page) else []
     records = _of_then(ctx, namespace, records, filters, now)
     by_id = {m.id: m for m in memory_items(records, ctx.policy, now)}
     return [

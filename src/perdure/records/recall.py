@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -62,7 +62,7 @@ class Query:
 
 
 class Candidate(NamedTuple):
-    """One memory that a search brought up, with its raw signals. A tuple, because a recall makes hundreds."""
+    """One memory that a search brought up, with its raw signals."""
 
     id: str
     cosine: float | None  # cosine with the query; None where it has no vector
@@ -72,6 +72,24 @@ class Candidate(NamedTuple):
     speaker: str | None
     asks: bool  # its words hold a question mark
     said_at: Instant
+
+
+class Columns(NamedTuple):
+    """The fields of many candidates, each in the same order: ranking works on these, and makes no object for each."""
+
+    ids: tuple[str, ...] = ()
+    cosines: tuple[float | None, ...] = ()
+    bm25: tuple[float, ...] = ()
+    sessions: tuple[str | None, ...] = ()
+    turns: tuple[int | None, ...] = ()
+    speakers: tuple[str | None, ...] = ()
+    asks: tuple[bool, ...] = ()
+    said_at: tuple[Instant, ...] = ()
+
+    @classmethod
+    def of(cls, candidates: Iterable[Candidate]) -> Columns:
+        """Return the columns of some candidates."""
+        return cls(*zip(*candidates, strict=True))
 
 
 class Ranked(NamedTuple):
@@ -88,7 +106,7 @@ class Ranked(NamedTuple):
 class Pool:
     """What the searches brought up, before ranking."""
 
-    candidates: tuple[Candidate, ...]  # in no particular order
+    columns: Columns  # of the candidates, in no particular order
     coverage: float  # the largest share of the query's words, weighted by rarity, that one memory holds, 0 to 1
     most_words: int  # the most words of the query that one memory holds
     vectors: bool  # whether the vector search took part
@@ -98,10 +116,15 @@ class Pool:
     respelt: tuple[str, ...] = ()  # words of it that no memory holds, searched in the nearest known spelling
 
     @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The candidates one by one."""
+        return tuple(map(Candidate._make, zip(*self.columns, strict=True)))
+
+    @property
     def best_cosine(self) -> float | None:
         """The cosine of the nearest memory; None where only words were searched."""
-        found = [c.cosine for c in self.candidates if c.cosine is not None] if self.vectors else []
-        return max(found, default=None)
+        found = (cosine for cosine in self.columns.cosines if cosine is not None)
+        return max(found, default=None) if self.vectors else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.formulas.fusion import Ints, context_parts, dated_parts, fuse
+from perdure.formulas.curve import Array
+from perdure.formulas.fusion import Bools, Ints, context_parts, dated_parts, fuse
 from perdure.formulas.relevance import answer_chance, hit_chances
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import MemoryItem
 from perdure.records.policy_recall import RecallPolicy
-from perdure.records.recall import Candidate, Hit, Pool, Query, Ranked
+from perdure.records.recall import Columns, Hit, Pool, Query, Ranked
 from perdure.records.vector import Vector
 from perdure.rules.language.dates import periods_in
 from perdure.rules.language.words import has_name, is_named, may_answer, people_named
@@ -23,9 +26,60 @@ from perdure.rules.meaning_guard import anchors
 OWN: Final = ("meaning", "words", "neighbour")
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking(Sequence[Ranked]):
+    """Candidates, best first, as columns of shape [n]; an entry is made where one is looked at."""
+
+    ids: Sequence[str]
+    scores: Array
+    parts: Mapping[str, Array]
+    cosines: Array
+    """With the query; NaN where there is no vector."""
+    relevance: Array
+
+    @classmethod
+    def of(cls, order: Sequence[Ranked]) -> Ranking:
+        """Return entries, best first, as columns."""
+        names = dict.fromkeys(name for entry in order for name in entry.parts)
+        return cls(
+            [entry.id for entry in order],
+            np.array([entry.score for entry in order]),
+            {name: np.array([entry.parts.get(name, 0.0) for entry in order]) for name in names},
+            np.array([entry.cosine for entry in order], np.float64),  # None is NaN
+            np.array([entry.relevance for entry in order]),
+        )
+
+    def take(self, places: Ints) -> Ranking:
+        """Return the entries at some places, in their order."""
+        return Ranking(
+            [self.ids[i] for i in places.tolist()],
+            self.scores[places],
+            {name: values[places] for name, values in self.parts.items()},
+            self.cosines[places],
+            self.relevance[places],
+        )
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, at: int) -> Ranked: ...
+    @overload
+    def __getitem__(self, at: slice) -> Ranking: ...
+    def __getitem__(self, at: int | slice) -> Ranked | Ranking:
+        """Return an entry, or those of a part."""
+        if isinstance(at, slice):
+            return self.take(np.arange(len(self))[at])
+        cosine = float(self.cosines[at])
+        parts = {name: value for name, values in self.parts.items() if (value := float(values[at]))}
+        score, chance = float(self.scores[at]), float(self.relevance[at])
+        return Ranked(self.ids[at], score, parts, None if math.isnan(cosine) else cosine, chance)
+
+
 def why_nothing_known(pool: Pool, policy: RecallPolicy) -> str:
     """Return why nothing stored is related to the query; empty if something is."""
-    if not pool.candidates:
+    if not pool.columns.ids:
         return "no memory that passes the filters shares a word or meaning with the query"
     words = f"the best memory has {pool.most_words} of the query's words ({pool.coverage:.0%} by rarity)"
     chance = pool_chance(pool)
@@ -45,79 +99,81 @@ def pool_chance(pool: Pool) -> float:
     return answer_chance(pool.best_cosine, pool.coverage, pool.unknown, pool.unknown_names, pool.compared)
 
 
-def with_relevance(order: Sequence[Ranked], pool: Pool) -> list[Ranked]:
+def with_relevance(order: Ranking, pool: Pool) -> Ranking:
     """Return ranked candidates, best first, each with the chance that it answers the query."""
-    cosines = None if pool.best_cosine is None else np.array([entry.cosine or 0.0 for entry in order])
-    words = np.array([entry.parts.get("words", 0.0) for entry in order])
-    chances = pool_chance(pool) * hit_chances(np.array([e.score for e in order]), cosines, words, pool.coverage)
-    return [entry._replace(relevance=chance) for entry, chance in zip(order, chances.tolist(), strict=True)]
+    cosines = None if pool.best_cosine is None else np.nan_to_num(order.cosines)
+    words = order.parts.get("words", np.zeros(len(order)))
+    chances = pool_chance(pool) * hit_chances(order.scores, cosines, words, pool.coverage)
+    return replace(order, relevance=chances)
 
 
-def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: Instant) -> list[Ranked]:
+def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: Instant) -> Ranking:
     """Return the candidates in the order of relevance, best first."""
-    candidates = pool.candidates
-    if not candidates:
-        return []
-    cosine = np.array([np.nan if c.cosine is None else c.cosine for c in candidates]) if pool.vectors else None
-    bm25, share = np.array([c.bm25 for c in candidates]), policy.words_share(pool.coverage)
-    dense, lexical = fuse(cosine, bm25, share, policy.cosine_anchor)
-    previous, following, session = _places(candidates)
-    names = people_named(query.text)
-    speakers = {s for s in {c.speaker for c in candidates} if is_named(s, names)}
-    asked = [candidates[p] if p >= 0 else None for p in previous.tolist()]
+    columns = pool.columns
+    if not columns.ids:
+        return Ranking.of([])
+    cosines = np.array(columns.cosines, np.float64)  # None is NaN
+    bm25, share = np.array(columns.bm25), policy.words_share(pool.coverage)
+    dense, lexical = fuse(cosines if pool.vectors else None, bm25, share, policy.cosine_anchor)
+    previous, following, session = _places(columns)
+    names, asks = people_named(query.text), np.array(columns.asks, dtype=np.bool_)
     context = context_parts(
         dense + lexical,
         previous,
         following,
         session,
-        answers=np.array([_answers(c, before) for c, before in zip(candidates, asked, strict=True)], dtype=np.bool_),
-        named=np.array([c.speaker in speakers for c in candidates], dtype=np.bool_),
+        answers=_answers(columns, asks, previous),
+        named=_of_speakers(columns, lambda speaker: is_named(speaker, names)),
         weight=policy.answer,
     )
-    tells = np.array([1.0 - policy.asking * (c.asks and has_name(c.speaker)) for c in candidates])
+    tells = 1.0 - policy.asking * (asks & _of_speakers(columns, has_name))
     parts = {"meaning": dense * tells, "words": lexical * tells}
     parts |= {name: getattr(policy, name) * values for name, values in context.items()}
     if periods := periods_in(query.text, asked_at):
-        days = np.array([c.said_at for c in candidates]) / DAY_MS
+        days = np.array(columns.said_at) / DAY_MS
         parts["dated"] = policy.dated * dated_parts(days, [(p.start / DAY_MS, p.end / DAY_MS) for p in periods])
     total = np.sum(list(parts.values()), axis=0)
-    names_of, columns = tuple(parts), zip(*(values.tolist() for values in parts.values()), strict=True)
-    kept = [{n: v for n, v in zip(names_of, row, strict=True) if v} for row in columns]
-    return [
-        Ranked(candidates[i].id, float(total[i]), kept[i], candidates[i].cosine)
-        for i in np.argsort(-total, kind="stable").tolist()
-    ]
+    unordered = Ranking(columns.ids, total, parts, cosines, np.zeros(len(total)))
+    return unordered.take(np.argsort(-total, kind="stable"))
 
 
-def drop_unrelated(order: Sequence[Ranked], policy: RecallPolicy) -> list[Ranked]:
+def drop_unrelated(order: Ranking, policy: RecallPolicy) -> Ranking:
     """Return the candidates that are related to the query at all: an answer is not padded to its limit.
 
     What counts is a memory's own likeness and that of the turns beside it. Its session or its speaker alone does not
     make it an answer.
     """
-    if not order:
-        return []
-    own = [sum(entry.parts.get(name, 0.0) for name in OWN) for entry in order]
-    least = max(policy.hit_share * max(own), np.finfo(np.float64).tiny)
-    return [entry for entry, likeness in zip(order, own, strict=True) if likeness >= least]
+    if not len(order):
+        return order
+    own = sum((order.parts[name] for name in OWN if name in order.parts), np.zeros(len(order)))
+    least = max(policy.hit_share * float(own.max()), np.finfo(np.float64).tiny)
+    return order.take(np.flatnonzero(own >= least))
 
 
-def _places(candidates: Sequence[Candidate]) -> tuple[Ints, Ints, Ints]:
+def _places(columns: Columns) -> tuple[Ints, Ints, Ints]:
     """Return the index of the previous and of the next turn, (-1 for none), and session numbers."""
-    turns = {(c.session, c.turn): i for i, c in enumerate(candidates) if c.session is not None and c.turn is not None}
-    sessions: dict[tuple[str | None, str], int] = {}
-    previous, following, session = [], [], []
-    for c in candidates:
-        at = -2 if c.session is None or c.turn is None else c.turn  # no turn is next to -2
-        previous.append(turns.get((c.session or "", at - 1), -1))
-        following.append(turns.get((c.session or "", at + 1), -1))
-        # What belongs to no session is one of its own, or notes and facts would lose to any chat.
-        session.append(sessions.setdefault((c.session, "" if c.session is not None else c.id), len(sessions)))
+    places = list(zip(columns.sessions, columns.turns, strict=True))
+    at = {place: i for i, place in enumerate(places) if None not in place}
+    previous = [-1 if s is None or t is None else at.get((s, t - 1), -1) for s, t in places]
+    following = [-1 if s is None or t is None else at.get((s, t + 1), -1) for s, t in places]
+    # What belongs to no session is one of its own, or notes and facts would lose to any chat.
+    first = {session: i for i, session in reversed(list(enumerate(columns.sessions)))}
+    session = [i if name is None else first[name] for i, name in enumerate(columns.sessions)]
     return np.array(previous), np.array(following), np.array(session)
 
 
-def _answers(candidate: Candidate, before: Candidate | None) -> bool:
-    return before is not None and before.asks and before.speaker != candidate.speaker and may_answer(candidate.speaker)
+def _answers(columns: Columns, asks: Bools, previous: Ints) -> Bools:
+    """Return which answer a question that another speaker asked in the turn before."""
+    who = {speaker: number for number, speaker in enumerate(dict.fromkeys(columns.speakers))}
+    speaker = np.array([who[name] for name in columns.speakers])
+    asked = (previous >= 0) & asks[previous] & (speaker[previous] != speaker)
+    return np.asarray(asked & _of_speakers(columns, may_answer), dtype=np.bool_)
+
+
+def _of_speakers(columns: Columns, test: Callable[[str | None], bool]) -> Bools:
+    """Return whose speaker passes a test."""
+    known = {speaker: test(speaker) for speaker in set(columns.speakers)}
+    return np.array([known[speaker] for speaker in columns.speakers], dtype=np.bool_)
 
 
 def with_signals(entry: Ranked, memory: MemoryItem, policy: RecallPolicy) -> Hit:

@@ -6,7 +6,7 @@ The story is told once, here; a store brings the statements. That is why two sto
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from perdure.formulas.fusion import fuse
 from perdure.records.memory import searchable
 from perdure.records.policy_recall import RecallPolicy
-from perdure.records.recall import Candidate, Filters, Pool, Query
+from perdure.records.recall import Columns, Filters, Pool, Query
 from perdure.stores.packing import unpacked
 from perdure.stores.session import Session
 from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds, near_spellings, unknown_shares
@@ -65,7 +65,7 @@ class Search(ABC):
         kept |= self._neighbours(kept, narrow, cosine if vector is not None else None, bm25, share, filters)
         if vector is not None:
             cosine |= self.cosines(vector, [r for r in kept if r not in cosine])
-        found = tuple(_candidate(narrow[r], cosine.get(r), bm25.get(r, 0.0)) for r in sorted(kept))
+        found = _columns([narrow[r] for r in sorted(kept)], cosine, bm25)
         unknown, unknown_names = unknown_shares(terms, held, query.names, total)
         # A search by meaning that brought up fewer than it may has compared all that pass the filters.
         compared = self.size() if vector is None or len(near) >= self.policy.candidates else len(near)
@@ -183,6 +183,10 @@ class Search(ABC):
         return set(found)
 
 
-def _candidate(narrow: Narrow, cosine: float | None, bm25: float) -> Candidate:
-    _, identity, session, turn, speaker, asks, said_at = narrow
-    return Candidate(identity, cosine, bm25, session, turn, speaker, bool(asks), said_at)
+def _columns(found: Sequence[Narrow], cosine: Mapping[int, float], bm25: Mapping[int, float]) -> Columns:
+    """Return what ranking needs of some rows."""
+    if not found:
+        return Columns()
+    rows, ids, sessions, turns, speakers, asks, said_at = zip(*found, strict=True)
+    cosines, scores = tuple(map(cosine.get, rows)), tuple(bm25.get(row, 0.0) for row in rows)
+    return Columns(ids, cosines, scores, sessions, turns, speakers, asks, said_at)

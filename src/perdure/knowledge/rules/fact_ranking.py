@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Pool, Query, Ranked
 from perdure.rules.language.words import query_words
+from perdure.rules.ranking import Ranking
 
 
 def rank_with_facts(
-    order: Sequence[Ranked],
+    order: Ranking,
     facts: Mapping[str, str],
     query: Query,
     pool: Pool,
     policy: RecallPolicy,
     meant: frozenset[str] = frozenset(),
-) -> list[Ranked]:
+) -> Ranking:
     """Return an order with the facts about whom the question names, best first.
 
     A fact counts where it shares a word with the question besides the name: ``Gai Media: delivery day preference`` is
@@ -45,4 +46,4 @@ def rank_with_facts(
         entry = found.get(identity, Ranked(identity, 0.0, {}, None))
         parts = {**entry.parts, "named": policy.named, "words": max(entry.parts.get("words", 0.0), weight * share)}
         found[identity] = Ranked(identity, sum(parts.values()), parts, entry.cosine)
-    return sorted(found.values(), key=lambda entry: -entry.score)
+    return Ranking.of(sorted(found.values(), key=lambda entry: -entry.score))

@@ -213,7 +213,7 @@ def _answers(ctx: Context, look: TransactionView, query: Query, now: Instant) ->
     if why_nothing_known(pool, policy):
         return ()
     order = drop_unrelated(rank_candidates(pool, query, policy, now), policy)[: limit + SPARE]
-    memories = {m.id: m for m in memory_items(look.get([r.id for r in order]), ctx.policy, now)}
+    memories = {m.id: m for m in memory_items(look.get(order.ids), ctx.policy, now)}
     hits = [with_signals(r, memories[r.id], policy) for r in order if r.id in memories]
     hits.sort(key=lambda hit: -hit.score)
     return tuple(Answer(hit.memory.id, hit.memory.content) for hit in hits[:limit])
