@@ -23,14 +23,15 @@ from perdure.verbs.tokens import TokenVerbs
 if TYPE_CHECKING:
     from typing import Literal
 
-    from perdure.operations import confined_store, hooks, identify, tokens
+    from perdure.operations import confined_store, hooks, identify, monitoring, tokens
     from perdure.operations.ports import Context
     from perdure.operations.store_protocol import Store
     from perdure.records.access import Grant
     from perdure.records.policy import Policy
+    from perdure.records.readiness import Readiness
 else:
-    confined_store, hooks, identify, tokens = lazy_modules(
-        "perdure.operations", "confined_store", "hooks", "identify", "tokens"
+    confined_store, hooks, identify, monitoring, tokens = lazy_modules(
+        "perdure.operations", "confined_store", "hooks", "identify", "monitoring", "tokens"
     )
 
 
@@ -109,6 +110,11 @@ class Memory(
     def has_tokens(self) -> bool:
         """Whether a token was ever made for the store's service."""
         return self._context.store.tokens.any()
+
+    @property
+    def readiness(self) -> Readiness:
+        """Whether the store can serve, asked anew, and whether maintenance keeps up."""
+        return monitoring.readiness(self._context)
 
     def close(self) -> None:
         """Write what waits and close the store."""

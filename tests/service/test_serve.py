@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 import perdure
+from perdure.stores.statements import migrations
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -58,9 +59,11 @@ def raw(port, data):
 
 
 def test_it_serves_says_that_it_has_no_tokens_and_ends_in_order(tmp_path):
+    newest = migrations("sqlite")[-1][0]
     with served(tmp_path) as (process, port):
         assert "There are no tokens" in process.stderr.readline()
-        assert ask(port, "GET", "/readyz") == (200, {"status": "ready"})
+        ready = {"status": "ready", "schema": newest, "writable": True, "worker_lag_seconds": 0.0}
+        assert ask(port, "GET", "/readyz") == (200, ready)
         status, kept = ask(port, "POST", "/v1/remember", {"content": "Deploys happen on Tuesdays."})
         assert status == 200
         status, found = ask(port, "POST", "/v1/recall", {"query": "When do we deploy?"})

@@ -29,7 +29,7 @@ from perdure.records.report import Operation
 from perdure.records.transaction_view import TransactionView
 from perdure.records.vector import Space
 
-_UNTOUCHED: Final = ("space", "unreachable", "unfinished", "read_only")
+_UNTOUCHED: Final = ("space", "unreachable", "unfinished", "read_only", "health")
 """What says nothing of any namespace."""
 
 

@@ -13,6 +13,7 @@ from perdure.operations.ports import Context
 from perdure.records.document import UNREAD, Shelf
 from perdure.records.instant import DAY_MS, Instant, from_instant
 from perdure.records.memory import MemoryItem, Status
+from perdure.records.readiness import Readiness
 from perdure.records.report import Alert, JournalGrowth, Stats
 from perdure.rules.alerts import BUDGET, find_alerts, gate_of
 from perdure.rules.lifecycle.signals import memory_items
@@ -91,6 +92,25 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
         values=histogram([m.value for m in sample], counts.visible),
         sizes=sizes(sample, counts.visible, now),
     )
+
+
+def readiness(ctx: Context) -> Readiness:
+    """Return whether the store can serve, and for how long the oldest due move has been waiting for a sweep.
+
+    Raises:
+        StoreError: It cannot; the subclass says why.
+    """
+    health, now = ctx.store.health(), ctx.clock()
+    waiting = [_overdue(ctx, place, now) for place, _ in ctx.store.due_namespaces(now, "")]
+    since = min((at for at in waiting if at is not None), default=now)
+    return Readiness(health, (now - since) / 1000)
+
+
+def _overdue(ctx: Context, place: str, now: Instant) -> Instant | None:
+    """Return since when the first moves of a namespace that are due wait for a sweep."""
+    due = {i: at for i, at, _ in ctx.store.due_ids(place, now, _FIRST, SHOWN, held=False)}
+    states = ctx.store.states(place, list(due))
+    return min((max(due[i], state.recorded_ms) for i, (state, _) in states.items()), default=None)
 
 
 def _growth(ctx: Context, namespace: str | None, places: Sequence[str], now: Instant) -> JournalGrowth:

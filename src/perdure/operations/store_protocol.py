@@ -16,6 +16,7 @@ from perdure.records.lease import Lease
 from perdure.records.memory import Record, State
 from perdure.records.plan import Change, Plan, Row
 from perdure.records.policy_recall import RecallPolicy
+from perdure.records.readiness import StoreHealth
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
 from perdure.records.transaction_view import TransactionView
@@ -97,6 +98,13 @@ class Store(Protocol):
     @property
     def read_only(self) -> bool:
         """Whether nothing can be written: no permission, or a replica."""
+
+    def health(self) -> StoreHealth:
+        """Ask the store anew whether it answers, which schema it has and whether it can be written.
+
+        Raises:
+            StoreUnavailable, StoreTooOld, StoreTooNew: It cannot be used now.
+        """
 
     @property
     def transfer(self) -> RowTransfer:

@@ -9,7 +9,7 @@ from typing import Final
 
 from perdure.operations.ports import Context
 from perdure.records.access import EVERYWHERE, Grant, NewToken, Token, TokenRow
-from perdure.records.errors import InvalidInput, NotAllowed, NotFound, StoreReadOnly
+from perdure.records.errors import DiskFull, InvalidInput, NotAllowed, NotFound, StoreBusy, StoreReadOnly
 from perdure.records.instant import Instant, text_of
 
 MARK: Final = "perdure_"
@@ -70,7 +70,7 @@ def recognize(ctx: Context, secret: str) -> TokenRow | None:
     if row is None or not row.is_valid(now):
         return None
     if not ctx.store.read_only and (row.used is None or row.used < now - _MINUTE_MS):
-        with suppress(StoreReadOnly):  # it may be read all the same
+        with suppress(StoreReadOnly, StoreBusy, DiskFull):  # it may be read all the same
             ctx.store.tokens.use(row.id, now, now - _MINUTE_MS)
     return row
 

@@ -28,7 +28,9 @@ KNOWN_SECONDS: Final = 1.0
 """How long an answer about a token holds: a revoked one is refused after that."""
 _MOST_KNOWN: Final = 10_000
 _LONGEST_SECRET: Final = 200
-_OPEN: Final = frozenset(("/healthz", "/readyz", "/openapi.json", "/login"))
+_STOREFREE: Final = frozenset(("/healthz", "/openapi.json"))
+"""Paths that ask nothing of the store, neither who it is: they are answered while it is gone."""
+_OPEN: Final = frozenset(("/readyz", "/login", *_STOREFREE))
 _OPEN_FOLDER: Final = "/static/"
 _SCHEME: Final = "bearer "
 
@@ -105,20 +107,36 @@ class Keyring:
 class Access:
     """Sets ``request.state.memory`` and ``request.state.principal``; both are None for whoever is not known.
 
-    A wrong token is refused for every path, and whoever has none for every path but those that hold nothing of the
-    store: a path that is added later is closed until it is named here.
+    A wrong token is refused for every path that asks the store, and whoever has none for every path but those that hold
+    nothing of the store: a path that is added later is closed until it is named here.
+
+    Args:
+        app: What is wrapped.
+        opened: Returns the open memory.
+        keyring: Finds out what a token allows.
+        sessions: Knows the token behind a browser's cookie.
+        page_of: Returns the page that tells a person of an error, below a path where the pages are mounted.
     """
 
-    def __init__(self, app: ASGIApp, opened: Callable[[], Memory], keyring: Keyring, sessions: Sessions) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        opened: Callable[[], Memory],
+        keyring: Keyring,
+        sessions: Sessions,
+        page_of: Callable[[PerdureError, str], Response],
+    ) -> None:
         self._app, self._opened, self._keyring, self._sessions = app, opened, keyring, sessions
+        self._page_of = page_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its memory."""
         if scope["type"] == "http":
             try:
-                principal = await self._principal(scope)
+                principal = None if asks_no_store(scope["path"]) else await self._principal(scope)
             except PerdureError as error:
-                await problem_of(error)(scope, receive, send)
+                answer = self._page_of(error, scope.get("root_path", "")) if _is_person(scope) else problem_of(error)
+                await answer(scope, receive, send)
                 return
             if principal is None and not is_open(scope["path"]):
                 await _ask_for_token(scope)(scope, receive, send)
@@ -151,10 +169,20 @@ class Access:
 
 def _ask_for_token(scope: Scope) -> Response:
     """Return the answer to whoever needs a token and has none: a person who looks at a page logs in."""
-    accepts = b"".join(value for name, value in scope["headers"] if name.lower() == b"accept")
-    if scope["method"] == "GET" and b"text/html" in accepts and not scope["path"].startswith(MACHINES):
+    if scope["method"] == "GET" and _is_person(scope):
         return RedirectResponse(f"{scope.get('root_path', '')}/login", 303, {"cache-control": "no-store"})
     return problem_of(unauthorized("A token is needed."))
+
+
+def _is_person(scope: Scope) -> bool:
+    """Whether a browser asks for a page."""
+    accepts = b"".join(value for name, value in scope["headers"] if name.lower() == b"accept")
+    return b"text/html" in accepts and not scope["path"].startswith(MACHINES)
+
+
+def asks_no_store(path: str) -> bool:
+    """Whether a path is answered without the store, and so also while that is gone."""
+    return path in _STOREFREE or path.startswith(_OPEN_FOLDER)
 
 
 def is_open(path: str) -> bool:

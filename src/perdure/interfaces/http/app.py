@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager, nullcontext
 from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
 
 from anyio.to_thread import run_sync
 from starlette.applications import Starlette
@@ -28,12 +29,15 @@ from perdure.interfaces.http.sessions import Sessions
 from perdure.interfaces.http.settings import Settings
 from perdure.records.access import EVERYWHERE
 from perdure.records.errors import NotAllowed, PerdureError
+from perdure.verbs.results import as_json
 
 if TYPE_CHECKING:
     from perdure.interfaces.http.mcp_mount import McpMount
     from perdure.memory import Memory
 
 PAGES = "perdure.interfaces.pages"
+READY_SECONDS: Final = 1.0
+"""How long it holds that the service is ready: anybody may ask."""
 _KEPT = {"cache-control": "private, max-age=300"}
 
 
@@ -56,7 +60,7 @@ def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
         *([Route("/mcp", mount, methods=["POST"], name="mcp")] if mount else []),
         *_pages(sessions),
     ]
-    access = Middleware(Access, opened=opened, keyring=Keyring(opened), sessions=sessions)
+    access = Middleware(Access, opened=opened, keyring=Keyring(opened), sessions=sessions, page_of=_page_of)
     app = Starlette(
         routes=routes,
         middleware=[Middleware(RequestGuard, settings=settings, observed=limits.observed), access],
@@ -110,6 +114,14 @@ def _pages(sessions: Sessions) -> list[BaseRoute]:
     return made
 
 
+def _page_of(error: PerdureError, root: str) -> Response:
+    """Return an error as a person sees it."""
+    if find_spec(PAGES) is None:
+        return problem_of(error)
+    page: Response = import_module(PAGES).error_page(error, root)
+    return page
+
+
 def _schema_endpoint() -> Callable[[Request], Response]:
     @cache
     def body() -> bytes:
@@ -127,13 +139,20 @@ async def _alive(_request: Request) -> Response:
 
 
 def _readiness(opened: Callable[[], Memory]) -> Callable[[Request], Any]:
+    kept: tuple[float, Response] | None = None
+
     async def ready(_request: Request) -> Response:
-        """Say whether the store answers."""
-        try:
-            await run_sync(lambda: opened().has_tokens)  # one look at an index: anybody may ask this
-        except PerdureError as error:
-            return problem_of(error)
-        return Response(b'{"status":"ready"}', media_type=JSON, headers={"cache-control": "no-store"})
+        """Say whether the store answers, its schema, and whether maintenance keeps up; anybody may ask this."""
+        nonlocal kept
+        if kept is None or monotonic() - kept[0] >= READY_SECONDS:
+            try:
+                found = await run_sync(lambda: opened().readiness)
+            except PerdureError as error:
+                kept = None
+                return problem_of(error)
+            told = {"status": "ready", **as_json(found.store), "worker_lag_seconds": found.worker_lag_seconds}
+            kept = monotonic(), Response(json_bytes(told), media_type=JSON, headers={"cache-control": "no-store"})
+        return kept[1]
 
     return ready
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from anyio import to_thread
 from starlette.requests import Request
@@ -34,6 +34,9 @@ from perdure.interfaces.pages.live import Live
 from perdure.interfaces.pages.rendering import FOLDER, respond
 from perdure.interfaces.pages.threads import run_in_thread
 from perdure.records.errors import PerdureError
+
+if TYPE_CHECKING:
+    from perdure.memory import Memory
 
 _log = logging.getLogger(__name__)
 Handler = Callable[[Asked], Answer]
@@ -118,10 +121,16 @@ async def _run(request: Request, handler: Handler, asked: Asked) -> Response:
     try:
         return await run_in_thread(request, partial(_answer, handler, asked))
     except RequestRefused as error:
-        told = replace(asked, query={}, known=False)  # it asks the store for nothing
-        response = respond(told, _error("Not now", error.message, error.remedy, error.status))
+        return error_page(error, asked.root)
+
+
+def error_page(error: PerdureError, root: str = "") -> Response:
+    """Return the page that tells of an error before any page was made; it asks the store for nothing."""
+    asked = Asked(cast("Memory", None), "/", root, known=False)
+    response = respond(asked, _error("Not now", error.message, error.remedy, status_of(error)))
+    if isinstance(error, RequestRefused):
         response.headers.update(error.headers)
-        return response
+    return response
 
 
 def _asked(request: Request, guard: FormGuard, session: str, form: Mapping[str, list[str]] | None = None) -> Asked:

@@ -7,9 +7,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from perdure.interfaces.http.access import Keyring
+from perdure.interfaces.http.problems import status_of
 from perdure.interfaces.pages.asked import Asked, Shown
 from perdure.interfaces.pages.forms import FormGuard
 from perdure.interfaces.pages.rendering import HEADERS, respond
+from perdure.records.errors import PerdureError
 
 _WRONG = "This token is not valid: it is unknown, revoked or has ended."
 _WAIT = "Too many wrong tokens came from here. Wait five minutes."
@@ -26,7 +28,11 @@ async def log_in(request: Request, guard: FormGuard, asked: Asked) -> Response:
     if not guard.sessions.may_try(address):
         return login_page(asked, _WAIT, 429)
     secret, keyring = asked.given("secret"), request.state.keyring
-    if not isinstance(keyring, Keyring) or await to_thread.run_sync(keyring.grant_of, secret) is None:
+    try:
+        valid = isinstance(keyring, Keyring) and await to_thread.run_sync(keyring.grant_of, secret) is not None
+    except PerdureError as error:  # the store does not answer: nobody knows whether the token is right
+        return login_page(asked, f"{error.message} {error.remedy}", status_of(error))
+    if not valid:
         guard.sessions.note_failure(address)
         return login_page(asked, _WRONG, 401)
     response = RedirectResponse(asked.link("/"), 303, headers=HEADERS)

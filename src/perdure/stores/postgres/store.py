@@ -18,6 +18,7 @@ from perdure.records.instant import Instant
 from perdure.records.lease import Lease
 from perdure.records.plan import Plan, Row, Target
 from perdure.records.policy_recall import RecallPolicy
+from perdure.records.readiness import StoreHealth
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.transaction_view import TransactionView
 from perdure.records.vector import Vector
@@ -83,6 +84,11 @@ class PostgresStore(SqlStore):
         if self._replica:
             self._replica = bool(self._server.admin(lambda s: s.rows("server_status"))[0][0])
         return self._replica
+
+    def health(self) -> StoreHealth:
+        """Look at the tables over a new connection, as a new process would; it fails at once where there is none."""
+        found = check_schema(self.address)
+        return StoreHealth(found.version, not found.read_only)
 
     # --- writing
 

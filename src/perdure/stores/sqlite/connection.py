@@ -94,16 +94,30 @@ def _check_identity(connection: apsw.Connection, path: str) -> None:
         raise StoreReadOnly(
             f"{path} is empty and cannot be written.", remedy="Check the file's and the folder's permissions."
         )
+    _refuse_newer(found, path)
+    newest = migrations("sqlite")[-1][0]
+    if found < newest and connection.readonly("main"):
+        raise StoreReadOnly(
+            f"{path} has schema {found} and must be migrated to {newest}, but cannot be written.",
+            remedy="Open it once with write permission.",
+        )
+
+
+def check_version(connection: apsw.Connection, path: str) -> None:
+    """Check that the file is still one that this version can use: another process may have migrated it.
+
+    Raises:
+        StoreTooNew: A newer Perdure did.
+    """
+    _refuse_newer(connection.pragma("user_version"), path)
+
+
+def _refuse_newer(found: int, path: str) -> None:
     newest = migrations("sqlite")[-1][0]
     if found > newest:
         raise StoreTooNew(
             f"{path} has schema {found}; this Perdure supports up to {newest}.",
             remedy="Upgrade with `pip install -U perdure`; the file is unchanged.",
-        )
-    if found < newest and connection.readonly("main"):
-        raise StoreReadOnly(
-            f"{path} has schema {found} and must be migrated to {newest}, but cannot be written.",
-            remedy="Open it once with write permission.",
         )
 
 

@@ -18,6 +18,7 @@ from perdure.records.instant import Instant
 from perdure.records.lease import Lease
 from perdure.records.plan import Plan
 from perdure.records.policy_recall import RecallPolicy
+from perdure.records.readiness import StoreHealth
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.transaction_view import TransactionView
 from perdure.records.vector import Vector
@@ -27,7 +28,14 @@ from perdure.stores.session import Session
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.compacting import compact_file, file_size
-from perdure.stores.sqlite.connection import open_file, snapshot, transaction, translate_errors, without_waiting
+from perdure.stores.sqlite.connection import (
+    check_version,
+    open_file,
+    snapshot,
+    transaction,
+    translate_errors,
+    without_waiting,
+)
 from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.purging import overwriting, purge
 from perdure.stores.sqlite.rebuilding import rebuild
@@ -192,6 +200,12 @@ class SqliteStore(SqlStore):
     def _view(self, namespace: str, work: Callable[[Session], T]) -> T:
         with self._fresh() as connection, snapshot(connection):
             return work(SqliteSession(connection, namespace))
+
+    def health(self) -> StoreHealth:
+        """Read the schema's number, so that a file that is gone or damaged says so."""
+        with self._use() as connection:
+            check_version(connection, self.path)
+            return StoreHealth(connection.pragma("user_version"), not self.read_only)
 
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
         """Remove what deleted rows left in the file and its log, and search both for passages of the erased texts."""

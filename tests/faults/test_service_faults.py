@@ -1,0 +1,172 @@
+"""A store that fails under the service: API and page say so, and go on without a restart when it is back."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import sys
+import time
+
+import psycopg
+import pytest
+
+import perdure
+from conftest import WORDS_ONLY
+from faults.server_faults import own_server
+from interfaces.pages.browsing import Browser, words
+from perdure.interfaces.http import app as http_app
+from perdure.interfaces.http.app import build_app
+from perdure.interfaces.http.settings import Settings
+from perdure.stores.postgres import outages
+from perdure.stores.postgres.local import SUPERUSER
+from service.test_serve import ask, served
+
+HOST = "localhost:8766"
+NOTE = {"content": "The gate opens at seven."}
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    """What is gone is waited for, and tried again, within moments."""
+    monkeypatch.setattr(outages, "PATIENCE", 0.3)
+    monkeypatch.setattr(outages, "PAUSE", 0.0)
+    monkeypatch.setattr(http_app, "READY_SECONDS", 0.0)
+
+
+@contextlib.contextmanager
+def serving(memory):
+    app = build_app(lambda: memory, Settings(frozenset({HOST})))
+    with Browser(app, base_url=f"http://{HOST}") as client:
+        client.headers["accept"] = "text/html,*/*;q=0.8"  # as browsers do
+        client.own = {"origin": f"http://{HOST}"}
+        yield client
+
+
+@pytest.fixture(scope="module")
+def server():
+    with own_server(fsync="off") as started:
+        yield started
+
+
+@pytest.fixture
+def memory(server):
+    with perdure.open(f"{server.dsn()}?timeout=2", WORDS_ONLY) as opened:
+        yield opened
+
+
+def told(reply):
+    """The error of a problem, and whether it says what to do."""
+    problem = reply.json()
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert problem["remedy"]
+    return reply.status_code, problem["error"]
+
+
+def set_read_only(server, value):
+    server.sql(f"ALTER SYSTEM SET default_transaction_read_only = {value}")
+    server.sql("SELECT pg_reload_conf()")
+    deadline = time.monotonic() + 30
+    with psycopg.connect(server.dsn("perdure", SUPERUSER), autocommit=True) as connection:
+        while connection.execute("SHOW default_transaction_read_only").fetchone() != (value,):
+            assert time.monotonic() < deadline
+    server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'perdure'")  # they may not know
+
+
+def test_a_server_that_goes_and_comes_back(server, memory):
+    kept = memory.remember("Deploys happen on Tuesdays.").id
+    with serving(memory) as client:
+        form = client.get(f"/change?id={kept}&verb=pin")
+        server.kill()
+        try:
+            for reply in (
+                client.post("/v1/remember", json=NOTE),
+                client.post("/v1/recall", json={"query": "deploys"}),
+                client.get("/readyz"),
+            ):
+                assert told(reply) == (503, "StoreUnavailable")
+                assert reply.headers["retry-after"]
+            assert client.get("/healthz").status_code == 200
+            for reply in (client.get("/"), client.answer(form, "/change", sure="1")):
+                assert reply.status_code == 503
+                assert "cannot be reached" in words(reply)
+        finally:
+            server.start()
+        assert client.get("/readyz").json()["status"] == "ready"
+        assert client.post("/v1/remember", json=NOTE).status_code == 200
+        assert client.post("/v1/recall", json={"query": "deploys"}).json()["hits"]
+        assert client.answer(form, "/change", sure="1").status_code in {200, 303}
+        assert memory.get(kept).pinned
+        assert "in view" in words(client.get("/"))
+
+
+def test_who_is_logged_in_is_told_that_the_server_is_gone_and_stays_logged_in(server):
+    with perdure.open(f"{server.dsn()}?timeout=2&namespace_prefix=guarded/", WORDS_ONLY) as memory:
+        secret = memory.create_token("curator", actor="Ana").secret
+        with serving(memory) as client:
+            client.fill("/login", "/login", secret=secret)
+            assert "Nothing is known here yet" in words(client.get("/"))
+            time.sleep(1.1)  # what is known of a token holds for a second
+            server.kill()
+            try:
+                reply = client.get("/")
+                assert (reply.status_code, "cannot be reached" in words(reply)) == (503, True)
+                assert told(client.get("/v1/list", headers={"authorization": f"Bearer {secret}"}))[0] == 503
+            finally:
+                server.start()
+            assert "Nothing is known here yet" in words(client.get("/"))
+
+
+def test_a_login_while_the_server_is_gone_is_told_and_is_no_wrong_token(server):
+    with perdure.open(f"{server.dsn()}?timeout=2&namespace_prefix=login/", WORDS_ONLY) as memory:
+        secret = memory.create_token("curator", actor="Ana").secret
+        with serving(memory) as client:
+            page = client.get("/login")
+            server.kill()
+            try:
+                reply = client.answer(page, "/login", secret=secret)
+                assert (reply.status_code, "cannot be reached" in words(reply)) == (503, True)
+            finally:
+                server.start()
+            assert "Nothing is known here yet" in words(client.answer(page, "/login", secret=secret))
+
+
+def test_a_server_that_takes_no_writes_for_a_while(server, memory):
+    kept = memory.remember("Deploys happen on Tuesdays.").id
+    secret = memory.create_token("agent", actor="Ana").secret
+    bearer = {"authorization": f"Bearer {secret}"}
+    with serving(memory) as client:
+        set_read_only(server, "on")
+        try:
+            assert told(client.post("/v1/remember", json={"content": "The fence is green."}, headers=bearer)) == (
+                503,
+                "StoreReadOnly",
+            )
+            found = client.post("/v1/recall", json={"query": "deploys"}, headers=bearer)
+            assert [hit["memory"]["id"] for hit in found.json()["hits"]][:1] == [kept]
+            assert client.get("/readyz").json()["writable"] is False
+        finally:
+            set_read_only(server, "off")
+        assert client.post("/v1/remember", json={"content": "The fence is green."}, headers=bearer).status_code == 200
+        assert client.get("/readyz").json()["writable"] is True
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of another process")
+def test_a_full_disk_is_told_and_reading_goes_on(tmp_path):
+    with served(tmp_path) as (process, port):
+        status, kept = ask(port, "POST", "/v1/remember", {"content": "Deploys happen on Tuesdays."})
+        assert status == 200
+        _, made = ask(port, "POST", "/v1/create-token", {"role": "agent", "actor": "Ana"})
+        bearer = {"authorization": f"Bearer {made['secret']}"}
+        size = (tmp_path / "a.db-wal").stat().st_size
+        before = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        status, problem = ask(port, "POST", "/v1/remember", NOTE, bearer)
+        assert (status, problem["error"], bool(problem["remedy"])) == (507, "DiskFull", True)
+        status, found = ask(port, "POST", "/v1/recall", {"query": "When do we deploy?"}, bearer)
+        assert (status, [hit["memory"]["id"] for hit in found["hits"]]) == (200, [kept["id"]])
+        assert "not counted" in found["note"]
+        assert ask(port, "GET", "/readyz")[0] == 200
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, before)
+        assert ask(port, "POST", "/v1/remember", NOTE, bearer)[0] == 200
+        assert ask(port, "GET", "/v1/stats", headers=bearer)[1]["memories"] == 2
+    with perdure.open(tmp_path / "a.db", WORDS_ONLY) as memory:
+        assert memory.check() == []
