@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perdure.compose_knowledge import extension_of
-from perdure.compose_models import EmbedderWarning, Warner, chat_model, chosen_embedder
+from perdure.compose_models import EmbedderWarning, Warner, chat_model, chosen_embedder, chosen_reranker
 from perdure.compose_policy import UntrustedPolicyWarning, folder_policy, load_policy, policy_file, toml_of
 from perdure.compose_store import (
     address_of,
@@ -90,6 +90,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         backups=_backups(url, chosen),
         summary=digest_file(chosen.digest.file) if chosen.digest.file else None,
         model=chat_model(chosen.model),
+        reranker=chosen_reranker(chosen.reranker),
         open_copy=copy_of,
         secret=partial(secrets.token_urlsafe, 32),
     )

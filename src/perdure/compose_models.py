@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perdure.operations.ports import Embedder
+from perdure.operations.ports import Embedder, Reranker
 from perdure.records.errors import InvalidInput, PerdureWarning
-from perdure.records.policy import Policy
+from perdure.records.policy import Policy, RerankerPolicy
 from perdure.records.policy_lifecycle import ModelPolicy
 from perdure.records.report import ModelUse
 
@@ -62,6 +62,16 @@ class LazyChat:
 def chat_model(policy: ModelPolicy) -> LazyChat | None:
     """Return the language model that a policy names, or None if it names none."""
     return LazyChat(policy) if policy.base_url and policy.name else None
+
+
+def chosen_reranker(policy: RerankerPolicy) -> Reranker | None:
+    """Return the reranker that a policy names, or None if it names none."""
+    if not policy.base_url:
+        return None
+    from perdure.models.reranker import EndpointReranker  # noqa: PLC0415  # only where it is used
+
+    key, timeout = policy.key_variable or None, policy.timeout_seconds
+    return EndpointReranker(policy.base_url, policy.name, key_variable=key, timeout=timeout)
 
 
 def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: Policy) -> Embedder | None:

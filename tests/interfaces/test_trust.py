@@ -129,6 +129,7 @@ def test_what_sends_reads_writes_or_protects_is_protected():
     assert protected == {
         *(f"embedder.{k}" for k in ("model", "path", "base_url", "name", "key_variable", "timeout_seconds")),
         *(f"model.{f.name}" for f in fields(Policy().model)),
+        *(f"reranker.{f.name}" for f in fields(Policy().reranker)),
         *(f"gates.{f.name}" for f in fields(Policy().gates)),
         *(
             "knowledge.file",

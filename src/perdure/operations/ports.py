@@ -43,6 +43,13 @@ class Model(Protocol):
         """Return what it says about a text, as an object that fits a JSON Schema; raises ModelError."""
 
 
+class Reranker(Protocol):
+    """Says how well texts answer a question. Nothing needs one."""
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return a finite number for each text, higher for a better answer; raises ModelError."""
+
+
 class Warn(Protocol):
     """Tells the person something once, loudly."""
 
@@ -98,6 +105,7 @@ class Context:
     backups: Backups | None = None  # where backups go; None where the store has no place for them
     summary: SummaryFile | None = None  # the file that maintenance keeps the digest in (``digest.file``)
     model: Model | None = None  # a language model, or None; it is asked only where the policy says so
+    reranker: Reranker | None = None  # orders the best of a recall once more, or None
     # opens another store's rows for the length of a block, to read them
     open_copy: Callable[[str], AbstractContextManager[Store]] | None = None
     secret: Callable[[], str] | None = None  # makes an unguessable text of 256 random bits, for tokens

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.operations.ports import Context
-from perdure.records.errors import EmbedderError, PerdureError
+from perdure.records.errors import EmbedderError, ModelError, ModelWarning, PerdureError
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Record
 from perdure.records.plan import Change, Plan, Target
@@ -61,7 +61,9 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
         return Recall(text, (), nothing_known=True, note=_joined(why, note))
     order = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(now))
     order = ctx.extension.rank(ctx, namespace, query, pool, order, filters)
-    order = drop_unrelated(with_relevance(order, pool), ctx.policy.recall)
+    order = with_relevance(order, pool)
+    order, problem = rerank(ctx, text, namespace, order, drop_unrelated(order, ctx.policy.recall))
+    note = _joined(note, problem)
     hits = best_hits(ctx, order, text, namespace, limit, filters, now)
     if not hits:
         why = of_another_time(ctx, query, namespace, limit, filters)
@@ -69,6 +71,31 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
         return Recall(text, (), nothing_known=True, note=_joined(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     return Recall(text, tuple(ctx.extension.mark(ctx, namespace, hits)), nothing_known=False, note=note)
+
+
+def rerank(ctx: Context, text: str, namespace: str, order: Ranking, related: Ranking) -> tuple[Ranking, str]:
+    """Return as many of an order as are related, the best ones by the reranker, and what went wrong with it.
+
+    The reranker says which memories answer best; how many of them are an answer is left to the ranking. Scores keep
+    their scale: the best text takes the highest score.
+    """
+    if ctx.reranker is None or not related:
+        return related, ""
+    best = order[: ctx.policy.reranker.candidates]
+    texts = {r.id: r.content.text for r in ctx.store.get(namespace, best.ids)}
+    entries = [entry for entry in best if entry.id in texts]
+    try:
+        scores = ctx.reranker.score(text, [texts[entry.id] for entry in entries])
+    except ModelError as error:
+        ctx.warn(f"Not reranked: {error}", ModelWarning)
+        return related, f"not reranked: {error.message}"
+    places = sorted(range(len(entries)), key=lambda at: -scores[at])
+    ranked = [
+        entries[at]._replace(score=place.score, parts={"reranker": place.score})
+        for at, place in zip(places, entries, strict=True)
+    ]
+    rest = [entry for entry in related if entry.id not in texts]
+    return Ranking.of([*ranked, *rest][: len(related)]), ""
 
 
 def _respelt(pool: Pool) -> str:

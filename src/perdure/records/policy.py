@@ -208,6 +208,17 @@ class EmbedderPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankerPolicy:
+    """A model that orders what a recall found once more, behind a Cohere- or Jina-compatible endpoint."""
+
+    base_url: str = protected_key("", "The address before /rerank; nothing is reranked if empty.")
+    name: str = protected_key("", "The model's name.")
+    key_variable: str = protected_key("COHERE_API_KEY", "The environment variable with the key; empty sends none.")
+    timeout_seconds: float = protected_key(5.0, "Time limit of one request; after it the order stays.", 0.1, 600)
+    candidates: int = protected_key(30, "So many of the best memories are sent and ordered.", 2, 200)
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """All keys, by section. Immutable; its ``version`` is a digest of every value and is kept in the journal."""
 
@@ -238,6 +249,7 @@ class Policy:
     digest: DigestPolicy = DigestPolicy()
     limits: LimitPolicy = LimitPolicy()
     embedder: EmbedderPolicy = EmbedderPolicy()
+    reranker: RerankerPolicy = RerankerPolicy()
 
     @property
     def version(self) -> str:

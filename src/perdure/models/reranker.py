@@ -1,0 +1,85 @@
+"""Any server that reranks texts by the protocol that Cohere, Jina, vLLM and llama.cpp share."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from perdure.models.posting import Posting, RefusedError, without_lone_surrogates
+from perdure.records.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LARGEST_REPLY: Final = 4 * 1024 * 1024  # bytes; some servers repeat the texts
+_LONGEST_TEXT: Final = 8000  # characters; rerankers read some 500 to 8,000 tokens
+_CHECK_SERVER: Final = "Check that the server is running and answers POST /rerank."
+
+
+class EndpointReranker:
+    """Scores texts against a question by ``POST {base_url}/rerank``. Safe to share between threads.
+
+    Args:
+        base_url: Up to and without ``/rerank``, for example ``https://api.cohere.com/v2``.
+        model: The model's name, as the server knows it.
+        key_variable: The environment variable that holds the bearer key; read at each call. None sends no key.
+        timeout: Seconds to wait for the server; a timeout is not retried.
+        pause: Seconds before the first retry after 429, 5xx or a broken connection; doubled for the second.
+
+    Raises:
+        InvalidInput: ``base_url`` is not an http or https address, or another value is out of bounds.
+    """
+
+    def __init__(
+        self, base_url: str, model: str, *, key_variable: str | None, timeout: float = 5.0, pause: float = 0.5
+    ) -> None:
+        self._model = model
+        self._post = Posting(
+            base_url,
+            "/rerank",
+            error=ModelError,
+            remedy=_CHECK_SERVER,
+            key_variable=key_variable,
+            timeout=timeout,
+            pause=pause,
+            largest=_LARGEST_REPLY,
+        )
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return how well each text answers a question, in the order of the texts; the scale is the model's own.
+
+        Raises:
+            ModelError: The key is missing, the server cannot be reached or refuses, or its reply is wrong.
+        """
+        sent = [without_lone_surrogates(text[:_LONGEST_TEXT]) for text in texts]
+        asked = {"model": self._model, "query": without_lone_surrogates(question), "documents": sent}
+        try:
+            body = self._post(asked)
+        except RefusedError as refused:
+            raise refused.told from refused.__cause__
+        scores = self._scores(body)
+        if sorted(scores) != list(range(len(sent))):
+            raise self._post.wrong(f"does not score each of the {len(sent)} texts once")
+        return [scores[position] for position in range(len(sent))]
+
+    def _scores(self, body: bytes) -> dict[int, float]:
+        """Return position -> score of a reply."""
+        try:
+            reply = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise self._post.wrong(f"is not JSON ({error})") from error
+        results = reply.get("results") if isinstance(reply, dict) else None
+        if not isinstance(results, list):
+            raise self._post.wrong("has no list `results`")
+        found = [self._score_of(item) for item in results]
+        if len(dict(found)) != len(found):
+            raise self._post.wrong("scores a text twice")
+        return dict(found)
+
+    def _score_of(self, item: Any) -> tuple[int, float]:
+        """Return the position and the score of an entry."""
+        index, score = (item.get("index"), item.get("relevance_score")) if isinstance(item, dict) else (None, None)
+        if type(index) is not int or not isinstance(score, (int, float)) or not math.isfinite(score):
+            raise self._post.wrong("has an entry without `index` or `relevance_score`")
+        return index, float(score)
