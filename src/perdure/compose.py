@@ -74,18 +74,15 @@ def open(  # noqa: A001  # perdure.open is the contract's name
     """
     chosen = policy if isinstance(policy, Policy) else load_policy(policy)
     maker = chosen_embedder(embedder, chosen)
-    extension = extension_of(chosen)
     warn = Warner()
-    store = _finished(store_of(url, chosen, warn, create=create))
     context = Context(
-        store=store,
         policy=chosen,
         clock=_clock(clock),
         ids=Ids(),
         embedder=maker,
         tokens=getattr(maker, "count_tokens", None) or estimate_tokens,
         warn=warn,
-        extension=extension,
+        extension=extension_of(chosen),
         golden=_golden(chosen),
         backups=_backups(url, chosen),
         summary=digest_file(chosen.digest.file) if chosen.digest.file else None,
@@ -93,6 +90,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         reranker=chosen_reranker(chosen.reranker),
         open_copy=copy_of,
         secret=partial(secrets.token_urlsafe, 32),
+        store=_finished(store_of(url, chosen, warn, create=create)),  # last: what else fails leaves nothing open
     )
     return Memory(context)
 

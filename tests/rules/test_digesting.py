@@ -13,7 +13,7 @@ from perdure.records.policy import Policy
 from perdure.records.report import Digest
 from perdure.records.sort import Sort
 from perdure.rules.language.tokens import estimate_tokens
-from perdure.rules.lifecycle.digest import BEGIN, END, Candidates, build_digest
+from perdure.rules.lifecycle.digest import BEGIN, END, Candidates, build_digest, choose_entries
 from perdure.rules.lifecycle.digest_entries import SECTIONS, asserted_bytes, substance
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, direction, memory
@@ -30,7 +30,7 @@ CAPS = {
 
 
 def digest(memories, *, vectors=None, policy=POLICY, budget=None, profile=None, tokens=estimate_tokens) -> Digest:
-    return build_digest(
+    chosen = choose_entries(
         Candidates(memories, vectors or {}),
         policy,
         tokens=tokens,
@@ -38,6 +38,7 @@ def digest(memories, *, vectors=None, policy=POLICY, budget=None, profile=None, 
         budget_tokens=budget,
         profile=profile,
     )
+    return build_digest(chosen)
 
 
 def listed(text: str) -> list[str]:
@@ -308,7 +309,9 @@ def test_a_speakers_name_cannot_end_the_digest():
 
 def test_a_long_namespace_does_not_break_a_small_budget():
     found = build_digest(
-        Candidates([]), POLICY, tokens=estimate_tokens, namespace="n" * 200, budget_tokens=50, profile=None
+        choose_entries(
+            Candidates([]), POLICY, tokens=estimate_tokens, namespace="n" * 200, budget_tokens=50, profile=None
+        )
     )
     assert found.tokens <= 50
 

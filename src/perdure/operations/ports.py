@@ -110,6 +110,8 @@ class Context:
     open_copy: Callable[[str], AbstractContextManager[Store]] | None = None
     secret: Callable[[], str] | None = None  # makes an unguessable text of 256 random bits, for tokens
     grant: Grant | None = None  # what the caller's token allows; None for a program that opened the store itself
+    # lines of a digest, as a model was shown them -> what it made of them
+    joined: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     # what a caller asked to see -> a digest of what it would do
     previews: dict[object, str] = field(default_factory=dict)
     # namespace -> (tokens, day) at which it could not be brought within the policy's budget

@@ -283,3 +283,7 @@ class ModelPolicy:
         text="Let the model read facts from messages too, in addition to the rules, if facts are learned.",
     )
     summarise: bool = protected_key(default=False, text="Let the model write summaries; if it fails, rules write them.")
+    digest: bool = protected_key(
+        default=False,
+        text="Let the model join lines of MEMORY.md that are about one thing; what it may not say stays as it is.",
+    )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.operations.extract import Place
+from perdure.operations.lifecycle.model_summaries import join_lines
 from perdure.operations.lifecycle.review import left_today, review
 from perdure.operations.ports import Context
 from perdure.records.instant import from_instant
@@ -17,7 +18,7 @@ from perdure.records.report import Digest
 from perdure.records.signal_results import Question
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.tokens import estimate_tokens
-from perdure.rules.lifecycle.digest import Candidates, build_digest
+from perdure.rules.lifecycle.digest import Candidates, build_digest, choose_entries
 from perdure.rules.lifecycle.digest_entries import is_noted
 from perdure.rules.lifecycle.signals import memory_items
 
@@ -35,7 +36,7 @@ def digest(
     brief: bool = False,
 ) -> Digest:
     """Return the digest of a namespace; a brief one leaves out what was merely said."""
-    return build_digest(
+    chosen = choose_entries(
         candidates(ctx, namespace, inside, brief=brief),
         ctx.policy,
         tokens=estimate_tokens,
@@ -43,6 +44,7 @@ def digest(
         budget_tokens=budget_tokens,
         profile=profile,
     )
+    return build_digest(chosen if brief else replace(chosen, entries=join_lines(ctx, chosen.entries)))
 
 
 def write_summary(ctx: Context, namespace: str) -> str:

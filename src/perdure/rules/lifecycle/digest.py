@@ -58,7 +58,18 @@ class Candidates:
     year: int | None = None  # days of this year are written short; None writes all as ISO dates
 
 
-def build_digest(
+@dataclass(frozen=True, slots=True)
+class ChosenEntries:
+    """What fits into a budget, before it is rendered."""
+
+    entries: Sequence[DigestEntry]
+    asked: Sequence[Question]  # open questions
+    title: str  # the namespace, "" where there is no room for it
+    tokens: int  # at most so many
+    profile: str
+
+
+def choose_entries(
     given: Candidates,
     policy: Policy,
     *,
@@ -66,8 +77,8 @@ def build_digest(
     namespace: str,
     budget_tokens: int | None,
     profile: str | None,
-) -> Digest:
-    """Return the digest of some memories.
+) -> ChosenEntries:
+    """Return what the digest of some memories says.
 
     ``tokens`` counts tokens, on the high side of any tokenizer. ``profile``, and ``budget_tokens`` for the profile
     ``tokens``, override the policy.
@@ -79,10 +90,16 @@ def build_digest(
     asked = [q for q in given.questions if budget.takes(question_line(q), OPEN, QUESTIONS_SHARE)]
     entries = entries_of(given.memories, given.vectors, said=given.said, year=given.year)
     chosen = choose(by_worth(entries, given.vectors, tokens, policy.digest.diversity), budget)
-    text = render(chosen, asked, title)
-    shown = dict.fromkeys(e.memory.id for section in SECTIONS for e in _of_section(chosen, section))
-    shown |= dict.fromkeys(q.id for q in asked)
-    return Digest(text, tuple(shown), budget.used[0], name, bool(asked))
+    return ChosenEntries(chosen, asked, title, budget.used[0], name)
+
+
+def build_digest(chosen: ChosenEntries) -> Digest:
+    """Return the digest that says what was chosen."""
+    text = render(chosen.entries, chosen.asked, chosen.title)
+    placed = [entry for section in SECTIONS for entry in _of_section(chosen.entries, section)]
+    shown = dict.fromkeys(i for entry in placed for i in (entry.memory.id, *entry.joined))
+    shown |= dict.fromkeys(q.id for q in chosen.asked)
+    return Digest(text, tuple(shown), chosen.tokens, chosen.profile, bool(chosen.asked))
 
 
 def _limits(profile: str, budget_tokens: int | None, policy: Policy) -> Limits:

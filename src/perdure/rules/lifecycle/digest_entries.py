@@ -64,6 +64,7 @@ class DigestEntry:
     section: str  # one of SECTIONS
     line: str  # what it says, with its day and its id
     worth: float  # what it is worth to a reader, before what it costs
+    joined: tuple[str, ...] = ()  # the other memories that its line stands for
 
     @property
     def measured(self) -> str:
@@ -208,19 +209,19 @@ def _anchors(text: str) -> Anchors:
 
 def by_topic(entries: Sequence[DigestEntry]) -> list[DigestEntry]:
     """Return entries so that those about one thing stand together: topics by their worth, the newest entry first."""
-    topics = _topics(entries)
+    found = topics(entries)
     most: dict[str, float] = {}
-    for entry, topic in zip(entries, topics, strict=True):
+    for entry, topic in zip(entries, found, strict=True):
         most[topic] = max(entry.worth, most.get(topic, 0.0))
 
     def place(at: int) -> tuple[bool, float, str, int, str]:
-        topic, memory = topics[at], entries[at].memory
+        topic, memory = found[at], entries[at].memory
         return not topic, -most[topic], topic, -memory.state.created_ms, memory.id
 
     return [entries[at] for at in sorted(range(len(entries)), key=place)]
 
 
-def _topics(entries: Sequence[DigestEntry]) -> list[str]:
+def topics(entries: Sequence[DigestEntry]) -> list[str]:
     """Return what each entry is about: a fact's subject, else the name in it that most of the others have, or ""."""
     names = [_names(entry.memory) for entry in entries]
     common = Counter(name for found in names for name in found)
