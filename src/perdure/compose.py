@@ -32,6 +32,7 @@ from perdure.compose_store import (
 )
 from perdure.memory import Memory
 from perdure.operations.ports import Backups, Context, Embedder
+from perdure.operations.quotas import with_quotas
 from perdure.operations.store_protocol import Store
 from perdure.records.canary import Canary
 from perdure.records.errors import EmbedderError, StoreUnfinished
@@ -90,7 +91,8 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         reranker=chosen_reranker(chosen.reranker),
         open_copy=copy_of,
         secret=partial(secrets.token_urlsafe, 32),
-        store=_finished(store_of(url, chosen, warn, create=create)),  # last: what else fails leaves nothing open
+        # last: what else fails leaves nothing open
+        store=with_quotas(_finished(store_of(url, chosen, warn, create=create)), chosen.limits),
     )
     return Memory(context)
 

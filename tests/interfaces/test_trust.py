@@ -141,6 +141,7 @@ def test_what_sends_reads_writes_or_protects_is_protected():
             "recall.log_entries",
         ),
         *("digest.file", "digest.namespace"),
+        *(f"limits.namespace_{k}" for k in ("memories", "tokens", "bytes")),
         *(f"upkeep.{k}" for k in ("background", "backup_days", "backup_folder", "erase_archived_days")),
     }
 

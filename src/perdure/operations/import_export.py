@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from perdure.operations.ports import Progress
+from perdure.operations.quotas import check_usage
 from perdure.operations.redacted_export import RedactedExport
 from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import (
@@ -72,6 +73,7 @@ def import_lines(
         progress: Told (done, total).
 
     Raises:
+        QuotaExceeded: A namespace would take more than the policy allows.
         InvalidInput: That is no export, it was cut short, or rows are refused; they are named by their lines.
         NotFound: The export has no such namespace.
         TargetTaken, SpaceMismatch: The target holds something else.
@@ -81,8 +83,7 @@ def import_lines(
     with scratch() as checked:
         reading = _Reading(target, checked, RowChecks(limits or Policy(), now), Ledger(0, progress), namespace, partial)
         reading.read((redacted or lines)())
-        if reading.whole:
-            _refuse(_faults(checked))
+        _check(checked, limits or Policy(), whole=reading.whole)
         read = reading.ledger.done
 
         def tell(done: int, total: int) -> None:
@@ -91,6 +92,14 @@ def import_lines(
 
         done = copy(checked, target, progress=tell, what="import")
     return replace(done, whole=reading.whole, redacted=0 if redacted is None else redacted.found)
+
+
+def _check(store: Store, policy: Policy, *, whole: bool) -> None:
+    """Refuse rows that do not fit their journal, where all of them are there, and namespaces beyond their quotas."""
+    if whole:
+        _refuse(_faults(store))
+    for place in store.namespaces():
+        check_usage(place, store.usage(place), policy.limits)
 
 
 def _faults(store: Store) -> list[str]:

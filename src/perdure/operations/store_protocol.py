@@ -22,6 +22,7 @@ from perdure.records.report import Entry, Operation
 from perdure.records.transaction_view import TransactionView
 from perdure.records.transfer import Cursor, Line
 from perdure.records.trimmed import TrimmedPage
+from perdure.records.usage import Usage
 from perdure.records.vector import Space, Vector
 
 Pairs = tuple[tuple[Instant, int], ...]  # (instant, times), oldest first
@@ -245,6 +246,9 @@ class Store(Protocol):
 
     def visible_tokens(self, namespace: str) -> int:
         """Return the tokens of all active memories."""
+
+    def usage(self, namespace: str) -> Usage:
+        """Count what a namespace takes; all its texts are measured."""
 
     def stored_by_day(self, namespace: str, since: Instant) -> list[tuple[int, int]]:
         """Return (day, memories stored on it) since an instant; days are counted from 1970 UTC."""

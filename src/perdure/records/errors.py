@@ -171,6 +171,21 @@ class DiskFull(StoreError):  # noqa: N818  # reads as the statement it makes
     fault: ClassVar[Fault] = "machine"
 
 
+class QuotaExceeded(StoreError):  # noqa: N818  # reads as the statement it makes
+    """A namespace would take more than its quota allows; nothing was written.
+
+    Attributes:
+        namespace: Which one.
+        part: Of what: ``memories``, ``tokens`` or ``bytes``.
+    """
+
+    fault: ClassVar[Fault] = "caller"
+
+    def __init__(self, message: str, namespace: str, part: str, *, remedy: str = "") -> None:
+        self.namespace, self.part = namespace, part
+        super().__init__(message, remedy=remedy)
+
+
 class PartlyStored(StoreError):  # noqa: N818  # reads as the statement it makes
     """A long list was stored in several transactions, and one of them failed.
 

@@ -186,6 +186,13 @@ class LimitPolicy:
     tag_length: int = store_key(100, "Longest tag, in characters.", 1, 1000)
     metadata_bytes: int = store_key(65_536, "Largest metadata of one memory, in bytes of JSON.", 2, 10_000_000)
     future_seconds: float = store_key(300.0, "Seconds that a timestamp may be ahead of the clock.", 0, 86_400)
+    namespace_memories: int = protected_key(0, "Most memories in view of one namespace; 0 for no quota.", 0, 10**9)
+    namespace_tokens: int = protected_key(
+        0, "Most tokens that the memories in view of one namespace show; 0 for no quota.", 0, 10**12
+    )
+    namespace_bytes: int = protected_key(
+        0, "Most bytes of texts and metadata of one namespace, also of what is out of view; 0 for no quota.", 0, 10**15
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import numpy as np
 from perdure.records.errors import DamageWarning, StoreDamaged
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State
+from perdure.records.usage import Usage
 from perdure.records.vector import Space, Vector
 from perdure.stores.rows import UNREADABLE, image_of, record_of, state_of, unreadable
 from perdure.stores.session import Session
@@ -55,6 +56,11 @@ def _with_accesses(record: Record, pending: Pairs) -> Record:
     if not pending:
         return record
     return Record(record.namespace, record.id, record.state, record.content, record.op, pending)
+
+
+def usage(session: Session) -> Usage:
+    """Count what the session's namespace takes."""
+    return Usage(*(int(number) for number in session.rows("usage")[0]))
 
 
 def states(session: Session, ids: Sequence[str]) -> dict[str, tuple[State, str]]:

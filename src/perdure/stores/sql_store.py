@@ -16,6 +16,7 @@ from perdure.records.plan import Change, Row
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
 from perdure.records.trimmed import TrimmedPage
+from perdure.records.usage import Usage
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading, short_ids
 from perdure.stores.packing import unpacked
@@ -216,6 +217,9 @@ class SqlStore(ABC):
 
     def visible_tokens(self, namespace: str) -> int:
         return self._number(namespace, "visible_tokens")
+
+    def usage(self, namespace: str) -> Usage:
+        return self._read(namespace, reading.usage)
 
     def stored_by_day(self, namespace: str, since: Instant) -> list[tuple[int, int]]:
         return [(day, many) for day, many in self._rows(namespace, "stored_by_day", since=since)]

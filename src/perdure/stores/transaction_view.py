@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from perdure.records.memory import Record
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
+from perdure.records.usage import Usage
 from perdure.stores import reading
 from perdure.stores.session import Session
 
@@ -19,6 +20,12 @@ class SqlTransactionView:
 
     def search(self, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
         return self._pool(query, filters, policy)
+
+    def version(self) -> int:
+        return int(self._session.value("namespace_version"))
+
+    def usage(self) -> Usage:
+        return reading.usage(self._session)
 
     def get(self, ids: Sequence[str]) -> list[Record]:
         return reading.records(self._session, self._namespace, ids)

@@ -27,6 +27,7 @@ STATUS: Final[Mapping[type[PerdureError], int]] = {
     errors.StoreBusy: 503,
     errors.StoreReadOnly: 503,
     errors.DiskFull: 507,
+    errors.QuotaExceeded: 507,
     errors.EmbedderError: 502,
     errors.ModelError: 502,
 }

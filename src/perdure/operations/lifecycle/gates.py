@@ -21,7 +21,7 @@ from perdure.records.memory import Record
 from perdure.records.plan import Plan, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.transaction_view import TransactionView
+from perdure.records.transaction_view import SearchView, TransactionView
 from perdure.rules.lifecycle.canaries import canaries_from_feedback, lost_answers, recall_refusal
 from perdure.rules.lifecycle.loss_budget import Budget, LossHistory
 from perdure.rules.lifecycle.signals import memory_items
@@ -206,7 +206,7 @@ def _question(ctx: Context, text: str) -> Query:
     return ctx.questions[key]
 
 
-def _answers(ctx: Context, look: TransactionView, query: Query, now: Instant) -> tuple[Answer, ...]:
+def _answers(ctx: Context, look: SearchView, query: Query, now: Instant) -> tuple[Answer, ...]:
     """Return a canary's hits, best first, as a recall finds them; twins are not put behind: each may be the answer."""
     policy, limit = ctx.policy.recall, ctx.policy.gates.canary_limit
     pool = look.search(query, Filters(), policy.for_limit(limit))

@@ -133,6 +133,17 @@ SELECT (SELECT count(*) FROM memory WHERE namespace = :namespace)
 -- kind: routed
 SELECT CAST(coalesce(sum(tokens), 0) AS bigint) FROM memory WHERE namespace = :namespace AND status = 'active';
 
+-- name: usage
+-- kind: routed
+SELECT (SELECT count(*) FROM memory WHERE namespace = :namespace AND status = 'active'),
+  (SELECT CAST(coalesce(sum(tokens), 0) AS bigint) FROM memory WHERE namespace = :namespace AND status = 'active'),
+  (SELECT CAST(coalesce(sum(octet_length(text) + octet_length(CAST(metadata AS text))), 0) AS bigint) FROM content
+   WHERE namespace = :namespace);
+
+-- name: namespace_version
+-- kind: routed
+SELECT version FROM namespace WHERE namespace = :namespace;
+
 -- name: tally
 -- kind: fan-out
 SELECT namespace, kind, tier, status, count(*) FROM memory GROUP BY namespace, kind, tier, status

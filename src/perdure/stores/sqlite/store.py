@@ -95,14 +95,20 @@ class SqliteStore(SqlStore):
             del self._waiting[:written]
 
     def _look(self, session: SqliteSession, check: Callable[[TransactionView], None]) -> None:
+        searched = False
+
         def pool(query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
+            nonlocal searched
+            if not searched:
+                self._searches.forget(session.namespace)
+                searched = True
             return self._searches.pool(session.namespace, query, filters, policy)
 
-        self._searches.forget(session.namespace)
         try:
             check(SqlTransactionView(session, session.namespace, pool))
-        finally:  # what the index has seen may be rolled back
-            self._searches.forget(session.namespace)
+        finally:
+            if searched:  # what the index has seen may be rolled back
+                self._searches.forget(session.namespace)
 
     def count(self, plan: Plan) -> None:
         """Append a recall's accesses without waiting: while another process writes, they are kept for the next call."""

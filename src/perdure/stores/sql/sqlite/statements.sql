@@ -18,10 +18,6 @@ INSERT INTO namespace (namespace, version, created_ms, policy) VALUES (:namespac
 ON CONFLICT (namespace) DO UPDATE SET version = version + 1
 RETURNING version;
 
--- name: namespace_version
--- kind: routed
-SELECT version FROM namespace WHERE namespace = :namespace;
-
 -- name: count_vectors
 -- kind: routed
 UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace RETURNING vectors - packed;
