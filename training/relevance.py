@@ -26,7 +26,7 @@ import perdure
 from chats import Chat, Kept
 from perdure.models.local import LocalEmbedder
 from perdure.records.policy_recall import RecallPolicy
-from perdure.records.recall import Columns, Pool
+from perdure.records.recall import CandidateColumns, Pool
 from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_known
 from pools import Asked, Searched, evaluation_chats, search_all, searched_in
 
@@ -159,7 +159,7 @@ def without_vectors(chat: Searched) -> Searched:
 
     def plain(asked: Asked) -> Asked:
         matched = tuple(c._replace(cosine=None) for c in asked.pool.candidates if c.bm25 > 0)
-        return replace(asked, pool=replace(asked.pool, columns=Columns.of(matched), vectors=False))
+        return replace(asked, pool=replace(asked.pool, columns=CandidateColumns.of(matched), vectors=False))
 
     return replace(chat, asked=tuple(map(plain, chat.asked)), foreign=tuple(map(plain, chat.foreign)))
 

@@ -9,7 +9,7 @@ import numpy as np
 from perdure.records.memory import Content, Kind, MemoryItem, Record, Scope, State, Status, Tier
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
-from perdure.records.recall import Candidate, Columns, Pool
+from perdure.records.recall import Candidate, CandidateColumns, Pool
 from perdure.rules.insertion import PreparedDraft, initial_states
 from perdure.rules.lifecycle.signals import memory_items
 
@@ -79,7 +79,7 @@ def candidate(identity: str, cosine: float | None = None, bm25: float = 0.0, **f
 def pool(
     *candidates: Candidate, coverage: float = 0.0, most_words: int = 0, vectors: bool = True, **more: float
 ) -> Pool:
-    return Pool(Columns.of(candidates), coverage, most_words, vectors, **more)  # type: ignore[arg-type]
+    return Pool(CandidateColumns.of(candidates), coverage, most_words, vectors, **more)  # type: ignore[arg-type]
 
 
 def direction(*numbers: float) -> bytes:

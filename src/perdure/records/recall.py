@@ -74,7 +74,7 @@ class Candidate(NamedTuple):
     said_at: Instant
 
 
-class Columns(NamedTuple):
+class CandidateColumns(NamedTuple):
     """The fields of many candidates, each in the same order: ranking works on these, and makes no object for each."""
 
     ids: tuple[str, ...] = ()
@@ -87,7 +87,7 @@ class Columns(NamedTuple):
     said_at: tuple[Instant, ...] = ()
 
     @classmethod
-    def of(cls, candidates: Iterable[Candidate]) -> Columns:
+    def of(cls, candidates: Iterable[Candidate]) -> CandidateColumns:
         """Return the columns of some candidates."""
         return cls(*zip(*candidates, strict=True))
 
@@ -106,7 +106,7 @@ class Ranked(NamedTuple):
 class Pool:
     """What the searches brought up, before ranking."""
 
-    columns: Columns  # of the candidates, in no particular order
+    columns: CandidateColumns  # of the candidates, in no particular order
     coverage: float  # the largest share of the query's words, weighted by rarity, that one memory holds, 0 to 1
     most_words: int  # the most words of the query that one memory holds
     vectors: bool  # whether the vector search took part

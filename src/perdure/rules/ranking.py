@@ -17,7 +17,7 @@ from perdure.formulas.relevance import answer_chance, hit_chances
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import MemoryItem
 from perdure.records.policy_recall import RecallPolicy
-from perdure.records.recall import Columns, Hit, Pool, Query, Ranked
+from perdure.records.recall import CandidateColumns, Hit, Pool, Query, Ranked
 from perdure.records.vector import Vector
 from perdure.rules.language.dates import periods_in
 from perdure.rules.language.words import has_name, is_named, may_answer, people_named
@@ -150,7 +150,7 @@ def drop_unrelated(order: Ranking, policy: RecallPolicy) -> Ranking:
     return order.take(np.flatnonzero(own >= least))
 
 
-def _places(columns: Columns) -> tuple[Ints, Ints, Ints]:
+def _places(columns: CandidateColumns) -> tuple[Ints, Ints, Ints]:
     """Return the index of the previous and of the next turn, (-1 for none), and session numbers."""
     places = list(zip(columns.sessions, columns.turns, strict=True))
     at = {place: i for i, place in enumerate(places) if None not in place}
@@ -162,7 +162,7 @@ def _places(columns: Columns) -> tuple[Ints, Ints, Ints]:
     return np.array(previous), np.array(following), np.array(session)
 
 
-def _answers(columns: Columns, asks: Bools, previous: Ints) -> Bools:
+def _answers(columns: CandidateColumns, asks: Bools, previous: Ints) -> Bools:
     """Return which answer a question that another speaker asked in the turn before."""
     who = {speaker: number for number, speaker in enumerate(dict.fromkeys(columns.speakers))}
     speaker = np.array([who[name] for name in columns.speakers])
@@ -170,7 +170,7 @@ def _answers(columns: Columns, asks: Bools, previous: Ints) -> Bools:
     return np.asarray(asked & _of_speakers(columns, may_answer), dtype=np.bool_)
 
 
-def _of_speakers(columns: Columns, test: Callable[[str | None], bool]) -> Bools:
+def _of_speakers(columns: CandidateColumns, test: Callable[[str | None], bool]) -> Bools:
     """Return whose speaker passes a test."""
     known = {speaker: test(speaker) for speaker in set(columns.speakers)}
     return np.array([known[speaker] for speaker in columns.speakers], dtype=np.bool_)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from perdure.formulas.fusion import fuse
 from perdure.records.memory import searchable
 from perdure.records.policy_recall import RecallPolicy
-from perdure.records.recall import Columns, Filters, Pool, Query
+from perdure.records.recall import CandidateColumns, Filters, Pool, Query
 from perdure.stores.packing import unpacked
 from perdure.stores.session import Session
 from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds, near_spellings, unknown_shares
@@ -183,10 +183,10 @@ class Search(ABC):
         return set(found)
 
 
-def _columns(found: Sequence[Narrow], cosine: Mapping[int, float], bm25: Mapping[int, float]) -> Columns:
+def _columns(found: Sequence[Narrow], cosine: Mapping[int, float], bm25: Mapping[int, float]) -> CandidateColumns:
     """Return what ranking needs of some rows."""
     if not found:
-        return Columns()
+        return CandidateColumns()
     rows, ids, sessions, turns, speakers, asks, said_at = zip(*found, strict=True)
     cosines, scores = tuple(map(cosine.get, rows)), tuple(bm25.get(row, 0.0) for row in rows)
-    return Columns(ids, cosines, scores, sessions, turns, speakers, asks, said_at)
+    return CandidateColumns(ids, cosines, scores, sessions, turns, speakers, asks, said_at)
