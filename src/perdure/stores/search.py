@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Set as AbstractSet
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,16 @@ Narrow = tuple[int, str, str | None, int | None, str | None, int, int]
 Float32s = NDArray[np.float32]
 
 
+class _ByWords(NamedTuple):
+    """What the words of a query bring up."""
+
+    bm25: dict[int, float]  # row -> score
+    narrow: dict[int, Narrow]  # of those that pass the filters
+    best: list[int]  # the rows of the best that pass, best first
+    shown: list[frozenset[str]]  # the stems of what is shown of the very best
+    stems: frozenset[str]  # the stems of all that the very best say
+
+
 class Search(ABC):
     """One search in one namespace; made for each recall."""
 
@@ -45,19 +56,16 @@ class Search(ABC):
         if query.vector is not None and self.has_vectors():
             vector = np.frombuffer(query.vector, "<f4")
         terms, total = self.terms(query.words)
-        held = self.held(terms)
+        found = self._words(terms, filters)
+        held = self.held(terms, found.stems)
         respelt = self._respelt([term for term in terms if term.stem not in held])
         if respelt:
             terms, total = self.terms([respelt.get(word, word) for word in query.words])
-            held = self.held(terms)
-        bm25, narrow = self.by_words(terms, filters)
-        less = self.shown([r for r in bm25 if r in narrow]) if self.policy.words_of == "shown" else {}
-        for row in [r for r, text in less.items() if not self._says_any(text, terms)]:
-            del bm25[row]
+            found = self._words(terms, filters)
+            held = self.held(terms, found.stems)
+        bm25, narrow, best = found.bm25, found.narrow, found.best
+        share, most = coverage(terms, found.shown, total)
         cosine = self.by_meaning(vector, filters, narrow) if vector is not None else {}
-        best = sorted((r for r in bm25 if r in narrow), key=lambda r: -bm25[r])[: self.policy.candidates]
-        covered = [less.get(r, text) for r, text in self.texts(best[:COVERED]).items()]
-        share, most = coverage(self.stemmer, terms, covered, total)
         near = sorted((r for r in cosine if r in narrow), key=lambda r: -cosine[r])[: self.policy.candidates]
         kept = {*best, *near}
         if vector is not None:
@@ -65,11 +73,22 @@ class Search(ABC):
         kept |= self._neighbours(kept, narrow, cosine if vector is not None else None, bm25, share, filters)
         if vector is not None:
             cosine |= self.cosines(vector, [r for r in kept if r not in cosine])
-        found = _columns([narrow[r] for r in sorted(kept)], cosine, bm25)
+        columns = _columns([narrow[r] for r in sorted(kept)], cosine, bm25)
         unknown, unknown_names = unknown_shares(terms, held, query.names, total)
         # A search by meaning that brought up fewer than it may has compared all that pass the filters.
         compared = self.size() if vector is None or len(near) >= self.policy.candidates else len(near)
-        return Pool(found, share, most, vector is not None, unknown, unknown_names, compared, tuple(respelt))
+        return Pool(columns, share, most, vector is not None, unknown, unknown_names, compared, tuple(respelt))
+
+    def _words(self, terms: Sequence[Term], filters: Filters) -> _ByWords:
+        """Return what the words of a query bring up."""
+        bm25, narrow = self.by_words(terms, filters)
+        less = self.shown([r for r in bm25 if r in narrow]) if self.policy.words_of == "shown" else {}
+        for row in [r for r, text in less.items() if not self._says_any(text, terms)]:
+            del bm25[row]
+        best = sorted((r for r in bm25 if r in narrow), key=lambda r: -bm25[r])[: self.policy.candidates]
+        whole = {row: frozenset(self.stemmer.stems(text)) for row, text in self.texts(best[:COVERED]).items()}
+        shown = [frozenset(self.stemmer.stems(less[row])) if row in less else stems for row, stems in whole.items()]
+        return _ByWords(bm25, narrow, best, shown, frozenset().union(*whole.values()))
 
     # --- what a store brings
 
@@ -82,8 +101,8 @@ class Search(ABC):
         """Return the query's words, rarest first, and how many memories the counts are of."""
 
     @abstractmethod
-    def held(self, terms: Sequence[Term]) -> frozenset[str]:
-        """Return the stems of those words that a memory of the namespace holds."""
+    def held(self, terms: Sequence[Term], seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
+        """Return the stems of those words that a memory of the namespace holds; those of ``seen`` are known to be."""
 
     @abstractmethod
     def size(self) -> int:

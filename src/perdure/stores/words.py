@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
@@ -88,18 +89,20 @@ def worth_searching(terms: Sequence[Term]) -> list[Term]:
     return [t for i, (t, reached) in enumerate(zip(known, matches, strict=True)) if i < KEPT or reached <= MOST_MATCHES]
 
 
-def coverage(stemmer: Stemmer, terms: Sequence[Term], texts: Sequence[str], total: int) -> tuple[float, int]:
-    """Return the largest share of the query's rarity that one text holds, and the most words of it."""
+def coverage(terms: Sequence[Term], texts: Sequence[AbstractSet[str]], total: int) -> tuple[float, int]:
+    """Return the largest share of the query's rarity that one text holds, and the most words of it.
+
+    Args:
+        terms: The query's words.
+        texts: The stems of each text.
+        total: How many memories the counts of the words are of.
+    """
     if not terms or not texts:
         return 0.0, 0
     weights = idf(np.array([t.documents for t in terms], dtype=np.float64), total)
-    best, most = 0.0, 0
-    for text in texts:
-        held = set(stemmer.stems(text))
-        matched = np.array([t.stem in held for t in terms])
-        best = max(best, float(weights[matched].sum() / weights.sum()))
-        most = max(most, int(matched.sum()))
-    return best, most
+    matched = np.array([[t.stem in stems for t in terms] for stems in texts])
+    best = max(float(weights[row].sum() / weights.sum()) for row in matched)
+    return best, int(matched.sum(axis=1).max())
 
 
 def unknown_shares(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -71,7 +72,7 @@ class PostgresSearch(Search):
         last = letters[:-1] + chr(ord(letters[-1]) + 1)
         return [t for (t,) in self.session.rows("beginning", first=letters, last=last, limit=MOST_SPELLINGS)]
 
-    def held(self, terms: Sequence[Term]) -> frozenset[str]:
+    def held(self, terms: Sequence[Term], _seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
         """Return the stems of those words that a memory of the namespace holds."""
         return frozenset(t.stem for t in terms if t.documents)
 

@@ -6,7 +6,7 @@ Tags are kept as bits of a 64-bit mask: a superset test that never misses; the e
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -126,21 +126,18 @@ class Attributes:
         self._visible[positions] = self._columns["status"][positions] == STATUSES["active"]
         self.hidden = int(np.count_nonzero(~self._visible[: self.count]))
 
-    def mask(self, filters: Filters) -> NDArray[np.bool_] | None:
-        """Return which positions a filter lets through, or None for all of them."""
-        mask: NDArray[np.bool_] | None
+    def mask(self, filters: Filters, at: NDArray[np.int64] | None = None) -> NDArray[np.bool_] | None:
+        """Return which positions a filter lets through, or None for all of them; ``at`` names those that are asked."""
+        chosen = slice(self.count) if at is None else at
+        tests = self._tests(filters, chosen)
         if filters.include_archived:
-            mask = self._columns["status"][: self.count] != GONE
+            tests.append(self._columns["status"][chosen] != GONE)
         elif self.hidden:
-            mask = self._visible[: self.count].copy()
-        else:
-            mask = None
-        for test in self._tests(filters):
-            mask = test if mask is None else mask & test
-        return mask
+            tests.append(self._visible[chosen])
+        return np.logical_and.reduce(tests) if tests else None
 
-    def _tests(self, filters: Filters) -> list[NDArray[np.bool_]]:
-        column = {name: values[: self.count] for name, values in self._columns.items()}
+    def _tests(self, filters: Filters, chosen: Any) -> list[NDArray[np.bool_]]:
+        column = {name: values[chosen] for name, values in self._columns.items()}
         tests = []
         if filters.kinds:
             tests.append(_any_of(column["kind"], [KINDS[k] for k in filters.kinds]))
@@ -152,25 +149,25 @@ class Attributes:
         if filters.session is not None:
             tests.append(column["session"] == session_code(filters.session))
         if filters.isolated and self.private:
-            tests.append(self._seen(filters.seen_inside))
+            tests.append(_seen(column, filters.seen_inside))
         if filters.since is not None:
             tests.append(column["created"] >= filters.since)
         if filters.until is not None:
             tests.append(column["created"] < filters.until)
         return tests
 
-    def _seen(self, inside: str | None) -> NDArray[np.bool_]:
-        """Which positions are shared, or belong to the session that asks."""
-        shared = self._columns["scope"][: self.count] == _SHARED
-        if inside is None:
-            return np.asarray(shared, dtype=np.bool_)
-        own = self._columns["session"][: self.count] == session_code(inside)
-        return np.asarray(shared | own, dtype=np.bool_)
-
     @property
     def nbytes(self) -> int:
         """Bytes held."""
         return sum(c.nbytes for c in self._columns.values()) + self._visible.nbytes
+
+
+def _seen(column: Mapping[str, NDArray[Any]], inside: str | None) -> NDArray[np.bool_]:
+    """Which positions are shared, or belong to the session that asks."""
+    shared = column["scope"] == _SHARED
+    if inside is None:
+        return np.asarray(shared, dtype=np.bool_)
+    return np.asarray(shared | (column["session"] == session_code(inside)), dtype=np.bool_)
 
 
 def _any_of(codes: NDArray[np.uint8], wanted: Sequence[int]) -> NDArray[np.bool_]:

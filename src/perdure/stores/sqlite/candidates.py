@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from heapq import nlargest
+from itertools import compress
 from operator import itemgetter
 from typing import Final
 
@@ -42,11 +44,10 @@ class SqliteSearch(Search):
     def nearest(self, vectors: Sequence[Float32s], limit: int) -> list[list[tuple[str, float]]]:
         """Return, for each vector, (id, cosine) of the nearest visible memories, nearest first."""
         near = [self._rows_near(vector, Filters()) for vector in vectors]
-        every = list(dict.fromkeys(row for rows in near for row in rows))
-        data, narrow = self._vectors(every), self._narrow(every, Filters())
+        narrow = self._narrow(list(dict.fromkeys(row for rows in near for row in rows)), Filters())
         found = []
         for vector, rows in zip(vectors, near, strict=True):
-            cosine = _cosines(vector, {row: data[row] for row in rows if row in data})
+            cosine = self.cosines(vector, rows)
             best = sorted((row for row in cosine if row in narrow), key=lambda row: -cosine[row])[:limit]
             found.append([(narrow[row][1], cosine[row]) for row in best])
         return found
@@ -78,12 +79,12 @@ class SqliteSearch(Search):
 
     def cosines(self, vector: Float32s, rows: Sequence[int]) -> dict[int, float]:
         """Return row -> cosine of those rows that have a vector."""
-        return _cosines(vector, self._vectors(rows))
-
-    def _vectors(self, rows: Sequence[int]) -> dict[int, bytes]:
         if self.index is None or not rows:
             return {}
-        return dict(self.session.rows("vectors_at", space=self.index.space, rows=list(rows)))
+        known = self.index.positions(np.array(rows, np.int64)) >= 0
+        having = [row for row, has in zip(rows, known.tolist(), strict=True) if has]
+        found, matrix = self.index.resident.vectors(self.session, having)
+        return dict(zip(found, similarities(vector, matrix).tolist(), strict=True)) if found else {}
 
     def _near(self, vector: Float32s, filters: Filters, among: NDArray[np.int64] | None = None) -> dict[int, float]:
         return self.cosines(vector, self._rows_near(vector, filters, among))
@@ -112,12 +113,12 @@ class SqliteSearch(Search):
         """Return the stems of the file that begin with some letters, in the order of their code points."""
         return self.vocabulary.beginning(letters)
 
-    def held(self, terms: Sequence[Term]) -> frozenset[str]:
+    def held(self, terms: Sequence[Term], seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
         """Return the stems of those words that a memory of the namespace holds; the counts are of the whole file."""
         known = [t for t in terms if t.documents]
-        if self._is_whole_file():
-            return frozenset(t.stem for t in known)
-        return frozenset(t.stem for t in known if self._holds(t))
+        if any(t.stem not in seen for t in known) and not self._is_whole_file():
+            known = [t for t in known if t.stem in seen or self._holds(t)]
+        return frozenset(t.stem for t in known)
 
     def _is_whole_file(self) -> bool:
         """Whether no other namespace has words in the file."""
@@ -177,21 +178,32 @@ class SqliteSearch(Search):
 
     def beside(self, places: Sequence[tuple[str, int]], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of the memories at some (session, turn) that pass the filters."""
+        if self._is_held(filters) and self.index is not None:
+            return self._narrow(self.index.resident.beside(self.session, places), filters)
         parts, bindings = filter_parts(filters)
         return {values[0]: values for values in self.session.rows("beside", parts, places=list(places), **bindings)}
 
     def _narrow(self, rows: Collection[int], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of those rows that pass every filter, exactly."""
+        if self.index is None or not rows or not self._is_held(filters):
+            return self.naming(self._narrow_in_file(rows, filters), filters.entity)
+        positions = self.index.positions(np.array(list(rows), np.int64))
+        mask = self.index.attributes.mask(filters, positions)
+        passes = positions >= 0 if mask is None else mask & (positions >= 0)
+        found = self.index.resident.narrow(self.session, compress(rows, passes.tolist()))
+        if filters.session is not None:  # in memory there is a digest of it
+            found = {row: values for row, values in found.items() if values[2] == filters.session}
+        found |= self._narrow_in_file([*compress(rows, (positions < 0).tolist())], filters)
+        return self.naming(found, filters.entity)
+
+    def _is_held(self, filters: Filters) -> bool:
+        """Whether what is in memory decides these filters, exactly."""
+        unknown = bool(filters.tags) or filters.looks_back or filters.min_confidence > 0.0
+        inside = filters.isolated and filters.seen_inside is not None
+        return not unknown and not inside
+
+    def _narrow_in_file(self, rows: Collection[int], filters: Filters) -> dict[int, Narrow]:
         if not rows:
             return {}
         parts, bindings = filter_parts(filters)
-        found: dict[int, Narrow] = {v[0]: v for v in self.session.rows("narrow", parts, rows=list(rows), **bindings)}
-        return self.naming(found, filters.entity)
-
-
-def _cosines(vector: Float32s, data: Mapping[int, bytes]) -> dict[int, float]:
-    """Return row -> cosine with a vector, of rows with their quantized vectors."""
-    if not data:
-        return {}
-    matrix = np.frombuffer(b"".join(data.values()), np.int8).reshape(len(data), -1)
-    return dict(zip(data, similarities(vector, matrix).tolist(), strict=True))
+        return {values[0]: values for values in self.session.rows("narrow", parts, rows=list(rows), **bindings)}

@@ -17,6 +17,7 @@ from perdure.records.recall import Filters
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import Codes, encode
 from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed, tag_bits, tags_of
+from perdure.stores.sqlite.resident import Resident
 from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
 
 SEGMENT: Final = 4096
@@ -33,6 +34,7 @@ class SearchIndex:
         self.codes = Codes(dimensions)
         self.attributes = Attributes()
         self._rows = np.zeros(0, np.int64)
+        self.resident = Resident(space, dimensions)
         self._sorter: Positions | None = None
         self._ascending = True
         self.cells: Cells | None = None
@@ -43,8 +45,9 @@ class SearchIndex:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by codes, attributes, rows and cells."""
-        return self.codes.nbytes + self.attributes.nbytes + self._rows.nbytes + (self.lists.nbytes if self.lists else 0)
+        """Bytes held by codes, vectors, attributes, rows and cells."""
+        held = (self.codes, self.attributes, self.resident, self._rows, *((self.lists,) if self.lists else ()))
+        return sum(one.nbytes for one in held)
 
     def refresh(self, connection: apsw.Connection) -> None:
         """Take in what the file has and this index has not; a no-op of one lookup where nothing changed."""
@@ -126,6 +129,7 @@ class SearchIndex:
         if gone:
             positions = self.positions(np.array(gone, np.int64))
             self.attributes.change(positions[positions >= 0], GONE)
+        self.resident.forget([*(row for row, *_ in changed), *gone])
 
     def rows(self, positions: Positions) -> Positions:
         """Return the file's rows at some positions."""
