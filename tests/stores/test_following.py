@@ -42,6 +42,13 @@ class Following(RuleBasedStateMachine):
             embed="later" if later else "now",
         )
 
+    @rule(who=st.integers(0, 1), word=st.sampled_from(WORDS), asks=st.booleans())
+    def say(self, who, word, asks):
+        self.number += 1
+        self.clock.passes(seconds=1)
+        said = {"content": f"{word} turn{self.number}{'?' * asks}", "role": ("user", "assistant")[self.number % 2]}
+        self.both[who].ingest([said], session="talk")
+
     @rule(who=st.integers(0, 1))
     def reembed(self, who):
         self.clock.passes(seconds=1)
@@ -118,6 +125,35 @@ def test_what_one_process_finds_is_what_a_new_one_would_find(store, elsewhere, r
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+@on_a_file
+def test_the_turn_beside_a_hit_is_found_as_soon_as_another_process_has_stored_or_taken_it_back(elsewhere):
+    place, clock = elsewhere(), Clock()
+    policy = {"recall": {"hit_share": 0, "candidates": 20, "rescored": 40}}
+    here, there = (opened(place, policy, clock, HashEmbedder()) for _ in range(2))
+
+    def say(memory, text):
+        clock.passes(seconds=1)
+        memory.ingest([{"role": "user", "content": text}], session="talk")
+
+    def found(memory):
+        hits = memory.recall("deploy tuesday", limit=20, touch=False).hits
+        return [h.memory.content for h in hits if h.memory.session == "talk"]
+
+    here.remember_many([f"deploy rain n{i}" for i in range(60)])  # so that the searches alone bring up no neighbour
+    say(here, "deploy tuesday")
+    assert found(there) == ["deploy tuesday"]
+    say(here, "alice")
+    assert found(there) == ["deploy tuesday", "alice"]
+    here.undo("last")
+    assert found(there) == ["deploy tuesday"]
+    say(here, "bob")
+    assert found(there) == ["deploy tuesday", "bob"]
+    here.archive(next(m.id for m in here.list() if m.content == "bob"), "test")
+    assert found(there) == ["deploy tuesday"]
+    here.close()
+    there.close()
 
 
 MANY = 8550
