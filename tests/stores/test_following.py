@@ -156,6 +156,15 @@ def test_the_turn_beside_a_hit_is_found_as_soon_as_another_process_has_stored_or
     there.close()
 
 
+@on_two_servers_too
+def test_a_store_whose_space_is_known_and_has_no_vector_is_searched_by_words(opening):
+    memory = opening(embedder=HashEmbedder())
+    memory.reembed()
+    memory.remember_many([{"content": "tea with alice"}], embed="later")
+    for filters in ({}, {"include_archived": True}, {"kinds": ["note", "fact"]}):
+        assert [h.memory.content for h in memory.recall("tea", touch=False, **filters).hits] == ["tea with alice"]
+
+
 MANY = 8550
 
 

@@ -166,13 +166,11 @@ class SqliteSearch(Search):
 
     def _likely(self, rows: Mapping[int, float], filters: Filters) -> list[int]:
         """Those rows, best first, that the attributes in memory do not rule out; rows without a vector stay."""
-        listed = list(rows)
-        mask = None if self.index is None else self.index.attributes.mask(filters)
-        if mask is None or self.index is None:
-            return listed
-        positions = self.index.positions(np.array(listed, np.int64))
-        passes = np.where(positions >= 0, mask[positions], True)  # noqa: FBT003  # numpy's signature
-        return [row for row, kept in zip(listed, passes.tolist(), strict=True) if kept]
+        if self.index is None:
+            return list(rows)
+        positions = self.index.positions(np.array(list(rows), np.int64))
+        mask = self.index.attributes.mask(filters, positions)
+        return list(rows if mask is None else compress(rows, (mask | (positions < 0)).tolist()))
 
     # --- rows
 
