@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import STORES, Clock, finished, in_processes, logical, python, tables
+from conftest import STORES, Clock, HashEmbedder, finished, in_processes, logical, python, tables
 from perdure.operations.lifecycle.maintain import LEASE_MS
 from perdure.records.errors import LeaseLost, StoreError, StoreUnavailable
 from perdure.records.instant import to_instant
@@ -233,3 +233,27 @@ def test_a_worker_that_was_paused_past_its_lease_writes_nothing(opening, path, c
     assert logical(path) == before
     assert sum(o.operation == "sweep" for o in memory.history()) == 1
     assert memory.check() == []
+
+
+def test_what_was_stored_without_a_vector_gets_one_by_maintenance(opening):
+    memory = opening(embedder=HashEmbedder())
+    memory.remember("Deploys happen on Tuesdays.")
+    memory.ingest([{"content": "The gate opens at seven.", "role": "user"}], session="s", embed="later")
+    memory.ingest([{"content": "The fence is green.", "role": "user"}], "other", session="s", embed="later")
+    assert memory.stats().without_vector == 2
+    done = memory.upkeep("w", eager=True)
+    assert [(r.namespace, r.outcome, r.note) for r in done.runs if r.task == "embed"] == [
+        ("default", "done", "1 vectors made"),
+        ("other", "done", "1 vectors made"),
+    ]
+    assert memory.stats().without_vector == 0
+    assert not [r for r in memory.upkeep("w", eager=True).runs if r.task == "embed"]
+
+
+def test_maintenance_changes_over_to_no_other_space(opening):
+    opening(embedder=HashEmbedder()).remember("Deploys happen on Tuesdays.")
+    memory = opening(embedder=HashEmbedder(version="2"))
+    memory.ingest([{"content": "The gate opens at seven.", "role": "user"}], session="s", embed="later")
+    told = [r.note for r in memory.upkeep("w", eager=True).runs if r.task == "embed"]
+    assert ["perdure reembed" in note for note in told] == [True]
+    assert memory.stats().without_vector == 1

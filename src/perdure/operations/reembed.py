@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
+from perdure.operations.extension import TaskResult
 from perdure.operations.ports import Context, Embedder, Progress
 from perdure.operations.transfer import all_namespaces
 from perdure.records.errors import EmbedderError
@@ -12,6 +14,7 @@ from perdure.records.report import Reembedded
 from perdure.records.vector import Space
 
 BATCH: Final = 256
+AT_ONCE: Final = 20_000  # vectors of one run of maintenance; the rest is made at the next
 
 
 def _space(embedder: Embedder) -> Space:
@@ -43,23 +46,49 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
     total = sum(count for *_, count in ctx.store.tally(None))
     done, operations = 0, list[str]()
     for namespace in places:
-        after = 0
-        while rows := ctx.store.without_vector(namespace, space, after, BATCH):
-            after = rows[-1][0]
-            vectors = ctx.embedder.embed([text for _, _, text in rows], purpose="document")
-            now = ctx.clock()
-            changes = tuple(
-                Change(
-                    Target.VECTOR, identity, None, {"space": space.name, "vector": vector}, f"embedded in {space.name}"
-                )
-                for (_, identity, _), vector in zip(rows, vectors, strict=True)
-            )
-            note = f"reembed: {len(changes)} vectors"
-            plan = Plan(ctx.ids(now), "reembed", namespace, now, changes, ctx.policy.version, note)
-            ctx.store.apply(plan)
+        for plan in _fill(ctx, ctx.embedder, namespace, space, "reembed"):
             operations.append(plan.id)
-            done += len(rows)
+            done += len(plan.changes)
             if progress is not None:
                 progress(done, max(total, done))
     ctx.store.add_space(space, activate=True)
     return Reembedded(done, space.name, before.name if before is not None else "", tuple(operations))
+
+
+def _fill(ctx: Context, embedder: Embedder, namespace: str, space: Space, operation: str) -> Iterator[Plan]:
+    """Give the memories of a namespace that lack one a vector, and yield each plan that was applied."""
+    after = 0
+    while rows := ctx.store.without_vector(namespace, space, after, BATCH):
+        after = rows[-1][0]
+        vectors = embedder.embed([text for _, _, text in rows], purpose="document")
+        now, because = ctx.clock(), f"embedded in {space.name}"
+        changes = tuple(
+            Change(Target.VECTOR, identity, None, {"space": space.name, "vector": vector}, because)
+            for (_, identity, _), vector in zip(rows, vectors, strict=True)
+        )
+        note = f"{operation}: {len(changes)} vectors"
+        plan = Plan(ctx.ids(now), operation, namespace, now, changes, ctx.policy.version, note)
+        ctx.store.apply(plan)
+        yield plan
+
+
+def lacks_vectors(ctx: Context, namespace: str) -> bool:
+    """Whether memories of a namespace wait for vectors that the embedder could make."""
+    return ctx.embedder is not None and ctx.store.count_without_vector(namespace) > 0
+
+
+def embed_waiting(ctx: Context, namespace: str) -> TaskResult:
+    """Give what was stored without a vector one of the space that searches use; another space needs ``reembed``."""
+    if ctx.embedder is None:
+        return "no embedder", {}
+    space = _space(ctx.embedder)
+    active = ctx.store.space()
+    if active is not None and active.name != space.name:
+        return f"searches use {active.name}, the embedder makes {space.name}: run `perdure reembed`", {"embedded": 0}
+    ctx.store.add_space(space, activate=False)
+    done = 0
+    for plan in _fill(ctx, ctx.embedder, namespace, space, "embed"):
+        done += len(plan.changes)
+        if done >= AT_ONCE:
+            break
+    return f"{done} vectors made", {"embedded": done}

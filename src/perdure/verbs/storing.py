@@ -32,7 +32,7 @@ else:
 _LONGEST_TEXT = 1 << 20
 Content = Annotated[str, Param("One self-contained statement.", longest=_LONGEST_TEXT, stdin=True)]
 FactsNow = Annotated[Facts, Param("What holds now: {subject: Ana, predicate: home, value: Oslo}.")]
-Embed = Annotated[Literal["now", "later"], Param("later is faster: only keyword search finds them until reembed.")]
+Embed = Annotated[Literal["now", "later"], Param("later is faster: only keyword search finds them until maintenance.")]
 
 
 class StoringVerbs:

@@ -18,6 +18,7 @@ from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
 from perdure.operations.monitoring import alerts
 from perdure.operations.ports import Context
+from perdure.operations.reembed import embed_waiting, lacks_vectors
 from perdure.records.damage import CheckScope
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import ConflictError, PerdureError, StoreReadOnly, StoreUnavailable
@@ -146,7 +147,9 @@ class _Turns:
         now, policy = self.ctx.clock(), self.ctx.policy.upkeep
         before = state(self.ctx, place).get(task)
         early = 1.0 if self.eager else earliness(self.owner, place, task)
-        wanted = self.eager and task is Task.SWEEP and (before is None or before["last_ms"] <= now - LEASE_MS)
+        wanted = (
+            self.eager and task in {Task.SWEEP, Task.EMBED} and (before is None or before["last_ms"] <= now - LEASE_MS)
+        )
         if (due := next_run(task, before, now, policy, early=early)) > now and not wanted:
             return due
         running = begin_run(before, now, self.owner, policy)
@@ -258,6 +261,11 @@ def _digest(ctx: Context, place: str) -> TaskResult:
     return write_summary(ctx, place), {}
 
 
+def _embed(ctx: Context, place: str) -> TaskResult:
+    """Make the vectors that storing left for later."""
+    return embed_waiting(ctx, place)
+
+
 def _compact(ctx: Context, _: str) -> TaskResult:
     """Write the whole store anew where that pays."""
     return compact_if_it_pays(ctx)
@@ -267,8 +275,10 @@ def _tasks(ctx: Context, place: str, *, first: bool) -> dict[Task, Callable[[Con
     erasing = {Task.ERASE: _erase} if ctx.policy.upkeep.erase_archived_days else {}
     checking = {Task.CHECK: _check} if ctx.policy.upkeep.check_days else {}
     trimming = {Task.TRIM: _trim} if ctx.policy.journal.horizon_days else {}
+    waiting = {Task.EMBED: _embed} if lacks_vectors(ctx, place) else {}
     kept = ctx.summary is not None and place == ctx.policy.digest.namespace
     return {
+        **waiting,
         Task.REPORT: _report,
         Task.BACKUP: _backup,
         **checking,

@@ -21,6 +21,7 @@ class Task(StrEnum):
     """What upkeep does in each namespace."""
 
     SWEEP = "sweep"
+    EMBED = "embed"  # only where memories lack vectors that an embedder could make
     REPORT = "report"
     BACKUP = "backup"
     LEARN = "learn"  # only where the policy lets facts be learned
@@ -37,6 +38,7 @@ def interval(task: Task, policy: UpkeepPolicy) -> int:
     return int(
         {
             Task.SWEEP: policy.sweep_minutes * _MINUTE_MS,
+            Task.EMBED: policy.sweep_minutes * _MINUTE_MS,
             Task.REPORT: policy.report_hours * HOUR_MS,
             Task.BACKUP: policy.backup_days * DAY_MS,
             Task.LEARN: policy.learn_hours * HOUR_MS,
