@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Self, cast
 
 from perdure.records.instant import from_instant
 from perdure.rules.learning_hint import untaught
+from perdure.verbs.checks import check_role
 from perdure.verbs.consolidating import ConsolidatingVerbs
 from perdure.verbs.deciding import DecidingVerbs
 from perdure.verbs.erasing import ErasingVerbs
@@ -23,15 +25,16 @@ from perdure.verbs.tokens import TokenVerbs
 if TYPE_CHECKING:
     from typing import Literal
 
-    from perdure.operations import confined_store, hooks, identify, monitoring, tokens
+    from perdure.operations import confined_store, hooks, identify, monitoring, tokens, transfer
     from perdure.operations.ports import Context
     from perdure.operations.store_protocol import Store
     from perdure.records.access import Grant
     from perdure.records.policy import Policy
     from perdure.records.readiness import Readiness
+    from perdure.records.transfer import Line
 else:
-    confined_store, hooks, identify, monitoring, tokens = lazy_modules(
-        "perdure.operations", "confined_store", "hooks", "identify", "monitoring", "tokens"
+    confined_store, hooks, identify, monitoring, tokens, transfer = lazy_modules(
+        "perdure.operations", "confined_store", "hooks", "identify", "monitoring", "tokens", "transfer"
     )
 
 
@@ -110,6 +113,18 @@ class Memory(
     def has_tokens(self) -> bool:
         """Whether a token was ever made for the store's service."""
         return self._context.store.tokens.any()
+
+    def export(self, namespace: str | None = None) -> Iterator[Line]:
+        """Yield everything of a namespace, or of all that the caller reaches, as ``perdure export`` writes it.
+
+        Rows are read a page at a time: what is written meanwhile may be missing, or make the last check fail.
+
+        Raises:
+            NotAllowed: The caller's token is not an admin's.
+            NotFound: There is no such namespace.
+        """
+        check_role("admin", "export", self)
+        return transfer.export_lines(self._context.store, namespace=namespace)
 
     @property
     def readiness(self) -> Readiness:

@@ -20,6 +20,8 @@ from starlette.routing import BaseRoute, Route
 
 from perdure.interfaces.http.access import Access, Keyring
 from perdure.interfaces.http.answers import JSON, json_bytes
+from perdure.interfaces.http.exporting import PATH as EXPORT
+from perdure.interfaces.http.exporting import Exports
 from perdure.interfaces.http.guard import RequestGuard
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.openapi import openapi_document
@@ -53,6 +55,7 @@ def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
     sessions = Sessions()
     routes: list[BaseRoute] = [
         *verb_routes(limits),
+        Route(EXPORT, Exports(limits).answer, name="export", methods=["GET"]),
         Route(SCHEMA, _schema_endpoint(), name="openapi"),
         Route("/healthz", _alive, name="healthz"),
         Route("/readyz", _readiness(opened), name="readyz"),

@@ -1,4 +1,4 @@
-"""A connection that does not wait for slow clients without end: for a request's head, and for its answer to be read."""
+"""A connection that does not wait without end for slow clients: for a request's head, for an answer to be read."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS: Final = 10.0
 """How long a client may take to send a request line and its headers."""
+STALL_SECONDS: Final = 30.0
+"""How long a client may take to make room for more of an answer, about 64 kB: a slower one is cut off."""
 READ_SECONDS: Final = 60.0
 """How long a client may take to read the rest of an answer after the connection was closed on our side."""
 
@@ -18,6 +20,7 @@ class BoundedConnection(H11Protocol):
     """An HTTP/1.1 connection whose client must send heads and read answers in time; others are cut off."""
 
     _head_timer: asyncio.TimerHandle | None = None
+    _stall_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as the library's own
         """Begin to wait for a head."""
@@ -29,9 +32,20 @@ class BoundedConnection(H11Protocol):
         super().data_received(data)
         self._watch_head()
 
+    def pause_writing(self) -> None:
+        """Begin to wait for the client to read."""
+        super().pause_writing()
+        self._stall_timer = self.loop.call_later(STALL_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Stop waiting for the client to read."""
+        self._go_on()
+        super().resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
         self._stop()
+        self._go_on()
         super().connection_lost(exc)
 
     def timeout_keep_alive_handler(self) -> None:
@@ -49,6 +63,11 @@ class BoundedConnection(H11Protocol):
         self._head_timer = None
         if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
             self.transport.abort()
+
+    def _go_on(self) -> None:
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
 
     def _stop(self) -> None:
         if self._head_timer is not None:

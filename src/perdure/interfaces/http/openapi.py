@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import perdure
 from perdure.interfaces.http.answers import JSON, LINES
+from perdure.interfaces.http.exporting import PATH as EXPORT
 from perdure.interfaces.http.problems import MEDIA_TYPE
 from perdure.interfaces.http.routes import parameters_of, path_of
 from perdure.verbs.arguments import object_schema, parameter_schema
@@ -43,6 +44,17 @@ _COMPONENTS: Final = {
 }
 
 
+_EXPORTING: Final = {
+    "operationId": "export",
+    "summary": "Export a namespace, or all that the token reaches, with its journal.",
+    "description": "Lines of JSON as `perdure export` writes them and `perdure import` reads them; the last has the "
+    "digests to check them by. It needs an admin's token.",
+    "tags": ["Service"],
+    "parameters": [{"name": "namespace", "in": "query", "required": False, "schema": {"type": "string"}}],
+    "responses": {"200": {"description": "All of it.", "content": {LINES: {"schema": {}}}}, **_REFUSALS},
+}
+
+
 def openapi_document() -> dict[str, Any]:
     """Return the description of all routes of verbs."""
     about = {
@@ -52,7 +64,7 @@ def openapi_document() -> dict[str, Any]:
         "parameters, defaults and errors.",
         "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
     }
-    paths = {path_of(verb): _path(verb) for verb in VERBS.values()}
+    paths = {**{path_of(verb): _path(verb) for verb in VERBS.values()}, EXPORT: {"get": _EXPORTING}}
     return {"openapi": "3.1.0", "info": about, "paths": paths, "components": _COMPONENTS}
 
 
