@@ -45,7 +45,8 @@ if TYPE_CHECKING:
         load_policy,
         open,  # noqa: A004
     )
-    from perdure.interfaces.http.client import AsyncMemory, connect
+    from perdure.interfaces.http.async_memory import AsyncMemory
+    from perdure.interfaces.http.client import connect
     from perdure.knowledge.records.results import (
         AliasChange,
         AnswerSheet,
@@ -110,7 +111,8 @@ __version__ = "0.1.0"
 _MODULES = {
     "compose": "EmbedderWarning UntrustedPolicyWarning copy load_policy open",
     "memory": "Memory",
-    "interfaces.http.client": "AsyncMemory connect",
+    "interfaces.http.async_memory": "AsyncMemory",
+    "interfaces.http.client": "connect",
     "records.access": "NewToken Token",
     "records.memory": "MemoryItem",
     "records.fact_claim": "FactClaim",

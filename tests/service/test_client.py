@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ import pytest
 import uvicorn
 
 import perdure
+from perdure.interfaces.http import async_memory
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.client import RemoteMemory
 from perdure.interfaces.http.serve import _config, _listen
@@ -296,6 +298,12 @@ def test_async_memories_of_both_kinds(pair):
 
     for memory in pair:
         asyncio.run(story(memory))
+
+
+def test_every_verb_is_declared_as_a_coroutine():
+    declared = re.findall(r"^        (\w+) = _awaited\(Memory\.(\w+)\)$", inspect.getsource(async_memory), re.MULTILINE)
+    names = {verb.method.__name__ for verb in VERBS.values()}
+    assert sorted(declared) == sorted((name, name) for name in names)
 
 
 def test_threads_share_a_client(pair):

@@ -102,12 +102,14 @@ def test_the_container_files_and_the_unit_use_options_that_exist(tmp_path):
     commands = [service["command"] for service in compose["services"].values() if "command" in service]
     dockerfile = (DEPLOY / "Dockerfile").read_text("utf-8")
     commands.append(json.loads(re.findall(r"^CMD (\[.*\])", dockerfile, re.MULTILINE)[-1]))
-    unit = configparser.ConfigParser(strict=False)
-    unit.optionxform = str
-    unit.read_string((DEPLOY / "perdure.service").read_text("utf-8"))
-    program, *words = shlex.split(unit["Service"]["ExecStart"])
-    assert program.endswith("/perdure")
-    for command in (*commands, words):
+    units = [unit_of(name) for name in ("perdure.service", "perdure-worker.service")]
+    for unit in units:
+        program, *words = shlex.split(unit["ExecStart"])
+        assert program.endswith("/perdure")
+        assert unit["DynamicUser"] == unit["NoNewPrivileges"] == "yes"
+        assert int(unit["TimeoutStopSec"]) > 30
+        commands.append(words)
+    for command in commands:
         assert options_of(tmp_path, command) == [], command
     for name in ("service", "worker"):
         assert compose["services"][name]["read_only"] is True
@@ -115,7 +117,13 @@ def test_the_container_files_and_the_unit_use_options_that_exist(tmp_path):
     assert re.search(r"^USER 10001$", dockerfile, re.MULTILINE)
     extras = re.findall(r"\[([\w,]+)\]", dockerfile)[0].split(",")
     assert "server" in extras
-    assert int(unit["Service"]["TimeoutStopSec"]) > 30
+
+
+def unit_of(name):
+    unit = configparser.ConfigParser(strict=False)
+    unit.optionxform = str
+    unit.read_string((DEPLOY / name).read_text("utf-8"))
+    return unit["Service"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

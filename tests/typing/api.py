@@ -33,6 +33,17 @@ assert_type(memory.used([kept.id], "helpful", recall_id=answer.recall_id), perdu
 assert_type(memory.facts("Gai Media"), list[perdure.FactLine])
 assert_type(memory.review(), list[perdure.Question])
 
+
+async def awaited(behind: perdure.AsyncMemory) -> None:
+    """Coroutines have the parameters and results of the methods."""
+    assert_type(await behind.recall("When do we deploy?", limit=3), perdure.Recall)
+    assert_type(await behind.remember("Deploys happen on Tuesdays.", tags=["ops"]), perdure.Remembered)
+    assert_type(await behind.get(kept.id), perdure.MemoryItem | None)
+    await behind.recall(3)  # type: ignore[arg-type]  # refused, as in the method
+    await behind.recall("x", most=3)  # type: ignore[call-arg]
+    behind.recal("x")  # type: ignore[attr-defined]
+
+
 report = memory.sweep(dry_run=True)
 assert_type(report, perdure.Report)
 assert_type(report.plans, tuple[perdure.Plan, ...])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import http.client
 import json
@@ -10,7 +9,7 @@ import secrets
 import ssl
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, NoReturn
 from urllib.parse import urlsplit
 
 from perdure.interfaces.http.decoding import error_of, may_be_none, result_of
@@ -173,38 +172,6 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "__iter__"):
         return [_plain(item) for item in value]
     return as_json(value)
-
-
-class AsyncMemory:
-    """The methods of a memory as coroutines; each runs in a thread, so that the event loop goes on.
-
-    Args:
-        memory: What ``perdure.open`` or ``perdure.connect`` returned.
-
-    Example:
-        >>> memory = perdure.AsyncMemory(perdure.connect("http://localhost:8766"))
-        >>> await memory.recall("When do we deploy?")
-    """
-
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        method = getattr(self._memory, name)
-
-        @functools.wraps(method)
-        async def call(*args: Any, **named: Any) -> Any:
-            return await asyncio.to_thread(method, *args, **named)
-
-        return call
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_error: object) -> None:
-        await asyncio.to_thread(self._memory.close)
 
 
 for _verb in VERBS.values():
