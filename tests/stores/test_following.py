@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,6 +28,7 @@ class Following(RuleBasedStateMachine):
     def begin(self):
         self.place = self.make_place()
         self.clock = Clock()
+        self.middle = self.clock() + timedelta(days=20)
         self.both = [self.fresh(), self.fresh()]
         self.number = 0
 
@@ -98,7 +101,8 @@ class Following(RuleBasedStateMachine):
         answers = []
         for query in QUERIES:
             narrow = ({"tags": ["tea"]}, {"include_archived": True, "inside": "tea"}, {"session": "rain"})
-            for filters in ({}, {"inside": "deploy"}, *narrow):
+            past = ({"known_at": min(self.middle, self.clock())}, {"as_of": min(self.middle, self.clock())})
+            for filters in ({}, {"inside": "deploy"}, *narrow, *past):
                 hits = memory.recall(query, limit=50, touch=False, **filters).hits
                 answers.append(sorted((h.memory.id, round(h.score, 6)) for h in hits))
             vector = embedder.embed([query], purpose="query")[0]
@@ -152,6 +156,27 @@ def test_the_turn_beside_a_hit_is_found_as_soon_as_another_process_has_stored_or
     assert found(there) == ["deploy tuesday", "bob"]
     here.archive(next(m.id for m in here.list() if m.content == "bob"), "test")
     assert found(there) == ["deploy tuesday"]
+    here.close()
+    there.close()
+
+
+@on_a_file
+def test_a_vector_that_another_process_took_back_is_compared_no_more(elsewhere):
+    place, clock = elsewhere(), Clock()
+    here, there = (opened(place, {}, clock, HashEmbedder()) for _ in range(2))
+    here.remember_many(["tea with alice", "rain and river"])
+    here.remember_many(["alice likes tea"], embed="later")
+    here.reembed()
+
+    def cosines(memory):
+        hits = memory.recall("tea alice", touch=False).hits
+        return {h.memory.content: h.cosine is not None for h in hits}
+
+    assert cosines(there) == {"tea with alice": True, "alice likes tea": True}
+    here.undo("last")
+    assert cosines(there) == {"tea with alice": True, "alice likes tea": False}
+    here.reembed()
+    assert cosines(there) == {"tea with alice": True, "alice likes tea": True}
     here.close()
     there.close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from perdure.formulas.curve import Array, ages
 from perdure.records.instant import Instant, from_instant
@@ -63,23 +63,36 @@ def memory_items(records: Sequence[Record], policy: Policy, now: Instant) -> lis
 
 
 _SIGNALS: Final = ("importance", "confidence", "strength", "retention", "value")
-_OF_CONTENT: Final = ("tags", "source", "speaker", "session", "task", "metadata")
-_OF_STATE: Final = ("kind", "scope", "tier", "status", "pinned", "form", "tokens", "access_count")
 
 
 def _view(record: Record, state: State, signals: tuple[float, ...], aging: bool) -> MemoryItem:  # zipped
-    content = record.content
-    fields: dict[str, Any] = dict(zip(_SIGNALS, signals, strict=True))
-    fields |= {name: getattr(content, name) for name in _OF_CONTENT}
-    fields |= {name: getattr(state, name) for name in _OF_STATE}
+    content, (importance, confidence, strength, retention, value) = record.content, signals
     return MemoryItem(
         id=record.id,
         namespace=record.namespace,
+        kind=state.kind,
         content=content.text if content.shown is None else content.shown,
+        tags=content.tags,
+        source=content.source,
+        speaker=content.speaker,
+        session=content.session,
+        task=content.task,
+        metadata=content.metadata,
+        scope=state.scope,
+        tier=state.tier,
+        status=state.status,
+        pinned=state.pinned,
         created_at=from_instant(state.created_ms),
         recorded_at=from_instant(state.recorded_ms),
+        importance=importance,
+        confidence=confidence,
+        strength=strength,
+        retention=retention,
+        value=value,
+        form=state.form,
+        tokens=state.tokens,
+        access_count=state.access_count,
         due_at=None if state.due_ms is None else from_instant(state.due_ms),
         aging=aging,
         state=state,
-        **fields,
     )

@@ -34,6 +34,7 @@ SCOPES: Final = {scope.value: code for code, scope in enumerate(Scope)}
 STATUSES: Final = {status.value: code for code, status in enumerate(Status)}
 GONE: Final = 255  # the status code of a memory that was taken back
 
+_FACT: Final = KINDS[Kind.FACT.value]
 _SHARED: Final = SCOPES[Scope.LONG_TERM.value]
 _FIELDS: Final = ("created", "tags", "session", "kind", "scope", "status")
 _FIRST: Final = 256
@@ -94,6 +95,8 @@ class Attributes:
         self._columns = {name: np.zeros(_FIRST, PACKED[name]) for name in _FIELDS}
         self._visible = np.zeros(_FIRST, np.bool_)
         self.hidden = 0
+        self.recorded = np.zeros(0, np.int64)
+        """When each was stored; only as many as a question about another time has needed."""
         self.private = 0
         """How many belong to a task or a session."""
 
@@ -154,12 +157,16 @@ class Attributes:
             tests.append(column["created"] >= filters.since)
         if filters.until is not None:
             tests.append(column["created"] < filters.until)
+        if filters.as_of is not None:
+            tests.append((column["kind"] == _FACT) | (self.recorded[chosen] <= filters.as_of))
+        if filters.known_at is not None:
+            tests.append(self.recorded[chosen] <= filters.known_at)
         return tests
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return sum(c.nbytes for c in self._columns.values()) + self._visible.nbytes
+        return sum(c.nbytes for c in self._columns.values()) + self._visible.nbytes + self.recorded.nbytes
 
 
 def _seen(column: Mapping[str, NDArray[Any]], inside: str | None) -> NDArray[np.bool_]:

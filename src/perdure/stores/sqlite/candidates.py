@@ -65,7 +65,7 @@ class SqliteSearch(Search):
         """
         among = self._holding(filters.entity) if filters.entity else None
         cosine = self._near(vector, filters, among)
-        late = bool(filters.tags or filters.entity) or filters.looks_back or filters.min_confidence > 0.0
+        late = bool(filters.tags or filters.entity) or filters.min_confidence > 0.0
         wanted = len(cosine) if late else self.policy.candidates
         cosine = dict(nlargest(wanted, cosine.items(), key=itemgetter(1)))
         passed = self._narrow(cosine, filters)
@@ -81,9 +81,7 @@ class SqliteSearch(Search):
         """Return row -> cosine of those rows that have a vector."""
         if self.index is None or not rows:
             return {}
-        known = self.index.positions(np.array(rows, np.int64)) >= 0
-        having = [row for row, has in zip(rows, known.tolist(), strict=True) if has]
-        found, matrix = self.index.resident.vectors(self.session, having)
+        found, matrix = self.index.resident.vectors(self.session, self.index.having(rows))
         return dict(zip(found, similarities(vector, matrix).tolist(), strict=True)) if found else {}
 
     def _near(self, vector: Float32s, filters: Filters, among: NDArray[np.int64] | None = None) -> dict[int, float]:
@@ -196,7 +194,7 @@ class SqliteSearch(Search):
 
     def _is_held(self, filters: Filters) -> bool:
         """Whether what is in memory decides these filters, exactly."""
-        unknown = bool(filters.tags) or filters.looks_back or filters.min_confidence > 0.0
+        unknown = bool(filters.tags) or filters.min_confidence > 0.0
         inside = filters.isolated and filters.seen_inside is not None
         return not unknown and not inside
 

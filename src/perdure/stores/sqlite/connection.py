@@ -190,15 +190,23 @@ def snapshot(connection: apsw.Connection) -> Iterator[None]:
             connection.execute("COMMIT")
 
 
-@contextmanager
-def translate_errors(path: str) -> Iterator[None]:
-    """Turn SQLite's errors into ours, which say whose fault it is and what to do."""
-    try:
-        yield
-    except apsw.Error as error:
-        raise _own_error(error, path) from error
-    except UnicodeDecodeError as error:
-        raise unreadable(f"A text in {path}", error) from error
+class translate_errors:  # noqa: N801  # a context manager, named as what it does
+    """Turn SQLite's errors into ours, which say whose fault it is and what to do. A recall enters it a dozen times."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        """Nothing is to be done."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Raise ours instead."""
+        if isinstance(error, apsw.Error):
+            raise _own_error(error, self.path) from error
+        if isinstance(error, UnicodeDecodeError):
+            raise unreadable(f"A text in {self.path}", error) from error
 
 
 _NO_ACCESS: Final = "Check the file's and the folder's permissions."

@@ -6,6 +6,8 @@ the segments costs time, never a memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import compress
 from typing import Final
 
 import apsw
@@ -22,6 +24,7 @@ from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
 
 SEGMENT: Final = 4096
 SAMPLE: Final = 100_000
+NEVER: Final = 2**62  # later than all instants: of a row that is gone
 Positions = NDArray[np.int64]
 
 
@@ -145,6 +148,25 @@ class SearchIndex:
         at = np.minimum(at, len(self._rows) - 1)
         found = at if self._sorter is None else self._sorter[at]
         return np.where(self._rows[found] == rows, found, -1)
+
+    def look_back(self, connection: apsw.Connection) -> None:
+        """Read when each memory was stored: what questions about another time are filtered by; once for each row."""
+        known = len(self.attributes.recorded)
+        if known == len(self):
+            return
+        after = -1 if not known or not self._ascending else int(self._rows[known - 1])
+        found = fetch_all(connection, "recorded", {"namespace": self.namespace, "after": after})
+        recorded = np.full(len(self), NEVER, np.int64)
+        rows, instants = np.array(found, np.int64).reshape(-1, 2).T
+        positions = self.positions(rows)
+        recorded[positions[positions >= 0]] = instants[positions >= 0]
+        if after >= 0:
+            recorded[:known] = self.attributes.recorded
+        self.attributes.recorded = recorded
+
+    def having(self, rows: Sequence[int]) -> list[int]:
+        """Return those of some rows that have a vector here."""
+        return list(compress(rows, (self.positions(np.array(rows, np.int64)) >= 0).tolist()))
 
     def nearest(
         self,

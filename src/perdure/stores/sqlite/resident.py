@@ -26,8 +26,10 @@ class Resident:
     def __init__(self, space: int, dimensions: int) -> None:
         self.space = space
         self._slots: dict[int, int] = {}
+        self._used = 0
         self._matrix = np.empty((_FIRST, dimensions), np.int8)
         self._narrow: dict[int, Narrow] = {}
+        self._rows: dict[str, int] = {}
         self._places: dict[tuple[str, int], int | None] = {}
 
     @property
@@ -39,15 +41,14 @@ class Resident:
         """Return those rows that have a vector, and their vectors, int8 [n, d]."""
         missing = [row for row in rows if row not in self._slots]
         if missing:
-            if len(self._slots) + len(missing) > MOST:
-                self._slots, missing = {}, list(rows)
+            if self._used + len(missing) > MOST:
+                self._slots, self._used, missing = {}, 0, list(rows)
             self._keep(session.rows("vectors_at", space=self.space, rows=missing))
         found = [row for row in rows if row in self._slots]
         return found, self._matrix[[self._slots[row] for row in found]]
 
     def _keep(self, found: Sequence[tuple[int, bytes]]) -> None:
-        count = len(self._slots)
-        end = count + len(found)
+        count, end = self._used, self._used + len(found)
         if end > len(self._matrix):
             larger = np.empty((max(end, 2 * len(self._matrix)), self._matrix.shape[1]), np.int8)
             larger[:count] = self._matrix[:count]
@@ -55,6 +56,7 @@ class Resident:
         for slot, (row, data) in enumerate(found, count):
             self._matrix[slot] = np.frombuffer(data, np.int8)
             self._slots[row] = slot
+        self._used = end
 
     def narrow(self, session: Session, rows: Iterable[int]) -> dict[int, Narrow]:
         """Return row -> its narrow columns, whatever its status."""
@@ -62,9 +64,18 @@ class Resident:
         missing = [row for row in wanted if row not in self._narrow]
         if missing:
             if len(self._narrow) + len(missing) > MOST:
-                self._narrow, missing = {}, wanted
-            self._narrow.update((values[0], values) for values in session.rows("narrow", (), rows=missing))
+                self._narrow, self._rows, missing = {}, {}, wanted
+            self._take(session.rows("narrow", (), rows=missing))
         return {row: self._narrow[row] for row in wanted if row in self._narrow}
+
+    def _take(self, found: Sequence[Narrow]) -> None:
+        for values in found:
+            self._narrow[values[0]] = values
+            self._rows[values[1]] = values[0]
+
+    def rows_of(self, ids: Iterable[str]) -> dict[str, int | None]:
+        """Return id -> row of some memories; None of one that was not read yet, or has changed since."""
+        return {identity: self._rows.get(identity) for identity in ids}
 
     def beside(self, session: Session, places: Sequence[tuple[str, int]]) -> list[int]:
         """Return the rows at some places (session, turn)."""
@@ -73,14 +84,16 @@ class Resident:
             if len(self._places) + len(missing) > MOST:
                 self._places, missing = {}, list(places)
             self._places.update(dict.fromkeys(missing))
-            for values in session.rows("beside", (), places=missing):
-                self._narrow[values[0]] = values
-                self._places[values[2], values[3]] = values[0]
+            found = session.rows("beside", (), places=missing)
+            self._take(found)
+            self._places.update(((values[2], values[3]), values[0]) for values in found)
         return [row for place in places if (row := self._places[place]) is not None]
 
     def forget(self, changed: Iterable[int]) -> None:
         """Forget rows that were changed or are gone, and the places where no row was: there may be one now."""
         for row in changed:
-            self._narrow.pop(row, None)
+            self._slots.pop(row, None)
+            if (values := self._narrow.pop(row, None)) is not None:
+                self._rows.pop(values[1], None)
         gone = {row for row in self._places.values() if row not in self._narrow}
         self._places = {place: row for place, row in self._places.items() if row not in gone and row is not None}

@@ -11,7 +11,7 @@ import numpy as np
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.vector import Vector
-from perdure.stores.reading import active_space
+from perdure.stores import reading
 from perdure.stores.sqlite.candidates import SqliteSearch
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary
@@ -33,6 +33,8 @@ class Searches:
     def pool(self, namespace: str, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
         """Return the candidates for a query."""
         index = self._index(namespace)
+        if index is not None and filters.looks_back:
+            index.look_back(self.connection)
         total = int(fetch_value(self.connection, "total_rows"))
         share = len(index) / total if index is not None and total else 0.0
         return self._search(namespace, index, policy, majority=share > MAJORITY).pool(query, filters)
@@ -48,6 +50,21 @@ class Searches:
             some = [np.frombuffer(vector, "<f4") for vector in vectors[start : start + TOGETHER]]
             found += search.nearest(some, limit)
         return found
+
+    def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
+        """Return id -> unit vector, of those memories that have one in the active space."""
+        session = SqliteSession(self.connection, namespace)
+        index = self._index(namespace)
+        if index is None or not ids:
+            return {}
+        rows = index.resident.rows_of(ids)
+        if None in rows.values():
+            return reading.vectors(session, ids)
+        wanted = {row: identity for identity, row in rows.items() if row is not None}
+        found, matrix = index.resident.vectors(session, index.having(list(wanted)))
+        unit = matrix.astype(np.float32)
+        unit = (unit / np.sqrt(np.vecdot(unit, unit))[:, None]).astype("<f4")
+        return {wanted[row]: vector.tobytes() for row, vector in zip(found, unit, strict=True)}
 
     def _search(
         self, namespace: str, index: SearchIndex | None, policy: RecallPolicy, *, majority: bool
@@ -66,7 +83,7 @@ class Searches:
         return sum(index.nbytes for index in self._indexes.values())
 
     def _index(self, namespace: str) -> SearchIndex | None:
-        found = active_space(SqliteSession(self.connection, namespace))
+        found = reading.active_space(SqliteSession(self.connection, namespace))
         if found is None:
             return None
         number, space = found

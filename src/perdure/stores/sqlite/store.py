@@ -155,6 +155,10 @@ class SqliteStore(SqlStore):
         with self._use() as connection, snapshot(connection):
             return self._searches.nearest(namespace, vectors, limit)
 
+    def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
+        with self._use() as connection, snapshot(connection):
+            return self._searches.vectors(namespace, ids)
+
     # --- upkeep of the file
 
     def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:

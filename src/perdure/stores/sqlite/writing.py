@@ -185,6 +185,7 @@ class _Writer(PlanWriter):
     def _delete_vectors(self, changes: list[Change]) -> None:
         rows = [{"space": self._space(present(c.before)["space"]), "row": self._row(c.id)} for c in changes]
         self._match_rows("delete_vector", rows, changes)
+        self._many("mark_changed", ({"namespace": self.namespace, "version": self.version, **row} for row in rows))
         self.session.run("count_vectors", more=-len(changes))
 
     # --- how statements are run

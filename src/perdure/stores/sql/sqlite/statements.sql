@@ -94,6 +94,11 @@ WHERE namespace = :namespace AND id = :id AND {tests:COLUMN IS :before_COLUMN};
 -- kind: part
 changed = :version;
 
+-- So that searches hear of a vector that was taken back.
+-- name: mark_changed
+-- kind: routed
+UPDATE memory SET changed = :version WHERE namespace = :namespace AND row = :row;
+
 -- name: update_content
 -- kind: routed
 UPDATE content SET {sets:COLUMN = :after_COLUMN} WHERE namespace = :namespace AND row = :row;
@@ -301,6 +306,10 @@ m.scope IN (SELECT value FROM json_each(:scopes));
 -- kind: part
 (SELECT count(*) FROM tag AS t WHERE t.namespace = m.namespace AND t.row = m.row
   AND t.tag IN (SELECT value FROM json_each(:tags))) = :tag_count;
+
+-- name: recorded
+-- kind: routed
+SELECT row, recorded_ms FROM memory NOT INDEXED WHERE namespace = :namespace AND row > :after;
 
 -- name: passing
 -- kind: routed
