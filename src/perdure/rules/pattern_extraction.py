@@ -61,7 +61,7 @@ _FOR_THE_WRITER: Final = re.compile(r"\b(?:please|for me|my|our)\b", re.IGNORECA
 """Says that "save", "store" and "note" ask for it; without it, and without "that", they may be advice."""
 _PLACEHOLDER: Final = re.compile(r"\[[A-Za-z][^\]\n]*\s[^\]\n]*\](?!\()")
 _QUESTION_FOLLOWS: Final = re.compile(
-    r"[,;]?\s+(?:(?:and|but|so)\s+)?(?:now\s+)?"
+    r"[,;]?\s{1,9}(?:(?:and|but|so)\s{1,9})?(?:now\s{1,9})?"
     r"(?:(?:can|could|would|will|do) you|i(?:'|\u2019)m (?:wondering|hoping|not sure|curious)"
     r"|i (?:wonder|hope|was wondering))\b.*",
     re.IGNORECASE | re.DOTALL,

@@ -21,7 +21,7 @@ _DATE: Final = re.compile(
     r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*+|\d{1,2}:\d\d.*+|[\d.,]++(?:%|[a-zA-Z]{1,6})?|v?\d++(?:\.\w++)+(?:-\w++)?"
 )
 _SAMPLE: Final = re.compile(r"EXAMPLE|([Xx0])\1{7}|\*{3}|\.{3}")
-_SLUG: Final = re.compile(r"[a-z]{2,}+(?:[-_.:][a-z]{2,}+)*[-_.:]?(?:v?\d{1,4})?(?:[-_.:][a-z]{2,}+)*")
+_SLUG: Final = re.compile(r"[a-z]{2,}+(?:[-_.:][a-z]{2,}+)*(?:[-_.:]?v?\d{1,4}(?:[-_.:][a-z]{2,}+)*|[-_.:](?:[-_.:][a-z]{2,}+)*)?")
 """Words and a number: ``db-credentials7``, ``mailer2``, ``web-tls-2026``."""
 _PHRASE: Final = re.compile(r"[A-Za-z]{3,}+(?:[-_.+][A-Za-z]{3,}+){3,}")
 _SHORTEST_KEY: Final = 12

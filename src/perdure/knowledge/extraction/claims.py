@@ -175,7 +175,7 @@ class _Reader:
         plain = rule["how"].lower() in {"always", "never"}
         if rule["verb"].lower() not in WORDS["commands"] if plain else advice:
             return []
-        words = re.sub(r"\s+(?:ever|please|pls|thanks)\s*\Z", "", rule["rest"].rstrip(), flags=re.IGNORECASE)
+        words = re.sub(r"\s{1,9}(?:ever|please|pls|thanks)\s{0,9}\Z", "", rule["rest"].rstrip(), flags=re.IGNORECASE)
         last = rule.start("rest") + len(words)
         follows = words.split()[1:]
         aimless = not follows or (len(follows) == 1 and follows[0] in WORDS["no_value"] | WORDS["prepositions"])

@@ -38,7 +38,7 @@ _NUMBER: Final = re.compile(
 _RATE: Final = re.compile(r"(?:/|\b(?:per|an?|each|every)\s+)\s*(?P<every>[a-z]+)\s*\Z", re.IGNORECASE)
 _WORDS: Final = re.compile(r"[^\W\d_]+[+#]{0,3}|\d+(?:[.,]\d+)*")
 _UNIT_WORDS: Final = re.compile(r"[ \t]*-?(?:[%$€£¥₹]|(?:[^\W\d_]+(?:[ -][^\W\d_]+){0,2}))?")
-_ADDRESS: Final = re.compile(r"\S+@\S+\.\S+|[a-z]+://\S+", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"\S[^\s@]*@\S+\.\S+|[a-z]+://\S+", re.IGNORECASE)
 _STRIPPED: Final = " \t\r\n\"'“”‘’`*_.,;:!?()[]"  # noqa: RUF001
 
 

@@ -21,7 +21,7 @@ _MOVES: Final = (
     r"\b(?:switch|mov|chang|migrat|shift|went|go|rais|increas|lower|reduc|decreas|postpon|resched|cut|renam)\w*\b"
 )
 _REMOVABLE: Final = (
-    rf"(?:,\s*|\s+)(?:instead\s+of|rather\s+than)\s+{_OLD}{_END}",
+    rf"(?:,\s{{0,9}}|\s{{1,9}})(?:instead\s+of|rather\s+than)\s+{_OLD}{_END}",
     rf",\s*(?:and\s+)?not\s+(?:(?:on|in|at|to|with|by|every)\s+)?{_OLD}{_END}",
     rf"(?<=\s)from\s+{_OLD}\s+(?=to\s)",
     (
@@ -35,7 +35,7 @@ _REMOVABLE: Final = (
 _TOLD: Final = (
     rf"\bno\s+longer\s+(?:\w+s?\s+)?(?:(?:on|in|at|with|by)\s+)?{_OLD}{_END}",
     rf"\b(?:dropped|replaced|cancelled|canceled|abandoned|got\s+rid\s+of)\s+{_OLD}{_END}",
-    r"(?P<old>[^\s,;:]+)\s+is\s+gone\b",
+    r"(?<![^\s,;:])(?P<old>[^\s,;:]+)\s+is\s+gone\b",
 )
 _PATTERNS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), removable)

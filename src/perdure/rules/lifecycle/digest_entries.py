@@ -53,7 +53,7 @@ _NOTED: Final = 4
 """Words that a note has at least, for a message to say what it says."""
 _ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
 _READ: Final = 4000
-_NAME: Final = re.compile(r"(?<![.!?:\"])\s+([A-Z][^\W_]+)")
+_NAME: Final = re.compile(r"(?<![.!?:\"\s])\s+([A-Z][^\W_]+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ _FIRST_WORD: Final = re.compile(r"[^\W\d_]+\b(?![./@:_-]\w)")
 _PLAIN_FIRST: Final = STOP_WORDS | NEGATIONS | TURNING
 """Words that are no names: a sentence that begins with one begins with a capital."""
 _ENDS_BARE: Final = re.compile(r"[^\W_]\Z")
-_NO_SENTENCE: Final = re.compile(r"\S*[/\\@_]\S*\Z")
-"""A path or an address at the end of a text: a full stop would be read as part of it."""
+_MARKS_OF_PATHS: Final = frozenset("/\\@_")
+"""Of a path or an address at the end of a text: a full stop would be read as part of it."""
 
 
 @lru_cache(maxsize=4096)
@@ -116,7 +116,7 @@ def _as_sentence(said: str) -> str:
     first = _FIRST_WORD.match(said)
     if first and first[0] in _PLAIN_FIRST:
         said = said[0].upper() + said[1:]
-    if " " in said and _ENDS_BARE.search(said) and not _NO_SENTENCE.search(said):
+    if " " in said and _ENDS_BARE.search(said) and _MARKS_OF_PATHS.isdisjoint(said.rsplit(maxsplit=1)[-1]):
         said += "."
     return said
 
