@@ -87,6 +87,12 @@ PLAIN = [
     "bearer of bad news; the years 4000 5000 6000 7000; ratio 3782:822463:10005",
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
     "long " * 40,
+    "def from_seed(cls, data: Buffer) -> MLDSA44PrivateKey: secret = kXxh3Secrets",
+    "self.first_pass = use_encoder_hidden_states",
+    "password_changed_at: 1763900000, token_count=128000000000x",
+    "service key: svc-payments-eu1-v2, token budget: 200k-tokens-2026",
+    "git://[path-to-repo[:][ref@]path",
+    "order number 4678274297181491 was shipped; 0x4000000000000002",
     "monkey: banana12345678; keyboard: QWERTZ105keys; the turkey was 12pounds4ounces",
 ]
 

@@ -23,13 +23,19 @@ _STOPS: Final = (
 )
 VALUE: Final = rf"(?P<s>[^{_STOPS}]{{4,200}}+)(?P<after>[(\[{{]?)"
 _QUOTE: Final = r"[\\\"'`*_\u00ab\u201c-\u201e\u2018-\u201a\u300c]{0,4}+"
-_SUFFIX: Final = r"s?(?:[_.-][\w.-]{0,40}+)?[\\\"'`\]*\u00bb\u201d\u300d]{0,4}+"
+_ABOUT: Final = (
+    r"(?!s?[\w.-]{0,40}[_.-](?:at|on|date|time|ttl|age|days|hours|seconds|length|len|size|count|limit|budget|version|expiry"
+    r"|expires|type|ur[li]|path|file|dir|name|hint|policy|field|label|column|pattern|regex|format|prefix|env|var|arn)"
+    r"(?![\w.-]))"
+)
+"""Not what a name ends with that tells something about a secret: ``password_changed_at``, ``token_count``."""
+_SUFFIX: Final = _ABOUT + r"s?(?:[_.-][\w.-]{0,40}+)?[\\\"'`\]*\u00bb\u201d\u300d]{0,4}+"
 _GAP: Final = r"(?:[ \t]+[^\W\d_][\w'\u2019-]{0,24}+|[ \t]*\([^()\n]{1,30}\)){0,6}?"
 _VERBS: Final = (
     r"is|was|are|were|be|to|ist|lautet|war|wäre|es|era|ser[áa]|est|[ée]tait|é|è|foi|jest|je|är|er|on|это"
     r"|\u2013|\u2014"
 )
-_STRICT: Final = r"=>|:=|->|(?<!=)=(?!=)|[:\uff1a](?![:/])|\uff1d|(?<=[A-Za-z])>|[\"'][ \t]{1,4}value[ \t]{0,2}="
+_STRICT: Final = r"=>|:=|(?<!\))(?<!\) )->|(?<!=)=(?!=)|[:\uff1a](?![:/])|\uff1d|(?<=[A-Za-z])>|[\"'][ \t]{1,4}value[ \t]{0,2}="
 _SPOKEN: Final = (
     rf"[ \t](?:{_VERBS})(?=[ \t:])(?:[ \t]+(?:now|still|jetzt|nun|ahora|maintenant|agora))?:?|是|为|為|は|은|는|이|가"
 )
@@ -49,6 +55,7 @@ _PARAMETER: Final = re.compile(r"&(?:amp;)?[\w.%-]{1,40}=")
 _LOGIN_BEFORE: Final = re.compile(r"(?:login|default)\s{1,4}\S{1,80}\s{1,8}$")
 _REST: Final = re.compile(r"[A-Za-z0-9_\-+/=~.]*+")
 _LONGEST: Final = 200  # characters of a value that are judged; it goes on to its end
+_SNAKE: Final = re.compile(r"[a-z]{1,40}(?:_[a-z]{1,40}){1,12}")
 _MOST_INSIDE: Final = 12  # names within so many characters that are looked at
 
 
@@ -261,7 +268,14 @@ def _is_given(text: str, name: _Name, found: re.Match[str]) -> bool:
         return False
     if found["lines"] and not (_ends_line(text, found) and (is_strong(value) or is_passphrase(value))):
         return False
+    if _is_identifier(text, found):
+        return False
     return not found["gap"] or is_strong(value) or is_passphrase(value)
+
+
+def _is_identifier(text: str, found: re.Match[str]) -> bool:
+    """Whether a value is a name in code: words joined by ``_``, without quotes, after ``=``."""
+    return text[: found.start("s")].endswith(("=", "= ")) and _SNAKE.fullmatch(found["s"]) is not None
 
 
 def _ends_line(text: str, found: re.Match[str]) -> bool:

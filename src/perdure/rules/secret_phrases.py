@@ -45,7 +45,7 @@ _FIXED: Final[tuple[tuple[str, str, str, Callable[[str], bool]], ...]] = (
     (
         "basic auth credentials",
         "://",
-        r"://(?P<u>[^\s:/?#@]{0,200}+):(?!(?P=u)@)(?P<s>[^\s/@]{4,200}+)@",
+        r"://(?P<u>[^\s:/?#@\[\](){}<>]{0,200}+):(?!(?P=u)@)(?P<s>[^\s/@]{4,200}+)@",
         _is_address_password,
     ),
     ("bearer token", "bearer", r"(?i)bearer[ \t]{1,8}(?P<s>[A-Za-z0-9._~+/=%-]{16,}+)", _is_bearer),

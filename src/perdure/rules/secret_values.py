@@ -12,7 +12,7 @@ _PLACEHOLDER: Final = re.compile(
     r"|^(?:null|none|true|false|undefined|required|optional)$"
 )
 _CODE: Final = re.compile(
-    r"[$%@#]?[A-Za-z_]\w*+(?:(?:\.|->|::)[A-Za-z_]\w*+)+|[/.~][\w./-]*+|(?:[a-z0-9_.-]++/)+[\w.-]*+"
+    r"[$%@#&*]?[A-Za-z_]\w*+(?:(?:\.|->|::)[A-Za-z_]\w*+)+|[/.~][\w./-]*+|(?:[a-z0-9_.-]++/)+[\w.-]*+"
     r"|[a-z]\w*+(?::\w++)+|\$[A-Za-z_]\w*+|%\w+%?|0x[0-9a-fA-F]{1,8}|[$€£]\d[\d.,]*+(?:/.*+)?"
     r"|[a-z][a-z0-9+.-]{1,20}://.*+|(?:@|[a-z]++:)?(?:[a-z0-9_-]++\.)+[a-z]{2,24}(?::\d++)?(?:/.*+)?|localhost:.*+"
     r"|[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)+"
@@ -23,6 +23,12 @@ _DATE: Final = re.compile(
 _SAMPLE: Final = re.compile(r"EXAMPLE|([Xx0])\1{7}|\*{3}|\.{3}")
 _SLUG: Final = re.compile(r"[a-z]{2,}+(?:[-_.:][a-z]{2,}+)*(?:[-_.:]?v?\d{1,4}(?:[-_.:][a-z]{2,}+)*|[-_.:](?:[-_.:][a-z]{2,}+)*)?")
 """Words and a number: ``db-credentials7``, ``mailer2``, ``web-tls-2026``."""
+_PARTS: Final = re.compile(
+    r"(?:[A-Za-z]{1,40}\d{0,2}|\d{1,4}[A-Za-z]{0,2})(?:[-_.:/+](?:[A-Za-z]{1,40}\d{0,2}|\d{1,4}[A-Za-z]{0,2})){2,20}"
+)
+"""Words and numbers side by side: ``svc-payments-eu1-v2``. What is made by chance mixes letters and digits within a part."""
+_REFERRED: Final = re.compile(r"[A-Za-z_]\w{0,80}?(?:Secret|Token|Key|Credential)s?(?![a-z])\w{0,80}")
+"""A name in code that says what it holds: ``MLDSA44PrivateKey``."""
 _PHRASE: Final = re.compile(r"[A-Za-z]{3,}+(?:[-_.+][A-Za-z]{3,}+){3,}")
 _SHORTEST_KEY: Final = 12
 _SHORTEST_RANDOM: Final = 16
@@ -74,7 +80,7 @@ def is_key(value: str) -> bool:
     """Whether a value that is given as a key or a token is one: letters and digits, 12 characters or more."""
     if len(value) < _SHORTEST_KEY or is_plain(value) or _DATE.fullmatch(value) or _SLUG.fullmatch(value):
         return False
-    return _has_letter(value) and _has_digit(value)
+    return _has_letter(value) and _has_digit(value) and not (_REFERRED.fullmatch(value) or _PARTS.fullmatch(value))
 
 
 def is_random(value: str) -> bool:
