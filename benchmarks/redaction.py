@@ -49,7 +49,9 @@ def found(half: str, *, kinds: bool) -> list[Row]:
     rows = [Row("harmless texts changed", false, "", FALSE, note=f"{half}, {len(changed)} of {len(harmless)}")]
     if planted:
         share = 1 - len(missed) / len(planted)
-        note = f"{half}, {len(planted)} of {len({p.kind for p in planted})} kinds, error {_error(share, len(planted)):.3f}"
+        note = (
+            f"{half}, {len(planted)} of {len({p.kind for p in planted})} kinds, error {_error(share, len(planted)):.3f}"
+        )
         rows.append(Row("secrets replaced", share, "", SHARE, at_least=True, note=note))
     return rows
 

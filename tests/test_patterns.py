@@ -1,10 +1,10 @@
 """No pattern of the code base takes more than time in proportion to a text, whatever the text is.
 
-A pattern whose repetitions are all bounded takes a bounded time at each place. Every other one is run over 198 texts made
-of one repeated piece, as its module uses it: matched from the beginning, or searched everywhere. Where 8,000 characters
-take long, the exponent from 2,000 to 8,000 decides, and where that is more than 1.2, the one from 2,000 to 64,000: over so
-wide a span the square takes 32 times what is in proportion, and a busy machine doubles a time at most now and then. Times
-are the thread's own, the best of several.
+A pattern whose repetitions are all bounded takes a bounded time at each place. Every other one is run over 198 texts
+made of one repeated piece, as its module uses it: matched from the beginning, or searched everywhere. Where 8,000
+characters take long, the exponent from 2,000 to 8,000 decides, and where that is more than 1.2, the one from 2,000 to
+64,000: over so wide a span the square takes 32 times what is in proportion, and a busy machine doubles a time at most
+now and then. Times are the thread's own, the best of several.
 """
 
 from __future__ import annotations
@@ -401,7 +401,12 @@ def _slowest(pattern: re.Pattern[str], *, anchored: bool) -> tuple[float, str] |
 def _is_bounded(parsed: _parser.SubPattern | Sequence[object]) -> bool:
     """Whether no part of a parsed pattern repeats without end."""
     for part in parsed:
-        if isinstance(part, tuple) and part and any(kind is part[0] for kind in _REPEATS) and part[1][1] is _parser.MAXREPEAT:
+        if (
+            isinstance(part, tuple)
+            and part
+            and any(kind is part[0] for kind in _REPEATS)
+            and part[1][1] is _parser.MAXREPEAT
+        ):
             return False
         if isinstance(part, _parser.SubPattern | tuple | list) and part and not _is_bounded(part):
             return False

@@ -32,7 +32,8 @@ def card_numbers(text: str) -> list[tuple[int, int]]:
     return [
         m.span()
         for m in _CARD.finditer(text)
-        if _is_card("".join(c for c in m[0] if c.isdigit())) and not _NUMBERED.search(text, max(0, m.start() - 40), m.start())
+        if _is_card("".join(c for c in m[0] if c.isdigit()))
+        and not _NUMBERED.search(text, max(0, m.start() - 40), m.start())
     ]
 
 

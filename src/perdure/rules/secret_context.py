@@ -35,7 +35,9 @@ _VERBS: Final = (
     r"is|was|are|were|be|to|ist|lautet|war|wäre|es|era|ser[áa]|est|[ée]tait|é|è|foi|jest|je|är|er|on|это"
     r"|\u2013|\u2014"
 )
-_STRICT: Final = r"=>|:=|(?<!\))(?<!\) )->|(?<!=)=(?!=)|[:\uff1a](?![:/])|\uff1d|(?<=[A-Za-z])>|[\"'][ \t]{1,4}value[ \t]{0,2}="
+_STRICT: Final = (
+    r"=>|:=|(?<!\))(?<!\) )->|(?<!=)=(?!=)|[:\uff1a](?![:/])|\uff1d|(?<=[A-Za-z])>|[\"'][ \t]{1,4}value[ \t]{0,2}="
+)
 _SPOKEN: Final = (
     rf"[ \t](?:{_VERBS})(?=[ \t:])(?:[ \t]+(?:now|still|jetzt|nun|ahora|maintenant|agora))?:?|是|为|為|は|은|는|이|가"
 )
