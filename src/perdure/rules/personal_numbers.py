@@ -11,7 +11,8 @@ from typing import Final
 from perdure.rules.secret_shapes import Found
 
 _CARD: Final = re.compile(
-    r"[2-6](?<![0-9A-Za-z_.][2-6])[0-9]{3}(?:(?P<gap>[ -])(?:[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{4}(?:(?P=gap)[0-9]{3})?"
+    r"[2-6](?<![0-9A-Za-z_.][2-6])[0-9]{3}"
+    r"(?:(?P<gap>[ -])(?:[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{4}(?:(?P=gap)[0-9]{3})?"
     r"|[0-9]{6}(?P=gap)[0-9]{4,5})|[0-9]{10,15})(?![0-9])"
 )
 _ISSUERS: Final = re.compile(

@@ -28,7 +28,7 @@ _SLUG: Final = re.compile(
 _PARTS: Final = re.compile(
     r"(?:[A-Za-z]{1,40}\d{0,2}|\d{1,4}[A-Za-z]{0,2})(?:[-_.:/+](?:[A-Za-z]{1,40}\d{0,2}|\d{1,4}[A-Za-z]{0,2})){2,20}"
 )
-"""Words and numbers side by side: ``svc-payments-eu1-v2``. What is made by chance mixes letters and digits within a part."""
+"""Words and numbers side by side: ``svc-payments-eu1-v2``. What is made by chance mixes both within a part."""
 _REFERRED: Final = re.compile(r"[A-Za-z_]\w{0,80}?(?:Secret|Token|Key|Credential)s?(?![a-z])\w{0,80}")
 """A name in code that says what it holds: ``MLDSA44PrivateKey``."""
 _PHRASE: Final = re.compile(r"[A-Za-z]{3,}+(?:[-_.+][A-Za-z]{3,}+){3,}")
