@@ -16,10 +16,10 @@ demo:
 	$(BIN)/perdure demo
 
 test: check
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 fast: check
-	$(BIN)/python -m pytest -n $(WORKERS) -q tests/golden tests/rules tests/test_house.py tests/test_new_verb.py -k "not postgres"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q tests/golden tests/rules tests/test_house.py tests/test_new_verb.py -k "not postgres"
 
 wheel: $(STAMP)
 	$(BIN)/python tests/packaging/check.py wheel

@@ -85,6 +85,9 @@ if ROOMY:
 os.environ["PERDURE_RLM_CONFIG"] = str(Path(__file__).parent / "nothing" / "rlm-config.json")
 """No test reads the configuration of whoever runs it."""
 
+LONG = {"test_year.py", "test_lives.py", "test_patterns.py", "test_browser.py"}
+"""Files of tests that would keep one process busy when the others have nothing left to do."""
+
 ENV = {**os.environ, "PYTHONPATH": str(Path(perdure.__file__).parents[1])}
 
 
@@ -233,6 +236,12 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
+    """Begin the longest files first, and thin out the tests of operations on a server."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+    _run_verbs_once_on_a_server(config, items)
+
+
+def _run_verbs_once_on_a_server(config, items):
     """Run a test of operations on a server only where it is the first of its file to call some verb.
 
     Below a verb the two stores differ in their statements alone, which the tests of stores and the laws run on both.

@@ -6,10 +6,7 @@ import pytest
 
 from golden import doors, record
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::perdure.EmbedderWarning"),  # the tour stores a secret
-    pytest.mark.xdist_group("golden"),  # they share the tour over a file
-]
+pytestmark = pytest.mark.filterwarnings("ignore::perdure.EmbedderWarning")  # the tour stores a secret
 
 
 def unchanged(recorded, pattern):

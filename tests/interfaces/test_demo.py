@@ -10,8 +10,6 @@ import pytest
 import perdure
 from perdure.interfaces.demo.script import questions, sessions
 
-pytestmark = pytest.mark.xdist_group("demo")  # they share one telling
-
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):

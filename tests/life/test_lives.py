@@ -13,8 +13,6 @@ from life.invariants import differences, everything
 from life.lives import KINDS, life_of
 from life.played import CORE, live, played
 
-pytestmark = pytest.mark.xdist_group("lives")
-
 CHECKS = {
     "nothing is lost": "LV1",
     "every change is explained": "LV2",

@@ -14,8 +14,6 @@ from perdure.records.vector import Space
 from perdure.stores.postgres.server import PostgresSession, _text
 from servers import drop_database, fresh_database, reader
 
-pytestmark = pytest.mark.xdist_group("approximate")  # they share one large namespace
-
 LARGE, SMALL, DIMENSIONS = 3000, 200, 64
 POLICY = {"recall": {"cells_above": 1000}}
 

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from conftest import START, WORDS_ONLY, Clock, HashEmbedder, bare_fact, bare_memories, opened, places
 
-pytestmark = pytest.mark.xdist_group("filters")  # they share large stores
-
 TAGS = ["red", "green", "blue", "a'b", "100%", "é", "🙂"]
 NAMES = ["Alice", "Bob", "Carol"]
 

@@ -16,10 +16,7 @@ from perdure.stores.postgres import local_programs
 from perdure.stores.postgres.local import SUPERUSER, LocalServer, local_server
 from replicas import promote, replica_of, wait_for
 
-pytestmark = [
-    pytest.mark.xdist_group("local-server"),  # they share one server
-    pytest.mark.skipif(sys.platform == "win32", reason="a local server needs Linux or macOS"),
-]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a local server needs Linux or macOS")
 
 
 @pytest.fixture(scope="module")

@@ -40,8 +40,6 @@ from perdure.records.memory import Form
 from perdure.records.transfer import PARTS
 from stores.planning import applied, document, shortened
 
-pytestmark = pytest.mark.xdist_group("moving")  # they share stores in which much has happened
-
 EDGE = {"kind": "about", "role": "", "weight": 1.0}
 POLICY = {**WORDS_ONLY, "preset": "tiered"}
 WAYS = [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite"), ("postgres", "postgres")]

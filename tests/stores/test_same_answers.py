@@ -197,10 +197,7 @@ class Both:
         return "both"
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(p, marks=pytest.mark.xdist_group(f"same {p}")) for p in ("words", "meaning")],
-)
+@pytest.fixture(scope="module", params=["words", "meaning"])
 def both(request, tmp_path_factory):
     with ExitStack() as stack:
         made = Both(stack, tmp_path_factory.mktemp("both"), HashEmbedder() if request.param == "meaning" else None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -95,12 +95,28 @@ def entries_of(
             continue
         if line := render_line(memory, told, older.left_out.get(memory.id, ()), year):
             found.append(DigestEntry(memory, section, line, _worth(memory, section, brief=not said)))
-    noted = [content_words(e.memory.content) for e in found if e.memory.kind is Kind.NOTE]
-    kept = [e for e in found if not is_noted(e.memory, noted)]
+    noted = _by_rare_words([content_words(e.memory.content) for e in found if e.memory.kind is Kind.NOTE])
+    kept = [e for e in found if not is_noted(e.memory, _sharing(e.memory, noted))]
     return sorted(kept, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
 
 
-def is_noted(memory: MemoryItem, noted: Sequence[frozenset[str]]) -> bool:
+def _by_rare_words(notes: Sequence[frozenset[str]]) -> Mapping[str, Sequence[frozenset[str]]]:
+    """Return the words of notes by their rarest words: a text that says what a note says has one of these at least."""
+    common = Counter(word for words in notes for word in words)
+    found: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for words in notes:
+        missing = int(len(words) * (1.0 - ECHO)) + 1  # at most so many are not in the text
+        for word in sorted(words, key=lambda w: (common[w], w))[: missing + 1]:
+            found[word].append(words)
+    return found
+
+
+def _sharing(memory: MemoryItem, noted: Mapping[str, Sequence[frozenset[str]]]) -> Iterator[frozenset[str]]:
+    """Return the words of the notes that share a rare word with a memory."""
+    return (words for word in content_words(memory.content) for words in noted.get(word, ()))
+
+
+def is_noted(memory: MemoryItem, noted: Iterable[frozenset[str]]) -> bool:
     """Return whether a message says what a note says: somebody has put it in a few words already."""
     if memory.kind is not Kind.EPISODE or memory.pinned:
         return False
@@ -143,6 +159,7 @@ def _place_of_told(memory: MemoryItem, sort: Sort, names: Collection[str]) -> tu
     return section, told
 
 
+@lru_cache(maxsize=16384)  # the sentences of all that a digest considers
 def _is_polite(part: str) -> bool:
     """Return whether a sentence is small talk: "Good morning!" is one, though "Good" was a name elsewhere."""
     return sort_of(part, "user")[0] is Sort.SMALL_TALK
