@@ -146,8 +146,8 @@ class TwoServers(Server):
     def everywhere(self, work, *, limited=True):  # noqa: ARG002  # the server's
         return [row for server in self.each for row in server.everywhere(work)]
 
-    def admin(self, work):  # tables of no namespace are the same on every server
-        answers = [server.admin(work) for server in self.each]
+    def admin(self, work, *, reading=False):  # tables of no namespace are the same on every server
+        answers = [server.admin(work, reading=reading) for server in self.each]
         return answers[0]
 
     def close(self) -> None:

@@ -134,7 +134,7 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
     expected = expected_of_ids(session, namespace, ids, faults)
     records = _readable(session, namespace, ids, faults)
     space = active_space(session)
-    vectors = {} if space is None else dict(session.rows("vectors_of", ids=list(ids), space=space[0]))
+    vectors = {} if space is None else dict(session.rows("vectors_of", ids=list(ids)))
     links = by_id(session.rows("links_from", ids=list(ids)))
     documents = by_id(session.rows("documents_at", ids=list(ids)))
     keyed = {w.row["key"]: i for i, w in expected.items() if w.there and w.row.get("key")}

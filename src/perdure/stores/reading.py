@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -22,25 +22,25 @@ Pairs = tuple[tuple[Instant, int], ...]
 
 
 def records(session: Session, namespace: str, ids: Sequence[str]) -> list[Record]:
-    """Return the records of some ids, in the order asked for; unknown ids are left out."""
+    """Return the records of some ids, in the order asked for; unknown ids are left out, damaged ones with a warning."""
     if not ids:  # asked for each new memory that has no twin
         return []
-    found = {r.id: r for r in _readable(session, namespace, ids)}
-    pending = accesses(session, list(found), ALWAYS)
-    return [_with_accesses(found[i], pending.get(i, ())) for i in ids if i in found]
-
-
-def _readable(session: Session, namespace: str, ids: Sequence[str]) -> Iterator[Record]:
-    """Yield the records of some ids; one that is damaged is left out, and a warning names it."""
+    asked = list(ids)
     try:
-        rows = session.rows("records", ids=list(ids))
+        rows, counted = session.several(("records", {"ids": asked}), ("accesses", {"ids": asked, "until": ALWAYS}))
     except UnicodeDecodeError as error:  # one text that is no text keeps all from being fetched
         if len(ids) == 1:
             _warn(unreadable(f"The memory {ids[0]} of {namespace}", error))
-            return
-        for half in (ids[: len(ids) // 2], ids[len(ids) // 2 :]):
-            yield from _readable(session, namespace, half)
-        return
+            return []
+        half = len(ids) // 2
+        return [*records(session, namespace, ids[:half]), *records(session, namespace, ids[half:])]
+    found = {r.id: r for r in _readable(namespace, rows)}
+    pending = _pairs(counted)
+    return [_with_accesses(found[i], pending.get(i, ())) for i in ids if i in found]
+
+
+def _readable(namespace: str, rows: Iterable[Sequence[Any]]) -> Iterator[Record]:
+    """Yield the records of rows; one that is damaged is left out, and a warning names it."""
     for values in rows:
         try:
             yield record_of(namespace, values)
@@ -78,8 +78,12 @@ def states(session: Session, ids: Sequence[str]) -> dict[str, tuple[State, str]]
 
 def accesses(session: Session, ids: Sequence[str], until: Instant) -> dict[str, Pairs]:
     """Return id -> accesses up to an instant that are not counted in yet, oldest first."""
+    return _pairs(session.rows("accesses", ids=list(ids), until=until) if ids else ())
+
+
+def _pairs(rows: Iterable[Sequence[Any]]) -> dict[str, Pairs]:
     found: dict[str, list[tuple[Instant, int]]] = {}
-    for identity, at, times in session.rows("accesses", ids=list(ids), until=until) if ids else ():
+    for identity, at, times in rows:
         found.setdefault(identity, []).append((at, times))
     return {i: tuple(pairs) for i, pairs in found.items()}
 
@@ -88,20 +92,17 @@ def images(session: Session, namespace: str, ids: Sequence[str]) -> dict[str, di
     """Return id -> the whole row of a memory as an insert needs it: state, content, key, vector."""
     if not ids:
         return {}
-    found = active_space(session)
-    keys = dict(session.rows("keys_of", ids=list(ids)))
-    data = {} if found is None else dict(session.rows("vectors_of", ids=list(ids), space=found[0]))
+    asked = {"ids": list(ids)}
+    keyed, embedded = session.several(("keys_of", asked), ("vectors_of", asked))
+    keys, data, found = dict(keyed), dict(embedded), active_space(session)
     name = None if found is None else found[1].name
     return {r.id: image_of(r, keys.get(r.id), name, data.get(r.id)) for r in records(session, namespace, ids)}
 
 
 def vectors(session: Session, ids: Sequence[str]) -> dict[str, Vector]:
     """Return id -> unit vector for those memories that have one in the active space."""
-    found = active_space(session)
-    if found is None or not ids:
-        return {}
     result: dict[str, Vector] = {}
-    for identity, data in session.rows("vectors_of", ids=list(ids), space=found[0]):
+    for identity, data in session.rows("vectors_of", ids=list(ids)) if ids else ():
         values = np.frombuffer(data, np.int8).astype(np.float32)
         result[identity] = (values / np.linalg.norm(values)).astype("<f4").tobytes()
     return result

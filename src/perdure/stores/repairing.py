@@ -41,7 +41,7 @@ def row_repairs(
     records = _readable(session, namespace, wanted)
     space = active_space(session)
     name = "" if space is None else space[1].name
-    vectors = {} if space is None else dict(session.rows("vectors_of", ids=wanted, space=space[0]))
+    vectors = {} if space is None else dict(session.rows("vectors_of", ids=wanted))
     changes: list[Change] = []
     for identity in wanted:
         journalled = expected.get(identity)

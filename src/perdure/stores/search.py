@@ -6,9 +6,9 @@ The story is told once, here; a store brings the statements. That is why two sto
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,8 +145,7 @@ class Search(ABC):
         """Return row -> searchable text, in the order of the rows."""
         if not rows:
             return {}
-        stored = self.session.rows("texts", rows=list(rows))
-        found = {row: searchable(unpacked(text, pack), speaker) for row, text, pack, speaker in stored}
+        found = searchable_texts(self.session.rows("texts", rows=list(rows)))
         return {row: found[row] for row in rows if row in found}
 
     def shown(self, rows: Sequence[int]) -> dict[int, str]:
@@ -200,6 +199,11 @@ class Search(ABC):
         found = self.naming(self.beside(list(wanted), filters), filters.entity)
         narrow.update(found)
         return set(found)
+
+
+def searchable_texts(stored: Iterable[tuple[Any, ...]]) -> dict[int, str]:
+    """Return row -> searchable text, of rows as the statement gives them."""
+    return {row: searchable(unpacked(text, pack), speaker) for row, text, pack, speaker in stored}
 
 
 def _columns(found: Sequence[Narrow], cosine: Mapping[int, float], bm25: Mapping[int, float]) -> CandidateColumns:

@@ -20,5 +20,12 @@ class Session(Protocol):
             bindings: Values.
         """
 
+    def several(self, *calls: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
+        """Return the rows of statements that do not need each other's answers; a server is asked them all at once.
+
+        Args:
+            calls: (name, values) of each.
+        """
+
     def value(self, name: str, /, **bindings: Any) -> Any:
         """Return the one value of a statement, None where there is no row."""

@@ -20,6 +20,7 @@ from perdure.stores.rows import STATE_COLUMNS
 
 Kind = Literal["routed", "fan-out", "admin", "part"]
 
+_LISTS: Final = frozenset({"filter_tags", "filter_entity", "filter_said_in"})
 _STATEMENT: Final = re.compile(r"-- name: (?P<name>\w+)\n-- kind: (?P<kind>[\w-]+)\n(?P<sql>.*?;)\n", re.DOTALL)
 _MIGRATION: Final = re.compile(r"(\d{4})_\w+\.sql")
 
@@ -49,9 +50,17 @@ def registry(engine: str) -> dict[str, Statement]:
 
 @cache
 def filled(engine: str, name: str, parts: tuple[str, ...]) -> str:
-    """Return a statement whose slot ``{filters}`` holds some parts of the registry, joined by AND."""
+    """Return a statement whose slot ``{filters}`` holds some parts of the registry, joined by AND.
+
+    Where it has a slot ``{among}``, those parts that list rows stand there.
+    """
     known = registry(engine)
-    return known[name].sql.replace("{filters}", " AND ".join(known[p].sql for p in parts) or "true")
+    text = known[name].sql
+    listing = [p for p in parts if p in _LISTS] if "{among}" in text else []
+    testing = [p for p in parts if p not in listing]
+    for slot, chosen in (("{among}", listing), ("{filters}", testing)):
+        text = text.replace(slot, " AND ".join(known[p].sql for p in chosen) or "true")
+    return text
 
 
 _REPEATED: Final = re.compile(r"\{(sets|tests|after|before):([^{}]*)\}")

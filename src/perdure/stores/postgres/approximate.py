@@ -26,7 +26,7 @@ def build_index(address: Address, server: Server, namespace: str, above: int) ->
     Returns:
         ``vectors`` of the namespace, and ``indexed``: 1 if it is searched by the index from now on.
     """
-    statistics = server.read(namespace, SearchStatistics.of)
+    statistics = server.read(namespace, lambda s: SearchStatistics.of(s.rows("search_statistics")))
     if statistics.space is None or statistics.vectors < above:
         return {"vectors": statistics.vectors, "indexed": 0}
     place = address.prefix + namespace

@@ -10,15 +10,45 @@ import os
 import threading
 import time
 from collections import deque
+from functools import cached_property
 from typing import Any, Final
 
 import psycopg
+from psycopg.generators import fetch_many
 from psycopg.pq import TransactionStatus
 
 from perdure.records.errors import StoreBusy, StoreUnavailable
 from perdure.stores.postgres.arrays import prepare
+from perdure.stores.statements import registry
 
-Connection = psycopg.Connection[tuple[Any, ...]]
+
+class Connection(psycopg.Connection[tuple[Any, ...]]):
+    """One connection. What only read is ended without waiting for the answer, which is read before what comes next."""
+
+    clustered: bool = False  # whether the database has the extension citus
+    unread: bool = False  # whether the answer to the last COMMIT is still to be read
+
+    @cached_property
+    def spaces(self) -> dict[str, int]:
+        """The numbers of embedding spaces that were read through it, by name."""
+        return {}
+
+    def end_reading(self) -> None:
+        """Send the COMMIT of a transaction that changed nothing."""
+        self.pgconn.send_query(b"COMMIT")
+        self.unread = True
+        self.pgconn.flush()
+
+    def read_end(self) -> None:
+        """Read the answer to that COMMIT.
+
+        Raises:
+            psycopg.OperationalError: The server was lost.
+        """
+        if self.unread:
+            self.wait(fetch_many(self.pgconn))
+            self.unread = False
+
 
 IDLE_SECONDS: Final = 300.0
 """A connection that nobody has used for so long is closed, so that idle processes hold none."""
@@ -47,7 +77,13 @@ def dial(dsn: str) -> Connection:
     given = psycopg.conninfo.conninfo_to_dict(dsn)
     missing: dict[str, Any] = {name: value for name, value in PATIENCE.items() if name not in given}
     # Texts go out as UTF-8, whatever the environment or the URL says of the client.
-    return psycopg.connect(dsn, autocommit=True, client_encoding="utf8", **missing)
+    return Connection.connect(dsn, autocommit=True, client_encoding="utf8", **missing)
+
+
+def make_ready(connection: Connection) -> None:
+    """Teach a new connection our arrays, and find out what its database is."""
+    prepare(connection)
+    connection.clustered = connection.execute(registry("postgres")["has_citus"].sql).fetchone() == (True,)
 
 
 class Connections:
@@ -83,7 +119,7 @@ class Connections:
         fresh = None
         try:
             fresh = dial(self._dsn)
-            prepare(fresh)
+            make_ready(fresh)
         except BaseException:
             self._back(fresh, good=False)
             raise
@@ -116,7 +152,8 @@ class Connections:
         if os.getpid() != self._owner:
             _abandoned.append(connection)
             return
-        self._back(connection, good=connection.pgconn.transaction_status == TransactionStatus.IDLE)
+        idle = connection.pgconn.transaction_status == TransactionStatus.IDLE
+        self._back(connection, good=idle or connection.unread)
 
     def _back(self, connection: Connection | None, *, good: bool) -> None:
         with self._changed:

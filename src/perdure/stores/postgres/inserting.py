@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from typing import Any, Final
 
+from psycopg import Cursor
+
 from perdure.records.memory import Kind
 from perdure.records.plan import Change
 from perdure.stores.packing import packed, unpacked
@@ -37,18 +39,14 @@ def _sql_type(column: str) -> str:
 TYPES: Final = tuple((c, _sql_type(c)) for c in MEMORY_COLUMNS)  # SQL types of the hot table's columns
 
 
-def refuse_twins(session: PostgresSession, changes: Sequence[Change], plan_id: str) -> None:
-    """Refuse words that another process has stored since the plan was made.
-
-    Raises:
-        ConflictError: So it is; the error names the memories.
-    """
+def ask_for_twins(session: PostgresSession, changes: Sequence[Change], plan_id: str) -> Cursor[tuple[Any, ...]] | None:
+    """Ask for words that another process has stored since the plan was made; None where nothing needs asking."""
     asked = [(c.id, a) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
     if not asked:
-        return
+        return None
     bindings: dict[str, Any] = {name: [a[name] for _, a in asked] for name in ("session", "speaker", "task", "text")}
     digests = [content_digest(a["text"]) for _, a in asked]
-    found = session.rows(
+    return session.run(
         "twin",
         id=[i for i, _ in asked],
         digest=digests,
@@ -57,6 +55,14 @@ def refuse_twins(session: PostgresSession, changes: Sequence[Change], plan_id: s
         op=plan_id,
         **bindings,
     )
+
+
+def refuse_twins(found: Sequence[tuple[Any, ...]]) -> None:
+    """Refuse a plan whose words another process has stored since it was made.
+
+    Raises:
+        ConflictError: So it is; the error names the memories.
+    """
     if found:
         raise stored_meanwhile("text", [i for (i,) in found])
 
@@ -64,7 +70,7 @@ def refuse_twins(session: PostgresSession, changes: Sequence[Change], plan_id: s
 def insert_memories(
     session: PostgresSession, changes: Sequence[Change], rows: Mapping[str, int], documents: Mapping[str, IndexedText]
 ) -> None:
-    """Insert memories with their words, tags and keys; their rows follow each other."""
+    """Insert memories with their words, tags and keys; their rows follow each other, counted back from the last one."""
     afters = [present(c.after) for c in changes]
     numbers = [rows[c.id] for c in changes]
     columns: dict[str, list[Any]] = {c: [a[c] for a in afters] for c in MEMORY_COLUMNS}

@@ -5,52 +5,97 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, Final
+from math import ceil
+from typing import Any, Final, Self
 
 import numpy as np
+import psycopg
 from numpy.typing import NDArray
 
 from perdure.formulas.fusion import idf
 from perdure.records.policy_recall import RecallPolicy
-from perdure.records.recall import Filters
+from perdure.records.recall import Filters, Pool, Query
 from perdure.records.vector import Vector
-from perdure.stores.postgres.postings import term_of
+from perdure.stores.postgres.postings import SPAN, term_of
 from perdure.stores.postgres.server import PostgresSession
-from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search
+from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search, searchable_texts
 from perdure.stores.statements import filter_parts
 from perdure.stores.words import MOST_SPELLINGS, Stemmer, Term, worth_searching
 
 MOST_EXPLORED: Final = 1000  # pgvector's bound on hnsw.ef_search
+LISTED: Final = 0.4
+"""Up to this share of a namespace, what has a tag, a name or a session is compared by itself: a vector that is looked
+up costs some 2.5 times one that a scan over all comes across (benchmarks/server_speed.py)."""
+LISTED_BESIDE_INDEX: Final = 0.1  # the same where an index for approximate search would be asked instead
+MARGIN: Final = 1.5  # so many times more are looked at than should pass a filter, by what is counted of it
+_BY_KEY: Final = {"filter_tags": "filter_tagged", "filter_entity": "filter_naming"}
+
+Cursor = psycopg.Cursor[tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class SearchStatistics:
     """What a search must know of its namespace first."""
 
-    documents: int
-    length: int
-    vectors: int
-    approximate: bool
-    space: int | None
-    dimensions: int
+    documents: int = 0
+    length: int = 0
+    vectors: int = 0
+    approximate: bool = False
+    space: int | None = None
+    dimensions: int = 0
 
     @classmethod
-    def of(cls, session: PostgresSession) -> SearchStatistics:
-        """Read them."""
-        row = session.run("search_statistics").fetchone()
-        if row is None:
-            return cls(0, 0, 0, approximate=False, space=None, dimensions=0)
-        documents, length, vectors, indexed, space, dimensions = row
+    def of(cls, rows: Sequence[tuple[Any, ...]]) -> Self:
+        """Return what the rows of the statement say; nothing for a namespace that does not exist."""
+        if not rows:
+            return cls()
+        documents, length, vectors, indexed, space, dimensions = rows[0]
         return cls(documents, length, vectors, space is not None and indexed == space, space, dimensions or 0)
+
+    def like(self, other: SearchStatistics) -> bool:
+        """Whether vectors are searched in the same way."""
+        return (self.approximate, self.space, self.dimensions) == (other.approximate, other.space, other.dimensions)
 
 
 class PostgresSearch(Search):
-    """One search over one transaction; see stores/search.py for the story."""
+    """One search over one transaction; see stores/search.py for the story. What can be asked at once is."""
 
     def __init__(self, session: PostgresSession, policy: RecallPolicy, stemmer: Stemmer) -> None:
         super().__init__(session, policy, stemmer)
         self.postgres = session
-        self.statistics = SearchStatistics.of(session)
+        self.statistics = SearchStatistics()
+        self._counts: dict[str, int] = {}
+        self._listed = 1.0  # the share of the memories that may have what the filters name
+        self._query: str | None = None  # the vector that is searched by
+        self._asked: Cursor | None = None  # the first search by meaning, sent together with that by words
+        self._first: list[tuple[Any, ...]] | None = None  # what it found
+        self._uncompared: list[int] = []  # rows whose cosines are read together with the texts
+        self._texts: dict[int, str] = {}
+        self._cosines: dict[int, float] = {}
+
+    def pool(self, query: Query, filters: Filters) -> Pool:
+        self._read_counts(query.words, filters)
+        if query.vector is not None and self.has_vectors():
+            self._query = _text(np.frombuffer(query.vector, "<f4"))
+        return super().pool(query, filters)
+
+    def _read_counts(self, words: Sequence[str], filters: Filters) -> None:
+        """Read what is counted of the namespace, of the words of a question and of what its filters name."""
+        terms = {term_of(stem) for word in words for stem in self.stemmer.stems(word)[:1]}
+        entity = self._entity(filters)
+        calls: dict[str, dict[str, Any]] = {"search_statistics": {}}
+        if terms or entity:
+            calls["document_counts"] = {"terms": sorted({*terms, *entity})}
+        if filters.tags:
+            calls["count_tags"] = {"tags": list(dict.fromkeys(filters.tags))}
+        if filters.session is not None:
+            calls["count_session"] = {"session": filters.session}
+        found = dict(zip(calls, self.postgres.several(*calls.items()), strict=True))
+        self.statistics = SearchStatistics.of(found["search_statistics"])
+        self._counts = dict.fromkeys(terms, 0) | {t: int(n) for t, n in found.get("document_counts", ())}
+        counts = [self._counts.get(stem, 0) for stem in entity]
+        counts += [int(n) for name in ("count_tags", "count_session") for (n,) in found.get(name, ())]
+        self._listed = min([1.0, *(n / max(1, self.statistics.documents) for n in counts)])
 
     def has_vectors(self) -> bool:
         """Whether the namespace has vectors in the active space."""
@@ -63,8 +108,10 @@ class PostgresSearch(Search):
             found = self.stemmer.stems(word)
             if found:
                 stems.setdefault(found[0], word)
-        counts = dict(self.session.rows("document_counts", terms=[term_of(s) for s in stems])) if stems else {}
-        listed = [Term(word, stem, int(counts.get(term_of(stem), 0))) for stem, word in stems.items()]
+        if unread := [term for s in stems if (term := term_of(s)) not in self._counts]:
+            counted = self.session.rows("document_counts", terms=unread)
+            self._counts |= dict.fromkeys(unread, 0) | {t: int(n) for t, n in counted}
+        listed = [Term(word, stem, self._counts[term_of(stem)]) for stem, word in stems.items()]
         return sorted(listed, key=lambda t: t.documents), self.statistics.documents
 
     def beginning(self, letters: str) -> list[str]:
@@ -80,86 +127,176 @@ class PostgresSearch(Search):
         """Return how many memories of the namespace are searched."""
         return self.statistics.documents
 
+    # --- by words
+
     def by_words(self, terms: Sequence[Term], filters: Filters) -> tuple[dict[int, float], dict[int, Narrow]]:
         """Return row -> BM25 score of the best matches, and the narrow columns of those that pass the filters."""
         searched = worth_searching(terms)
         if not searched:
             return {}, {}
-        parts, bindings = self._filters(filters)
         narrowed = filters != Filters(include_archived=filters.include_archived)
         wide = (self.policy.candidates + SLACK) * (SELECTIVE if narrowed else 1)
-        weights = idf(np.array([t.documents for t in searched], dtype=np.float64), self.statistics.documents)
         while True:
-            rows = self.session.rows(
-                "best_by_words",
-                parts,
-                terms=[term_of(t.stem) for t in searched],
-                weights=weights.tolist(),
-                average=self.statistics.length / max(1, self.statistics.documents),
-                wide=wide,
-                **bindings,
-            )
+            with self.postgres.together():
+                cursor = self._ask_by_words(searched, filters, wide)
+                if self._query is not None and self._asked is None:
+                    self._asked = self._ask_nearest(filters, self.policy.rescored, self.policy.candidates)
+            rows = cursor.fetchall()
+            if self._asked is not None and self._first is None:
+                self._first = self._asked.fetchall()
             found = {row: float(score) for row, score, *_ in rows}
             narrow = {row: (row, i, *rest) for row, _, i, *rest in rows if i is not None}
             narrow = self.naming(narrow, filters.entity)
             if len(narrow) >= self.policy.candidates or len(found) < wide:
+                best = sorted((r for r in found if r in narrow), key=lambda r: -found[r])[: self.policy.candidates]
+                near = {row[0] for row in self._first or ()}
+                self._uncompared = [row for row in best if row not in near]
                 return found, narrow
             wide *= WIDER
 
-    def by_meaning(self, vector: Float32s, filters: Filters, narrow: dict[int, Narrow]) -> dict[int, float]:
+    def _ask_by_words(self, searched: Sequence[Term], filters: Filters, wide: int) -> Cursor:
+        parts, bindings = self._by_key(filters)
+        weights = idf(np.array([t.documents for t in searched], dtype=np.float64), self.statistics.documents)
+        return self.postgres.run(
+            "best_by_words",
+            parts,
+            terms=[term_of(t.stem) for t in searched],
+            weights=weights.tolist(),
+            average=self.statistics.length / max(1, self.statistics.documents),
+            wide=wide,
+            **bindings,
+        )
+
+    # --- by meaning
+
+    def by_meaning(self, vector: Float32s, filters: Filters, narrow: dict[int, Narrow]) -> dict[int, float]:  # noqa: ARG002  # the search's, as text by now
         """Return row -> cosine of the nearest, and add the narrow columns of those that pass the filters."""
-        rows = self._nearest(vector, filters, self.policy.rescored, self.policy.candidates)
+        wide, limit = self.policy.rescored, self.policy.candidates
+        if self._first is None:
+            self._first = self._ask_nearest(filters, wide, limit).fetchall()
+        rows = self._enough(self._first, filters, wide, limit)
         passed: dict[int, Narrow] = {row[0]: row[:7] for row in rows}
         narrow |= self.naming(passed, filters.entity)
         return {row[0]: float(row[7]) for row in rows}
 
-    def nearest(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
-        """Return (id, cosine) of the nearest visible memories, nearest first."""
-        if not self.has_vectors():
-            return []
-        rows = self._nearest(np.frombuffer(vector, "<f4"), Filters(), max(50, 10 * limit), limit)
-        return [(row[1], float(row[7])) for row in rows]
+    def nearest(
+        self, vectors: Sequence[Vector], limit: int, known: SearchStatistics
+    ) -> tuple[list[list[tuple[str, float]]], SearchStatistics]:
+        """Return (id, cosine) of the nearest visible memories of each vector, nearest first, and the statistics.
 
-    def cosines(self, vector: Float32s, rows: Sequence[int]) -> dict[int, float]:
+        Args:
+            vectors: In the active space.
+            limit: Most for each.
+            known: The statistics as they last were: where they still hold, everything is one round trip.
+        """
+        queries = [_text(np.frombuffer(vector, "<f4")) for vector in vectors]
+        wide, self.statistics = max(50, 10 * limit), known
+        while True:
+            with self.postgres.together():
+                now = self.postgres.run("search_statistics")
+                asked = [self._ask(query, wide, limit) for query in queries] if self.has_vectors() else []
+            before, self.statistics = self.statistics, SearchStatistics.of(now.fetchall())
+            if self.statistics.like(before) and self.has_vectors() == bool(asked):
+                break
+        found = []
+        for query, cursor in zip(queries, asked, strict=False):
+            self._query = query
+            rows = self._enough(cursor.fetchall(), Filters(), wide, limit)
+            found.append([(row[1], float(row[7])) for row in rows])
+        return found or [[] for _ in vectors], self.statistics
+
+    def _ask(self, query: str, wide: int, limit: int) -> Cursor:
+        self._query = query
+        return self._ask_nearest(Filters(), wide, limit)
+
+    def texts(self, rows: Sequence[int]) -> dict[int, str]:
+        """Return row -> searchable text, in the order of the rows."""
+        compared, self._uncompared = self._uncompared, []
+        unread = [row for row in rows if row not in self._texts]
+        if not unread and not compared:
+            return {row: self._texts[row] for row in rows}
+        with self.postgres.together():
+            read = self.postgres.run("texts", rows=unread) if unread else None
+            cosines = self._ask_cosines(compared) if compared and self._query is not None else None
+        if read is not None:
+            self._texts |= searchable_texts(read.fetchall())
+        if cosines is not None:
+            self._cosines |= {row: float(cosine) for row, cosine in cosines.fetchall()}
+        return {row: self._texts[row] for row in rows if row in self._texts}
+
+    def cosines(self, vector: Float32s, rows: Sequence[int]) -> dict[int, float]:  # noqa: ARG002  # the search's, as text by now
         """Return row -> cosine of those rows that have a vector."""
-        if not rows:
-            return {}
-        found = self.session.rows("cosines", rows=list(rows), query=_text(vector), space=self.statistics.space)
-        return {row: float(cosine) for row, cosine in found}
+        if unread := [row for row in rows if row not in self._cosines]:
+            self._cosines |= {row: float(cosine) for row, cosine in self._ask_cosines(unread).fetchall()}
+        return {row: self._cosines[row] for row in rows if row in self._cosines}
+
+    def _ask_cosines(self, rows: Sequence[int]) -> Cursor:
+        return self.postgres.run("cosines", rows=list(rows), query=self._query, space=self.statistics.space)
 
     def beside(self, places: Sequence[tuple[str, int]], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of the memories at some (session, turn) that pass the filters."""
-        parts, bindings = self._filters(filters)
+        parts, bindings = self._by_key(filters)
         rows = self.session.rows(
-            "beside", parts, sessions=[s for s, _ in places], turns=[t for _, t in places], **bindings
+            "beside",
+            parts,
+            sessions=[s for s, _ in places],
+            turns=[t for _, t in places],
+            query=self._query,
+            space=self.statistics.space,
+            **bindings,
         )
-        return {row[0]: row for row in rows}
+        self._cosines |= {row[0]: float(row[7]) for row in rows if row[7] is not None}
+        return {row[0]: row[:7] for row in rows}
 
-    def _nearest(self, vector: Float32s, filters: Filters, wide: int, limit: int) -> list[tuple[Any, ...]]:
-        """The nearest that pass the filters: first among the nearest of all, then, if too few do, among what passes."""
-        parts, bindings = self._filters(filters)
-        key = {"query": _text(vector), "space": self.statistics.space, "limit": limit, **bindings}
-        if self.statistics.approximate:
+    def _ask_nearest(self, filters: Filters, wide: int, limit: int) -> Cursor:
+        """Ask for the nearest that pass the filters: among what these list where that is little, else among all."""
+        parts, bindings = self._by_key(filters)
+        key = {"query": self._query, "space": self.statistics.space, "limit": limit, **bindings}
+        if self._lists():
+            listing = (*self._filters(filters)[0], *(["filter_said_in"] if filters.session is not None else []))
+            return self.postgres.run("nearest_among", listing, wide=wide, **key)
+        wide = max(wide, min(MOST_EXPLORED, ceil(MARGIN * limit / self._listed)))
+        if not self.statistics.approximate:
+            return self.postgres.run("nearest", parts, wide=wide, **key)
+        with self.postgres.together():
             self.postgres.set_local("hnsw.ef_search", min(MOST_EXPLORED, max(wide, 100)))
             self.postgres.set_local("hnsw.iterative_scan", "strict_order")
-            self.postgres.set_local(
-                "plan_cache_mode", "force_custom_plan"
-            )  # the index is of one namespace: by its name
-            self.postgres.set_local("enable_sort", "off")  # inside one namespace the planner underrates the index
+            # The index is of one namespace: by its name. Inside one the planner underrates the index.
+            self.postgres.set_local("plan_cache_mode", "force_custom_plan")
+            self.postgres.set_local("enable_sort", "off")
             slots = {"dimensions": str(int(self.statistics.dimensions))}
-            rows = self.postgres.rows("nearest_approximate", parts, slots, wide=wide, **key)
-        else:
-            rows = self.session.rows("nearest", parts, wide=wide, **key)
-        if len(rows) >= min(limit, self.statistics.vectors) or wide >= self.statistics.vectors:
+            return self.postgres.run("nearest_approximate", parts, slots, wide=wide, **key)
+
+    def _lists(self) -> bool:
+        """Whether what the filters name is so little that it is compared by itself."""
+        return self._listed < (LISTED_BESIDE_INDEX if self.statistics.approximate else LISTED)
+
+    def _enough(self, rows: list[tuple[Any, ...]], filters: Filters, wide: int, limit: int) -> list[tuple[Any, ...]]:
+        """Return what the first search found, or if too few of it pass the filters, the nearest among all that pass."""
+        vectors = self.statistics.vectors
+        compared = self._listed * self.statistics.documents if self._lists() else vectors
+        if len(rows) >= min(limit, vectors) or wide >= compared:
             return rows
+        parts, bindings = self._filters(filters)
+        key = {"query": self._query, "space": self.statistics.space, "limit": limit, **bindings}
         return self.session.rows("nearest_fitting", parts, **key)
 
+    # --- filters
+
     def _filters(self, filters: Filters) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """Return the conditions of a scan, which takes lists of rows as bounds."""
         parts, bindings = filter_parts(filters)
-        if filters.entity is not None:
-            stems = sorted({term_of(s) for s in self.stemmer.stems(filters.entity)})
+        if stems := self._entity(filters):
             parts, bindings = (*parts, "filter_entity"), {**bindings, "entity": stems, "entity_count": len(stems)}
         return parts, bindings
+
+    def _by_key(self, filters: Filters) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """Return the conditions on candidates, each of which is looked up by its key."""
+        parts, bindings = self._filters(filters)
+        return tuple(_BY_KEY.get(part, part) for part in parts), {**bindings, "span": SPAN - 1}
+
+    def _entity(self, filters: Filters) -> list[str]:
+        return sorted({term_of(s) for s in self.stemmer.stems(filters.entity or "")})
 
 
 def _text(vector: NDArray[np.float32]) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, Final, Literal, TypeVar
 
@@ -29,11 +29,25 @@ from perdure.stores.statements import filled, registry, with_columns
 
 T = TypeVar("T")
 Reach = Literal["routed", "fan-out", "admin"]
+Mode = Literal["reading", "writing", "writing, not flushed", "admin"]
+Query = str | sql.SQL | sql.Composed
+Opening = tuple[Query, dict[str, str]]
+
+READING: Final = "reading"
+WRITING: Final = "writing"
+UNFLUSHED: Final = "writing, not flushed"
+ADMIN: Final = "admin"
 
 LONGEST_PAUSE: Final = 0.5
 POOL_SECONDS: Final = 30.0  # a caller waits so long for one of the connections
 
 COLLISIONS: Final = 20
+_BEGIN_READING: Final = sql.SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+_SCOPE: Final = sql.SQL(
+    "SELECT set_config('jit', 'off', true), set_config('perdure.reach', %(reach)b, true),"
+    " set_config('perdure.prefix', %(prefix)b, true), set_config('perdure.namespace', %(namespace)b, true)"
+)
+"""One statement that is prepared once, whatever the namespace."""
 _NAMED: Final = re.compile(r"(?<![:\w]):(\w+)")
 
 
@@ -46,8 +60,9 @@ def _text(statement: str) -> str:
 class PostgresSession:
     """One open transaction and what it may see. Runs statements of the registry, and nothing else."""
 
-    def __init__(self, connection: Connection, reach: Reach, place: str) -> None:
+    def __init__(self, connection: Connection, reach: Reach, place: str, opening: Sequence[Opening] = ()) -> None:
         self.connection, self.reach, self.place = connection, reach, place
+        self.unsent = list(opening)  # what opens the transaction, until something is run in it
         self.pipeline: psycopg.Pipeline | None = None
         self.committing = False
         self.living: list[str] | None = None  # a fan-out sees these namespaces only; None is all
@@ -106,7 +121,38 @@ class PostgresSession:
         for binding, element in array_types(query):
             if isinstance(bindings[binding], list):
                 bindings[binding] = array_of(element, bindings[binding])
-        return self.connection.execute(query, bindings)
+        return self._send(query, bindings)
+
+    def _send(self, query: Query, bindings: Mapping[str, Any] | None = None) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Run a statement, after what opens the transaction; both are one round trip."""
+        if not self.unsent:
+            return self.connection.execute(query, bindings)
+        with self.together():
+            return self.connection.execute(query, bindings)
+
+    def open(self) -> None:
+        """Send what opens the transaction, if it was not sent yet."""
+        unsent, self.unsent = self.unsent, []
+        for query, bindings in unsent:
+            self.connection.execute(query, bindings or None)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Send the statements of the block without waiting for each other's answers: these are there after it."""
+        if self.pipeline is not None:
+            yield
+            return
+        try:
+            with self.connection.pipeline() as self.pipeline:
+                self.open()
+                yield
+        finally:
+            self.pipeline = None
+
+    def several(self, *calls: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
+        with self.together():
+            cursors = [self.run(name, **bindings) for name, bindings in calls]
+        return [cursor.fetchall() for cursor in cursors]
 
     def rows(
         self,
@@ -135,7 +181,7 @@ class PostgresSession:
 
     def set_local(self, setting: str, value: str | int) -> None:
         """Set a planner's switch until the end of this transaction."""
-        self.connection.execute(sql.SQL("SET LOCAL {} = {}").format(sql.SQL(setting), sql.Literal(value)))
+        self._send(sql.SQL("SET LOCAL {} = {}").format(sql.SQL(setting), sql.Literal(value)))
 
 
 class Server:
@@ -154,7 +200,7 @@ class Server:
 
     def read(self, namespace: str, work: Callable[[PostgresSession], T]) -> T:
         """Run reads of one namespace on one consistent view."""
-        return self._whole("routed", namespace, "ISOLATION LEVEL REPEATABLE READ READ ONLY", lambda s, _: work(s))
+        return self._whole("routed", namespace, READING, lambda s, _: work(s))
 
     def write(self, namespace: str, work: Callable[[PostgresSession, bool], T], *, flush: bool = True) -> T:
         """Run a transaction that writes to one namespace.
@@ -165,8 +211,7 @@ class Server:
                 without waiting for each other's answers, so an error may be raised by a later one.
             flush: Wait until it is safe on disk.
         """
-        mode = "" if flush else "; SET LOCAL synchronous_commit = off"
-        return self._whole("routed", namespace, mode, work, piped=True)
+        return self._whole("routed", namespace, WRITING if flush else UNFLUSHED, work)
 
     def everywhere(self, work: Callable[[PostgresSession], list[T]], *, limited: bool = True) -> list[T]:
         """Run reads that may see every namespace with the connection's prefix; the answers of all servers in a row.
@@ -183,8 +228,7 @@ class Server:
         for last in (False, False, True):
             try:
                 needs = "" if living is None else None
-                mode = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
-                return self._whole("fan-out", needs, mode, read, limited=limited)
+                return self._whole("fan-out", needs, READING, read, limited=limited)
             except NodeUnavailable:
                 if last:
                     raise
@@ -193,12 +237,12 @@ class Server:
 
     def _living(self) -> list[str]:
         """Return the namespaces on nodes that answer."""
-        parts = self._whole("admin", None, "", lambda s, _: s.rows("living_namespaces", prefix=self.address.prefix))
+        parts = self.admin(lambda s: s.rows("living_namespaces", prefix=self.address.prefix))
         return [name for answered, names in parts if answered for name in json.loads(names)]
 
-    def admin(self, work: Callable[[PostgresSession], T]) -> T:
+    def admin(self, work: Callable[[PostgresSession], T], *, reading: bool = False) -> T:
         """Run statements about what belongs to no namespace."""
-        return self._whole("admin", None, "", lambda s, _: work(s))
+        return self._whole("admin", None, READING if reading else ADMIN, lambda s, _: work(s))
 
     def close(self) -> None:
         """Close all connections. Calling it twice is harmless."""
@@ -209,10 +253,9 @@ class Server:
         self,
         reach: Reach,
         needs: str | None,
-        mode: str,
+        mode: Mode,
         work: Callable[[PostgresSession, bool], T],
         *,
-        piped: bool = False,
         limited: bool = True,
     ) -> T:
         """Run a transaction, and again where the server was lost or two transactions met.
@@ -222,20 +265,19 @@ class Server:
             needs: Its namespace; empty where it needs every node of a cluster, None where only the server.
             mode: Of the transaction.
             work: Runs its statements.
-            piped: Whether they go out without waiting for each other's answers.
             limited: Whether the time limit of the address holds.
         """
         place = self.address.prefix + needs if needs else needs
-        begin = opening(reach, place or "", self.address.prefix, mode)
         tries, again = 0, False
         self._outages.check(place)
         while True:
             connection, watched = None, None
             try:
                 connection = self._connections.take(POOL_SECONDS)
-                session = PostgresSession(connection, reach, place or "")
+                begin = opening(connection, reach, place or "", self.address.prefix, mode)
+                session = PostgresSession(connection, reach, place or "", begin)
                 with self._deadlines.limit(connection, self.address.seconds if limited else None) as watched:
-                    result = self._once(connection, begin, session, work, again=again, piped=piped)
+                    result = self._once(session, work, mode, again=again)
             except psycopg.errors.UniqueViolation:
                 raise  # the caller knows what it means
             except psycopg.Error as error:
@@ -243,7 +285,7 @@ class Server:
                 if watched and watched.passed:
                     raise _too_late(self.address.seconds, session) from error
                 lost = is_lost(error, connection)
-                again = again or (connection is not None and session.committing)
+                again = again or (lost and connection is not None and session.committing)
                 met = error.sqlstate in COLLIDED and tries < COLLISIONS
                 if not (lost and self._worth_waiting(error, place)) and not met:
                     raise translated(error) from error
@@ -269,46 +311,56 @@ class Server:
         return time.monotonic() < deadline and not (node and place == "")
 
     def _once(
-        self,
-        connection: Connection,
-        begin: sql.Composed,
-        session: PostgresSession,
-        work: Callable[[PostgresSession, bool], T],
-        *,
-        again: bool,
-        piped: bool,
+        self, session: PostgresSession, work: Callable[[PostgresSession, bool], T], mode: Mode, *, again: bool
     ) -> T:
+        connection = session.connection
         try:
-            connection.execute(begin)
-            if piped:
-                with connection.pipeline() as session.pipeline:  # the server works on one while the next is made
-                    result = work(session, again)
-            else:
+            connection.read_end()
+            if mode in (READING, ADMIN):
                 result = work(session, again)
-            session.committing = True  # from here on nobody knows, if the server is lost
-            connection.execute("COMMIT")
+                self._end(session, mode)
+                return result
+            with connection.pipeline() as session.pipeline:  # the server works on one while the next is made
+                session.open()
+                result = work(session, again)
+                session.committing = True  # from here on nobody knows, if the server is lost
+                connection.execute("COMMIT")
         except BaseException:
             with suppress(psycopg.Error):  # where that fails too, the connection is not used again
                 connection.rollback()
             raise
         return result
 
+    def _end(self, session: PostgresSession, mode: Mode) -> None:
+        if session.unsent:
+            return  # nothing was run in it
+        if mode == READING:
+            session.connection.end_reading()
+            return
+        session.committing = True
+        session.connection.execute("COMMIT")
 
-def opening(reach: Reach, place: str, prefix: str, mode: str) -> sql.Composed:
-    """Return the statements that open a transaction and say what it may see; one round trip.
 
-    Citus takes what is set locally to its workers only where it is told to; without Citus the setting means nothing.
+def opening(connection: Connection, reach: Reach, place: str, prefix: str, mode: Mode) -> list[Opening]:
+    """Return the statements that open a transaction and say what it may see."""
+    begin: list[Opening] = [(_BEGIN_READING if mode == READING else sql.SQL("BEGIN"), {})]
+    if mode == UNFLUSHED:
+        begin.append((sql.SQL("SET LOCAL synchronous_commit = off"), {}))
+    return [*begin, *scope(connection, reach, place, prefix)]
+
+
+def scope(connection: Connection, reach: Reach, place: str, prefix: str) -> list[Opening]:
+    """Return the statements that say what the open transaction may see from here on.
+
+    Citus takes what is set locally to its workers only where it is told to, and only what SET LOCAL sets.
     """
-    return sql.SQL(
-        "BEGIN {mode}; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL jit = off; {scope}"
-    ).format(mode=sql.SQL(mode), scope=scope(reach, place, prefix))
-
-
-def scope(reach: Reach, place: str, prefix: str) -> sql.Composed:
-    """Return the statements that say what the open transaction may see from here on."""
-    return sql.SQL(
-        "SET LOCAL perdure.reach = {reach}; SET LOCAL perdure.prefix = {prefix}; SET LOCAL perdure.namespace = {place}"
-    ).format(reach=sql.Literal(reach), prefix=sql.Literal(prefix), place=sql.Literal(place))
+    settings = {"perdure.reach": reach, "perdure.prefix": prefix, "perdure.namespace": place}
+    if not connection.clustered:
+        return [(_SCOPE, {name.removeprefix("perdure."): value for name, value in settings.items()})]
+    return [
+        (sql.SQL("SET LOCAL {} = {}").format(sql.SQL(name), sql.Literal(value)), {})
+        for name, value in {"citus.propagate_set_commands": "local", "jit": "off", **settings}.items()
+    ]
 
 
 def _too_late(seconds: int, session: PostgresSession) -> StoreBusy:

@@ -9,9 +9,9 @@ import psycopg
 
 from perdure.records.errors import StoreReadOnly
 from perdure.stores.postgres.address import Address
-from perdure.stores.postgres.arrays import prepare
+from perdure.stores.postgres.connections import make_ready
 from perdure.stores.postgres.faults import translated
-from perdure.stores.postgres.server import PostgresSession, Reach, Server, connect, opening, scope
+from perdure.stores.postgres.server import READING, PostgresSession, Reach, Server, connect, opening, scope
 
 T = TypeVar("T")
 
@@ -25,8 +25,10 @@ class ServerSnapshot(Server):
     def __init__(self, address: Address) -> None:
         super().__init__(address)
         self._connection = connect(address)
-        prepare(self._connection)
-        self._connection.execute(opening("admin", "", address.prefix, "ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+        make_ready(self._connection)
+        PostgresSession(
+            self._connection, "admin", "", opening(self._connection, "admin", "", address.prefix, READING)
+        ).open()
 
     def read(self, namespace: str, work: Callable[[PostgresSession], T]) -> T:
         """Run reads of one namespace."""
@@ -36,7 +38,7 @@ class ServerSnapshot(Server):
         """Run reads that may see every namespace with the connection's prefix."""
         return self._within("fan-out", "", work)
 
-    def admin(self, work: Callable[[PostgresSession], T]) -> T:
+    def admin(self, work: Callable[[PostgresSession], T], *, reading: bool = True) -> T:  # noqa: ARG002  # the server's
         """Run statements about what belongs to no namespace."""
         return self._within("admin", "", work)
 
@@ -51,7 +53,10 @@ class ServerSnapshot(Server):
 
     def _within(self, reach: Reach, place: str, work: Callable[[PostgresSession], T]) -> T:
         try:
-            self._connection.execute(scope(reach, place, self.address.prefix))
-            return work(PostgresSession(self._connection, reach, place))
+            return work(
+                PostgresSession(
+                    self._connection, reach, place, scope(self._connection, reach, place, self.address.prefix)
+                )
+            )
         except psycopg.Error as error:
             raise translated(error) from error

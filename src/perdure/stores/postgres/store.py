@@ -29,7 +29,7 @@ from perdure.stores.postgres.faults import node_unavailable
 from perdure.stores.postgres.purging import purge, vacuum
 from perdure.stores.postgres.rebuilding import rebuild, restore_schema
 from perdure.stores.postgres.schema import SchemaStatus, check_schema
-from perdure.stores.postgres.searching import PostgresSearch
+from perdure.stores.postgres.searching import PostgresSearch, SearchStatistics
 from perdure.stores.postgres.server import Address, PostgresSession, Server
 from perdure.stores.postgres.transfer import PostgresTransfer
 from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_of
@@ -50,6 +50,7 @@ _FULL_VACUUM: Final = (
     "The server uses the gaps again itself; to give them back to the disk, its operator runs VACUUM FULL journal"
     " (which locks the table) or pg_repack."
 )
+_KNOWN: Final = 1000  # namespaces whose statistics are remembered at once
 _TRIM_EVERY: Final = 20
 """The log of recalls is trimmed at every so many recalls of a process: it may be longer by as many for each process."""
 
@@ -75,6 +76,7 @@ class PostgresStore(SqlStore):
         self._server = server or Server(address)
         self._stemmer = Stemmer()
         self._counted = 0
+        self._statistics: dict[str, SearchStatistics] = {}  # of a namespace, as they last were: a guess
         self._lock = threading.Lock()
         atexit.register(self.close)
 
@@ -82,7 +84,7 @@ class PostgresStore(SqlStore):
     def read_only(self) -> bool:
         """Whether the server takes no writes now; a replica is asked again each time, because it may be promoted."""
         if self._replica:
-            self._replica = bool(self._server.admin(lambda s: s.rows("server_status"))[0][0])
+            self._replica = bool(self._server.admin(lambda s: s.rows("server_status"), reading=True)[0][0])
         return self._replica
 
     def health(self) -> StoreHealth:
@@ -150,12 +152,17 @@ class PostgresStore(SqlStore):
         return lambda query, filters, policy: PostgresSearch(session, policy, self._stemmer).pool(query, filters)
 
     def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
-
-        def each(session: PostgresSession) -> list[list[tuple[str, float]]]:
-            search = PostgresSearch(session, RecallPolicy(), self._stemmer)
-            return [search.nearest(vector, limit) for vector in vectors]
-
-        return self._server.read(namespace, each)
+        if not vectors:
+            return []
+        known = self._statistics.get(namespace, SearchStatistics())
+        found, now = self._server.read(
+            namespace,
+            lambda s: PostgresSearch(s, RecallPolicy(), self._stemmer).nearest(vectors, limit, known),
+        )
+        if len(self._statistics) > _KNOWN:
+            self._statistics = {}
+        self._statistics[namespace] = now
+        return found
 
     # --- upkeep of the server
 
@@ -170,7 +177,7 @@ class PostgresStore(SqlStore):
         """
         if self.prefix:
             return StoreSize(0, 0)
-        return StoreSize(int(self._server.admin(lambda s: s.value("size_of_tables"))), 0)
+        return StoreSize(int(self._server.admin(lambda s: s.value("size_of_tables"), reading=True)), 0)
 
     def compact(self) -> tuple[str, ...]:
         """Vacuum the tables, which blocks nobody; only an operator can give their gaps back to the disk."""
@@ -228,7 +235,7 @@ class PostgresStore(SqlStore):
         return self._server.admin(work)
 
     def _global(self, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
-        return self._server.admin(lambda s: s.rows(name, **bindings))
+        return self._server.admin(lambda s: s.rows(name, **bindings), reading=True)
 
     @property
     def unreachable(self) -> tuple[str, ...]:

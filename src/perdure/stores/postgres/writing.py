@@ -24,7 +24,14 @@ from perdure.stores.plans import (
     turns,
 )
 from perdure.stores.postgres.arrays import Halfvecs
-from perdure.stores.postgres.inserting import TYPES, chunks, insert_memories, refuse_twins, update_content
+from perdure.stores.postgres.inserting import (
+    TYPES,
+    ask_for_twins,
+    chunks,
+    insert_memories,
+    refuse_twins,
+    update_content,
+)
 from perdure.stores.postgres.postings import SPAN, IndexedText, document_of
 from perdure.stores.postgres.server import PostgresSession
 from perdure.stores.rows import lease_lost, present
@@ -59,7 +66,7 @@ def apply_plan(session: PostgresSession, plan: Plan, stemmer: Stemmer, fence: Le
         ConflictError: A row is not as the plan's before-image says; the caller rolls back.
         LeaseLost: Another worker has taken the namespace over.
     """
-    writer, number = _start(session, plan, stemmer)
+    writer = _start(session, plan, stemmer)
     # From here on the namespace is ours: an earlier try is over, whether its client was still there or not.
     if again and session.value("operation_exists", id=plan.id):
         raise AppliedBefore
@@ -68,7 +75,7 @@ def apply_plan(session: PostgresSession, plan: Plan, stemmer: Stemmer, fence: Le
         if held is None:
             raise lease_lost(fence)
     writer.write_all()
-    _write_journal(session, plan, number, writer.vectors)
+    _write_journal(session, plan, writer.vectors)
     writer.settle()
     if plan.erasure is not None:
         session.set_local("perdure.erasing", "on")  # the one thing that the journal's policies let change a line
@@ -77,18 +84,18 @@ def apply_plan(session: PostgresSession, plan: Plan, stemmer: Stemmer, fence: Le
 
 def write_rows(session: PostgresSession, page: Plan, stemmer: Stemmer) -> None:
     """Write rows that come from another store, with all that is derived from them; their journal comes by itself."""
-    writer, _ = _start(session, page, stemmer)
+    writer = _start(session, page, stemmer)
     writer.write_all()
     writer.settle()
 
 
-def _start(session: PostgresSession, plan: Plan, stemmer: Stemmer) -> tuple[_Writer, int]:
-    """Count a plan into its namespace, which is locked from here on, and return its writer and its number."""
+def _start(session: PostgresSession, plan: Plan, stemmer: Stemmer) -> _Writer:
+    """Count a plan into its namespace, which is locked from here on, and return its writer."""
     growth = _growth(plan, stemmer)
     added = [growth.documents, growth.gone]
     counts = [len(d) for d in added]
     lengths = [sum(x.length for x in d.values()) for d in added]
-    number, last = session.run(
+    counted = session.run(
         "bump_version",
         at=plan.at,
         policy=plan.policy,
@@ -96,8 +103,8 @@ def _start(session: PostgresSession, plan: Plan, stemmer: Stemmer) -> tuple[_Wri
         documents=counts[0] - counts[1],
         length=lengths[0] - lengths[1],
         vectors=growth.vectors,
-    ).fetchone() or (0, 0)
-    return _Writer(session, plan, growth, int(last) - counts[0] + 1), int(number)
+    )
+    return _Writer(session, plan, growth, counted)
 
 
 def _growth(plan: Plan, stemmer: Stemmer) -> _Growth:
@@ -113,11 +120,9 @@ def _growth(plan: Plan, stemmer: Stemmer) -> _Growth:
     return growth
 
 
-def _write_journal(
-    session: PostgresSession, plan: Plan, number: int, vectors: Mapping[tuple[Target, str], bytes]
-) -> None:
+def _write_journal(session: PostgresSession, plan: Plan, vectors: Mapping[tuple[Target, str], bytes]) -> None:
     lines = journal_lines(plan, vectors)
-    session.run("insert_operation", number=number, **operation_row(plan, lines))
+    session.run("insert_next_operation", **operation_row(plan, lines))
     for group in chunks(lines, lambda x: 100 + len(x["before"] or "") + len(x["after"] or "")):
         session.run_rows("insert_journal", group)
 
@@ -134,18 +139,21 @@ def conflict_of(error: UniqueViolation, plan: Plan) -> ConflictError:
 
 
 class _Writer(PlanWriter):
-    def __init__(self, session: PostgresSession, plan: Plan, growth: _Growth, first: int) -> None:
+    def __init__(self, session: PostgresSession, plan: Plan, growth: _Growth, counted: Cursor[tuple[Any, ...]]) -> None:
         super().__init__(session, plan)
-        self.session, self.growth = session, growth
-        self.rows = {identity: row for row, identity in enumerate(growth.documents, first)}
+        self.session, self.growth, self.counted = session, growth, counted
+        # Rows of new memories, counted back from the namespace's last one
+        self.new = {identity: row for row, identity in enumerate(growth.documents, 1 - len(growth.documents))}
+        self.rows: dict[str, int] = {}
+        self.twins: Cursor[tuple[Any, ...]] | None = None
         self.expected: list[tuple[Cursor[tuple[Any, ...]], Sequence[Change]]] = []
 
     # --- memories
 
     def _insert_memories(self, changes: list[Change]) -> None:
         if self.plan.operation == "remember":
-            refuse_twins(self.session, changes, self.plan.id)
-        insert_memories(self.session, changes, self.rows, self.growth.documents)
+            self.twins = ask_for_twins(self.session, changes, self.plan.id)
+        insert_memories(self.session, changes, self.new, self.growth.documents)
         if carrying := [c for c in changes if present(c.after).get("space")]:
             self._insert_vectors(carrying)
 
@@ -182,7 +190,10 @@ class _Writer(PlanWriter):
     def _insert_vectors(self, changes: list[Change]) -> None:
         spaces = [self._space(present(c.after)["space"]) for c in changes]
         data = Halfvecs([np.frombuffer(vector, np.int8) for vector in self._int8_vectors(changes)])
-        self.session.run("insert_vector", space=spaces, row=self._numbers([c.id for c in changes]), data=data)
+        old = [c.id for c in changes if c.id not in self.new]
+        known = dict(zip(old, self._numbers(old), strict=True))
+        rows = [self.new[c.id] if c.id in self.new else known[c.id] for c in changes]
+        self.session.run("insert_vector", space=spaces, row=rows, data=data)
 
     def _delete_vectors(self, changes: list[Change]) -> None:
         spaces = [self._space(present(c.before)["space"]) for c in changes]
@@ -206,14 +217,26 @@ class _Writer(PlanWriter):
         self.expected.append((cursor, changes))
 
     def settle(self) -> None:
-        """Each change must have hit exactly one row, or the plan is out of date."""
+        """Refuse a plan that is out of date: each change must have hit one row, and nobody has stored the same."""
         self.session.settle()
+        if self.twins is not None:
+            refuse_twins(self.twins.fetchall())
         for cursor, changes in self.expected:
             if cursor.rowcount != len(changes):
                 raise self._out_of_date(changes)
 
+    def _space(self, name: str) -> int:
+        """Return the number of an embedding space, which never changes."""
+        known = self.session.connection.spaces
+        if name not in known:
+            known[name] = super()._space(name)
+        return known[name]
+
     def _numbers(self, ids: Sequence[str]) -> list[int]:
         """Return the rows of some memories."""
+        if any(i in self.new and i not in self.rows for i in ids):
+            _, last = self.counted.fetchone() or (0, 0)
+            self.rows |= {i: int(last) + row for i, row in self.new.items()}
         if missing := [i for i in ids if i not in self.rows]:
             self.rows |= {i: int(row) for i, row in self.session.rows("rows_of", ids=missing)}
         if gone := [i for i in ids if i not in self.rows]:

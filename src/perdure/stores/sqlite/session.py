@@ -58,5 +58,8 @@ class SqliteSession:
     def rows(self, name: str, parts: tuple[str, ...] | None = None, /, **bindings: Any) -> list[tuple[Any, ...]]:
         return self.run(name, parts, **bindings).fetchall()
 
+    def several(self, *calls: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
+        return [self.rows(name, **bindings) for name, bindings in calls]
+
     def value(self, name: str, /, **bindings: Any) -> Any:
         return self.run(name, **bindings).get

@@ -11,7 +11,8 @@ m.kind = ANY(CAST(:kinds AS text[]));
 -- kind: part
 m.scope = ANY(CAST(:scopes AS text[]));
 
--- As arrays: the planner makes them once, whatever it knows of the tables; a plain IN may be run again for each memory.
+-- Lists of rows, which a scan takes as bounds of its index. As arrays: the planner makes them once, whatever it knows of
+-- the tables; a plain IN may be run again for each memory.
 -- name: filter_tags
 -- kind: part
 m.row = ANY(ARRAY(SELECT t.row FROM tag AS t WHERE t.namespace = :namespace AND t.tag = ANY(CAST(:tags AS text[]))
@@ -22,6 +23,21 @@ m.row = ANY(ARRAY(SELECT t.row FROM tag AS t WHERE t.namespace = :namespace AND 
 m.row = ANY(ARRAY(SELECT p.first + (e.entry >> 40) FROM posting AS p CROSS JOIN LATERAL unnest(p.entries) AS e(entry)
   WHERE p.namespace = :namespace AND p.term = ANY(CAST(:entity AS text[]))
   GROUP BY p.first + (e.entry >> 40) HAVING count(*) = :entity_count));
+
+-- name: filter_said_in
+-- kind: part
+m.row = ANY(ARRAY(SELECT s.row FROM memory AS s WHERE s.namespace = :namespace AND s.session = :session AND s.session IS NOT NULL));
+
+-- The same for candidates, each looked up by its key: a search has some hundreds, however many memories have a tag.
+-- name: filter_tagged
+-- kind: part
+(SELECT count(*) FROM tag AS t WHERE t.namespace = :namespace AND t.tag = ANY(CAST(:tags AS text[])) AND t.row = m.row) = :tag_count;
+
+-- name: filter_naming
+-- kind: part
+(SELECT count(*) FROM posting AS p CROSS JOIN LATERAL unnest(p.entries) AS e(entry)
+  WHERE p.namespace = :namespace AND p.term = ANY(CAST(:entity AS text[])) AND p.first BETWEEN m.row - :span AND m.row
+    AND p.first + (e.entry >> 40) = m.row) = :entity_count;
 
 -- --- writing
 
@@ -42,17 +58,19 @@ UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace;
 -- kind: routed
 SELECT EXISTS (SELECT 1 FROM operation WHERE namespace = :namespace AND id = :id);
 
+-- Rows that are new are counted back from the namespace's last one, 0 or less, so that nobody has to wait until it is known.
 -- name: insert_memory
 -- kind: routed
 INSERT INTO memory (namespace, row, id{after:, COLUMN}, asks)
-SELECT n.namespace, i.* FROM namespace AS n CROSS JOIN unnest(CAST(:row AS bigint[]), CAST(:id AS text[]){after:, CAST(:COLUMN AS TYPE[])},
-  CAST(:asks AS boolean[])) AS i
+SELECT n.namespace, n.last_row + i.row, i.id{after:, i.COLUMN}, i.asks
+FROM namespace AS n CROSS JOIN unnest(CAST(:row AS bigint[]), CAST(:id AS text[]){after:, CAST(:COLUMN AS TYPE[])},
+  CAST(:asks AS boolean[])) AS i(row, id{after:, COLUMN}, asks)
 WHERE n.namespace = :namespace;
 
 -- name: insert_content
 -- kind: routed
 INSERT INTO content (namespace, row, id, text, tags, source, task, metadata, shown, packed, digest, length)
-SELECT n.namespace, i.row, i.id, i.text, ARRAY(SELECT jsonb_array_elements_text(CAST(i.tags AS jsonb))), i.source, i.task,
+SELECT n.namespace, n.last_row + i.row, i.id, i.text, ARRAY(SELECT jsonb_array_elements_text(CAST(i.tags AS jsonb))), i.source, i.task,
   CAST(i.metadata AS jsonb), i.shown, decode(i.packed, 'base64'), i.digest, i.length
 FROM namespace AS n CROSS JOIN unnest(CAST(:row AS bigint[]), CAST(:id AS text[]), CAST(:text AS text[]), CAST(:tags AS text[]),
   CAST(:source AS text[]), CAST(:task AS text[]), CAST(:metadata AS text[]), CAST(:shown AS text[]),
@@ -63,7 +81,7 @@ WHERE n.namespace = :namespace;
 -- name: insert_posting
 -- kind: routed
 INSERT INTO posting (namespace, term, first, documents, entries)
-SELECT n.namespace, i.term, i.first, i.stop - i.start + 1, (CAST(:entries AS bigint[]))[i.start : i.stop]
+SELECT n.namespace, i.term, CASE WHEN i.first > 0 THEN i.first ELSE n.last_row + i.first END, i.stop - i.start + 1, (CAST(:entries AS bigint[]))[i.start : i.stop]
 FROM namespace AS n CROSS JOIN unnest(CAST(:term AS text[]), CAST(:first AS bigint[]), CAST(:start AS integer[]), CAST(:stop AS integer[]))
   AS i(term, first, start, stop)
 WHERE n.namespace = :namespace;
@@ -71,7 +89,8 @@ WHERE n.namespace = :namespace;
 -- name: insert_tag
 -- kind: routed
 INSERT INTO tag (namespace, tag, row)
-SELECT n.namespace, i.* FROM namespace AS n CROSS JOIN unnest(CAST(:tag AS text[]), CAST(:row AS bigint[])) AS i
+SELECT n.namespace, i.tag, CASE WHEN i.row > 0 THEN i.row ELSE n.last_row + i.row END
+FROM namespace AS n CROSS JOIN unnest(CAST(:tag AS text[]), CAST(:row AS bigint[])) AS i(tag, row)
 WHERE n.namespace = :namespace;
 
 -- name: insert_key
@@ -177,7 +196,8 @@ SELECT id, row FROM memory WHERE namespace = :namespace AND id = ANY(CAST(:ids A
 -- name: insert_vector
 -- kind: routed
 INSERT INTO embedding (namespace, space, row, data)
-SELECT n.namespace, i.* FROM namespace AS n CROSS JOIN unnest(CAST(:space AS integer[]), CAST(:row AS bigint[]), CAST(:data AS halfvec[])) AS i
+SELECT n.namespace, i.space, CASE WHEN i.row > 0 THEN i.row ELSE n.last_row + i.row END, i.data
+FROM namespace AS n CROSS JOIN unnest(CAST(:space AS integer[]), CAST(:row AS bigint[]), CAST(:data AS halfvec[])) AS i(space, row, data)
 WHERE n.namespace = :namespace;
 
 -- name: delete_vector
@@ -230,6 +250,13 @@ SELECT n.namespace, i.* FROM namespace AS n CROSS JOIN unnest(CAST(:operation AS
   CAST(:id AS text[]), CAST(:before AS text[]), CAST(:after AS text[]), CAST(:because AS text[])) AS i
 WHERE n.namespace = :namespace;
 
+-- name: insert_next_operation
+-- kind: routed
+INSERT INTO operation (namespace, id, number, operation, at_ms, changes, hides, policy, note, undoes, digest, actor)
+SELECT n.namespace, CAST(:id AS text), n.version, CAST(:operation AS text), CAST(:at_ms AS bigint), CAST(:changes AS integer),
+  CAST(:hides AS integer), CAST(:policy AS text), CAST(:note AS text), CAST(:undoes AS text), CAST(:digest AS bigint), CAST(:actor AS text)
+FROM namespace AS n WHERE n.namespace = :namespace;
+
 -- --- reading records
 
 -- name: records
@@ -254,7 +281,7 @@ SELECT id, min(key) FROM idempotency WHERE namespace = :namespace AND id = ANY(C
 -- name: vectors_of
 -- kind: routed
 SELECT m.id, v.data FROM memory AS m JOIN embedding AS v ON v.namespace = m.namespace AND v.row = m.row
-WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[])) AND v.space = :space;
+WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[])) AND v.space = (SELECT s.number FROM space AS s WHERE s.active);
 
 -- name: find_digests
 -- kind: routed
@@ -299,6 +326,14 @@ FROM namespace AS n LEFT JOIN space AS s ON s.active WHERE n.namespace = :namesp
 -- kind: routed
 SELECT term, sum(documents) FROM posting WHERE namespace = :namespace AND term = ANY(CAST(:terms AS text[])) GROUP BY term;
 
+-- name: count_tags
+-- kind: routed
+SELECT count(*) FROM tag WHERE namespace = :namespace AND tag = ANY(CAST(:tags AS text[])) GROUP BY tag;
+
+-- name: count_session
+-- kind: routed
+SELECT count(*) FROM memory WHERE namespace = :namespace AND session = :session AND session IS NOT NULL;
+
 -- name: beginning
 -- kind: routed
 SELECT DISTINCT term FROM posting WHERE namespace = :namespace AND term >= :first AND term < :last ORDER BY term LIMIT :limit;
@@ -338,6 +373,16 @@ FROM near AS n JOIN LATERAL (
   SELECT * FROM memory AS x WHERE x.namespace = :namespace AND x.row = n.row LIMIT 1) AS m ON true
 WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
 
+-- name: nearest_among
+-- kind: routed
+WITH near AS MATERIALIZED (
+  SELECT m.row, m.data FROM embedding AS m WHERE m.namespace = :namespace AND m.space = :space AND {among}
+  ORDER BY m.data <=> (SELECT CAST(:query AS halfvec)) LIMIT :wide)
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
+FROM near AS n JOIN LATERAL (
+  SELECT * FROM memory AS x WHERE x.namespace = :namespace AND x.row = n.row LIMIT 1) AS m ON true
+WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
+
 -- name: nearest_fitting
 -- kind: routed
 WITH fit AS MATERIALIZED (
@@ -356,7 +401,9 @@ WHERE v.namespace = :namespace AND v.space = :space AND v.row = ANY(CAST(:rows A
 
 -- name: beside
 -- kind: routed
-SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms,
+  (SELECT 1 - (CAST(v.data AS vector) <=> (SELECT CAST(:query AS vector))) FROM embedding AS v
+    WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row)
 FROM unnest(CAST(:sessions AS text[]), CAST(:turns AS bigint[])) AS w(session, turn)
 JOIN LATERAL (SELECT * FROM memory AS x
   WHERE x.namespace = :namespace AND x.session = w.session AND x.turn = w.turn AND x.session IS NOT NULL LIMIT 1) AS m ON true

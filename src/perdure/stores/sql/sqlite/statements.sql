@@ -194,7 +194,8 @@ WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids)) AND a
 -- kind: routed
 SELECT m.id, v.data
 FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
-  CROSS JOIN vector AS v ON v.namespace = m.namespace AND v.space = :space AND v.row = m.row;
+  CROSS JOIN vector AS v ON v.namespace = m.namespace AND v.row = m.row
+    AND v.space = (SELECT number FROM space WHERE active);
 
 -- Without the name of the index it reads the whole namespace.
 -- name: find_short_ids_of
