@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,7 @@ from perdure.compose import is_server, store_at
 from perdure.operations.remember import remember
 from perdure.records.vector import Space
 from perdure.rules.validation.inputs import draft
+from perdure.stores.sqlite.lines import add_functions
 
 settings.register_profile("untimed", deadline=None)  # a busy machine is no fault
 settings.load_profile("untimed")
@@ -185,6 +187,32 @@ def tables(path):
         return {name: sorted(connection.execute(f'SELECT * FROM "{name}"'), key=repr) for name in sorted(names)}
 
 
+PLAIN_JOURNAL = """CREATE TEMP TABLE journal AS
+  SELECT j.namespace, o.id AS operation, j.position, j.target, plain_id(j.id) AS id,
+    CAST(line_part(j.data, 0, o.id) AS text) AS before, CAST(line_part(j.data, 1, o.id) AS text) AS after,
+    CAST(line_part(j.data, 2, o.id) AS text) AS because
+  FROM main.journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation;"""
+PACKED_JOURNAL = """DELETE FROM main.journal;
+INSERT INTO main.journal (namespace, operation, position, target, id, data)
+  SELECT j.namespace, o.number, j.position, j.target, packed_id(j.id),
+    packed_line(j.operation, j.before, j.after, j.because)
+  FROM temp.journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation;
+DROP TABLE temp.journal;"""
+
+
+def edit(connection, *statements):
+    """Run statements on a file by hand, with the lines of its journal as a server keeps them; return the rows hit."""
+    add_functions(connection)
+    journal = any(re.search(r"\bjournal\b", sql) for sql in statements)
+    connection.execute(PLAIN_JOURNAL if journal else "")
+    before = connection.total_changes()
+    for sql in statements:
+        connection.execute(sql)
+    changed = connection.total_changes() - before
+    connection.execute(PACKED_JOURNAL if journal else "")
+    return changed
+
+
 UNSEEN = {"row", "changed", "held", "short_id"}
 """Where a memory lies, news for searches, and whether a gate waits: any change of the namespace releases it."""
 
@@ -195,7 +223,7 @@ LOGICAL = {
     "link": "SELECT * FROM link",
     "tag": "SELECT t.namespace, t.tag, m.id FROM tag AS t LEFT JOIN memory AS m USING (row)",
     "access": "SELECT * FROM access",
-    "idempotency": "SELECT * FROM idempotency",
+    "idempotency": "SELECT k.namespace, k.key, m.id FROM idempotency AS k LEFT JOIN memory AS m USING (row)",
     "words": "SELECT w.term, m.id, w.col, w.offset FROM temp.instances AS w LEFT JOIN memory AS m ON m.row = w.doc",
 }
 

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 import perdure
-from conftest import WORDS_ONLY, finished, opened, python
+from conftest import WORDS_ONLY, edit, finished, opened, python
 from perdure.records.errors import (
     NotAStore,
     PerdureError,
@@ -121,7 +121,7 @@ RULES = {
     "operations with missing journal lines": "DELETE FROM journal WHERE position = 0",
     "journal lines without an operation": "DELETE FROM operation",
     "accesses without a memory": "INSERT INTO access VALUES ('default', 'nobody', 1, 1)",
-    "idempotency keys without a memory": "INSERT INTO idempotency VALUES ('default', 'k', 'nobody')",
+    "idempotency keys without a memory": "INSERT INTO idempotency VALUES ('default', 'k', 99)",
     "memories without a namespace": "DELETE FROM namespace",
 }
 
@@ -131,7 +131,7 @@ def test_a_check_finds_what_does_not_fit_together(memory, path, rule):
     memory.remember_many(["one text", "two texts"])
     assert memory.check() == []
     with closing(apsw.Connection(str(path))) as other:
-        other.execute(RULES[rule])
+        edit(other, RULES[rule])
     assert any(rule in fault for fault in memory.check())
 
 

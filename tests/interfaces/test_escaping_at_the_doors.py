@@ -25,6 +25,7 @@ from perdure.interfaces.hooks.agent_hooks import answer_hook
 from perdure.interfaces.mcp.run import build
 from perdure.records.errors import PerdureError
 from perdure.rules.prompt_context import BEGIN, END, HEAD
+from perdure.stores.sqlite.lines import packed_id
 
 POLICY = {"preset": "knowledge", "embedder": {"model": "none"}}
 PIECES = st.sampled_from(
@@ -101,8 +102,8 @@ def filled(folder, world):
         memory.archive(gone.id, own["reason"])
         named = (kept.id, gone.id)
     with closing(apsw.Connection(str(folder / "w.db"))) as connection:  # as an earlier version might have stored it
-        for table in ("memory", "journal"):
-            connection.execute(f"UPDATE {table} SET id = ? WHERE id = ?", (own["id"], old))
+        connection.execute("UPDATE memory SET id = ? WHERE id = ?", (own["id"], old))
+        connection.execute("UPDATE journal SET id = ? WHERE id = ?", (own["id"], packed_id(old)))
     return folder / "w.db", named
 
 

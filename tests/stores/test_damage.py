@@ -8,7 +8,7 @@ from contextlib import closing
 import apsw
 import pytest
 
-from conftest import STORES, HashEmbedder, on_a_file, opened, servers
+from conftest import STORES, HashEmbedder, edit, on_a_file, opened, servers
 from perdure.compose import backup, is_server
 from perdure.stores.postgres.expected_schema import new_schema, schema_of
 from perdure.stores.statements import migrations, registry
@@ -49,8 +49,7 @@ def run_by_hand(path, sql):
         with servers().reader(path) as connection:
             return connection.execute(sql).rowcount
     with closing(apsw.Connection(str(path))) as connection:
-        connection.execute(sql)
-        return connection.changes()
+        return edit(connection, sql)
 
 
 def faults(path, clock, *, full=True):

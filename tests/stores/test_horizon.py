@@ -8,7 +8,7 @@ from contextlib import closing
 import apsw
 import pytest
 
-from conftest import HashEmbedder, on_a_file, opened, servers
+from conftest import HashEmbedder, edit, on_a_file, opened, servers
 from perdure.compose import backup, copy, is_server, store_at
 from perdure.records.errors import OlderThanHorizon
 from perdure.records.instant import from_instant
@@ -188,8 +188,7 @@ def by_hand(path, statement):
         with servers().reader(path) as connection:
             return connection.execute(statement).rowcount
     with closing(apsw.Connection(str(path))) as connection:
-        connection.execute(statement)
-        return connection.changes()
+        return edit(connection, statement)
 
 
 OLD = "(SELECT id FROM content WHERE text = 'zebra stripes')"

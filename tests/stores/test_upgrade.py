@@ -7,9 +7,10 @@ from contextlib import closing
 import apsw
 import pytest
 
-from conftest import START, Clock, HashEmbedder, on_a_file, opened, servers
+from conftest import START, Clock, HashEmbedder, edit, on_a_file, opened, servers
 from perdure.compose import is_server, migrate
 from perdure.records.memory import Form
+from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.statements import migrations
 
 LONG = "the deploy of the harbour server moved to Tuesday because of the marathon"
@@ -34,6 +35,16 @@ WHOLE_BIRTHS_OF_SERVER = f"""UPDATE journal SET after = CAST(
   WHERE target = 'memory' AND before IS NULL AND after IS NOT NULL"""
 
 
+KEPT = {
+    "journal": """SELECT j.namespace, o.id, j.position, j.target, plain_id(j.id),
+      CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text),
+      CAST(line_part(j.data, 2, o.id) AS text)
+    FROM new.journal AS j JOIN new.operation AS o ON o.namespace = j.namespace AND o.number = j.operation""",
+    "idempotency": "SELECT k.namespace, k.key, m.id FROM new.idempotency AS k JOIN new.memory AS m USING (row)",
+}
+"""What earlier schemas kept in another form: its columns in their order."""
+
+
 def lived(place):
     """Fill a store; return its memories, and an operation that took some back."""
     clock = Clock()
@@ -51,6 +62,7 @@ def lived(place):
 def old_file(source, target, schema=2):
     """Make a file of an old schema by its own migrations, with what the source holds of its columns."""
     with closing(apsw.Connection(str(target))) as old:
+        add_functions(old)
         for number, sql in migrations("sqlite")[:schema]:
             old.execute(sql)
             old.execute(f"PRAGMA user_version = {number}")
@@ -64,7 +76,7 @@ def old_file(source, target, schema=2):
         for table in tables:
             columns = ", ".join(c[1] for c in old.execute(f"PRAGMA main.table_info({table})"))
             old.execute(f"DELETE FROM main.{table}")
-            old.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}")
+            old.execute(f"INSERT INTO main.{table} ({columns}) {KEPT.get(table, f'SELECT {columns} FROM new.{table}')}")
         old.execute(WHOLE_BIRTHS)
         paths = ", ".join(f"'$.{name}'" for name in LATER)
         old.execute(f"UPDATE journal SET before = json_remove(before, {paths}), after = json_remove(after, {paths})")
@@ -166,12 +178,12 @@ def test_a_second_opening_changes_nothing(old):
 def test_births_as_earlier_versions_wrote_them_are_checked_and_trimmed(path):
     (kept, _, _, now) = lived(path)
     with closing(apsw.Connection(str(path))) as file:
-        file.execute(WHOLE_BIRTHS)
-        for name in ("strength_ms", "form_ms"):
-            file.execute(
-                f"UPDATE journal SET after = json_set(after, '$.{name}',"
-                f" coalesce(after ->> '{name}', after ->> 'created_ms')) WHERE target = 'memory' AND before IS NULL"
-            )
+        stated = [
+            f"UPDATE journal SET after = json_set(after, '$.{name}',"
+            f" coalesce(after ->> '{name}', after ->> 'created_ms')) WHERE target = 'memory' AND before IS NULL"
+            for name in ("strength_ms", "form_ms")
+        ]
+        edit(file, WHOLE_BIRTHS, *stated)
         file.execute("UPDATE operation SET digest = NULL")  # they had other lines
     clock = Clock(now)
     with opened(path, POLICY, clock, HashEmbedder()) as memory:

@@ -81,15 +81,7 @@ SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND m.session = :ses
 SELECT turn FROM memory WHERE namespace = :namespace AND session = :session AND turn IS NOT NULL
 ORDER BY turn DESC LIMIT 1;
 
--- name: locate
--- kind: fan-out
-SELECT namespace FROM memory WHERE id = :id ORDER BY namespace;
-
 -- --- ids by their first characters, or by those of their short form
-
--- name: find_ids
--- kind: fan-out
-SELECT id FROM memory WHERE id >= :lowest AND id < :beyond ORDER BY id LIMIT :limit;
 
 -- name: find_ids_of
 -- kind: routed
@@ -300,24 +292,6 @@ SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.
   (SELECT max(u.id) FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id), o.actor
 FROM operation AS o WHERE o.namespace = :namespace ORDER BY o.number DESC LIMIT :limit;
 
--- name: journal_of_operation
--- kind: routed
-SELECT target, id, before, after, because FROM journal WHERE namespace = :namespace AND operation = :operation
-ORDER BY position;
-
--- name: journal_of_memory
--- kind: routed
-SELECT j.operation, o.operation, j.namespace, o.at_ms, j.target, j.id, j.before, j.after, j.because, o.policy
-FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
-WHERE j.namespace = :namespace AND j.id = :id ORDER BY o.number, j.position;
-
--- name: journalled_ids
--- kind: routed
-SELECT id FROM memory WHERE namespace = :namespace AND id > :after
-UNION
-SELECT id FROM journal WHERE namespace = :namespace AND id > :after
-ORDER BY 1 LIMIT :limit;
-
 -- name: id_at
 -- kind: routed
 SELECT id FROM memory WHERE namespace = :namespace ORDER BY id LIMIT 1 OFFSET :place;
@@ -329,11 +303,6 @@ SELECT number FROM operation WHERE namespace = :namespace ORDER BY number LIMIT 
 -- name: number_of
 -- kind: routed
 SELECT number FROM operation WHERE namespace = :namespace AND id = :id;
-
--- name: bytes_of_journal
--- kind: routed
-SELECT CAST(coalesce(sum(length(id) + length(operation) + length(because) + coalesce(length(before), 0)
-  + coalesce(length(after), 0)), 0) AS bigint) FROM journal WHERE namespace = :namespace;
 
 -- name: renew_digest
 -- kind: routed
@@ -424,25 +393,10 @@ SELECT count(*) FROM memory AS m WHERE NOT EXISTS (
 SELECT count(*) FROM content AS c WHERE NOT EXISTS (
   SELECT 1 FROM memory AS m WHERE m.namespace = c.namespace AND m.row = c.row);
 
--- name: lines_without_operation
--- kind: fan-out
-SELECT count(*) FROM journal AS j WHERE NOT EXISTS (
-  SELECT 1 FROM operation AS o WHERE o.namespace = j.namespace AND o.id = j.operation);
-
--- name: short_journals
--- kind: fan-out
-SELECT count(*) FROM operation AS o WHERE o.changes <> (
-  SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.id);
-
 -- name: accesses_without_memory
 -- kind: fan-out
 SELECT count(*) FROM access AS a WHERE NOT EXISTS (
   SELECT 1 FROM memory AS m WHERE m.namespace = a.namespace AND m.id = a.id);
-
--- name: keys_without_memory
--- kind: fan-out
-SELECT count(*) FROM idempotency AS i WHERE NOT EXISTS (
-  SELECT 1 FROM memory AS m WHERE m.namespace = i.namespace AND m.id = i.id);
 
 -- name: memories_without_namespace
 -- kind: fan-out
@@ -509,23 +463,7 @@ SELECT count(*) FROM operation WHERE namespace = :namespace;
 -- kind: routed
 SELECT count(*) FROM journal WHERE namespace = :namespace;
 
--- --- erasing for good: the journal keeps its lines and loses what they say
-
--- name: blank_journal
--- kind: routed
-UPDATE journal SET before = NULL, after = NULL, because = :because
-WHERE namespace = :namespace AND id = :id AND operation <> :operation;
-
--- name: journal_page
--- kind: routed
-SELECT operation, position, before, after, because FROM journal
-WHERE namespace = :namespace AND (operation, position) > (:operation, :position)
-ORDER BY operation, position LIMIT :limit;
-
--- name: redact_journal
--- kind: routed
-UPDATE journal SET before = :before, after = :after, because = :because
-WHERE namespace = :namespace AND operation = :operation AND position = :position;
+-- --- erasing for good
 
 -- name: document_page
 -- kind: routed
@@ -553,20 +491,6 @@ DELETE FROM recall_log WHERE namespace = :namespace AND id = :id;
 -- kind: routed
 UPDATE recall_log SET query = :query WHERE namespace = :namespace AND id = :id;
 
--- name: rows_with_text
--- kind: fan-out
-SELECT 'memory', namespace, id FROM content WHERE text LIKE :pattern ESCAPE '!' OR shown LIKE :pattern ESCAPE '!'
-UNION
-SELECT 'journal line of operation', namespace, operation FROM journal
-WHERE before LIKE :pattern ESCAPE '!' OR after LIKE :pattern ESCAPE '!' OR because LIKE :pattern ESCAPE '!'
-UNION
-SELECT 'document of', namespace, id FROM document WHERE data LIKE :pattern ESCAPE '!'
-UNION
-SELECT 'recall', namespace, id FROM recall_log WHERE query LIKE :pattern ESCAPE '!'
-UNION
-SELECT 'note of operation', namespace, id FROM operation WHERE note LIKE :pattern ESCAPE '!'
-ORDER BY 1, 2, 3 LIMIT 20;
-
 -- name: clear_orphan_contents
 -- kind: routed
 DELETE FROM content WHERE namespace = :namespace
@@ -576,11 +500,6 @@ DELETE FROM content WHERE namespace = :namespace
 -- kind: routed
 DELETE FROM access WHERE namespace = :namespace
   AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.id = access.id);
-
--- name: clear_orphan_keys
--- kind: routed
-DELETE FROM idempotency WHERE namespace = :namespace
-  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.id = idempotency.id);
 
 -- name: clear_tags
 -- kind: routed

@@ -34,6 +34,7 @@ from perdure.records.errors import (
 from perdure.stores.session import Session
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.connection import APPLICATION_ID, BUSY_MS, snapshot, translate_errors
+from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.sqlite.session import SqliteSession, fetch_all, fetch_value
 from perdure.stores.statements import migrations
 
@@ -166,6 +167,7 @@ def _opened(path: Path, flags: int) -> Iterator[apsw.Connection]:
         name, flags = path.absolute().as_uri() + "?immutable=1", flags | apsw.SQLITE_OPEN_URI
     with translate_errors(str(path)), closing(apsw.Connection(name, flags=flags)) as connection:
         connection.set_busy_timeout(BUSY_MS)
+        add_functions(connection)
         _check_identity(connection, str(path))
         yield connection
 
@@ -199,6 +201,7 @@ def _copied(source: apsw.Connection, name: str, growing: Path, target: Path) -> 
 def _verified(growing: Path, name: str, target: Path, wanted: tuple[int, int] | None) -> Copied:
     """Check a copy whole and flush it; ``wanted`` is how many memories and operations the store has, if known."""
     with translate_errors(name), closing(apsw.Connection(str(growing))) as made:
+        add_functions(made)
         made.execute("PRAGMA journal_mode = DELETE")
         made.execute("PRAGMA trusted_schema = OFF")
         found = _faults(made)

@@ -19,6 +19,7 @@ from perdure.stores.codes import encode
 from perdure.stores.packing import unpacked
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.sqlite.lexical import place_of
+from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run, run_many
 from perdure.stores.statements import migrations
 
@@ -75,6 +76,7 @@ def _rule_faults(connection: apsw.Connection) -> Iterator[Fault]:
 def _schema_faults(connection: apsw.Connection) -> Iterator[Fault]:
     """Compare the schema with that of a new store, statement by statement: a foreign trigger can lose writes."""
     with closing(apsw.Connection(":memory:")) as fresh:
+        add_functions(fresh)
         for _, sql in migrations("sqlite"):
             fresh.execute(sql)
         expected = {(kind, name): sql for kind, name, sql in run(fresh, "schema")}

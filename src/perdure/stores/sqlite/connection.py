@@ -23,6 +23,7 @@ from perdure.records.errors import (
     StoreTooNew,
 )
 from perdure.stores.rows import unreadable
+from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.statements import migrations, registry
 
 APPLICATION_ID: Final = 0x50_45_52_44  # ``PERD``: how a Perdure file is told from other SQLite files
@@ -56,6 +57,7 @@ def open_file(path: str, *, create: bool = True) -> apsw.Connection:
         connection = apsw.Connection(path)
         connection.set_busy_timeout(BUSY_MS)
         _check_identity(connection, path)
+        add_functions(connection)
         if not connection.readonly("main"):
             _set_up(connection)
         _prepare(connection)

@@ -12,6 +12,7 @@ from perdure.records.memory import searchable
 from perdure.stores.packing import unpacked
 from perdure.stores.sqlite.connection import transaction
 from perdure.stores.sqlite.lexical import place_of
+from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.sqlite.session import run
 from perdure.stores.statements import migrations
 
@@ -35,6 +36,7 @@ def rebuild(connection: apsw.Connection) -> None:
 def _restore_schema(connection: apsw.Connection) -> None:
     """Drop triggers, views and indexes that are not ours, and create what is missing of ours."""
     with closing(apsw.Connection(":memory:")) as fresh:
+        add_functions(fresh)
         for _, sql in migrations("sqlite"):
             fresh.execute(sql)
         expected = {(kind, name): sql for kind, name, sql in run(fresh, "schema")}

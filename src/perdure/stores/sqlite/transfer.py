@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import apsw
 
+from perdure.records.errors import InvalidInput
 from perdure.records.transfer import Cursor, Line
 from perdure.stores.sqlite.connection import transaction
 from perdure.stores.sqlite.session import SqliteSession, run, run_many
-from perdure.stores.sqlite.writing import write_rows
+from perdure.stores.sqlite.writing import insert_lines, write_rows
 from perdure.stores.transfer import LARGE, SqlTransfer, line_of, page_of, place, size_of, there_already
 
 _HEX: Final = re.compile(r"[0-9a-f]{16}")
@@ -61,8 +62,8 @@ def _write_namespace(session: SqliteSession, rows: Sequence[Line]) -> None:
 
 
 def _write_memories(session: SqliteSession, rows: Sequence[Line]) -> None:
-    write_rows(session, page_of(session.namespace, "memory", rows))
-    keys = ((session.namespace, key, row["id"]) for row in rows for key in row["keys"])
+    written = write_rows(session, page_of(session.namespace, "memory", rows)).rows
+    keys = ((session.namespace, key, written[row["id"]]) for row in rows for key in row["keys"])
     run_many(session.connection, "insert_key", keys)
 
 
@@ -90,9 +91,14 @@ def _made(identity: str) -> int:
 
 
 def _write_journal(session: SqliteSession, rows: Sequence[Line]) -> None:
-    columns = ("operation", "position", "target", "id", "before", "after", "because")
-    lines = ((session.namespace, *(row[c] for c in columns)) for row in rows)
-    run_many(session.connection, "insert_journal", lines)
+    known = {row["operation"] for row in rows}
+    numbers = {row[1]: row[0] for row in session.rows("operations_named", operations=list(known))}
+    if missing := known - numbers.keys():
+        raise InvalidInput(
+            f"The journal has lines of the operation {min(missing)}, which is not there.",
+            remedy="Export again from a store that a check calls sound.",
+        )
+    insert_lines(session, ((numbers[row["operation"]], row) for row in rows))
 
 
 _WRITERS: Final[dict[str, Callable[[SqliteSession, Sequence[Line]], None]]] = {

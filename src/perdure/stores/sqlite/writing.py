@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -17,6 +17,7 @@ from perdure.stores.plans import PlanWriter, applied_before, journal_lines, memo
 from perdure.stores.rows import MEMORY_COLUMNS, SEARCHED, column_value, content_digest, lease_lost, plain, present
 from perdure.stores.sqlite.index import SEGMENT, pack
 from perdure.stores.sqlite.lexical import place_of
+from perdure.stores.sqlite.lines import packed_id, packed_line
 from perdure.stores.sqlite.session import SqliteSession, run_many
 from perdure.stores.statements import registry, with_columns
 
@@ -50,11 +51,27 @@ def write_rows(session: SqliteSession, plan: Plan) -> PlanWriter:
 
 def _write_journal(session: SqliteSession, plan: Plan, vectors: Mapping[tuple[Target, str], bytes]) -> None:
     lines = journal_lines(plan, vectors)
+    number = int(session.value("next_number"))
     try:
-        session.run("insert_operation", number=None, **operation_row(plan, lines))  # SQLite counts
+        session.run("insert_operation", number=number, **operation_row(plan, lines))
     except apsw.ConstraintError as error:
         raise applied_before(plan) from error
-    run_many(session.connection, "insert_journal", ((session.namespace, *line.values()) for line in lines))
+    insert_lines(session, ((number, line) for line in lines))
+
+
+def insert_lines(session: SqliteSession, lines: Iterable[tuple[int, Row]]) -> None:
+    """Append lines, each with the number of its operation, to the journal."""
+    run_many(
+        session.connection,
+        "insert_journal",
+        (
+            (
+                *(session.namespace, number, line["position"], line["target"], packed_id(line["id"])),
+                packed_line(line["operation"], line["before"], line["after"], line["because"]),
+            )
+            for number, line in lines
+        ),
+    )
 
 
 def append_accesses(session: SqliteSession, plan: Plan, log_entries: int) -> None:
@@ -101,7 +118,7 @@ class _Writer(PlanWriter):
                 with_columns("sqlite", "insert_memory", MEMORY_COLUMNS, ()),
                 (_memory_values(self.namespace, row, c.id, a) for row, c, a in numbered),
             )
-            self._many("insert_key", ((self.namespace, a["key"], c.id) for _, c, a in numbered if a.get("key")))
+            self._many("insert_key", ((self.namespace, a["key"], row) for row, _, a in numbered if a.get("key")))
         except apsw.ConstraintError as error:
             raise stored_meanwhile("memory or idempotency key", [c.id for c in changes]) from error
         self._many("insert_content", (_content_values(self.namespace, row, c.id, a) for row, c, a in numbered))

@@ -158,21 +158,20 @@ UPDATE namespace SET recalls = recalls - :many WHERE namespace = :namespace;
 
 -- name: insert_key
 -- kind: routed
-INSERT INTO idempotency (namespace, key, id) VALUES (?, ?, ?);
+INSERT INTO idempotency (namespace, key, row) VALUES (?, ?, ?);
 
 -- name: delete_key
 -- kind: routed
-DELETE FROM idempotency WHERE namespace = :namespace AND key = :key AND id = :id;
+DELETE FROM idempotency WHERE namespace = :namespace AND key = :key AND row = :row;
 
 -- name: keys_of
 -- kind: routed
-SELECT id, min(key) FROM idempotency
-WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids)) GROUP BY id;
+SELECT m.id, min(k.key) FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
+  CROSS JOIN idempotency AS k ON k.namespace = m.namespace AND k.row = m.row GROUP BY m.id;
 
 -- name: insert_journal
 -- kind: routed
-INSERT INTO journal (namespace, operation, position, target, id, before, after, because)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO journal (namespace, operation, position, target, id, data) VALUES (?, ?, ?, ?, ?, ?);
 
 -- name: records
 -- kind: routed
@@ -197,6 +196,15 @@ FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND
   CROSS JOIN vector AS v ON v.namespace = m.namespace AND v.row = m.row
     AND v.space = (SELECT number FROM space WHERE active);
 
+-- name: locate
+-- kind: fan-out
+SELECT namespace FROM memory WHERE short_id = substr(:id, -8) AND id = :id ORDER BY namespace;
+
+-- name: find_ids
+-- kind: fan-out
+SELECT m.id FROM namespace AS n CROSS JOIN memory AS m ON m.namespace = n.namespace AND m.id >= :lowest AND m.id < :beyond
+ORDER BY m.id LIMIT :limit;
+
 -- Without the name of the index it reads the whole namespace.
 -- name: find_short_ids_of
 -- kind: routed
@@ -218,7 +226,8 @@ ORDER BY c.row;
 
 -- name: find_keys
 -- kind: routed
-SELECT key, id FROM idempotency WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+SELECT k.key, m.id FROM idempotency AS k CROSS JOIN memory AS m NOT INDEXED ON m.namespace = k.namespace AND m.row = k.row
+WHERE k.namespace = :namespace AND k.key IN (SELECT value FROM json_each(:keys));
 
 -- name: operations
 -- kind: fan-out
@@ -421,24 +430,27 @@ WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AN
 
 -- name: lines_about
 -- kind: routed
-SELECT j.id, j.target, j.before, j.after, j.operation FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
-WHERE j.namespace = :namespace AND j.id IN (SELECT value FROM json_each(:ids)) ORDER BY o.number, j.position;
+SELECT plain_id(j.id), j.target, CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text), o.id
+FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
+WHERE j.namespace = :namespace AND j.id IN (SELECT packed_id(value) FROM json_each(:ids)) ORDER BY j.operation, j.position;
 
 -- name: lines_of_operations
 -- kind: routed
-SELECT operation, target, id, before, after, because FROM journal
-WHERE namespace = :namespace AND operation IN (SELECT value FROM json_each(:operations)) ORDER BY operation, position;
+SELECT o.id, j.target, plain_id(j.id), CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text), CAST(line_part(j.data, 2, o.id) AS text)
+FROM operation AS o CROSS JOIN journal AS j ON j.namespace = o.namespace AND j.operation = o.number
+WHERE o.namespace = :namespace AND o.id IN (SELECT value FROM json_each(:operations)) ORDER BY o.id, j.position;
 
 -- name: story_of
 -- kind: routed
-SELECT j.id, j.operation, j.position, j.before, j.after
-FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
-WHERE j.namespace = :namespace AND j.target = 'memory' AND j.id IN (SELECT value FROM json_each(:ids))
-ORDER BY o.number, j.position;
+SELECT plain_id(j.id), o.id, j.position, CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text)
+FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
+WHERE j.namespace = :namespace AND j.target = 'memory' AND j.id IN (SELECT packed_id(value) FROM json_each(:ids))
+ORDER BY j.operation, j.position;
 
 -- name: operations_about
 -- kind: routed
-SELECT DISTINCT operation FROM journal WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+SELECT DISTINCT o.id FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
+WHERE j.namespace = :namespace AND j.id IN (SELECT packed_id(value) FROM json_each(:ids));
 
 -- name: operations_named
 -- kind: routed
@@ -556,7 +568,7 @@ WHERE namespace = :namespace AND shelf = :shelf AND name IN (SELECT value FROM j
 -- kind: routed
 SELECT m.row, m.id, m.op, m.session, m.turn, m.speaker, {state},
   c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed,
-  (SELECT json_group_array(k.key) FROM idempotency AS k WHERE k.namespace = m.namespace AND k.id = m.id)
+  (SELECT json_group_array(k.key) FROM idempotency AS k WHERE k.namespace = m.namespace AND k.row = m.row)
 FROM memory AS m NOT INDEXED
   CROSS JOIN content AS c NOT INDEXED ON c.namespace = m.namespace AND c.row = m.row
 WHERE m.namespace = :namespace AND m.row > :row_after ORDER BY m.row LIMIT :limit;
@@ -575,8 +587,8 @@ WHERE namespace = :namespace AND number > :number_after ORDER BY number LIMIT :l
 
 -- name: move_journal
 -- kind: routed
-SELECT o.number, j.position, j.operation, j.position, j.target, j.id, j.before, j.after, j.because
-FROM operation AS o NOT INDEXED CROSS JOIN journal AS j ON j.namespace = o.namespace AND j.operation = o.id
+SELECT o.number, j.position, o.id, j.position, j.target, plain_id(j.id), CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text), CAST(line_part(j.data, 2, o.id) AS text)
+FROM operation AS o NOT INDEXED CROSS JOIN journal AS j ON j.namespace = o.namespace AND j.operation = o.number
 WHERE o.namespace = :namespace AND o.number >= :number_after AND (o.number > :number_after OR j.position > :position_after)
 ORDER BY o.number, j.position LIMIT :limit;
 
@@ -591,3 +603,89 @@ SELECT count(*) FROM operation WHERE number = :number;
 -- name: size_of_vector
 -- kind: routed
 SELECT count(*) FROM vector WHERE namespace = :namespace;
+
+-- --- lines of the journal: stores/sqlite/lines.py has the functions
+
+-- name: journal_of_operation
+-- kind: routed
+SELECT j.target, plain_id(j.id), CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text), CAST(line_part(j.data, 2, o.id) AS text)
+FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
+WHERE j.namespace = :namespace AND o.id = :operation ORDER BY j.position;
+
+-- name: journal_of_memory
+-- kind: routed
+SELECT o.id, o.operation, j.namespace, o.at_ms, j.target, plain_id(j.id), CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text), CAST(line_part(j.data, 2, o.id) AS text), o.policy
+FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
+WHERE j.namespace = :namespace AND j.id = packed_id(:id) ORDER BY j.operation, j.position;
+
+-- name: journalled_ids
+-- kind: routed
+SELECT id FROM (SELECT id FROM memory WHERE namespace = :namespace AND id > :after ORDER BY id LIMIT :limit)
+UNION
+SELECT id FROM (SELECT DISTINCT id FROM journal WHERE namespace = :namespace AND id > :after AND id < x'' ORDER BY id LIMIT :limit)
+UNION
+SELECT plain_id(id) FROM (SELECT DISTINCT id FROM journal WHERE namespace = :namespace AND id >= packed_after(:after) ORDER BY id LIMIT :limit)
+ORDER BY 1 LIMIT :limit;
+
+-- name: bytes_of_journal
+-- kind: routed
+SELECT coalesce(sum(length(id) + length(target) + length(data)), 0) FROM journal WHERE namespace = :namespace;
+
+-- name: lines_without_operation
+-- kind: fan-out
+SELECT count(*) FROM journal AS j WHERE NOT EXISTS (
+  SELECT 1 FROM operation AS o WHERE o.namespace = j.namespace AND o.number = j.operation);
+
+-- name: short_journals
+-- kind: fan-out
+SELECT count(*) FROM operation AS o WHERE o.changes <> (
+  SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.number);
+
+-- name: blank_journal
+-- kind: routed
+UPDATE journal SET data = packed_line('', NULL, NULL, :because)
+WHERE namespace = :namespace AND id = packed_id(:id) AND operation IS NOT (SELECT o.number FROM operation AS o WHERE o.namespace = :namespace AND o.id = :operation);
+
+-- name: journal_page
+-- kind: routed
+SELECT o.id, j.position, CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text), CAST(line_part(j.data, 2, o.id) AS text)
+FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
+WHERE j.namespace = :namespace AND (j.operation, j.position) > (
+  coalesce((SELECT number FROM operation WHERE namespace = :namespace AND id = :operation), -9223372036854775808), :position)
+ORDER BY j.operation, j.position LIMIT :limit;
+
+-- name: redact_journal
+-- kind: routed
+UPDATE journal SET data = packed_line(:operation, :before, :after, :because)
+WHERE namespace = :namespace AND position = :position
+  AND operation = (SELECT o.number FROM operation AS o WHERE o.namespace = :namespace AND o.id = :operation);
+
+-- name: next_number
+-- kind: fan-out
+SELECT 1 + max(coalesce((SELECT max(o.number) FROM operation AS o), 0),
+  coalesce((SELECT max(j.operation) FROM journal AS j WHERE j.namespace = :namespace), 0));
+
+-- name: rows_with_text
+-- kind: fan-out
+SELECT 'memory', namespace, id FROM content WHERE text LIKE :pattern ESCAPE '!' OR shown LIKE :pattern ESCAPE '!'
+UNION
+SELECT 'journal line of operation', j.namespace, o.id FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
+WHERE CAST(line_part(j.data, 0, o.id) AS text) LIKE :pattern ESCAPE '!' OR CAST(line_part(j.data, 1, o.id) AS text) LIKE :pattern ESCAPE '!'
+  OR CAST(line_part(j.data, 2, o.id) AS text) LIKE :pattern ESCAPE '!'
+UNION
+SELECT 'document of', namespace, id FROM document WHERE data LIKE :pattern ESCAPE '!'
+UNION
+SELECT 'recall', namespace, id FROM recall_log WHERE query LIKE :pattern ESCAPE '!'
+UNION
+SELECT 'note of operation', namespace, id FROM operation WHERE note LIKE :pattern ESCAPE '!'
+ORDER BY 1, 2, 3 LIMIT 20;
+
+-- name: keys_without_memory
+-- kind: fan-out
+SELECT count(*) FROM idempotency AS i WHERE NOT EXISTS (
+  SELECT 1 FROM memory AS m WHERE m.namespace = i.namespace AND m.row = i.row);
+
+-- name: clear_orphan_keys
+-- kind: routed
+DELETE FROM idempotency WHERE namespace = :namespace
+  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = idempotency.row);

@@ -1,0 +1,162 @@
+"""Lines of the journal as a file keeps them: small, and given back to the letter.
+
+What a line changed and why are one value. Where no words of a memory stand in it, that is packed: ids and long
+numbers as bytes, then raw deflate with a dictionary of what most lines say. Lines with words stay as they are,
+because what is erased is looked for in the bytes of the file. An id that is a UUID takes 16 bytes.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from typing import Any, Final
+
+import apsw
+
+_PLAIN: Final = b"\x00"
+_PACKED: Final = b"\x01"  # the first dictionary; another one gets another number
+_BETWEEN: Final = b"\x1e"  # stands in no JSON; the reason, which may hold it, comes last
+_NOTHING: Final = b"\x1d"  # a side that is not there
+_OWN: Final = b"\x02"  # stands for the id of the line's own operation
+
+_DAMAGED: Final = b"{"
+
+_LEVEL: Final = 6
+_WINDOW: Final = -12  # raw deflate; 4 kB reach over the dictionary and make a copy of the compressor cheap
+_STATES: Final = 5
+
+_GENERATED: Final = re.compile(rb"stored as |counted |(hot|warm|cold|vault) to |to vault: ")
+"""Beginnings of the reasons that are made of numbers and of words of ours."""
+_WORDS: Final = re.compile(rb'"(text|shown|metadata|data)":["{\[]')
+"""Columns that hold a memory's words; digests of them are numbers."""
+
+_NUMBERS: Final = re.compile(
+    rb'([:."])([1-9][0-9]{7,18}(?![0-9a-f])|[0-9a-f]{24}(?![0-9a-f])|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
+)
+"""A number of 8 to 19 digits, half a digest, a UUID: each becomes a byte that says which it is, and its own bytes."""
+_BYTES: Final = re.compile(
+    rb"\x10(.{12})|\x11(.{16})|\x14(.{4})|\x15(.{5})|\x16(.{6})|\x17(.{7})|\x18(.{8})", re.DOTALL
+)
+_HALF_DIGEST, _UUID_BYTES, _NUMBER = b"\x10", b"\x11", 0x10  # a number's byte is that and how many bytes it takes
+_RESERVED: Final = re.compile(rb"[\x02\x10-\x18]")
+
+_DICTIONARY: Final = files("perdure.stores").joinpath("sql/sqlite/journal_1.dictionary").read_bytes()
+"""What lines often say, made of those of some lives. It is a part of the format."""
+_PACKER: Final = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW, _STATES, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY)
+_READER: Final = zlib.decompressobj(_WINDOW, _DICTIONARY)
+_MOST: Final = 1 << 26  # characters of a line that are unpacked: a damaged one must not take the memory
+
+_UUID_LENGTH, _HALF_LENGTH = 36, 24
+_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_FORM: Final = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh"
+_DIGITS: Final = "0123456789abcdef"
+
+
+def packed_line(
+    operation: str, before: str | bytes | None, after: str | bytes | None, because: str | bytes | None
+) -> bytes:
+    """Return what a line says as one value.
+
+    Args:
+        operation: The id of the operation that the line is of.
+        before: What was there, as JSON.
+        after: What is there, as JSON.
+        because: Why.
+    """
+    reason = _bytes(because)
+    line = _BETWEEN.join((_side(before), _side(after), reason))
+    words = _GENERATED.match(reason) is None or _WORDS.search(line) is not None
+    if words or not operation or _RESERVED.search(line) is not None:
+        return _PLAIN + line
+    packer = _PACKER.copy()
+    return _PACKED + packer.compress(_shortened(line.replace(operation.encode(), _OWN))) + packer.flush()
+
+
+def line_part(data: bytes, part: int, operation: str | None) -> bytes | None:
+    """Return what was there (0), what is there (1) or why (2), as UTF-8; of a damaged value what is no JSON."""
+    try:
+        line = data[1:]
+        if data[:1] == _PACKED:
+            line = _BYTES.sub(_as_text, _READER.copy().decompress(line, _MOST))
+        elif data[:1] != _PLAIN:
+            return _DAMAGED
+        found = line.split(_BETWEEN, 2)[part]
+    except (zlib.error, IndexError, TypeError, AttributeError):
+        return _DAMAGED
+    if found == _NOTHING:
+        return None
+    return found.replace(_OWN, (operation or "").encode()) if data[:1] == _PACKED else found
+
+
+def _shortened(line: bytes) -> bytes:
+    return _NUMBERS.sub(_as_bytes, line)
+
+
+def _as_bytes(found: re.Match[bytes]) -> bytes:
+    before, text = found.groups()
+    if len(text) == _UUID_LENGTH:
+        return bytes(before + _UUID_BYTES + bytes.fromhex(text.replace(b"-", b"").decode()))
+    if len(text) == _HALF_LENGTH:
+        return bytes(before + _HALF_DIGEST + bytes.fromhex(text.decode()))
+    number = int(text)
+    size = (number.bit_length() + 7) // 8
+    return bytes(before + bytes((_NUMBER + size,)) + number.to_bytes(size, "big"))
+
+
+def _as_text(found: re.Match[bytes]) -> bytes:
+    mark, data = found[0][:1], found[0][1:]
+    if mark == _UUID_BYTES:
+        return plain_id(data).encode()
+    return data.hex().encode() if mark == _HALF_DIGEST else str(int.from_bytes(data, "big")).encode()
+
+
+def _side(value: str | bytes | None) -> bytes:
+    return _NOTHING if value is None else _bytes(value).replace(_BETWEEN, b" ")
+
+
+def _bytes(value: str | bytes | None) -> bytes:
+    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else (value or b"")
+
+
+def packed_id(identity: str | None) -> bytes | str | None:
+    """Return a UUID as 16 bytes; any other id stays as it is."""
+    if not isinstance(identity, str) or _UUID.fullmatch(identity) is None:
+        return identity
+    return bytes.fromhex(identity.replace("-", ""))
+
+
+def plain_id(identity: bytes | str) -> str:
+    """Return an id as text again."""
+    if isinstance(identity, str):
+        return identity
+    digits = identity.hex()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def packed_after(identity: str) -> bytes:
+    """Return the least bytes that a UUID may have whose text comes after an id."""
+    digits = ""
+    for wanted, given in zip(_FORM, identity, strict=False):
+        if given != wanted and (wanted == "-" or given not in _DIGITS):
+            later = [digit for digit in ("-" if wanted == "-" else _DIGITS) if digit > given]
+            if not later:  # no UUID that begins with these digits
+                return bytes.fromhex(digits.ljust(32, "f")) + b"\x00"
+            return bytes.fromhex((digits + later[0].strip("-")).ljust(32, "0"))
+        digits += given.strip("-")
+    whole = bytes.fromhex(digits.ljust(32, "0"))
+    return whole if len(identity) < len(_FORM) else whole + b"\x00"
+
+
+def add_functions(connection: apsw.Connection) -> None:
+    """Make a connection's statements and migrations able to read and write lines."""
+    functions: Mapping[str, tuple[Callable[..., Any], int]] = {
+        "packed_line": (packed_line, 4),
+        "line_part": (line_part, 3),
+        "packed_id": (packed_id, 1),
+        "plain_id": (plain_id, 1),
+        "packed_after": (packed_after, 1),
+    }
+    for name, (function, count) in functions.items():
+        connection.create_scalar_function(name, function, count, deterministic=True)
