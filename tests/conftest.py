@@ -189,8 +189,8 @@ def tables(path):
 
 PLAIN_JOURNAL = """CREATE TEMP TABLE journal AS
   SELECT j.namespace, o.id AS operation, j.position, j.target, plain_id(j.id) AS id,
-    CAST(line_part(j.data, 0, o.id) AS text) AS before, CAST(line_part(j.data, 1, o.id) AS text) AS after,
-    CAST(line_part(j.data, 2, o.id) AS text) AS because
+    line_part(j.data, 0, o.id) AS before, line_part(j.data, 1, o.id) AS after,
+    line_part(j.data, 2, o.id) AS because
   FROM main.journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation;"""
 PACKED_JOURNAL = """DELETE FROM main.journal;
 INSERT INTO main.journal (namespace, operation, position, target, id, data)

@@ -37,8 +37,8 @@ WHOLE_BIRTHS_OF_SERVER = f"""UPDATE journal SET after = CAST(
 
 KEPT = {
     "journal": """SELECT j.namespace, o.id, j.position, j.target, plain_id(j.id),
-      CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text),
-      CAST(line_part(j.data, 2, o.id) AS text)
+      line_part(j.data, 0, o.id), line_part(j.data, 1, o.id),
+      line_part(j.data, 2, o.id)
     FROM new.journal AS j JOIN new.operation AS o ON o.namespace = j.namespace AND o.number = j.operation""",
     "idempotency": "SELECT k.namespace, k.key, m.id FROM new.idempotency AS k JOIN new.memory AS m USING (row)",
 }

@@ -21,7 +21,7 @@ _BETWEEN: Final = b"\x1e"  # stands in no JSON; the reason, which may hold it, c
 _NOTHING: Final = b"\x1d"  # a side that is not there
 _OWN: Final = b"\x02"  # stands for the id of the line's own operation
 
-_DAMAGED: Final = b"{"
+_DAMAGED: Final = "{"
 
 _LEVEL: Final = 6
 _WINDOW: Final = -12  # raw deflate; 4 kB reach over the dictionary and make a copy of the compressor cheap
@@ -74,8 +74,8 @@ def packed_line(
     return _PACKED + packer.compress(_shortened(line.replace(operation.encode(), _OWN))) + packer.flush()
 
 
-def line_part(data: bytes, part: int, operation: str | None) -> bytes | None:
-    """Return what was there (0), what is there (1) or why (2), as UTF-8; of a damaged value what is no JSON."""
+def line_part(data: bytes, part: int, operation: str | None) -> str | None:
+    """Return what was there (0), what is there (1) or why (2); of a damaged value what is no JSON."""
     try:
         line = data[1:]
         if data[:1] == _PACKED:
@@ -83,11 +83,11 @@ def line_part(data: bytes, part: int, operation: str | None) -> bytes | None:
         elif data[:1] != _PLAIN:
             return _DAMAGED
         found = line.split(_BETWEEN, 2)[part]
-    except (zlib.error, IndexError, TypeError, AttributeError):
+        if found == _NOTHING:
+            return None
+        return (found.replace(_OWN, (operation or "").encode()) if data[:1] == _PACKED else found).decode()
+    except (zlib.error, IndexError, TypeError, ValueError, AttributeError):
         return _DAMAGED
-    if found == _NOTHING:
-        return None
-    return found.replace(_OWN, (operation or "").encode()) if data[:1] == _PACKED else found
 
 
 def _shortened(line: bytes) -> bytes:

@@ -430,19 +430,19 @@ WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AN
 
 -- name: lines_about
 -- kind: routed
-SELECT plain_id(j.id), j.target, CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text), o.id
+SELECT plain_id(j.id), j.target, line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), o.id
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND j.id IN (SELECT packed_id(value) FROM json_each(:ids)) ORDER BY j.operation, j.position;
 
 -- name: lines_of_operations
 -- kind: routed
-SELECT o.id, j.target, plain_id(j.id), CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text), CAST(line_part(j.data, 2, o.id) AS text)
+SELECT o.id, j.target, plain_id(j.id), line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id)
 FROM operation AS o CROSS JOIN journal AS j ON j.namespace = o.namespace AND j.operation = o.number
 WHERE o.namespace = :namespace AND o.id IN (SELECT value FROM json_each(:operations)) ORDER BY o.id, j.position;
 
 -- name: story_of
 -- kind: routed
-SELECT plain_id(j.id), o.id, j.position, CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text)
+SELECT plain_id(j.id), o.id, j.position, line_part(j.data, 0, o.id), line_part(j.data, 1, o.id)
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND j.target = 'memory' AND j.id IN (SELECT packed_id(value) FROM json_each(:ids))
 ORDER BY j.operation, j.position;
@@ -587,7 +587,7 @@ WHERE namespace = :namespace AND number > :number_after ORDER BY number LIMIT :l
 
 -- name: move_journal
 -- kind: routed
-SELECT o.number, j.position, o.id, j.position, j.target, plain_id(j.id), CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text), CAST(line_part(j.data, 2, o.id) AS text)
+SELECT o.number, j.position, o.id, j.position, j.target, plain_id(j.id), line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id)
 FROM operation AS o NOT INDEXED CROSS JOIN journal AS j ON j.namespace = o.namespace AND j.operation = o.number
 WHERE o.namespace = :namespace AND o.number >= :number_after AND (o.number > :number_after OR j.position > :position_after)
 ORDER BY o.number, j.position LIMIT :limit;
@@ -608,13 +608,13 @@ SELECT count(*) FROM vector WHERE namespace = :namespace;
 
 -- name: journal_of_operation
 -- kind: routed
-SELECT j.target, plain_id(j.id), CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text), CAST(line_part(j.data, 2, o.id) AS text)
+SELECT j.target, plain_id(j.id), line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id)
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND o.id = :operation ORDER BY j.position;
 
 -- name: journal_of_memory
 -- kind: routed
-SELECT o.id, o.operation, j.namespace, o.at_ms, j.target, plain_id(j.id), CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text), CAST(line_part(j.data, 2, o.id) AS text), o.policy
+SELECT o.id, o.operation, j.namespace, o.at_ms, j.target, plain_id(j.id), line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id), o.policy
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND j.id = packed_id(:id) ORDER BY j.operation, j.position;
 
@@ -648,7 +648,7 @@ WHERE namespace = :namespace AND id = packed_id(:id) AND operation IS NOT (SELEC
 
 -- name: journal_page
 -- kind: routed
-SELECT o.id, j.position, CAST(line_part(j.data, 0, o.id) AS text), CAST(line_part(j.data, 1, o.id) AS text), CAST(line_part(j.data, 2, o.id) AS text)
+SELECT o.id, j.position, line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id)
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND (j.operation, j.position) > (
   coalesce((SELECT number FROM operation WHERE namespace = :namespace AND id = :operation), -9223372036854775808), :position)
@@ -670,8 +670,8 @@ SELECT 1 + max(coalesce((SELECT max(o.number) FROM operation AS o), 0),
 SELECT 'memory', namespace, id FROM content WHERE text LIKE :pattern ESCAPE '!' OR shown LIKE :pattern ESCAPE '!'
 UNION
 SELECT 'journal line of operation', j.namespace, o.id FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
-WHERE CAST(line_part(j.data, 0, o.id) AS text) LIKE :pattern ESCAPE '!' OR CAST(line_part(j.data, 1, o.id) AS text) LIKE :pattern ESCAPE '!'
-  OR CAST(line_part(j.data, 2, o.id) AS text) LIKE :pattern ESCAPE '!'
+WHERE line_part(j.data, 0, o.id) LIKE :pattern ESCAPE '!' OR line_part(j.data, 1, o.id) LIKE :pattern ESCAPE '!'
+  OR line_part(j.data, 2, o.id) LIKE :pattern ESCAPE '!'
 UNION
 SELECT 'document of', namespace, id FROM document WHERE data LIKE :pattern ESCAPE '!'
 UNION

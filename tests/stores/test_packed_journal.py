@@ -1,0 +1,127 @@
+"""A file of schema 7, written by the version that had it, says the same with its journal packed."""
+
+from __future__ import annotations
+
+import json
+import signal
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+import apsw
+import pytest
+
+from conftest import Clock, on_a_file, opened, python
+from perdure.stores.packing import zstd
+
+POLICY = {"preset": "facts", "embedder": {"model": "none"}}
+OLDER = Path(__file__).parent / "older"
+TOLD = json.loads(zstd.decompress((OLDER / "schema_7.json.zst").read_bytes()))
+"""What the version that wrote the file said of it."""
+
+
+@pytest.fixture
+def old(tmp_path):
+    path = tmp_path / "old.db"
+    path.write_bytes(zstd.decompress((OLDER / "schema_7.db.zst").read_bytes()))
+    return path
+
+
+@pytest.fixture
+def clock():
+    return Clock(datetime.fromisoformat(TOLD["clock"]))
+
+
+def plain(values):
+    return json.loads(json.dumps([v.to_dict() for v in values], default=str))
+
+
+def test_it_says_the_same_as_before(old, clock):
+    with opened(old, POLICY, clock) as memory:
+        assert {i: plain(memory.history(i)) for i in TOLD["history"]} == TOLD["history"]
+        assert plain([memory.get(m["id"]) for m in TOLD["memories"]]) == TOLD["memories"]
+        assert plain(memory.history(limit=1000)) == TOLD["operations"]
+        assert sorted(f.value for f in memory.facts()) == TOLD["facts"]
+        assert [h.memory.id for h in memory.recall("harbour port", touch=False).hits] == TOLD["recall"]
+        assert memory.check(full=True) == []
+
+
+def test_it_gets_smaller_and_goes_on(old, clock):
+    before = old.stat().st_size
+    with opened(old, POLICY, clock) as memory:
+        memory.compact(dry_run=False)
+        kept = memory.remember("the same key again", idempotency_key="k-1")
+        assert kept.memory.content == "Harbour server: port 8080, Tuesday deploys"
+        late = memory.remember("a thought of today")
+        memory.undo(late.operation)
+        memory.erase([TOLD["memories"][1]["id"]], reason="asked to", dry_run=False)
+        assert memory.check(full=True) == []
+    assert old.stat().st_size < before
+
+
+@pytest.mark.parametrize("lines", [1, 17])
+def test_a_migration_that_is_killed_changes_nothing(old, clock, lines):
+    done = python(
+        """
+import os, sys
+from perdure.stores.sqlite import lines
+import perdure
+real, left = lines.packed_line, [int(sys.argv[2])]
+def killing(*line):
+    left[0] -= 1
+    if not left[0]:
+        os.kill(os.getpid(), 9)
+    return real(*line)
+lines.packed_line = killing
+perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}}).list()
+""",
+        old,
+        lines,
+    )
+    done.communicate(timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    with closing(apsw.Connection(str(old))) as connection:
+        assert connection.pragma("user_version") == 7
+    with opened(old, POLICY, clock) as memory:
+        assert plain(memory.history(limit=1000)) == TOLD["operations"]
+        assert memory.check(full=True) == []
+
+
+def test_lines_without_an_operation_are_still_named(old, clock):
+    with closing(apsw.Connection(str(old))) as connection:
+        connection.execute("DELETE FROM operation WHERE operation = 'update'")
+        connection.execute("UPDATE journal SET after = x'7bff' WHERE operation = (SELECT min(operation) FROM journal)")
+    with opened(old, POLICY, clock) as memory:
+        faults = memory.check(full=True)
+        assert any("journal lines without an operation" in fault for fault in faults)
+        assert any("not as it was written" in fault for fault in faults)
+        memory.remember("another one")
+
+
+@on_a_file
+def test_what_is_lost_is_found_among_many_and_beside_ids_that_are_none(path, clock):
+    with opened(path, POLICY, clock) as memory:
+        kept = memory.remember_many([f"note {i} about zebras" for i in range(450)])
+        for name in ("A", "s0", "0189", "ffffffff-x", "über"):
+            memory.ingest([{"role": "user", "content": f"a word of {name}, and of zebras"}], session=name)
+        assert memory.check(full=True) == []
+    lost = {kept[i].id for i in (0, 199, 200, 201, 333, 449)}
+    with closing(apsw.Connection(str(path))) as connection:
+        for identity in lost:
+            connection.execute("DELETE FROM memory WHERE id = ?", (identity,))
+    with opened(path, POLICY, clock) as memory:
+        faults = memory.check(full=True)
+        assert lost == {i for i in lost if any(i in f and "it is missing" in f for f in faults)}
+
+
+def test_a_damaged_line_is_named_and_nothing_breaks(old, clock):
+    with opened(old, POLICY, clock) as memory:
+        memory.list()
+    with closing(apsw.Connection(str(old))) as connection:
+        connection.execute(
+            "UPDATE journal SET data = CAST(substr(data, 1, length(data) / 2) AS BLOB) WHERE position = 0"
+        )
+    with opened(old, POLICY, clock) as memory:
+        assert any("not as it was written" in fault for fault in memory.check(full=True))
+        assert memory.repair().left
+        assert memory.recall("harbour").hits
