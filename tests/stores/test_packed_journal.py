@@ -54,7 +54,9 @@ def test_it_gets_smaller_and_goes_on(old, clock):
         assert kept.memory.content == "Harbour server: port 8080, Tuesday deploys"
         late = memory.remember("a thought of today")
         memory.undo(late.operation)
-        memory.erase([TOLD["memories"][1]["id"]], reason="asked to", dry_run=False)
+        gone = TOLD["memories"][1]["id"]
+        word = memory.erase([gone], reason="asked to").confirm
+        memory.erase([gone], reason="asked to", dry_run=False, confirm=word)
         assert memory.check(full=True) == []
     assert old.stat().st_size < before
 
