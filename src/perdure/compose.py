@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perdure.compose_knowledge import extension_of
-from perdure.compose_models import EmbedderWarning, Warner, chat_model, chosen_embedder, chosen_reranker
+from perdure.compose_models import EmbedderWarning, Warner, alert_webhook, chat_model, chosen_embedder, chosen_reranker
 from perdure.compose_policy import UntrustedPolicyWarning, folder_policy, load_policy, policy_file, toml_of
 from perdure.compose_store import (
     address_of,
@@ -89,10 +89,10 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         summary=digest_file(chosen.digest.file) if chosen.digest.file else None,
         model=chat_model(chosen.model),
         reranker=chosen_reranker(chosen.reranker),
+        tell_alerts=alert_webhook(chosen.alerts, _clock(clock)),
         open_copy=copy_of,
         secret=partial(secrets.token_urlsafe, 32),
-        # last: what else fails leaves nothing open
-        store=with_quotas(_finished(store_of(url, chosen, warn, create=create)), chosen.limits),
+        store=_store(url, chosen, warn, create=create),  # last: what else fails leaves nothing open
     )
     return Memory(context)
 
@@ -107,6 +107,10 @@ def digest_file(path: str | os.PathLike[str]) -> DigestFile:
     from perdure.stores.digest_file import DigestFile  # noqa: PLC0415  # only where it is used
 
     return DigestFile(Path(path))
+
+
+def _store(url: str | os.PathLike[str], policy: Policy, warn: Warner, *, create: bool) -> Store:
+    return with_quotas(_finished(store_of(url, policy, warn, create=create)), policy.limits)
 
 
 def _finished(store: Store) -> Store:

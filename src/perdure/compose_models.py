@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from perdure.operations.ports import Embedder, Reranker
 from perdure.records.errors import InvalidInput, PerdureWarning
+from perdure.records.instant import Instant
 from perdure.records.policy import Policy, RerankerPolicy
-from perdure.records.policy_lifecycle import ModelPolicy
+from perdure.records.policy_lifecycle import AlertPolicy, ModelPolicy
 from perdure.records.report import ModelUse
 
 if TYPE_CHECKING:
@@ -72,6 +73,15 @@ def chosen_reranker(policy: RerankerPolicy) -> Reranker | None:
 
     key, timeout = policy.key_variable or None, policy.timeout_seconds
     return EndpointReranker(policy.base_url, policy.name, key_variable=key, timeout=timeout)
+
+
+def alert_webhook(policy: AlertPolicy, clock: Callable[[], Instant]) -> Callable[[Mapping[str, Any]], None] | None:
+    """Return what tells the receiver that a policy names of alerts, or None if it names none."""
+    if not policy.webhook:
+        return None
+    from perdure.models.webhook import Webhook  # noqa: PLC0415  # only where it is used
+
+    return Webhook(policy.webhook, policy.webhook_secret_variable, policy.webhook_seconds, clock).send
 
 
 def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: Policy) -> Embedder | None:

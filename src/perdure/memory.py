@@ -25,16 +25,18 @@ from perdure.verbs.tokens import TokenVerbs
 if TYPE_CHECKING:
     from typing import Literal
 
-    from perdure.operations import confined_store, hooks, identify, monitoring, tokens, transfer
+    from perdure.operations import confined_store, hooks, identify, monitoring, tokens, transfer, watched_models
     from perdure.operations.ports import Context
     from perdure.operations.store_protocol import Store
+    from perdure.operations.watched_models import Watch
     from perdure.records.access import Grant
     from perdure.records.policy import Policy
     from perdure.records.readiness import Readiness
     from perdure.records.transfer import Line
 else:
-    confined_store, hooks, identify, monitoring, tokens, transfer = lazy_modules(
-        "perdure.operations", "confined_store", "hooks", "identify", "monitoring", "tokens", "transfer"
+    confined_store, hooks, identify, monitoring, tokens, transfer, watched_models = lazy_modules(
+        "perdure.operations",
+        *("confined_store", "hooks", "identify", "monitoring", "tokens", "transfer", "watched_models"),
     )
 
 
@@ -113,6 +115,21 @@ class Memory(
     def has_tokens(self) -> bool:
         """Whether a token was ever made for the store's service."""
         return self._context.store.tokens.any()
+
+    def watch(self, watch: Watch) -> None:
+        """Have all calls of the embedder and of the language model watched; whoever watched before does so no more."""
+        context = self._context
+        if context.embedder is not None:
+            context.embedder = watched_models.WatchedEmbedder(
+                getattr(context.embedder, "inner", context.embedder), watch
+            )
+        if context.model is not None:
+            context.model = watched_models.WatchedModel(getattr(context.model, "inner", context.model), watch)
+
+    @property
+    def leases_held(self) -> int:
+        """How many namespaces a worker keeps now."""
+        return len(self._context.store.leases(self._context.clock()))
 
     def export(self, namespace: str | None = None) -> Iterator[Line]:
         """Yield everything of a namespace, or of all that the caller reaches, as ``perdure export`` writes it.

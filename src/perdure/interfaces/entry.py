@@ -26,6 +26,7 @@ SERVICE_OPTIONS: Final = frozenset(
         "--waiting",
         "--timeout",
         "--rate",
+        "--traces",
     )
 )
 """The same for the service."""

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import time
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
@@ -92,6 +93,7 @@ class Posting:
         if key:
             headers["Authorization"] = f"Bearer {key}"
         body = json.dumps(content).encode("ascii")
+        headers |= self.signature(body)
         request = Request(self.url, data=body, headers=headers, method="POST")  # noqa: S310  # http or https: checked
         pause = self._pause
         for _ in range(_RETRIES):
@@ -104,6 +106,10 @@ class Posting:
             return self._exchange(request, key)
         except _PassingError as passing:
             raise passing.told from passing.__cause__
+
+    def signature(self, body: bytes) -> Mapping[str, str]:  # noqa: ARG002  # of those that sign
+        """Return further headers for a body; none here."""
+        return {}
 
     def wrong(self, what: str) -> PerdureError:
         """Return the error for a reply that is not what was asked for; ``what`` follows "The reply of URL"."""

@@ -230,6 +230,9 @@ class ConfinedStore(_Confined):
     def due_namespaces(self, now: Instant, policy: str) -> list[tuple[str, str]]:
         return [pair for pair in self._inner.due_namespaces(now, policy) if self._grant.covers(pair[0])]
 
+    def leases(self, now: Instant) -> list[Lease]:
+        return [lease for lease in self._inner.leases(now) if self._grant.covers(lease.namespace)]
+
     def held_namespaces(self, now: Instant) -> list[str]:
         return [name for name in self._inner.held_namespaces(now) if self._grant.covers(name)]
 

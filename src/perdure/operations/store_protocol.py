@@ -138,6 +138,10 @@ class Store(Protocol):
     def take_lease(self, namespace: str, owner: str, now: Instant, ttl: int) -> Lease | None:
         """Take a namespace for ``ttl`` ms if it is free, expired or the owner's; None if another holds it."""
 
+    def leases(self, now: Instant) -> list[Lease]:
+        """Return the leases of all namespaces that hold at an instant."""
+        ...
+
     def release_lease(self, lease: Lease) -> None:
         """Give a namespace back; no effect if another has taken it."""
 

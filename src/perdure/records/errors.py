@@ -232,6 +232,12 @@ class ModelError(PerdureError):
     fault: ClassVar[Fault] = "machine"
 
 
+class WebhookError(PerdureError):
+    """The receiver of alerts could not be told; it is tried again."""
+
+    fault: ClassVar[Fault] = "machine"
+
+
 class UnusableReply(ModelError):  # noqa: N818  # reads as the statement it makes
     """A language model was reached, but its reply to this text is not what was asked for."""
 

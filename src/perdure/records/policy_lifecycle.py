@@ -267,6 +267,13 @@ class AlertPolicy:
     )
     questions: int = store_key(20, "Info: so many questions wait for a person.", 0, 100_000)
     vault_candidates: int = store_key(1, "Info: so many memories are nearly worth the vault.", 0, 1000)
+    log: bool = store_key(default=False, text="Write alerts that came or went to the log, at each sweep.")
+    webhook: str = protected_key("", "Where alerts that came or went are posted, at each sweep; nowhere if empty.")
+    webhook_secret_variable: str = protected_key(
+        "PERDURE_WEBHOOK_SECRET",
+        "The environment variable with the secret that signs them; unsigned if empty.",
+    )
+    webhook_seconds: float = protected_key(10.0, "Time limit of one post.", 0.1, 60)
 
 
 @dataclass(frozen=True, slots=True)

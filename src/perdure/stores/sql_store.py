@@ -97,6 +97,10 @@ class SqlStore(ABC):
         epoch = self._write(namespace, lambda s: s.value("take_lease", owner=owner, now=now, until=now + ttl))
         return None if epoch is None else Lease(namespace, owner, int(epoch), now + ttl, ttl)
 
+    def leases(self, now: Instant) -> list[Lease]:
+        rows = self._everywhere("leases", now=now)
+        return [Lease(self._plain(place), owner, epoch, until, 0) for place, owner, epoch, until in rows]
+
     def release_lease(self, lease: Lease) -> None:
         self._write(lease.namespace, lambda s: s.run("release_lease", owner=lease.owner, epoch=lease.epoch))
 

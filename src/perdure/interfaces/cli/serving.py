@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from perdure.interfaces.cli.call import Call
 from perdure.interfaces.cli.setup import Tools, extra_needed
+
+Traces = Literal["off", "spans", "content"]
 
 
 def serve(  # noqa: PLR0913, PLR0917  # the options of a command
@@ -32,12 +34,16 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
     rate: Annotated[
         float, typer.Option("--rate", metavar="NUMBER", min=0, help="Calls a second of one token; 0 for no limit.")
     ] = 0.0,
+    traces: Annotated[
+        Traces,
+        typer.Option("--traces", help="OpenTelemetry spans of calls; with content also questions and memories."),
+    ] = "off",
     log: Annotated[bool, typer.Option("--log", help="Write a line of JSON for each call, without content.")] = False,
 ) -> None:
     """Serve the store over HTTP: every command as a route, a description at /openapi.json. Needs the extra server."""
     with extra_needed("The service", "server"):
         from perdure.interfaces.http.serve import serve as run  # noqa: PLC0415  # an extra, and start-up time
 
-        limits = {"threads": threads, "waiting": waiting, "call_seconds": timeout, "rate": rate}
+        limits = {"threads": threads, "waiting": waiting, "call_seconds": timeout, "rate": rate, "traces": traces}
         named: dict[str, Any] = {"namespace": call.place, "tools": tools, **limits}
         run(call.prepared_store(), call.policy, host, port, allowed_hosts=allowed_host or (), log=log, **named)

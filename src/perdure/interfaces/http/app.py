@@ -51,6 +51,7 @@ def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
         settings: Hosts and limits.
     """
     limits = CallLimits.of(settings)
+    opened().watch(limits.watch)
     mount = _mcp(limits)
     sessions = Sessions()
     routes: list[BaseRoute] = [

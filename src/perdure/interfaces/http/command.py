@@ -32,6 +32,7 @@ def main(words: Sequence[str]) -> None:
                 log=given.log,
                 namespace=place,
                 tools=given.tools,
+                traces=given.traces,
                 **limits,
             )
     except PerdureError as error:
@@ -63,5 +64,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--waiting", type=_number(int, 0, 10_000), default=64)
     parser.add_argument("--timeout", type=_number(float, 0.1, 3600), default=60.0)
     parser.add_argument("--rate", type=_number(float, 0, float("inf")), default=0.0)
+    parser.add_argument("--traces", choices=("off", "spans", "content"), default="off")
     parser.add_argument("--log", action="store_true")
     return parser

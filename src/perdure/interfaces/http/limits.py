@@ -7,17 +7,20 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from perdure.interfaces.http.answers import Payload
 from perdure.interfaces.http.metrics import Observed
 from perdure.interfaces.http.problems import RETRY_SECONDS, RequestRefused
 from perdure.interfaces.http.settings import Settings
 from perdure.records.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from perdure.interfaces.http.tracing import Tracing
 
 T = TypeVar("T")
 _MOST_KNOWN: Final = 10_000
@@ -189,9 +192,29 @@ class CallLimits:
     rate: RateLimit
     repeats: Repeats
     observed: Observed
+    tracing: Tracing | None = None
 
     @classmethod
     def of(cls, settings: Settings) -> CallLimits:
         """Return the limits that settings say."""
         workers = Workers(settings.threads, settings.waiting)
-        return cls(settings, workers, RateLimit(settings.rate), Repeats(), Observed(settings.file))
+        tracing = _tracing(settings)
+        return cls(settings, workers, RateLimit(settings.rate), Repeats(), Observed(settings.file), tracing)
+
+    @contextmanager
+    def watch(self, port: str, texts: int) -> Iterator[None]:
+        """Count a call of the embedder or the language model, and make a span of it where traces are wanted."""
+        with (
+            self.observed.watch(port, texts),
+            nullcontext() if self.tracing is None else self.tracing.watch(port, texts),
+        ):
+            yield
+
+
+def _tracing(settings: Settings) -> Tracing | None:
+    """Return what makes traces, where they are asked for; nothing of OpenTelemetry is loaded otherwise."""
+    if settings.traces == "off":
+        return None
+    from perdure.interfaces.http.tracing import Tracing  # noqa: PLC0415  # only where it is used
+
+    return Tracing(content=settings.traces == "content")

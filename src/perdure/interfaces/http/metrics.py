@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import accumulate
 from pathlib import Path
+from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,7 +42,7 @@ class Durations:
 
 
 class Observed:
-    """Counts what the service does; used from the event loop alone. The library loads when it is first asked for."""
+    """Counts what the service does, from the event loop alone but for models. The library loads when it is asked."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
@@ -49,12 +50,31 @@ class Observed:
         self._durations: dict[str, Durations] = {}
         self._responses: Counter[int] = Counter()
         self._recalled: Counter[str] = Counter()
+        self._lock = Lock()
+        self._asked: Counter[tuple[str, str]] = Counter()
+        self._texts: Counter[str] = Counter()
+        self._waited: dict[str, Durations] = {}
         self._figures: tuple[float, Mapping[str, Any]] = (-FIGURES_SECONDS, {})
 
     def call(self, verb: str, outcome: str, seconds: float) -> None:
         """Count a call of a verb; the outcome is ``ok`` or the error's class."""
         self._calls[verb, outcome] += 1
         self._durations.setdefault(verb, Durations()).add(seconds)
+
+    @contextmanager
+    def watch(self, port: str, texts: int) -> Iterator[None]:
+        """Count a call of the embedder or the model, and its texts; calls come from all threads."""
+        began, outcome = monotonic(), "ok"
+        try:
+            yield
+        except BaseException as error:
+            outcome = type(error).__name__
+            raise
+        finally:
+            with self._lock:
+                self._asked[port, outcome] += 1
+                self._texts[port] += texts
+                self._waited.setdefault(port, Durations()).add(monotonic() - began)
 
     def response(self, status: int) -> None:
         """Count an answer by its status."""
@@ -81,35 +101,57 @@ class Observed:
 
     def _metrics(self, memory: Memory, taken: int) -> Iterator[Metric]:
         yield from self._of_calls(taken)
+        with self._lock:
+            yield from self._of_models()
         at, figures = self._figures
         if monotonic() - at >= FIGURES_SECONDS:
             figures = store_figures(memory, self._file)
             self._figures = (monotonic(), figures)
         yield from _of_store(figures)
 
+    def _of_models(self) -> Iterator[Metric]:
+        from prometheus_client.core import CounterMetricFamily  # noqa: PLC0415  # start-up time
+
+        calls = CounterMetricFamily("perdure_model_calls", "Calls of models.", labels=["model", "outcome"])
+        for labels, count in sorted(self._asked.items()):
+            calls.add_metric(labels, count)
+        texts = CounterMetricFamily("perdure_model_texts", "Texts that models were given.", labels=["model"])
+        for port, count in sorted(self._texts.items()):
+            texts.add_metric([port], count)
+        yield from (calls, texts)
+        yield _histogram("perdure_model_seconds", "How long calls of models took.", "model", self._waited)
+
     def _of_calls(self, taken: int) -> Iterator[Metric]:
         from prometheus_client.core import (  # noqa: PLC0415  # start-up time
             CounterMetricFamily,
             GaugeMetricFamily,
-            HistogramMetricFamily,
         )
 
         calls = CounterMetricFamily("perdure_calls", "Calls of verbs.", labels=["verb", "outcome"])
         for labels, count in sorted(self._calls.items()):
             calls.add_metric(labels, count)
-        seconds = HistogramMetricFamily("perdure_call_seconds", "How long calls took.", labels=["verb"])
-        for verb, durations in sorted(self._durations.items()):
-            bounds = [*map(str, BUCKETS), "+Inf"]
-            seconds.add_metric([verb], list(zip(bounds, accumulate(durations.counts), strict=True)), durations.total)
+        seconds = _histogram("perdure_call_seconds", "How long calls took.", "verb", self._durations)
+        stopped = sum(count for (_, outcome), count in self._calls.items() if outcome == "GateStopped")
         answers = CounterMetricFamily("perdure_responses", "Answers by status.", labels=["status"])
         for status, count in sorted(self._responses.items()):
             answers.add_metric([str(status)], count)
         yield from (calls, seconds, answers)
+        yield CounterMetricFamily("perdure_gate_refusals", "Calls that a safety gate refused.", value=stopped)
         yield GaugeMetricFamily("perdure_calls_in_flight", "Calls that run or wait.", value=taken)
         yield CounterMetricFamily("perdure_recall_hits", "Hits of recalls.", value=self._recalled["hits"])
         yield CounterMetricFamily(
             "perdure_recalls_unknown", "Recalls that found nothing.", value=self._recalled["unknown"]
         )
+
+
+def _histogram(name: str, told: str, label: str, kept: Mapping[str, Durations]) -> Metric:
+    from prometheus_client.core import HistogramMetricFamily  # noqa: PLC0415  # start-up time
+
+    found = HistogramMetricFamily(name, told, labels=[label])
+    bounds = [*map(str, BUCKETS), "+Inf"]
+    for key, durations in sorted(kept.items()):
+        found.add_metric([key], list(zip(bounds, accumulate(durations.counts), strict=True)), durations.total)
+    return found
 
 
 class _Collector:
@@ -128,6 +170,7 @@ def store_figures(memory: Memory, file: Path | None = None) -> Mapping[str, Any]
         "perdure_due_memories": stats.due_now,
         "perdure_held_memories": ("gate", dict(stats.held)),
         "perdure_without_vector": stats.without_vector,
+        "perdure_leases_held": memory.leases_held,
         "perdure_open_questions": stats.questions,
         "perdure_journal": ("figure", _numbers(growth)),
         "perdure_shown_bytes": sum(size.bytes for size in stats.sizes.get("tier", {}).values()),
@@ -165,6 +208,7 @@ _TOLD: Final = {
     "perdure_due_memories": "Memories whose next move has fallen due.",
     "perdure_held_memories": "Memories whose move a gate holds back.",
     "perdure_without_vector": "Visible memories that only words can find.",
+    "perdure_leases_held": "Namespaces that a worker maintains just now.",
     "perdure_open_questions": "Open questions to a person.",
     "perdure_journal": "How the journal grows.",
     "perdure_shown_bytes": "Bytes of the text that visible memories show.",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from time import monotonic
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
 from anyio import fail_after
@@ -26,6 +26,9 @@ from perdure.interfaces.http.problems import RequestRefused, internal_problem, p
 from perdure.records.errors import InvalidInput, PerdureError
 from perdure.verbs.arguments import LISTS, arguments_of, call_verb
 from perdure.verbs.declaration import VERBS, Parameter, Verb
+
+if TYPE_CHECKING:
+    from perdure.interfaces.http.tracing import Tracing
 
 _log = logging.getLogger(__name__)
 API: Final = "/v1"
@@ -117,7 +120,8 @@ class VerbEndpoint:
         if key is not None and self._has_key:
             given = {_KEY: key, **given}  # the verb keeps it with what it stores, for good
             key = None
-        work = partial(self._call, memory, given, as_lines=wants_lines(request))
+        call = self._call if self._limits.tracing is None else partial(self._trace, self._limits.tracing, request)
+        work = partial(call, memory, given, as_lines=wants_lines(request))
         run = partial(self._limits.workers.run, work, self._seconds(request))
         if key is None or self._verb.reads or self._verb.shows_secret:
             return await run()
@@ -137,10 +141,26 @@ class VerbEndpoint:
         longest = self._limits.settings.call_seconds
         return longest if wait is None else min(longest, max(float(wait[1]), _SHORTEST))
 
-    def _call(self, memory: Any, given: Mapping[str, Any], *, as_lines: bool) -> Payload:
+    def _trace(
+        self, tracing: Tracing, request: Request, memory: Any, given: Mapping[str, Any], *, as_lines: bool
+    ) -> Payload:
+        """Run the verb within a span."""
+        with tracing.call(self._verb.name, given, request.headers) as called:
+            return self._call(memory, given, as_lines=as_lines, note=called.returned)
+
+    def _call(
+        self,
+        memory: Any,
+        given: Mapping[str, Any],
+        *,
+        as_lines: bool,
+        note: Callable[[Any], None] | None = None,
+    ) -> Payload:
         arguments = arguments_of(self._verb, given, self._parameters, where="route", schema=SCHEMA)
         place = memory.usual_namespace(self._limits.settings.namespace)
         result = call_verb(memory, self._verb, arguments, namespace=place)
+        if note is not None:
+            note(result)
         return answer_of(self._verb, result, as_lines=as_lines)
 
 

@@ -24,6 +24,7 @@ class Settings:
     threads: int = 8  # calls that run at once
     waiting: int = 64  # calls that may wait for a thread; more are refused
     rate: float = 0.0  # calls a second of one token; 0 for no limit
+    traces: Literal["off", "spans", "content"] = "off"  # OpenTelemetry; with content also questions and memories
     file: Path | None = None  # the store's file, for its size
     header_bytes: int = 16 << 10  # all header names and values of a request together
 

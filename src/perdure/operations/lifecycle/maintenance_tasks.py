@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from perdure.operations.alerting import tell_alerts, tells_alerts
 from perdure.operations.compact import compact_if_it_pays
 from perdure.operations.documents import write_documents
 from perdure.operations.erase import Selection, archived_since, erase
@@ -266,6 +267,11 @@ def _embed(ctx: Context, place: str) -> TaskResult:
     return embed_waiting(ctx, place)
 
 
+def _alert(ctx: Context, place: str) -> TaskResult:
+    """Tell of alerts that came and went."""
+    return tell_alerts(ctx, place, state(ctx, place).get(Task.ALERT, {}).get("firing", {}))
+
+
 def _compact(ctx: Context, _: str) -> TaskResult:
     """Write the whole store anew where that pays."""
     return compact_if_it_pays(ctx)
@@ -276,9 +282,11 @@ def _tasks(ctx: Context, place: str, *, first: bool) -> dict[Task, Callable[[Con
     checking = {Task.CHECK: _check} if ctx.policy.upkeep.check_days else {}
     trimming = {Task.TRIM: _trim} if ctx.policy.journal.horizon_days else {}
     waiting = {Task.EMBED: _embed} if lacks_vectors(ctx, place) else {}
+    telling = {Task.ALERT: _alert} if tells_alerts(ctx) else {}
     kept = ctx.summary is not None and place == ctx.policy.digest.namespace
     return {
         **waiting,
+        **telling,
         Task.REPORT: _report,
         Task.BACKUP: _backup,
         **checking,

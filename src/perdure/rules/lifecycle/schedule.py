@@ -22,6 +22,7 @@ class Task(StrEnum):
 
     SWEEP = "sweep"
     EMBED = "embed"  # only where memories lack vectors that an embedder could make
+    ALERT = "alert"  # only where the policy says whom to tell of alerts
     REPORT = "report"
     BACKUP = "backup"
     LEARN = "learn"  # only where the policy lets facts be learned
@@ -39,6 +40,7 @@ def interval(task: Task, policy: UpkeepPolicy) -> int:
         {
             Task.SWEEP: policy.sweep_minutes * _MINUTE_MS,
             Task.EMBED: policy.sweep_minutes * _MINUTE_MS,
+            Task.ALERT: policy.sweep_minutes * _MINUTE_MS,
             Task.REPORT: policy.report_hours * HOUR_MS,
             Task.BACKUP: policy.backup_days * DAY_MS,
             Task.LEARN: policy.learn_hours * HOUR_MS,

@@ -274,6 +274,10 @@ UPDATE lease SET until_ms = CASE WHEN until_ms < :until THEN :until ELSE until_m
 WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch
 RETURNING epoch;
 
+-- name: leases
+-- kind: fan-out
+SELECT namespace, owner, epoch, until_ms FROM lease WHERE until_ms > :now ORDER BY namespace;
+
 -- name: release_lease
 -- kind: routed
 UPDATE lease SET until_ms = 0 WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch;

@@ -1,0 +1,115 @@
+"""OpenTelemetry traces of calls, by the conventions for generative AI. Loaded only where traces are asked for.
+
+Names of memory operations are those of the conventions as they stand in development; what they have no name for is
+``perdure.*``. Where spans go is set up by whoever runs the service (``opentelemetry-instrument perdure serve …``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from perdure.records.errors import InvalidInput
+from perdure.records.memory import MemoryItem
+from perdure.records.outcome import Outcome
+from perdure.records.recall import Recall
+
+try:
+    from opentelemetry import propagate, trace
+    from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+    from opentelemetry.util.types import AnyValue
+except ImportError as error:
+    raise InvalidInput(
+        "Traces need OpenTelemetry, which is not installed.", remedy="Install it: pip install opentelemetry-distro."
+    ) from error
+
+_OPERATIONS: Final = {
+    **dict.fromkeys(("recall", "answer_sheet"), "search_memory"),
+    **dict.fromkeys(("remember", "remember_many", "ingest", "learn"), "create_memory"),
+    **dict.fromkeys(("update", "pin", "unpin", "move", "strengthen", "reinforce", "confirm"), "update_memory"),
+    **dict.fromkeys(("forget", "erase"), "delete_memory"),
+}
+"""Verb -> the conventions' name of it; others go by their own."""
+_LONGEST: Final = 4000  # characters of a content attribute
+
+
+class Tracing:
+    """Makes spans of calls.
+
+    Args:
+        content: Whether spans hold questions and memories; they hold names and numbers otherwise.
+    """
+
+    def __init__(self, *, content: bool) -> None:
+        self._tracer = trace.get_tracer("perdure")
+        self._content = content
+
+    @contextmanager
+    def call(self, verb: str, given: Mapping[str, Any], headers: Mapping[str, str]) -> Iterator[Called]:
+        """Make a span of a verb's call within that of its caller, if the request names one.
+
+        Args:
+            verb: The verb.
+            given: Its arguments as they came.
+            headers: The request's headers, with lower-case names.
+        """
+        name = _OPERATIONS.get(verb, verb)
+        about: dict[str, AnyValue] = {
+            "gen_ai.operation.name": name,
+            "gen_ai.provider.name": "perdure",
+            "perdure.verb": verb,
+        }
+        if isinstance(place := given.get("namespace"), str):
+            about["perdure.namespace"] = place
+        if self._content and isinstance(query := given.get("query"), str):
+            about["gen_ai.memory.query.text"] = query[:_LONGEST]
+        above = propagate.extract(headers)
+        with self._tracer.start_as_current_span(
+            f"{name} perdure", above, SpanKind.SERVER, about, record_exception=False, set_status_on_exception=False
+        ) as span:
+            try:
+                yield Called(span, content=self._content)
+            except Exception as error:
+                _fail(span, error)  # its text may repeat what was given
+                raise
+
+    @contextmanager
+    def watch(self, port: str, texts: int) -> Iterator[None]:
+        """Make a span of a call of the embedder or the language model."""
+        name = "embeddings" if port == "embedder" else "chat"
+        about: dict[str, AnyValue] = {"gen_ai.operation.name": name, "perdure.texts": texts}
+        with self._tracer.start_as_current_span(
+            name, None, SpanKind.CLIENT, about, record_exception=False, set_status_on_exception=False
+        ) as span:
+            try:
+                yield
+            except Exception as error:
+                _fail(span, error)
+                raise
+
+
+class Called:
+    """The span of a call that runs."""
+
+    def __init__(self, span: Span, *, content: bool) -> None:
+        self._span, self._content = span, content
+
+    def returned(self, result: Any) -> None:
+        """Note what the verb returned."""
+        if isinstance(result, Recall):
+            self._memories([(hit.memory, hit.relevance) for hit in result.hits])
+        elif isinstance(result, Outcome) and result.operation is not None:
+            self._span.set_attribute("perdure.operation", result.operation)
+
+    def _memories(self, found: list[tuple[MemoryItem, float | None]]) -> None:
+        self._span.set_attribute("gen_ai.memory.record.count", len(found))
+        if self._content:
+            rows = [{"id": m.id, "content": m.content[:_LONGEST], "score": score} for m, score in found]
+            self._span.set_attribute("gen_ai.memory.records", json.dumps(rows, ensure_ascii=False))
+
+
+def _fail(span: Span, error: Exception) -> None:
+    span.set_attribute("error.type", type(error).__name__)
+    span.set_status(Status(StatusCode.ERROR))

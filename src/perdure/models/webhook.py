@@ -1,0 +1,73 @@
+"""Telling another service of alerts: JSON by POST, signed as Standard Webhooks describes (standardwebhooks.com)."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import os
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any, Final
+
+from perdure.models.posting import Posting, RefusedError
+from perdure.records.errors import WebhookError
+from perdure.records.instant import Instant
+
+_LARGEST: Final = 64 << 10
+_REMEDY: Final = "Check alerts.webhook in the policy, and that its receiver runs."
+_PAUSE: Final = 0.5
+
+
+class Webhook(Posting):
+    """Posts to one address, which only the user's own configuration may name; redirects are not followed.
+
+    Args:
+        url: Where to.
+        secret_variable: The environment variable with the shared secret; empty for unsigned messages.
+        timeout: Seconds for the receiver to answer.
+        clock: Returns now, for the signature.
+    """
+
+    def __init__(self, url: str, secret_variable: str, timeout: float, clock: Callable[[], Instant]) -> None:
+        super().__init__(
+            url,
+            "",
+            error=WebhookError,
+            remedy=_REMEDY,
+            key_variable=None,
+            timeout=timeout,
+            pause=_PAUSE,
+            largest=_LARGEST,
+        )
+        self._secret_variable, self._clock = secret_variable, clock
+
+    def send(self, content: Mapping[str, Any]) -> None:
+        """Send some content; what is answered is not looked at.
+
+        Raises:
+            WebhookError: It was not taken.
+        """
+        try:
+            self(content)
+        except RefusedError as error:
+            raise error.told from error
+
+    def signature(self, body: bytes) -> Mapping[str, str]:
+        """Return the headers by which the receiver knows the sender.
+
+        Raises:
+            WebhookError: The secret is not set.
+        """
+        if not self._secret_variable:
+            return {}
+        secret = os.environ.get(self._secret_variable, "")
+        if not secret:
+            raise WebhookError(
+                f"The environment variable {self._secret_variable} is not set.",
+                remedy="Set it to the secret that the receiver knows, or clear alerts.webhook_secret_variable.",
+            )
+        at = str(self._clock() // 1000)
+        identity = sha256(body).hexdigest()[:32]  # the same for each try of one message, so that it can be told apart
+        digest = hmac.new(secret.encode(), f"{identity}.{at}.".encode() + body, sha256).digest()
+        signature = f"v1,{base64.b64encode(digest).decode()}"
+        return {"webhook-id": identity, "webhook-timestamp": at, "webhook-signature": signature}

@@ -1,0 +1,252 @@
+"""What operators are told: calls of models, leases and gates as metrics; alerts in the log and by webhook; traces."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import json
+import logging
+import threading
+from contextlib import contextmanager
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from opentelemetry.trace import NonRecordingSpan, NoOpTracer, SpanContext, get_current_span, use_span
+
+import perdure
+from conftest import HASHED, Clock, HashEmbedder, finished, opened, python
+from operations.test_tasks import at_work
+from perdure.records.errors import EmbedderError, InvalidInput
+from service.conftest import POLICY
+from service.test_limits import serving
+
+SECRET = "whsec-of-a-test"  # noqa: S105  # of no service
+
+
+class Receiver(BaseHTTPRequestHandler):
+    """Keeps what it is sent; answers as it is told to."""
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.server.got.append((self.headers, body))
+        status = self.server.answers.pop(0) if self.server.answers else 200
+        self.send_response(status)
+        if status == 302:
+            self.send_header("location", "/elsewhere")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def receiver():
+    with HTTPServer(("127.0.0.1", 0), Receiver) as server:
+        server.got, server.answers = [], []
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def watched(tmp_path, clock, **alerts):
+    keys = {"journal_changes": 0.5, "at_risk": 0, "fading_share": 0, "vault_candidates": 0, **alerts}
+    return opened(tmp_path / "a.db", {**POLICY, "alerts": keys}, clock)
+
+
+def runs(memory):
+    return [(r.outcome, r.note) for r in memory.upkeep("w").runs if r.task == "alert"]
+
+
+def told(server):
+    rows = [row for _, body in server.got for row in json.loads(body)["data"]["alerts"]]
+    return [(row["name"], row["severity"], row["state"]) for row in rows]
+
+
+def test_alerts_are_posted_when_they_come_and_go_signed_and_without_content(tmp_path, receiver, monkeypatch):
+    monkeypatch.setenv("PERDURE_WEBHOOK_SECRET", SECRET)
+    clock = Clock()
+    with watched(tmp_path, clock, webhook=f"http://127.0.0.1:{receiver.server_port}/hook") as memory:
+        memory.remember_many([f"Stone {n} lies in field {n}." for n in range(120)])
+        assert runs(memory) == [("done", "1 alerts, 1 of them news")]
+        clock.passes(hours=2)
+        assert runs(memory) == [("done", "1 alerts, 0 of them news")]
+        clock.passes(days=2)
+        assert runs(memory) == [("done", "0 alerts, 1 of them news")]
+    assert told(receiver) == [("journal_changes", "warning", "firing"), ("journal_changes", "warning", "resolved")]
+    for headers, body in receiver.got:
+        signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+        expected = base64.b64encode(hmac.new(SECRET.encode(), signed, sha256).digest()).decode()
+        assert headers["webhook-signature"] == f"v1,{expected}"
+        assert b"Stone" not in body
+
+
+def test_a_receiver_that_fails_is_told_again_and_a_redirect_is_not_followed(tmp_path, receiver, monkeypatch):
+    monkeypatch.setenv("PERDURE_WEBHOOK_SECRET", SECRET)
+    clock = Clock()
+    receiver.answers = [302]
+    with watched(tmp_path, clock, webhook=f"http://127.0.0.1:{receiver.server_port}/hook") as memory:
+        memory.remember_many([f"Stone {n} lies in field {n}." for n in range(120)])
+        assert [outcome for outcome, _ in runs(memory)] == ["failed"]
+        assert len(receiver.got) == 1
+        clock.passes(minutes=10)
+        assert runs(memory) == [("done", "1 alerts, 1 of them news")]
+    assert len(receiver.got) == 2
+
+
+def test_without_the_secret_nothing_is_sent(tmp_path, receiver, monkeypatch):
+    monkeypatch.delenv("PERDURE_WEBHOOK_SECRET", raising=False)
+    with watched(tmp_path, Clock(), webhook=f"http://127.0.0.1:{receiver.server_port}/hook") as memory:
+        memory.remember_many([f"Stone {n} lies in field {n}." for n in range(120)])
+        [(outcome, note)] = runs(memory)
+    assert (outcome, "PERDURE_WEBHOOK_SECRET is not set" in note) == ("failed", True)
+    assert receiver.got == []
+
+
+def test_alerts_are_logged(tmp_path, caplog):
+    with watched(tmp_path, Clock(), log=True) as memory, caplog.at_level(logging.WARNING, "perdure.alerts"):
+        memory.remember_many([f"Stone {n} lies in field {n}." for n in range(120)])
+        runs(memory)
+    [line] = [r.message for r in caplog.records if r.name == "perdure.alerts"]
+    assert line.startswith("alert name=journal_changes namespace=default severity=warning state=firing value=1.0")
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "http://user:word@host/"])
+def test_only_a_plain_address_may_be_told(tmp_path, url):
+    with pytest.raises(InvalidInput):
+        watched(tmp_path, Clock(), webhook=url).close()
+
+
+class Failing(HashEmbedder):
+    fails = False
+
+    def embed(self, texts, *, purpose):
+        if self.fails:
+            raise EmbedderError("It is off.", remedy="Turn it on.")
+        return super().embed(texts, purpose=purpose)
+
+
+def test_metrics_tell_of_models_leases_and_gates():
+    embedder = Failing()
+    policy = {"embedder": {"model": "none"}, "gates": {"loss_free_count": 0, "loss_share": 0.0}}
+    with perdure.open(":memory:", policy, embedder=embedder) as memory, serving(memory) as client:
+        kept = [client.post("/v1/remember", json={"content": f"Stone {n}."}).json()["id"] for n in range(3)]
+        client.post("/v1/recall", json={"query": "Where is the stone?"})
+        embedder.fails = True
+        with pytest.warns(match="It is off"):
+            client.post("/v1/recall", json={"query": "Where is another stone?"})
+        assert memory._context.store.take_lease("default", "w", memory._context.clock(), 60_000)
+        assert client.post("/v1/move", json={"id": kept[0], "tier": "vault", "reason": "x"}).status_code == 200
+        lines = client.get("/metrics").text.splitlines()
+    for expected in (
+        'perdure_model_calls_total{model="embedder",outcome="ok"} 4.0',
+        'perdure_model_calls_total{model="embedder",outcome="EmbedderError"} 1.0',
+        'perdure_model_texts_total{model="embedder"} 5.0',
+        'perdure_model_seconds_count{model="embedder"} 5.0',
+        "perdure_leases_held 1.0",
+        "perdure_gate_refusals_total 0.0",
+    ):
+        assert expected in lines, expected
+
+
+def test_a_gate_that_refuses_a_call_is_counted():
+    policy = {**HASHED, "gates": {"loss_free_count": 0}}
+    with perdure.open(":memory:", policy, embedder=HashEmbedder()) as memory, serving(memory) as client:
+        at_work(memory)
+        assert client.post("/v1/complete-task", json={"task_id": "t"}).status_code == 409
+        assert "perdure_gate_refusals_total 1.0" in client.get("/metrics").text
+
+
+# --- traces
+
+
+class KeptSpan(NonRecordingSpan):
+    def __init__(self, name, context, kind, attributes):
+        super().__init__(SpanContext(trace_id=above(context) or 7, span_id=id(self) & (2**64 - 1), is_remote=False))
+        self.name, self.kind, self.attributes, self.status = name, kind, dict(attributes), None
+        self.parent = get_current_span(context).get_span_context().span_id
+
+    def set_attribute(self, key, value):
+        self.attributes[key] = value
+
+    def set_status(self, status, _description=None):
+        self.status = status
+
+
+def above(context):
+    return get_current_span(context).get_span_context().trace_id
+
+
+class KeptSpans(NoOpTracer):
+    """Keeps the spans that it makes."""
+
+    def __init__(self):
+        self.spans = []
+
+    @contextmanager
+    def start_as_current_span(self, name, context=None, kind=None, attributes=None, **_named):
+        self.spans.append(KeptSpan(name, context, kind, attributes))
+        with use_span(self.spans[-1], record_exception=False, set_status_on_exception=False):
+            yield self.spans[-1]
+
+
+@pytest.fixture
+def spans(monkeypatch):
+    tracer = KeptSpans()
+    monkeypatch.setattr("opentelemetry.trace.get_tracer", lambda *_, **__: tracer)
+    return tracer.spans
+
+
+TRACE = {"traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01"}
+
+
+def story(client):
+    client.post("/v1/remember", json={"content": "The key is under the stone."}, headers=TRACE)
+    client.post("/v1/recall", json={"query": "Where is the key under the stone?", "namespace": "default"})
+    client.post("/v1/pin", json={"id": "stone-stone-stone"})
+
+
+def test_traces_say_what_was_done_and_nothing_of_what_was_said(spans):
+    with perdure.open(":memory:", POLICY, embedder=HashEmbedder()) as memory, serving(memory, traces="spans") as client:
+        story(client)
+    assert [span.name for span in spans] == [
+        "create_memory perdure",
+        "embeddings",
+        "search_memory perdure",
+        "embeddings",
+        "update_memory perdure",
+    ]
+    stored, embedded, searched, _, failed = spans
+    assert (stored.get_span_context().trace_id, stored.parent) == (int("ab" * 16, 16), int("cd" * 8, 16))
+    assert embedded.parent == stored.get_span_context().span_id
+    assert stored.attributes["perdure.operation"]
+    assert searched.attributes["gen_ai.operation.name"] == "search_memory"
+    assert searched.attributes["gen_ai.memory.record.count"] == 1
+    assert (failed.attributes["error.type"], failed.status.is_ok) == ("NotFound", False)
+    assert "stone" not in repr([(span.name, span.attributes, span.status) for span in spans])
+
+
+def test_content_is_traced_where_that_is_asked_for(spans):
+    with perdure.open(":memory:", POLICY) as memory, serving(memory, traces="content") as client:
+        story(client)
+    searched = next(span for span in spans if span.name == "search_memory perdure")
+    assert searched.attributes["gen_ai.memory.query.text"] == "Where is the key under the stone?"
+    [record] = json.loads(searched.attributes["gen_ai.memory.records"])
+    assert record["content"] == "The key is under the stone."
+
+
+def test_nothing_of_opentelemetry_is_loaded_unless_it_is_asked_for():
+    code = """
+import sys
+import perdure
+from perdure.interfaces.http.app import build_app
+from perdure.interfaces.http.settings import Settings
+memory = perdure.open(":memory:", {"embedder": {"model": "none"}})
+build_app(lambda: memory, Settings(frozenset({"localhost"})))
+print(any(name.startswith("opentelemetry") for name in sys.modules))
+build_app(lambda: memory, Settings(frozenset({"localhost"}), traces="spans"))
+print(any(name.startswith("opentelemetry") for name in sys.modules))
+"""
+    assert finished(python(code)).split() == ["False", "True"]
