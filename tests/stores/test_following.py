@@ -186,7 +186,8 @@ def test_a_store_whose_space_is_known_and_has_no_vector_is_searched_by_words(ope
     memory = opening(embedder=HashEmbedder())
     memory.reembed()
     memory.remember_many([{"content": "tea with alice"}], embed="later")
-    for filters in ({}, {"include_archived": True}, {"kinds": ["note", "fact"]}):
+    known = {"known_at": memory.list()[0].recorded_at}
+    for filters in ({}, {"include_archived": True}, {"kinds": ["note", "fact"]}, known):
         assert [h.memory.content for h in memory.recall("tea", touch=False, **filters).hits] == ["tea with alice"]
 
 

@@ -44,7 +44,7 @@ def statements(text: str, reach: int = REACH) -> Statements:
     return _statements(text[:LONGEST], reach)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)  # more than a digest considers, or each of its texts is read again for each other one
 def _statements(text: str, reach: int) -> Statements:
     plain = _CODE.sub("\n", text).lower()
     denied, affirmed = [], []

@@ -83,6 +83,11 @@ def _sort_of_persons(said: str, *, answers: bool) -> tuple[Sort, str]:
     return Sort.STATEMENT, "answers a question" if answers else "a statement"
 
 
+def is_small_talk(text: str) -> bool:
+    """Return whether a message says nothing, as ``sort_of`` finds it; without looking at what else it may do."""
+    return _is_small_talk(text[:_HEAD], answers=False)
+
+
 def asks(text: str) -> bool:
     """Return whether a message ends with a question."""
     return _ASKING.search(text) is not None

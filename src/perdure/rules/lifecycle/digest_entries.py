@@ -21,7 +21,7 @@ from perdure.rules.lifecycle.digest_lines import render_line, sort_of_memory
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.meaning_guard import Anchors, anchors
 from perdure.rules.source_trust import is_trusted, stored_trust
-from perdure.rules.worth import sort_of
+from perdure.rules.worth import is_small_talk
 
 FACTS, RULES, NOTES, SAID, OPEN = "Facts", "Rules and decisions", "Notes", "From conversations", "Open"
 SECTIONS: Final = (FACTS, RULES, NOTES, SAID, OPEN)
@@ -162,7 +162,7 @@ def _place_of_told(memory: MemoryItem, sort: Sort, names: Collection[str]) -> tu
 @lru_cache(maxsize=16384)  # the sentences of all that a digest considers
 def _is_polite(part: str) -> bool:
     """Return whether a sentence is small talk: "Good morning!" is one, though "Good" was a name elsewhere."""
-    return sort_of(part, "user")[0] is Sort.SMALL_TALK
+    return is_small_talk(part)
 
 
 def _asserts(memory: MemoryItem) -> bool:

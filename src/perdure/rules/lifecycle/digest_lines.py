@@ -17,7 +17,7 @@ from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import NEGATIONS, STOP_WORDS, TURNING, has_name
 from perdure.rules.remember_requests import find_requests
 from perdure.rules.source_trust import display_text
-from perdure.rules.worth import asks, sort_of
+from perdure.rules.worth import asks, is_small_talk, sort_of
 
 LONGEST_LINE: Final = 280
 """Characters of the words of a line; of a longer text those first sentences that fit."""
@@ -95,7 +95,7 @@ def _told_words(memory: MemoryItem, told: Sequence[str], left_out: Sequence[tupl
 def _without_asking(parts: Sequence[str]) -> list[str]:
     """Return the sentences that tell something: no code, no question, no polite words."""
     told = [p for p in parts if not p.startswith("```") and not asks(p)]
-    return [p for p in told if _sort_of(p, "user") is not Sort.SMALL_TALK]
+    return [p for p in told if not is_small_talk(p)]
 
 
 def _fitting(parts: Sequence[str]) -> str:

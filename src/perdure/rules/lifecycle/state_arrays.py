@@ -46,6 +46,8 @@ TASK, SESSION, LONG_TERM = (CODES["scope"][scope] for scope in (Scope.TASK, Scop
 ACTIVE: Final = CODES["status"][Status.ACTIVE]
 _FACT: Final = CODES["kind"][Kind.FACT]
 
+_FIELDS: Final = tuple(field.name for field in fields(State))
+_read: Final = attrgetter(*_FIELDS)
 _OPTIONAL: Final = frozenset({"accessed_ms", "access2_ms", "access3_ms", "validated_ms"})
 _MISSING: Final = int(-NEVER)  # in arrays, an instant that there has not been
 
@@ -102,9 +104,15 @@ class Columns:
         self, rows: Ints, befores: Sequence[State], names: Sequence[str], due: Sequence[int | None]
     ) -> list[State]:
         """Return the states of some rows, with what the columns say of some fields; none is held."""
-        columns = [_decode(name, getattr(self, name)[rows].tolist()) for name in names]
-        found = zip(befores, due, zip(*columns, strict=True), strict=True)
-        return [replace(s, due_ms=at, held=False, **dict(zip(names, new, strict=True))) for s, at, new in found]
+        columns = [*(_decode(name, getattr(self, name)[rows].tolist()) for name in names), due, [False] * len(due)]
+        places = [_FIELDS.index(name) for name in (*names, "due_ms", "held")]
+        found = []
+        for before, new in zip(befores, zip(*columns, strict=True), strict=True):
+            values = list(_read(before))
+            for place, value in zip(places, new, strict=True):
+                values[place] = value
+            found.append(State(*values))  # a third of the time of dataclasses.replace
+        return found
 
     def take(self, rows: Ints) -> Columns:
         """Return a copy of some rows."""

@@ -131,6 +131,8 @@ class Attributes:
 
     def mask(self, filters: Filters, at: NDArray[np.int64] | None = None) -> NDArray[np.bool_] | None:
         """Return which positions a filter lets through, or None for all of them; ``at`` names those that are asked."""
+        if not self.count:
+            return None if at is None else np.zeros(len(at), np.bool_)
         chosen = slice(self.count) if at is None else at
         tests = self._tests(filters, chosen)
         if filters.include_archived:
