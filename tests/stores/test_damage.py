@@ -87,6 +87,8 @@ DAMAGES = {
     "a missing journal line": "DELETE FROM journal WHERE position = 1",
     "an operation's instant": "UPDATE operation SET at_ms = at_ms + 1 WHERE operation = 'update'",
     "a missing operation": "DELETE FROM operation WHERE operation = 'update'",
+    "a namespace's policy": "UPDATE namespace SET policy = 'balanced@999'",
+    "a vector's space": "UPDATE {vectors} SET space = space + 1",
     "a line of the log of recalls": "UPDATE recall_log SET hits = '{'",
 }
 
@@ -97,7 +99,8 @@ def test_a_check_finds_what_was_changed_by_hand(path, clock, name):
     assert faults(path, clock) == []
     if is_server(str(path)) and "recalls" in name:
         pytest.skip("the server's column is an array of texts")
-    assert run_by_hand(path, DAMAGES[name]) > 0
+    vectors = "embedding" if is_server(str(path)) else "vector"
+    assert run_by_hand(path, DAMAGES[name].replace("{vectors}", vectors)) > 0
     assert faults(path, clock)
 
 
@@ -231,6 +234,24 @@ def test_tables_and_indexes_of_others_may_stand_beside_a_servers(path, clock):
     with opened(path, POLICY, clock, HashEmbedder()) as memory:
         memory._context.store.optimize("default", 0, 1)  # builds an index for approximate search
     assert faults(path, clock) == []
+
+
+COUNTS = {
+    "a term's count": "UPDATE posting SET documents = documents + 1 WHERE term LIKE 'zebra%'",
+    "the last row": "UPDATE namespace SET last_row = last_row - 1",
+}
+
+
+@on_a_server
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_servers_counts_are_compared_and_made_anew(path, clock, name):
+    lived(path, clock)
+    assert run_by_hand(path, COUNTS[name]) > 0
+    assert faults(path, clock, full=False)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        assert memory.repair(dry_run=False).left == ()
+        memory.remember("one row more")
+        assert memory.check(full=True) == []
 
 
 WORDS = {
@@ -384,3 +405,24 @@ def test_a_damaged_journal_repairs_no_row(path, clock, name):
         assert done.operations == ()
         assert done.left
         assert [(m.id, m.content, m.state, m.tags) for m in memory.list(limit=1000, include_archived=True)] == before
+
+
+@pytest.mark.parametrize("what", ["a reason", "a memory's id"])
+def test_what_was_stored_after_an_altered_operation_is_repaired(path, clock, what):
+    lived(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        clock.passes(hours=1)
+        late = memory.remember("stored after the damage", importance=0.5)
+        early = next(m for m in memory.list(limit=1000) if m.content == "zebra stripes")
+    if what == "a reason":
+        altered = "UPDATE journal SET because = because || ' indeed'"
+    else:
+        altered = f"UPDATE journal SET id = '{late.id}'"
+    first = f"(SELECT id FROM operation WHERE id < '{late.operation}' ORDER BY number DESC LIMIT 1)"
+    assert run_by_hand(path, f"{altered} WHERE operation = {first} AND position = 0") > 0
+    run_by_hand(path, f"UPDATE memory SET importance = 0.25 WHERE id IN ('{late.id}', '{early.id}')")
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        memory.repair(dry_run=False)
+        assert memory.get(early.id).state.importance == 0.25
+        if what == "a reason":
+            assert memory.get(late.id).state.importance == 0.5

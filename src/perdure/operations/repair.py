@@ -34,8 +34,7 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
     if derived and not dry_run:  # first of all: a foreign trigger acts on repairs, and a lost policy hides rows
         ctx.store.rebuild()
         present = ctx.store.check(WHOLE)
-    trusted = [fault for fault in present if not _in_damaged_journal(fault, present)]
-    plans = [plan for plan in _plans(ctx, _damaged(trusted), copy) if plan.changes]
+    plans = [] if _has_lost_lines(present) else [plan for plan in _plans(ctx, present, copy) if plan.changes]
     repairs = [text for plan in plans for text in _described(plan)] + ([_REBUILT] if derived else [])
     if dry_run:
         known = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
@@ -49,10 +48,9 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
     return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(left), tuple(plan.id for plan in plans))
 
 
-def _in_damaged_journal(fault: Fault, faults: Sequence[Fault]) -> bool:
-    """Return whether a fault lies in a namespace whose journal is damaged itself: then the rows may be right."""
-    lost = any(f.part == "rule" and _JOURNAL.intersection(f.columns) for f in faults)
-    return lost or any(f.part == "operation" and f.namespace == fault.namespace for f in faults)
+def _has_lost_lines(faults: Sequence[Fault]) -> bool:
+    """Return whether lines or operations are missing in the journal: then any row may be right."""
+    return any(fault.part == "rule" and _JOURNAL.intersection(fault.columns) for fault in faults)
 
 
 def _is_derived(fault: Fault) -> bool:
@@ -60,11 +58,12 @@ def _is_derived(fault: Fault) -> bool:
     return fault.part in _DERIVED and not _JOURNAL.intersection(fault.columns)
 
 
-def _plans(ctx: Context, damaged: Mapping[str, list[str]], copy: Store | None) -> Iterator[Plan]:
-    for namespace, ids in damaged.items():
+def _plans(ctx: Context, faults: Sequence[Fault], copy: Store | None) -> Iterator[Plan]:
+    for namespace, ids in _damaged(faults).items():
+        doubted = [fault.id or "" for fault in faults if fault.part == "operation" and fault.namespace == namespace]
         for start in range(0, len(ids), _PAGE):
             page = ids[start : start + _PAGE]
-            yield _plan(ctx, namespace, page, {} if copy is None else copy.images(namespace, page))
+            yield _plan(ctx, namespace, page, {} if copy is None else copy.images(namespace, page), doubted)
 
 
 def _damaged(faults: Sequence[Fault]) -> Mapping[str, list[str]]:
@@ -76,10 +75,12 @@ def _damaged(faults: Sequence[Fault]) -> Mapping[str, list[str]]:
     return {namespace: list(ids) for namespace, ids in found.items()}
 
 
-def _plan(ctx: Context, namespace: str, ids: Sequence[str], copies: Mapping[str, Row]) -> Plan:
+def _plan(
+    ctx: Context, namespace: str, ids: Sequence[str], copies: Mapping[str, Row], doubted: Sequence[str]
+) -> Plan:
     now = ctx.clock()
     identity = ctx.ids(now)
-    changes = ctx.store.repairs(namespace, ids, identity, copies)
+    changes = ctx.store.repairs(namespace, ids, identity, copies, doubted)
     return Plan(identity, "repair", namespace, now, tuple(changes), ctx.policy.version, f"repair: {len(ids)} damaged")
 
 

@@ -298,8 +298,18 @@ class Store(Protocol):
     def mark_unfinished(self, what: str) -> None:
         """Say that a copy or import has begun, or with an empty text that it has ended."""
 
-    def repairs(self, namespace: str, ids: Sequence[str], operation: str, copies: Mapping[str, Row]) -> list[Change]:
-        """Return the changes that make memories what the journal says; ``copies`` has rows of an undamaged copy."""
+    def repairs(
+        self, namespace: str, ids: Sequence[str], operation: str, copies: Mapping[str, Row], doubted: Sequence[str]
+    ) -> list[Change]:
+        """Return the changes that make memories what the journal says.
+
+        Args:
+            namespace: Where they are.
+            ids: Memories, or other things with documents, that a check found wrong.
+            operation: The id of the operation that will write the changes.
+            copies: Id -> the whole row in an undamaged copy of the store.
+            doubted: Operations that are not as they were written: only what was stored after them is repaired.
+        """
 
     def rebuild(self) -> bool:
         """Make anew what is derived from rows: search indexes, counts; drop triggers that are not ours.

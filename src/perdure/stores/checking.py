@@ -29,6 +29,7 @@ RULES: Final = {
     "tags_without_content": "entries of the tag index that no memory has",
     "contents_without_tags": "tags missing from the tag index",
     "wrong_vector_counts": "namespaces with a wrong count of vectors",
+    "unknown_policies": "namespaces with a policy that none of their operations had",
 }
 """Statement that counts -> what it counts."""
 PAGE: Final = 200  # memories that are compared with the journal on one view of the store

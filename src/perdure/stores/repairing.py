@@ -23,7 +23,12 @@ _FROM_COPY: Final = "repaired: from a copy of the store"
 
 
 def row_repairs(
-    session: Session, namespace: str, ids: Sequence[str], operation: str, copies: Mapping[str, Row]
+    session: Session,
+    namespace: str,
+    ids: Sequence[str],
+    operation: str,
+    copies: Mapping[str, Row],
+    doubted: Sequence[str] = (),
 ) -> list[Change]:
     """Return the changes that make some memories what the journal says, as far as it says it.
 
@@ -33,9 +38,11 @@ def row_repairs(
         ids: Memories, or other things with documents, that a check found wrong.
         operation: The id of the operation that will write the changes.
         copies: Id -> the whole row in an undamaged copy of the store, for texts and lost memories.
+        doubted: Operations that are not as they were written; only what was stored after them is repaired.
     """
-    wanted = list(ids)
-    expected = expected_of_ids(session, namespace, wanted, [])
+    expected = expected_of_ids(session, namespace, list(ids), [])
+    wanted = _stored_after(session, expected, doubted) if doubted else list(ids)
+    expected = {identity: expected[identity] for identity in wanted if identity in expected}
     rows = session.rows("states", ids=wanted)
     states = {i: {"op": op, **dict(zip(STATE_COLUMNS, values, strict=True))} for i, op, *values in rows}
     records = _readable(session, namespace, wanted)
@@ -61,6 +68,19 @@ def row_repairs(
                 changes += _state(identity, journalled, operation, states[identity], record, copy)
             changes += _vector(identity, journalled, name, vectors.get(identity))
     return changes + _links(session, wanted, expected) + _documents(session, wanted, expected)
+
+
+def _stored_after(session: Session, expected: Mapping[str, Expected], doubted: Sequence[str]) -> list[str]:
+    """Return the memories that were stored after some operations, by number and by id: those cannot be about them.
+
+    An altered line may have lost the id of the memory that it was about, so every older memory may be what it was.
+    """
+    numbers = [session.value("number_of", id=operation) for operation in doubted]
+    if None in numbers:
+        return []
+    last, latest = max(map(int, numbers)), max(doubted)
+    births = {i: known.birth for i, known in expected.items() if known.birth and known.birth > latest}
+    return [i for i, birth in births.items() if int(session.value("number_of", id=birth) or 0) > last]
 
 
 def _readable(session: Session, namespace: str, ids: Sequence[str]) -> dict[str, Record]:

@@ -32,6 +32,7 @@ _BARE: Final[dict[str, Any]] = {"tags": [], "metadata": {}}
 class Expected:
     """What the lines of one memory add up to."""
 
+    birth: str | None = None  # the operation of its first line, where that stored it; empty where it did not
     there: bool = False  # whether there is such a memory
     lines: int = 0  # lines about the memory itself
     row: dict[str, Any] = field(default_factory=dict)  # column -> value, as far as the journal says
@@ -46,6 +47,8 @@ class Expected:
     def play(self, target: str, before_text: str | None, after_text: str | None, operation: str) -> None:
         """Take in the next line of the journal: (kind of row, before, after, operation)."""
         before, after = decoded(before_text), decoded(after_text)
+        if self.birth is None:
+            self.birth = operation if target == Target.MEMORY and before is None and after is not None else ""
         if target == Target.MEMORY and before is None and not is_trimmed(target, before, after):
             after = born(after, operation)
         if before is None and after is None:
@@ -146,7 +149,7 @@ def wrong_columns(
     if not (state or content or expected.anchor is None or goes_back(expected, row_of(record, key))):
         state.append("state")  # only a digest of it is left, which does not say which column
     wanted = expected.vectors.get(space)
-    altered = vector is not None and wanted is not None and digest_of(vector) != wanted
+    altered = wanted is not None and (vector is None or digest_of(vector) != wanted)
     found = {"memory": state, "content": content, "vector": ["data"] if altered else []}
     return {part: columns for part, columns in found.items() if columns}
 

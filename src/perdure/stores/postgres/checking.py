@@ -12,7 +12,11 @@ from perdure.stores.postgres.schema import SchemaStatus, newest
 from perdure.stores.postgres.server import Server
 from perdure.stores.words import Stemmer
 
-OWN_RULES: Final = {"wrong_word_counts": "namespaces with wrong word counts"}
+OWN_RULES: Final = {
+    "wrong_word_counts": "namespaces with wrong word counts",
+    "wrong_posting_counts": "entries of the index of words with a wrong count of memories",
+    "wrong_last_rows": "namespaces whose last row is before that of a memory",
+}
 
 
 def find_faults(

@@ -397,6 +397,12 @@ SELECT count(*) FROM memory AS m WHERE NOT EXISTS (
 SELECT count(*) FROM content AS c WHERE NOT EXISTS (
   SELECT 1 FROM memory AS m WHERE m.namespace = c.namespace AND m.row = c.row);
 
+-- A namespace that came without its journal has no operations.
+-- name: unknown_policies
+-- kind: fan-out
+SELECT count(*) FROM namespace AS n WHERE EXISTS (SELECT 1 FROM operation AS o WHERE o.namespace = n.namespace)
+  AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.namespace = n.namespace AND o.policy = n.policy);
+
 -- name: accesses_without_memory
 -- kind: fan-out
 SELECT count(*) FROM access AS a WHERE NOT EXISTS (

@@ -565,6 +565,15 @@ WHERE c.length > 1 AND w.row IS NULL;
 SELECT count(*) FROM namespace AS n WHERE (n.documents, n.length) <> (
   SELECT count(*), coalesce(sum(c.length), 0) FROM content AS c WHERE c.namespace = n.namespace);
 
+-- name: wrong_posting_counts
+-- kind: fan-out
+SELECT count(*) FROM posting AS p WHERE p.documents <> cardinality(p.entries);
+
+-- name: wrong_last_rows
+-- kind: fan-out
+SELECT count(*) FROM namespace AS n WHERE n.last_row < (
+  SELECT coalesce(max(m.row), 0) FROM memory AS m WHERE m.namespace = n.namespace);
+
 -- name: vectors_without_memory
 -- kind: fan-out
 SELECT count(*) FROM embedding AS v WHERE NOT EXISTS (
@@ -788,7 +797,8 @@ WHERE c.namespace = :namespace AND c.row = i.row AND c.length <> i.length;
 UPDATE namespace AS n SET
   documents = (SELECT count(*) FROM content AS c WHERE c.namespace = n.namespace),
   length = (SELECT coalesce(sum(c.length), 0) FROM content AS c WHERE c.namespace = n.namespace),
-  vectors = (SELECT count(*) FROM embedding AS v WHERE v.namespace = n.namespace)
+  vectors = (SELECT count(*) FROM embedding AS v WHERE v.namespace = n.namespace),
+  last_row = greatest(n.last_row, (SELECT coalesce(max(m.row), 0) FROM memory AS m WHERE m.namespace = n.namespace))
 WHERE n.namespace = :namespace;
 
 -- name: clear_orphan_vectors
