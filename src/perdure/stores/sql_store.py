@@ -261,15 +261,7 @@ class SqlStore(ABC):
     def repairs(
         self, namespace: str, ids: Sequence[str], operation: str, copies: Mapping[str, Row], doubted: Sequence[str]
     ) -> list[Change]:
-        """Return the changes that make memories what the journal says.
-
-        Args:
-            namespace: Where they are.
-            ids: Memories, or other things with documents, that a check found wrong.
-            operation: The id of the operation that will write the changes.
-            copies: Id -> the whole row in an undamaged copy of the store.
-            doubted: Operations that are not as they were written: only what was stored after them is repaired.
-        """
+        """Return the changes that make memories what the journal says, as the protocol says."""
         return self._read(namespace, lambda s: row_repairs(s, namespace, ids, operation, copies, doubted))
 
     # --- the journal
