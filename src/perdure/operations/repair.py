@@ -75,9 +75,7 @@ def _damaged(faults: Sequence[Fault]) -> Mapping[str, list[str]]:
     return {namespace: list(ids) for namespace, ids in found.items()}
 
 
-def _plan(
-    ctx: Context, namespace: str, ids: Sequence[str], copies: Mapping[str, Row], doubted: Sequence[str]
-) -> Plan:
+def _plan(ctx: Context, namespace: str, ids: Sequence[str], copies: Mapping[str, Row], doubted: Sequence[str]) -> Plan:
     now = ctx.clock()
     identity = ctx.ids(now)
     changes = ctx.store.repairs(namespace, ids, identity, copies, doubted)
