@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
-from conftest import tables
+from conftest import HARSH, tables
 from interfaces.pages.browsing import words
 from perdure.interfaces import pages
+from perdure.interfaces.pages import overview
 from perdure.interfaces.pages.curves import curves
 from perdure.interfaces.pages.overview import sentence
 from perdure.records.instant import DAY_MS, to_instant
+from perdure.rules.alerts import find_alerts
 
 
 @pytest.fixture
@@ -86,9 +89,32 @@ def test_alerts_come_to_the_overview_and_go(browser, memory, clock):
     memory.remember("The staging server listens on port 8081.")
     clock.passes(days=60)
     assert [a.name for a in memory.alerts()] == ["overdue_hours"]
-    assert "critical moves wait for a sweep" in words(browser.get("/"))
+    text = words(browser.get("/"))
+    assert "critical moves wait for a sweep" in text
+    late = memory.alerts()[0].value / 24
+    assert f"{late:.0f} days, threshold 2 days" in text
     memory.sweep()
     assert "Nothing needs attention." in words(browser.get("/"))
+
+
+@pytest.mark.parametrize("policy", [{**HARSH, "alerts": {"fading_share": 0.01}}])
+def test_alerts_of_a_large_namespace_are_those_of_the_command(browser, memory, clock, monkeypatch):
+    monkeypatch.setattr(overview, "SAMPLE", 100)
+    memory.remember_many([f"Stone {number} lies in field {number * 3}." for number in range(250)])
+    clock.passes(days=1)
+    exact = [a.message for a in memory.alerts()]
+    assert exact
+    assert exact != [a.message for a in estimated(memory)]
+    assert "all are being counted" in words(browser.get("/"))
+    deadline = time.monotonic() + 30
+    while "all are being counted" in (text := words(browser.get("/"))):
+        assert time.monotonic() < deadline
+    assert all(message in text for message in exact)
+
+
+def estimated(memory):
+    stats = memory.stats("default", sample=100)
+    return find_alerts(stats, "default", {}, memory.policy.alerts, memory.now)
 
 
 def test_search_shows_relevance_and_what_the_score_is_made_of(browser, known, memory):
@@ -132,7 +158,8 @@ def test_a_memory_is_shown_with_its_signals_its_links_and_its_history(browser, m
     item = memory.get(known)
     text = words(browser.get(f"/memory?id={known}"))
     assert all(f"{name} {getattr(item, name):.2f}" in text for name in ("value", "importance", "strength"))
-    assert "counted one access by recall" in text
+    assert re.search(r"access [-0-9: ]+UTC counted one access by recall", text)
+    assert not re.search(r"sweep [-0-9: ]+UTC counted one access by recall", text)
     assert browser.get(f"/memory?id={known}").text.count('class="plot curve"') == 5
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 from perdure.interfaces.pages.asked import Answer, Asked, Shown
+from perdure.interfaces.pages.kept_alerts import KEPT
 from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import counted
-from perdure.rules.alerts import find_alerts
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -38,7 +37,7 @@ def overview(asked: Asked) -> Answer:
     values = {
         "stats": stats,
         "sentence": sentence(stats),
-        "alerts": _alerts(memory, place, stats),
+        "shown_alerts": KEPT.of(memory, place, stats),
         "groups": [(_NAMES[name], *_group(name, groups)) for name, groups in stats.sizes.items()],
         "values_plot": columns(stats.values, "How many memories have which value, from 0 to 1"),
         "operations": cast("list[Operation]", memory.history(namespace=place, limit=_OPERATIONS)),
@@ -47,14 +46,9 @@ def overview(asked: Asked) -> Answer:
     return Shown("overview", "Overview", values)
 
 
-def alerts_of(memory: Memory, place: str) -> list[Alert]:
-    """Return what needs attention in a namespace, going by as many memories as the page looks at."""
-    return _alerts(memory, place, memory.stats(place, sample=SAMPLE))
-
-
-def _alerts(memory: Memory, place: str, stats: Stats) -> list[Alert]:
-    now = datetime.fromisoformat(stats.at)
-    return find_alerts(stats, place, memory.upkeep_state(place), memory.policy.alerts, now)
+def alerts_of(memory: Memory, place: str) -> Sequence[Alert]:
+    """Return what needs attention in a namespace, as the page shows it."""
+    return KEPT.of(memory, place, memory.stats(place, sample=SAMPLE)).alerts
 
 
 def sentence(stats: Stats) -> str:

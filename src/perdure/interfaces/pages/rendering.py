@@ -13,7 +13,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from perdure.interfaces.pages import drawing
 from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
 from perdure.interfaces.views import Request, view_of
-from perdure.interfaces.views.values import counted, when
+from perdure.interfaces.views.journal import told_operation
+from perdure.interfaces.views.values import amount, counted, when
 from perdure.records.identifier import shown_id
 from perdure.records.report import Operation
 
@@ -68,6 +69,8 @@ def environment() -> Environment:
         "short": shown_id,
         "counted": counted,
         "note": note_of,
+        "amount": lambda alert, value: amount(alert.name, value),
+        "what": told_operation,
     }
     made.globals |= {
         "draw": drawing.draw,

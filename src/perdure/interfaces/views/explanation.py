@@ -7,7 +7,7 @@ from typing import Final
 
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote
-from perdure.interfaces.views.journal import line_of
+from perdure.interfaces.views.journal import line_of, told_operation
 from perdure.interfaces.views.knowledge import period, state, true_period
 from perdure.interfaces.views.values import MOST, first, sum_of
 from perdure.records.fact_reasons import Checked, Clash, FactReasons, Said, Surer
@@ -48,7 +48,7 @@ def _history(entries: tuple[Entry, ...]) -> Iterator[Line]:
         shown = list(reasons.values())
         yield from (line_of(entry) for entry in shown[:_REASONS])
         if len(shown) > _REASONS:
-            yield Line((f"{shown[0].at}  {shown[0].operation}: and {len(shown) - _REASONS} more"), item=True)
+            yield Line((f"{shown[0].at}  {told_operation(shown[0])}: and {len(shown) - _REASONS} more"), item=True)
 
 
 def _fact(r: FactReasons) -> Iterator[Block]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from perdure.interfaces.views import Request
@@ -15,6 +16,7 @@ from perdure.records.repair_result import RepairResult
 from perdure.records.report import Entry, Operation
 
 _LISTED = 20
+_COUNTED = re.compile(r"counted (one access|\d+ accesses) by recall")
 _COLUMNS = ("id", "at", "operation", "namespace", "changes", "hides", "note", "undone_by")
 
 
@@ -33,8 +35,13 @@ def view_history(entries: Sequence[Entry | Operation], _: Request) -> Iterator[B
 
 def line_of(entry: Entry) -> Line:
     """Return one entry of a journal."""
-    text = (f"{entry.at}  {entry.operation} ", Identifier(entry.operation_id), ": ", Foreign(entry.because))
+    text = (f"{entry.at}  {told_operation(entry)} ", Identifier(entry.operation_id), ": ", Foreign(entry.because))
     return Line(text, item=True)
+
+
+def told_operation(entry: Entry) -> str:
+    """Return what happened to a memory: a sweep that only counted its accesses tells of those."""
+    return "access" if _COUNTED.fullmatch(entry.because) else entry.operation
 
 
 def view_undo_result(done: UndoResult, request: Request) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, PlainText, Text, command
-from perdure.interfaces.views.values import counted, ending, first, tally, undo, when
+from perdure.interfaces.views.values import amount, counted, ending, first, tally, undo, when
 from perdure.records.consolidation_results import SessionResult
 from perdure.records.report import Alert, Ingested, Report, Stats, TierMove
 
@@ -95,7 +95,7 @@ def view_alerts(found: Sequence[Alert], _: Request) -> Iterator[Block]:
     """Show what needs attention, the most severe first."""
     for alert in found:
         told = (f"{alert.severity}: ", Foreign(alert.namespace), ": ", Foreign(alert.message))
-        bound = f" ({alert.name} {alert.value:g}, threshold {alert.threshold:g})"
+        bound = f" ({amount(alert.name, alert.value)}, threshold {amount(alert.name, alert.threshold)})"
         yield Line((*told, bound), tone="plain" if alert.severity == "info" else "warning")
         yield from first([Line((Identifier(i),), item=True) for i in alert.ids[:_FEW]])
     if not found:

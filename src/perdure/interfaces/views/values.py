@@ -177,3 +177,13 @@ def _is_rows(value: Any) -> bool:
     """Whether a value holds records, in a list or by name."""
     values = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     return any(is_dataclass(one) for one in values)
+
+
+def amount(name: str, value: float) -> str:
+    """Return a figure as a person reads it; the end of its name says its unit."""
+    if name.endswith("_hours"):
+        days = value / 24
+        return f"{days:,.0f} days" if days >= 2 else f"{value:,.0f} {'hour' if round(value) == 1 else 'hours'}"  # noqa: PLR2004
+    if name.endswith("_days"):
+        return f"{value:,.0f} {'day' if round(value) == 1 else 'days'}"
+    return f"{value:.0%}" if name.endswith("_share") else f"{value:,.4g}"
