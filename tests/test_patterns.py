@@ -264,6 +264,9 @@ PIECES = (*WORDS, *SIGNS, *SECRETS)
 ANCHORED = {"perdure.rules.secret_shapes._STARTING", "perdure.rules.secret_context._NAMES"}
 """Tables whose patterns are matched where a clue stands; what stands in tables else is searched."""
 
+LATE = {"perdure.rules.secret_phrases._PHRASES": 2}
+"""Tables whose patterns are compiled when their clue is met: where in a row the pattern stands."""
+
 _REPEATS = {_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT}
 
 
@@ -307,9 +310,10 @@ def _patterns() -> dict[str, tuple[re.Pattern[str], bool]]:
         if module.name.endswith("__main__"):
             continue
         loaded = importlib.import_module(module.name)
-        for name, value in vars(loaded).items():
+        for name, kept in vars(loaded).items():
+            place = f"{module.name}.{name}"
+            value = [re.compile(row[LATE[place]]) for row in kept] if place in LATE else kept
             for number, pattern in enumerate(_inside(value)):
-                place = f"{module.name}.{name}"
                 used = _used_as(str(loaded.__file__), name) & {
                     "match",
                     "fullmatch",

@@ -35,6 +35,11 @@ SERVICE_OPTIONS: Final = frozenset(
 def main() -> None:
     """Run a command; `mcp` and `hook` with plain options go straight to their own, 0.2 s sooner."""
     words = sys.argv[1:]
+    if words == ["--version"]:
+        from perdure import __version__  # noqa: PLC0415  # as below
+
+        print(f"perdure {__version__}")
+        return
     options = {word.partition("=")[0] for word in words[1:] if word.startswith("-")}
     if words[:1] == ["mcp"] and options <= SERVER_OPTIONS and _serve(words[1:]):
         return
