@@ -8,7 +8,7 @@ WORKERS ?= 2
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --find-links build/embedder \
 	--no-emit-package perdure-embedder --no-emit-find-links --no-emit-index-url --no-header --no-annotate --quiet
 
-.PHONY: demo test fast check wheel lowest bench nightly train lock clean
+.PHONY: demo test weekly coverage fast check wheel lowest bench nightly train lock clean
 
 # The product and its embedder alone, unless all that make test needs is there already.
 demo:
@@ -17,6 +17,16 @@ demo:
 
 test: check
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+# All tests; those that try many cases (properties, kills, processes at once) try several times as many.
+weekly: $(STAMP)
+	PERDURE_LONG_RUN=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+# Branch coverage of what needs no server; processes that tests start are not counted.
+coverage: $(STAMP)
+	$(BIN)/python -m pip install --quiet 'pytest-cov>=6,<8'
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q --cov=perdure --cov-branch --cov-report=term \
+		-k "not postgres and not spread and not server" --ignore=tests/faults/test_year.py --ignore=tests/interfaces/pages/test_browser.py
 
 fast: check
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q tests/golden tests/rules tests/test_house.py tests/test_new_verb.py -k "not postgres"

@@ -36,7 +36,16 @@ from perdure.records.vector import Space
 from perdure.rules.validation.inputs import draft
 from perdure.stores.sqlite.lines import add_functions
 
-settings.register_profile("untimed", deadline=None)  # a busy machine is no fault
+LONG_RUN = "PERDURE_LONG_RUN" in os.environ
+"""Whether tests that try many cases try all that are worth a wait: `make weekly`."""
+
+
+def budget(short, long):
+    """Return how many cases a test tries: the first number in `make test`, the second in `make weekly`."""
+    return long if LONG_RUN else short
+
+
+settings.register_profile("untimed", deadline=None, max_examples=budget(50, 400))  # a busy machine is no fault
 settings.load_profile("untimed")
 
 STORES = [

@@ -17,6 +17,7 @@ FORKING = """
 import json, os, sys
 import perdure.compose, perdure.stores.sqlite.store
 
+exec(sys.argv[2])
 life = compile(sys.argv[1], "child", "exec")
 for order in iter(sys.stdin.readline, ""):
     if not order.startswith("["):  # a child was killed before it could read it
@@ -36,12 +37,12 @@ for order in iter(sys.stdin.readline, ""):
 class Mother:
     """A process that has children, one after the other; they run the same code, and its input and output are theirs.
 
-    At the end of a block the last child comes to its own end, because there is no more input; where the block failed,
-    both are killed.
+    ``load`` is code that it runs before, so that they find loaded what they need. At the end of a block the last child
+    comes to its own end, because there is no more input; where the block failed, both are killed.
     """
 
-    def __init__(self, code):
-        self.process = python(FORKING, code, stdin=subprocess.PIPE)
+    def __init__(self, code, load=""):
+        self.process = python(FORKING, code, load, stdin=subprocess.PIPE)
         self.child = None
 
     def __enter__(self):

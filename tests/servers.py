@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -93,6 +93,24 @@ def fresh_database() -> str:
     name = f"test_{next(_numbers)}"
     _operator().execute(f"CREATE DATABASE {name} OWNER perdure TEMPLATE {TEMPLATE} STRATEGY file_copy")
     return server().dsn(name)
+
+
+def copied(url: str, fill: Callable[[str], object]) -> None:
+    """Give a database what a function fills a store with, which is called once; a server that is given, each time."""
+    if os.environ.get("PERDURE_TEST_DSN") or url in SECOND:
+        fill(url)
+        return
+    if (name := fill.__qualname__) not in _FILLED:
+        _FILLED[name] = fresh_database()
+        fill(_FILLED[name])
+    _operator().execute(f"DROP DATABASE {_name(url)} WITH (FORCE)")
+    _operator().execute(
+        f"CREATE DATABASE {_name(url)} OWNER perdure TEMPLATE {_name(_FILLED[name])} STRATEGY file_copy"
+    )
+
+
+_FILLED: dict[str, str] = {}
+"""Name of what fills a store -> the URL of a database that was filled so; it stays until the server stops."""
 
 
 def drop_database(url: str) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import perdure
-from conftest import START, Clock, opened, tables
+from conftest import START, Clock, budget, opened, tables
 from perdure.records.errors import InvalidInput, PerdureError, PolicyError
 
 NESTED = []
@@ -240,7 +240,7 @@ def test_a_timestamp_a_little_ahead_counts_as_now(memory):
 TEXT = st.text(st.characters(), min_size=0, max_size=60)  # with surrogates and NUL
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=budget(37, 600), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(content=TEXT, tags=st.lists(TEXT, max_size=3), session=TEXT | st.none(), key=TEXT | st.none(), data=TEXT)
 def test_any_text_is_kept_exactly_or_refused_whole(content, tags, session, key, data):
     memory = ARBITRARY[0] if ARBITRARY else ARBITRARY.append(opened(":memory:", clock=Clock())) or ARBITRARY[0]
@@ -265,7 +265,7 @@ def test_any_text_is_kept_exactly_or_refused_whole(content, tags, session, key, 
 ARBITRARY = []
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=budget(25, 240), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(namespace=TEXT)
 def test_any_namespace_is_kept_apart_or_refused(namespace):
     memory = opened(":memory:", clock=Clock())

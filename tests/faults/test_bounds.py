@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import sys
 
 import pytest
 from typer.testing import CliRunner
 
-from conftest import WORDS_ONLY, finished, opened, python
+from conftest import WORDS_ONLY, opened
+from forks import Mother
 from perdure.interfaces.cli import app as cli
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of memory of POSIX")
@@ -18,20 +20,34 @@ MEBI = 1 << 20
 BOUND = 700 * MEBI
 """What a process may have beyond what it has once everything is loaded."""
 
-BOUNDED = """
-import json, resource, sys
+LOADED = """
 from perdure.interfaces.cli import app as cli
 from typer.testing import CliRunner
 from pathlib import Path
 import numpy, apsw, pyarrow.parquet  # they map much that they never use
 import perdure
 perdure.open(":memory:", policy={"embedder": {"model": "none"}}).remember("tea")
-now = int(next(l for l in Path("/proc/self/status").read_text().splitlines() if l.startswith("VmSize")).split()[1])
-bound = now * 1024 + int(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
-done = CliRunner().invoke(cli.app, sys.argv[2:], prog_name="perdure")
-print(json.dumps([done.exit_code, done.output[-2000:], repr(done.exception)]))
 """
+
+BOUNDED = """
+import json, os, resource, sys
+from pathlib import Path
+from perdure.interfaces.cli import app as cli
+from typer.testing import CliRunner
+os.chdir(sys.argv[1])
+os.environ.update(json.loads(sys.argv[2]))
+now = int(next(l for l in Path("/proc/self/status").read_text().splitlines() if l.startswith("VmSize")).split()[1])
+bound = now * 1024 + int(sys.argv[3])
+resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+done = CliRunner().invoke(cli.app, sys.argv[4:], prog_name="perdure")
+print(json.dumps([done.exit_code, done.output[-2000:], repr(done.exception)]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def mother():
+    with Mother(BOUNDED, LOADED) as loaded:
+        yield loaded
 
 
 @pytest.fixture
@@ -45,9 +61,21 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def bounded(*words):
+@pytest.fixture
+def bounded(mother, folder):
     """Run a command in a process whose memory is bounded; return its exit code and what it said."""
-    code, output, error = json.loads(finished(python(BOUNDED, BOUND, *words)))
+
+    def run(*words):
+        places = {name: os.environ[name] for name in ("PERDURE_POLICY", "PERDURE_STORE")}
+        mother.bear(folder, json.dumps(places), BOUND, *words)
+        said = mother.hear("")
+        assert mother.hear("ended ") == "0"
+        return checked(*json.loads(said))
+
+    return run
+
+
+def checked(code, output, error):
     assert "MemoryError" not in error + output, error + output
     assert "Traceback" not in output
     return code, output
@@ -81,7 +109,7 @@ LINES = {
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_an_import_needs_bounded_memory(folder, name):
+def test_an_import_needs_bounded_memory(bounded, folder, name):
     message, chunks = LINES[name]
     head = (exported(folder)[0], 1)
     file = packed(folder, *(head if chunk == "head" else chunk for chunk in chunks))
@@ -91,7 +119,7 @@ def test_an_import_needs_bounded_memory(folder, name):
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_an_ingest_needs_bounded_memory(folder, name):
+def test_an_ingest_needs_bounded_memory(bounded, folder, name):
     _, chunks = LINES[name]
     with (folder / "evil.jsonl").open("wb") as out:
         for chunk, times in [c for c in chunks if c != "head"]:
@@ -101,7 +129,7 @@ def test_an_ingest_needs_bounded_memory(folder, name):
     assert (code, json.loads(said)["error"]) == (1, "InvalidInput"), said
 
 
-def test_an_ingest_looks_at_few_long_lines_before_it_reads_on(folder):
+def test_an_ingest_looks_at_few_long_lines_before_it_reads_on(bounded, folder):
     line = json.dumps(["x" * 15 * MEBI]).encode() + b"\n"
     with (folder / "long.jsonl").open("wb") as out:
         for _ in range(100):
@@ -111,7 +139,7 @@ def test_an_ingest_looks_at_few_long_lines_before_it_reads_on(folder):
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_a_plan_file_needs_bounded_memory(folder, name):
+def test_a_plan_file_needs_bounded_memory(bounded, folder, name):
     _, chunks = LINES[name]
     with (folder / "plan.json").open("wb") as out:
         for chunk, times in [c for c in chunks if c != "head"]:
@@ -131,7 +159,7 @@ POLICIES = {
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_a_policy_needs_bounded_memory(folder, name):
+def test_a_policy_needs_bounded_memory(bounded, folder, name):
     (folder / "evil.toml").write_bytes(POLICIES[name])
     code, said = bounded("list", "--policy", "evil.toml", "--json")
     assert (code, json.loads(said)["error"]) == (1, "PolicyError"), said
@@ -175,14 +203,14 @@ GROUPS = {
 
 
 @pytest.mark.parametrize("name", GROUPS)
-def test_a_parquet_file_needs_bounded_memory(folder, name):
+def test_a_parquet_file_needs_bounded_memory(bounded, folder, name):
     message, rows, more = GROUPS[name]
     code, said = bounded("import", parquet(folder, rows(), **more), "--store", "b.db", "--json")
     assert (code, message in said) == (1, True), said
     assert json.loads(said)["error"] == "InvalidInput"
 
 
-def test_a_parquet_file_that_lies_about_its_pages_is_found_out(folder):
+def test_a_parquet_file_that_lies_about_its_pages_is_found_out(bounded, folder):
     from pyarrow import parquet as pq
 
     file = folder / parquet(folder, [([(*ROW, "x" * (250 * MEBI))], 1)], use_dictionary=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import HARSH, Clock, HashEmbedder, finished, opened, python, tables
+from conftest import HARSH, Clock, HashEmbedder, budget, finished, opened, python, tables
 from perdure.compose import store_at
 from perdure.records.errors import ConflictError
 
@@ -46,7 +46,7 @@ def together(children):
         child.stdin.flush()
 
 
-@pytest.mark.parametrize(("kind", "writes"), [("words", 500), ("meaning", 150)])
+@pytest.mark.parametrize(("kind", "writes"), [("words", budget(150, 500)), ("meaning", budget(50, 150))])
 def test_four_processes_lose_nothing_and_count_exactly(path, kind, writes):
     import json  # as the workers speak
 
@@ -90,7 +90,7 @@ def test_two_sweeps_at_once_double_nothing(path):
 
     clock = Clock()
     memory = opened(path, clock=clock)
-    memory.remember_many([f"zebra {i}" for i in range(5000)])
+    memory.remember_many([f"zebra {i}" for i in range(1500)])
     clock.passes(hours=1)
     for i in range(30):
         clock.passes(seconds=1)
@@ -102,7 +102,7 @@ def test_two_sweeps_at_once_double_nothing(path):
     told = [json.loads(finished(child)) for child in children]
     moves = [move for one, _ in told for move in one]
     assert len(moves) == len(set(moves))
-    assert len({move for move in moves if "to cold" in move}) == 5000
+    assert len({move for move in moves if "to cold" in move}) == 1500
     assert sum(counted for _, counted in told) == waiting > 0
     memory = opened(path, clock=Clock(clock.now.replace(month=2, day=10)))
     with store_at(path) as store:
@@ -114,7 +114,7 @@ def test_two_sweeps_at_once_double_nothing(path):
             if c.target == "memory" and "tier" in c.after
         ]
     assert len(journal) == len(set(journal)) == len(moves)
-    assert memory.stats().tiers == {"cold": 5000}
+    assert memory.stats().tiers == {"cold": 1500}
     assert sum(m.access_count for m in memory.list(limit=1000)) <= waiting
     assert memory.check() == []
     memory.close()
@@ -165,7 +165,7 @@ from conftest import opened
 import perdure.stores.sqlite.store
 print("ready", flush=True)
 sys.stdin.readline()
-for i in range(40):
+for i in range(16):
     memory = opened(f"{sys.argv[1]}.{i}")
     memory.remember("x", kind="episode")
     memory.close()
@@ -177,7 +177,7 @@ def test_processes_may_make_one_store_at_the_same_time(path):
     together(children)
     for child in children:
         finished(child)
-    for i in range(0, 40, 8):
+    for i in range(0, 16, 4):
         memory = opened(f"{path}.{i}")
         assert memory.stats().memories == 4
         assert memory.check() == []
@@ -275,7 +275,7 @@ def test_eight_threads_on_one_memory(opening, path):
 
     def work(n):
         try:
-            for i in range(40):
+            for i in range(20):
                 own = memory.remember(f"zebra thread {n} number {i}", session=f"t{n}").id
                 ids.append(own)
                 hits.append(len(memory.recall(f"zebra {n} {i}", limit=3, inside=f"t{n}").hits))
@@ -295,14 +295,14 @@ def test_eight_threads_on_one_memory(opening, path):
     for thread in threads:
         thread.join()
     assert failures == []
-    assert len(set(ids)) == 320
+    assert len(set(ids)) == 160
     assert len(memory.list(limit=1000)) == 50
     found = [memory.get(i) for i in (*ids, *(m.id for m in memory.list(limit=1000)))]
-    assert len(found) == 370
+    assert len(found) == 210
     assert sum(m.access_count for m in found) == sum(hits)
     with store_at(path) as store:
         turns = sorted((r.content.session, r.content.turn) for r in store.get("default", ids))
-    assert turns == [(f"t{n}", t) for n in range(8) for t in range(40)]
+    assert turns == [(f"t{n}", t) for n in range(8) for t in range(20)]
     assert memory.check() == []
 
 

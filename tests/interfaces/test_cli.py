@@ -46,6 +46,8 @@ NO_COMMAND = {
     "close": "each command closes what it opened",
 }
 
+REAL_PROCESSES = True  # commands are started here as people start them
+
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):

@@ -88,10 +88,10 @@ def begun(folder):
 
 def test_a_killed_backup_leaves_no_file_of_that_name(folder):
     with opened(folder / "a.db") as memory:
-        memory.remember_many([f"a long text, number {i}, {'word ' * 800}" for i in range(3000)])
+        memory.remember_many([f"a long text, number {i}, {'word ' * 800}" for i in range(1000)])
     line, environment = command("backup", "safe.db")
-    killed, step = 0, 0.04
-    for delay in range(25):
+    killed, step = 0, 0.03
+    for delay in range(12):
         child = subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         # Killed at different moments, from the first byte of the copy on.
         while child.poll() is None and not begun(folder):
@@ -104,10 +104,10 @@ def test_a_killed_backup_leaves_no_file_of_that_name(folder):
         for path in leftovers:
             path.unlink()
         if (folder / "safe.db").exists():  # the last moments: whole, or not there
-            assert len(tables(folder / "safe.db")["memory"]) == 3005
+            assert len(tables(folder / "safe.db")["memory"]) == 1005
             break
     assert killed >= 2
-    assert told("backup", "again.db")["memories"] == 3005
+    assert told("backup", "again.db")["memories"] == 1005
 
 
 def test_restoring_brings_the_moment_back_and_keeps_the_other(folder):

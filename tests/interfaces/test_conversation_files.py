@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.interfaces.cli.options import zone_of
 from perdure.interfaces.files import conversation_files, source_lines
 from perdure.interfaces.files.conversation_files import Format, find_files, read_messages
@@ -372,7 +373,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=budget(37, 600))
 @given(st.lists(st.one_of(PIECES, st.binary(max_size=8)), max_size=30).map(b"".join), st.sampled_from(list(Format)))
 def test_arbitrary_bytes_give_messages_or_a_typed_error(tmp_path_factory, data, format):  # noqa: A002
     path = tmp_path_factory.getbasetemp() / "any"

@@ -19,7 +19,7 @@ from mcp import Client
 from typer.testing import CliRunner
 
 import perdure
-from conftest import MEMORY, ROOMY
+from conftest import MEMORY, ROOMY, budget
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.hooks.agent_hooks import answer_hook
 from perdure.interfaces.mcp.run import build
@@ -52,7 +52,7 @@ FIELDS = (
 )
 WORLDS = st.fixed_dictionaries(dict.fromkeys(FIELDS, HOSTILE))
 FEW = settings(
-    max_examples=12,
+    max_examples=budget(6, 24),
     deadline=None,
     phases=[Phase.explicit, Phase.generate],  # a world names its field: shrinking it for minutes tells no more
     suppress_health_check=[HealthCheck.too_slow],

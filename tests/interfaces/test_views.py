@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import perdure
+from conftest import budget
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import (
     Command,
@@ -355,7 +356,7 @@ LISTS = {
 
 @pytest.mark.parametrize("kind", [*RESULTS, *LISTS.values()], ids=lambda kind: kind.__name__)
 @given(HOSTILE)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=budget(10, 40), deadline=None)
 def test_no_result_writes_lines_that_its_texts_ask_for(kind, text):
     verb = next((verb for verb, one in LISTS.items() if one is kind), "unheard_of")
 

@@ -7,6 +7,7 @@ from typing import Final
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
@@ -15,13 +16,13 @@ from perdure.rules.policy_check import policy_from
 
 settings.register_profile(
     "laws",
-    max_examples=60,
+    max_examples=budget(25, 240),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 LAW: Final = settings(settings.get_profile("laws"))
-SLOW_LAW: Final = settings(settings.get_profile("laws"), max_examples=25)
+SLOW_LAW: Final = settings(settings.get_profile("laws"), max_examples=budget(12, 50))
 
 SECOND: Final = 1000
 HOUR: Final = 3_600_000

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from laws.memories import (
     DAY,
     HOUR,
@@ -37,7 +38,7 @@ from perdure.rules.lifecycle.unarchive import unarchive
 
 ROUNDING: Final = 1e-9
 SIGNALS: Final = ("importance", "confidence", "strength", "retention", "value")
-FEW: Final = settings(SLOW_LAW, max_examples=15)
+FEW: Final = settings(SLOW_LAW, max_examples=budget(7, 30))
 LIVELY: Final = (Tier.HOT, Tier.WARM, Tier.COLD)
 FORMS: Final = tuple(Form)
 

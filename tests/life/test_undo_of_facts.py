@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import WORDS_ONLY, Clock, logical, on_a_file, opened
+from conftest import WORDS_ONLY, Clock, budget, logical, on_a_file, opened
 from perdure.records.errors import PerdureError
 
 POLICY = {**WORDS_ONLY, "preset": "facts", "gates": {"loss_free_count": 1000}}
@@ -41,7 +41,7 @@ steps = st.lists(
 
 @pytest.mark.behaviour("LD4")
 @on_a_file
-@settings(max_examples=25, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=budget(12, 50), derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
 def test_any_sequence_about_facts_is_taken_back_exactly(store, elsewhere, steps):
     clock, path = Clock(), elsewhere()

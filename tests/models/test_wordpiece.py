@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.models import wordpiece
 from perdure.models.wordpiece import UNKNOWN, WordPiece
 from perdure.records.errors import EmbedderError
@@ -84,7 +85,7 @@ words = st.sampled_from(["running", "Müller", "don't", "e\u0301tude", "東京",
 mixed = st.lists(st.one_of(words, st.text(st.sampled_from(SETTLED), max_size=8)), max_size=12).map(" ".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=budget(75, 1200), deadline=None)
 @given(text=st.one_of(mixed, st.text(st.sampled_from(SETTLED), max_size=60)))
 def test_the_ids_are_those_of_the_reference(reference, text):
     assert WORDPIECE.ids(text) == reference(text)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import WORDS_ONLY, HashEmbedder, ScriptedModel, on_a_file
+from conftest import WORDS_ONLY, HashEmbedder, ScriptedModel, budget, on_a_file
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, ModelError
 from perdure.records.memory import Form, Tier
@@ -146,7 +146,7 @@ def test_the_full_text_comes_back_byte_for_byte(opening, clock, text):
 def test_any_full_text_comes_back_byte_for_byte(opening, clock):
     memory = opening({**EAGER, "archive": {"rule": "never"}})
 
-    @settings(max_examples=60, deadline=None, derandomize=True)
+    @settings(max_examples=budget(25, 240), deadline=None, derandomize=True)
     @given(st.text(st.characters(exclude_categories=("Cs",)), min_size=20, max_size=400))
     def comes_back(text):
         try:

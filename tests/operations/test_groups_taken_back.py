@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import START, WORDS_ONLY, Clock, HashEmbedder, logical, opened
+from conftest import START, WORDS_ONLY, Clock, HashEmbedder, budget, logical, opened
 from laws.memories import SLOW_LAW
 
 POLICY = {**WORDS_ONLY, "consolidate": {"require_dry_run": False}, "gates": {"loss_free_count": 1000}}
@@ -52,7 +52,7 @@ VERBS = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
-@settings(SLOW_LAW, max_examples=15)
+@settings(SLOW_LAW, max_examples=budget(7, 30))
 @given(
     st.lists(drafts, min_size=2, max_size=14),
     st.lists(st.lists(st.integers(0, 13), min_size=2, max_size=4), max_size=3),

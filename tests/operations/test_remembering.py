@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from conftest import START, Clock, HashEmbedder, logical, opened, tables
+from conftest import START, Clock, HashEmbedder, budget, logical, opened, tables
 from perdure.records.errors import DiskFull, InvalidInput, PartlyStored
 
 
@@ -157,7 +157,11 @@ ITEMS = st.lists(
 
 
 @settings(
-    max_examples=40, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+    max_examples=budget(25, 160),
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
 )
 @given(items=ITEMS)
 def test_a_batch_is_the_same_as_one_by_one(rooms, items):

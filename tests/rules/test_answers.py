@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.formulas.fusion import fuse, idf
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Hit, Query
@@ -24,7 +25,7 @@ from perdure.rules.ranking import (
 from rules.builders import START, candidate, direction, memory, pool
 
 POLICY = RecallPolicy()
-ANY = settings(max_examples=80, deadline=None, derandomize=True)
+ANY = settings(max_examples=budget(25, 320), deadline=None, derandomize=True)
 
 
 def query(text: str = "where does Ann keep the keys") -> Query:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.records.memory import Kind, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Digest
@@ -19,7 +20,7 @@ from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, direction, memory
 
 POLICY = Policy()
-ANY = settings(max_examples=60, deadline=None, derandomize=True)
+ANY = settings(max_examples=budget(25, 240), deadline=None, derandomize=True)
 LINE = re.compile(r"- .+ \(\d{4}-\d\d-\d\d\) \[(\S+)\]")
 CAPS = {
     "tokens": lambda text: estimate_tokens(text) <= 2000,

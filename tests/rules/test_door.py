@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import perdure
+from conftest import budget
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import from_instant, to_instant
 from perdure.records.memory import Scope
@@ -22,7 +23,7 @@ from rules.builders import START
 POLICY = Policy()
 NOW = START
 MEBIBYTE = 1_048_576
-ANY = settings(max_examples=100, deadline=None, derandomize=True)
+ANY = settings(max_examples=budget(25, 400), deadline=None, derandomize=True)
 
 BAD_TEXT = {
     "empty": "",
@@ -129,7 +130,7 @@ def test_any_text_is_kept_unchanged_or_refused(text):
 
 
 @pytest.mark.behaviour("I9")
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=budget(12, 50), deadline=None, derandomize=True)
 @given(st.lists(st.text(st.characters(exclude_categories=()), max_size=40), min_size=1, max_size=4))
 def test_any_text_goes_through_the_whole_api_unchanged_or_is_refused(texts):
     with perdure.open(":memory:", policy={"embedder": {"model": "none"}}, clock=lambda: from_instant(NOW)) as memory:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.rules.echo_detection import is_echo, overlap, quoted_share
 
 DEPLOYS = "Deploys happen on Tuesday"
@@ -74,7 +75,7 @@ def test_nothing_is_an_echo_of_nothing():
     assert quoted_share(DEPLOYS, "") == quoted_share("", DEPLOYS) == quoted_share("", "") == 0
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=budget(50, 800), deadline=None, derandomize=True)
 @given(st.text(max_size=100), st.text(max_size=100))
 def test_shares_lie_between_nothing_and_all_and_mirror_each_other(one, other):
     there, back = overlap(one, other), overlap(other, one)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.rules.escaping import (
     label,
     markdown_line,
@@ -74,7 +75,7 @@ def steering(text, kept=""):
     return [c for c in text if c not in kept and (unicodedata.category(c) in STEERS or c in BIDI)]
 
 
-@settings(max_examples=300)
+@settings(max_examples=budget(75, 1200))
 @given(HOSTILE)
 def test_a_terminal_is_never_steered(text):
     assert steering(terminal_text(text), kept="\n\t") == []
@@ -84,7 +85,7 @@ def test_a_terminal_is_never_steered(text):
     assert terminal_line(plain) == plain
 
 
-@settings(max_examples=300)
+@settings(max_examples=budget(75, 1200))
 @given(HOSTILE)
 def test_a_line_of_markdown_opens_and_closes_no_comment(text):
     line = markdown_line(text)
@@ -92,7 +93,7 @@ def test_a_line_of_markdown_opens_and_closes_no_comment(text):
     assert not re.search(r"<!-|--!?>", line)
 
 
-@settings(max_examples=300)
+@settings(max_examples=budget(75, 1200))
 @given(HOSTILE, st.integers(1, 40))
 def test_a_label_closes_nothing_and_continues_no_sentence(text, longest):
     shown = label(text, longest)
@@ -128,7 +129,7 @@ def test_names_that_could_be_taken_for_our_words_are_quoted(odd):
     assert label(odd) == f'"{odd}"'
 
 
-@settings(max_examples=300)
+@settings(max_examples=budget(75, 1200))
 @given(HOSTILE)
 def test_quotes_hold(text):
     line = quoted_line(text, 60)
@@ -142,7 +143,7 @@ def test_quotes_hold(text):
     assert steering(block, kept="\n\t") == []
 
 
-@settings(max_examples=300)
+@settings(max_examples=budget(75, 1200))
 @given(HOSTILE)
 def test_what_is_invisible_is_removed_once_and_for_all(text):
     once = remove_invisible(text)

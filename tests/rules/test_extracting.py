@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.rules.pattern_extraction import LONGEST, SHORTEST, find_candidates, score_content
 
 WORDS = "we decided remember that the fix is was note: important: means a.b 15.2 . ! ? \n ``` Alice 😀 是 key"
@@ -144,7 +145,7 @@ def test_blocks_of_code_are_not_searched():
     assert find_candidates("```\nx = 1  # note that this one is important\n```") == []
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=budget(50, 800), deadline=None, derandomize=True)
 @given(
     st.lists(
         st.sampled_from(WORDS.split(" ")),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.records.memory import Form, Status, Tier
 from perdure.rules.lifecycle.budget_fitting import (
     RESTED_MS,
@@ -21,7 +22,7 @@ from perdure.rules.lifecycle.budget_fitting import (
 from rules.builders import DAY, START, memory, state
 
 BARER = (Form.SUMMARY, Form.KEYWORDS, Form.EMBEDDING)
-ANY = settings(max_examples=300, deadline=None, derandomize=True)
+ANY = settings(max_examples=budget(75, 1200), deadline=None, derandomize=True)
 
 
 @st.composite

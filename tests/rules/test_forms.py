@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.records.memory import Form
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import CompressionPolicy
@@ -35,7 +36,7 @@ POLICY = CompressionPolicy()
 STRICT = CompressionPolicy(strictness="strict")
 SEED = policy_from({"preset": "tiered"})
 GARDEN = "The garden behind the house was full of roses, and the gate by the wall was open for all of the neighbours."
-ANY = settings(max_examples=150, deadline=None, derandomize=True)
+ANY = settings(max_examples=budget(37, 600), deadline=None, derandomize=True)
 
 
 def unit(*numbers):

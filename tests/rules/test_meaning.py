@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.rules.meaning_guard import anchors, conflict, lost
 from rules.test_tokens import data_file
 
-ANY = settings(max_examples=200, deadline=None, derandomize=True)
+ANY = settings(max_examples=budget(50, 800), deadline=None, derandomize=True)
 
 OPPOSED = [
     ("The user's favourite colour is purple.", "The user's favourite colour is cyan."),

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.models.wordpiece import WordPiece
 from perdure.rules.language.tokens import count_tokens
 from perdure.rules.lifecycle.shortening import drop_stop_words, extract_sentences, keywords, summarize
 from perdure.rules.meaning_guard import lost
 from rules.test_tokens import chat
 
-ANY = settings(max_examples=200, deadline=None, derandomize=True)
+ANY = settings(max_examples=budget(50, 800), deadline=None, derandomize=True)
 WORDS = (
     "the a of is was it I you Alice Bob IT likes not n't never don't can't won't 30 1,000 15.2 3:30 before if tea red "
     "max_retries config.yaml --dry-run must may May Monday and or 😀 \n . , ? ! : \" ( ) - ... `x y` 'quoted' it's "

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.models.wordpiece import WordPiece
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import count_tokens, pieces
 
 ROOT = Path(__file__).parents[2]
-ANY = settings(max_examples=200, deadline=None, derandomize=True)
+ANY = settings(max_examples=budget(50, 800), deadline=None, derandomize=True)
 texts = st.one_of(
     st.text(st.characters(exclude_categories=("Cs",)), max_size=300),
     st.text("aA1.,'`\"-_/@# \n!?é中😀’", max_size=80),  # noqa: RUF001  # the typographic apostrophe is meant

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import budget
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import BLOCK, Codes, encode, quantize, similarities
 
@@ -52,7 +53,7 @@ def exact_top(rows, query, k):
 # -- nearest
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=budget(25, 240), deadline=None)
 @given(
     n=st.integers(0, 700),
     dimensions=st.sampled_from([1, 63, 64, 65, 128, 200, 384, 400, 768]),

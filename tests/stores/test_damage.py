@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 from contextlib import closing
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
 
 import apsw
 import pytest
 
-from conftest import STORES, HashEmbedder, edit, on_a_file, opened, servers
+from conftest import STORES, Clock, HashEmbedder, edit, on_a_file, opened, servers
 from perdure.compose import backup, is_server
 from perdure.stores.postgres.expected_schema import new_schema, schema_of
 from perdure.stores.statements import migrations, registry
@@ -17,8 +22,28 @@ from stores.test_upgrade import old_file
 POLICY = {"preset": "facts", "embedder": {"model": "none"}}
 
 
+@cache
+def _kept():
+    """A folder for a file in which much has happened."""
+    return Path(mkdtemp(prefix="perdure-lived-"))
+
+
 def lived(path, clock):
-    """Fill a store with whatever a store keeps: updates, facts, links, forms, recalls, keys, undone operations."""
+    """Fill a store with whatever a store keeps: updates, facts, links, forms, recalls, keys, undone operations.
+
+    A file is filled once and copied afterwards, and so is a database.
+    """
+    if is_server(str(path)):
+        servers().copied(str(path), lambda place: _live(place, Clock(clock.now)))
+    else:
+        if not (kept := _kept() / "lived.db").exists():
+            atexit.register(shutil.rmtree, kept.parent, ignore_errors=True)
+            _live(kept, Clock(clock.now))
+        shutil.copyfile(kept, path)
+    clock.passes(days=3, hours=1)
+
+
+def _live(path, clock):
     with opened(path, POLICY, clock, HashEmbedder()) as memory:
         first = memory.remember(
             "Harbour server: port 8080, Tuesday deploys", tags=["ops"], metadata={"n": 1.5}, idempotency_key="k-1"
@@ -342,7 +367,7 @@ def test_a_copy_of_an_older_version_is_read_and_stays_as_it_is(path, clock, tmp_
     backup(path, newer)
     old_file(newer, copy, schema=first)
     before = copy.read_bytes()
-    lived(path, clock)
+    _live(path, clock)
     run_by_hand(path, "UPDATE content SET text = 'to the front' WHERE text = 'from before'")
     with opened(path, POLICY, clock) as memory:
         assert memory.repair(source=str(copy), dry_run=False).left == ()

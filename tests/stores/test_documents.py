@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import perdure
-from conftest import logical, on_two_servers_too, opened, tables
+from conftest import budget, logical, on_two_servers_too, opened, tables
 from perdure.compose import scratch_store, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.operations.import_export import import_lines
@@ -156,7 +156,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=budget(25, 240), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(data=st.dictionaries(st.text("ab ü", min_size=1, max_size=3), JSON, max_size=4))
 def test_any_json_comes_back_as_it_was_and_can_be_replaced(memory, data, raw_store):
     applied(memory, document(EDGE, "m1", "e1", None, data))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import START, WORDS_ONLY, Clock, HashEmbedder, bare_fact, bare_memories, opened, places
+from conftest import START, WORDS_ONLY, Clock, HashEmbedder, bare_fact, bare_memories, budget, opened, places
 
 TAGS = ["red", "green", "blue", "a'b", "100%", "é", "🙂"]
 NAMES = ["Alice", "Bob", "Carol"]
@@ -117,7 +117,7 @@ def passes(m, wanted):
     return all(tests)
 
 
-@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=budget(30, 480), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(shared=FILTERS, more=ONLY_RECALL)
 def test_filters_give_what_looking_at_every_memory_gives(worlds, shared, more):
     for memory, everything in worlds:
@@ -240,7 +240,7 @@ def test_a_query_may_hold_any_character(worlds, query):
         assert len(memory.list(limit=1000, include_archived=True)) == before
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=budget(25, 400), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(query=st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1).filter(str.strip))
 def test_any_text_can_be_asked(worlds, query):
     for memory, _ in worlds:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from conftest import Clock, HashEmbedder, on_a_file, on_two_servers_too, opened
+from conftest import Clock, HashEmbedder, budget, on_a_file, on_two_servers_too, opened
 from perdure.compose import store_at
 from perdure.records.errors import ConflictError, InvalidInput
 
@@ -122,7 +122,7 @@ def test_what_one_process_finds_is_what_a_new_one_would_find(store, elsewhere, r
     run_state_machine_as_test(
         type("FollowingHere", (Following,), {"make_place": staticmethod(make)}),
         settings=settings(
-            max_examples=12 if store == "sqlite" else 3,  # a server's processes hold no index that could lag behind
+            max_examples=budget(6, 24) if store == "sqlite" else 3,  # a server's processes have no index to lag behind
             stateful_step_count=14,
             deadline=None,
             derandomize=True,

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import perdure
-from conftest import WORDS_ONLY, HashEmbedder, logical, on_two_servers_too, opened, tables
+from conftest import WORDS_ONLY, HashEmbedder, budget, logical, on_two_servers_too, opened, tables
 from perdure.records.errors import ConflictError, StoreError
 from perdure.records.memory import Form
 from perdure.records.plan import Change, Target
@@ -155,7 +155,7 @@ def test_a_memory_whose_form_has_changed_is_taken_back_only_once_that_is_undone(
 # --- how it is kept
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=budget(37, 600), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(text=st.text(st.characters(codec="utf-8")), times=st.sampled_from([1, 1, 7, 400]))
 def test_packing_is_exact_and_never_longer(text, times):
     whole = text * times

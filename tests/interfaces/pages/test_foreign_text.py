@@ -12,7 +12,7 @@ from interfaces.pages.browsers import chromium, served, visiting
 from interfaces.pages.test_browser import every_address
 
 playwright = pytest.importorskip("playwright.sync_api")
-MOST = 60  # pages that are visited
+MOST = 40  # pages that are visited
 
 HOSTILE = (
     "<script>window.ran=1</script>",

@@ -1,0 +1,133 @@
+"""Start ``python -m perdure …`` by forking a process that has loaded it: loading takes most of a command's time.
+
+The child is a child of the test's own process, so that it is waited for, signalled and killed like any other. It gets
+the arguments, environment, working folder and standard streams that it was started with. Linux only; elsewhere Python
+starts anew each time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from unittest import mock
+
+from conftest import ENV
+
+MOST = 1 << 18
+_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: whose parent has ended becomes a child of this process
+
+MOTHER = """
+import io, json, os, runpy, socket, sys, warnings
+import perdure.compose, perdure.stores.sqlite.store, perdure.knowledge.extension
+import perdure.interfaces.cli.app, perdure.interfaces.hooks.agent_hooks, perdure.interfaces.mcp.run
+
+def become(order, streams):
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    os.closerange(3, 64)
+    os.environ.clear()
+    os.environ.update(order["env"])
+    os.chdir(order["cwd"])
+    if order["session"]:
+        os.setsid()
+    encoding, _, errors = os.environ.get("PYTHONIOENCODING", "utf-8").partition(":")
+    how = {"encoding": encoding or "utf-8", "errors": errors or "strict"}
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(open(0, "rb", closefd=False), **how)
+    sys.stdout = sys.__stdout__ = io.TextIOWrapper(open(1, "wb", closefd=False), **how)
+    how["errors"] = "backslashreplace"
+    sys.stderr = sys.__stderr__ = io.TextIOWrapper(open(2, "wb", closefd=False), line_buffering=True, **how)
+    warnings._processoptions(os.environ["PYTHONWARNINGS"].split(",") if "PYTHONWARNINGS" in os.environ else [])
+    sys.argv[:] = order["argv"]
+
+orders = socket.socket(fileno=int(sys.argv[1]))
+while True:
+    told, streams, *_ = socket.recv_fds(orders, 1 << 18, 3)
+    if not told:
+        sys.exit(0)
+    between = os.fork()
+    if not between:
+        child = os.fork()
+        if not child:
+            break
+        orders.send(b"%d" % child)
+        os._exit(0)
+    os.waitpid(between, 0)
+    orders.send(b"born")
+    for stream in streams:
+        os.close(stream)
+order = json.loads(told)
+orders.close()
+become(order, streams)
+runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
+"""
+
+
+class Mother:
+    """A process that has loaded Perdure and becomes what is started."""
+
+    def __init__(self):
+        self.orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for end in (self.orders, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MOST)
+        number = str(theirs.fileno())
+        environment = {k: v for k, v in ENV.items() if k != "PYTHONWARNINGS"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", MOTHER, number], env=environment, pass_fds=[theirs.fileno()]
+        )
+        theirs.close()
+
+    def bear(self, order, streams):
+        """Start a child and return its number."""
+        prctl = ctypes.CDLL(None).prctl
+        prctl(_SUBREAPER, 1, 0, 0, 0)
+        try:
+            socket.send_fds(self.orders, [json.dumps(order).encode()], streams)
+            child = int(self.orders.recv(100))
+            assert self.orders.recv(100) == b"born"
+        finally:
+            prctl(_SUBREAPER, 0, 0, 0, 0)
+        return child
+
+    def close(self):
+        self.orders.close()
+        self.process.wait(20)
+
+
+def _is_ours(args, preexec_fn, pass_fds, shell):
+    line = list(args) if not isinstance(args, str | bytes | os.PathLike) else []
+    ours = line[:2] == [sys.executable, "-m"] and str(line[2:3]).startswith("['perdure")
+    return ours and all(isinstance(word, str) for word in line) and not (preexec_fn or pass_fds or shell)
+
+
+@contextmanager
+def forked():
+    """Fork the commands that a test starts instead of loading Perdure for each."""
+    mothers = []
+    start = subprocess.Popen._execute_child
+
+    def execute(self, args, executable, *rest):
+        preexec_fn, _, pass_fds, cwd, env, _, _, shell, *pipes = rest
+        streams, session = (pipes[0], pipes[3], pipes[5]), pipes[11]
+        if not _is_ours(args, preexec_fn, pass_fds, shell):
+            start(self, args, executable, *rest)
+            return
+        if not mothers:
+            mothers.append(Mother())
+        words = list(args)
+        order = {"module": words[2], "argv": [words[2], *words[3:]], "cwd": str(cwd or Path.cwd())}
+        order |= {"env": dict(os.environ if env is None else env), "session": bool(session)}
+        given = [stream if stream >= 0 else number for number, stream in enumerate(streams)]
+        self.pid = mothers[0].bear(order, given)
+        self._child_created = True
+        self._close_pipe_fds(*pipes[:6])
+
+    with mock.patch.object(subprocess.Popen, "_execute_child", execute):
+        yield
+    for mother in mothers:
+        mother.close()
