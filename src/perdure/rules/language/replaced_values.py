@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import STOP_WORDS
 
 _WORD: Final = r"(?:[^\s,;:!?()]|(?<=\d),(?=\d))+"
@@ -43,6 +44,11 @@ _PATTERNS: Final = tuple(
     for pattern in patterns
 )
 _CHANGES: Final = re.compile(_MOVES, re.IGNORECASE)
+_FROM_HERE: Final = re.compile(r"\b(?:now|instead|as\s+of|from\s+(?:[^\W_]+\s+){1,3}on)\b", re.IGNORECASE)
+"""What else says that something is not as it was: "tickets are 12 euros now"."""
+_SUBJECT: Final = re.compile(
+    r"\W*(?:(?:the|our|my|your|his|her|their|this|that|so|and|but|also|then|right|ok|okay|oh)\b\W+)*([^\W\d_]+)", re.IGNORECASE
+)
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[./@:_-][^\W_]+)*")
 _PLURAL_FROM: Final = 4
 _READ: Final = 2000
@@ -54,7 +60,16 @@ _FROM: Final = 2
 
 def changes(text: str) -> bool:
     """Return whether a text says that something changes."""
-    return _CHANGES.search(text[:_READ]) is not None
+    said = text[:_READ]
+    return _CHANGES.search(said) is not None or _FROM_HERE.search(said) is not None
+
+
+@lru_cache(maxsize=4096)
+def subjects(text: str) -> frozenset[str]:
+    """Return the words that the sentences of a text begin with, articles aside, lower case: mostly what they are about."""
+    said = text[:_READ]
+    found = (_SUBJECT.match(said[start:end]) for start, end in sentences(said))
+    return frozenset(_singular(m[1].lower()) for m in found if m and m[1].lower() not in STOP_WORDS)
 
 
 class ReplacedValue(NamedTuple):

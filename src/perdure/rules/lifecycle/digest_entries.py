@@ -85,12 +85,12 @@ def entries_of(
         year: Days of this year are written short; None writes all as ISO dates.
     """
     older = find_older(memories, vectors)
-    names = names_within(m.content[:_READ] for m in memories)
+    places = _places(memories, older.successions)
     found = []
     for memory in memories:
         if memory.id in older.over and not memory.pinned:
             continue
-        section, told = _place(memory, names)
+        section, told = places[memory.id]
         if not section or not (said or section not in (SAID, OPEN)):
             continue
         if line := render_line(memory, told, older.left_out.get(memory.id, ()), year):
@@ -129,6 +129,18 @@ def tells(memory: MemoryItem) -> bool:
     if memory.kind is not Kind.EPISODE:
         return True
     return may_answer(memory.speaker) and sort_of_memory(memory) not in (Sort.SMALL_TALK, Sort.QUESTION, Sort.REPLY)
+
+
+def _places(
+    memories: Sequence[MemoryItem], successions: Sequence[tuple[str, str]]
+) -> dict[str, tuple[str, Sequence[str]]]:
+    """Return the places of memories; what takes the place of a statement among the first sections stands there, too."""
+    names = names_within(m.content[:_READ] for m in memories)
+    places = {memory.id: _place(memory, names) for memory in memories}
+    for newer, older in successions:
+        if places[newer][0] in ("", SAID) and places[older][0] in (FACTS, RULES):
+            places[newer] = places[older][0], ()
+    return places
 
 
 def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[str]]:

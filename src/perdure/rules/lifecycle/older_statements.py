@@ -15,7 +15,7 @@ from perdure.records.memory import Kind, MemoryItem
 from perdure.records.sort import Sort
 from perdure.records.vector import Vector
 from perdure.rules.differences import differ, statements
-from perdure.rules.language.replaced_values import ReplacedValue, changes, content_words, replaced_values
+from perdure.rules.language.replaced_values import ReplacedValue, changes, content_words, replaced_values, subjects
 from perdure.rules.language.words import CALENDAR, may_answer
 from perdure.rules.lifecycle.digest_lines import sort_of_memory
 
@@ -25,7 +25,7 @@ _ABOUT_ONE_THING: Final = 0.5
 """So alike, or with another word in common, two texts with one value are about the same."""
 _COMMON: Final = 2  # so many words in common at least
 _COMPARED: Final = 400
-"""So many of the latest statements are compared word by word, where there are no vectors."""
+"""So many of the latest statements are compared word by word."""
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 _SILENT: Final = (Sort.QUESTION, Sort.SMALL_TALK)
 
@@ -37,25 +37,29 @@ class OlderStatements:
     over: set[str] = field(default_factory=set)  # memories whose statement a later one takes the place of
     # memory -> where it names values that earlier ones have, in characters: without them it says what holds
     left_out: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    successions: list[tuple[str, str]] = field(default_factory=list)  # (later, the one over), the later ones in order
 
 
 def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) -> OlderStatements:
     """Return what is over among some memories: a later one names its value as replaced, or gives another number."""
     told = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
     told.sort(key=lambda m: (m.state.created_ms, m.id))
+    over: set[tuple[int, int]] = set()  # (later, earlier)
     found = OlderStatements()
     matrix = vector_rows([m.id for m in told], vectors)
     words = [content_words(m.content) for m in told]
     replaced = [replaced_values(m.content) for m in told]
     for at, values in enumerate(replaced):
         for value in values:
-            over = [i for i in range(at) if _is_over(i, at, value, words, replaced, matrix)]
-            found.over.update(told[i].id for i in over)
-            if (over or value.past) and value.end > value.start:
+            earlier = [i for i in range(at) if _is_over(i, at, value, words, replaced, matrix)]
+            over |= {(at, i) for i in earlier}
+            if (earlier or value.past) and value.end > value.start:
                 found.left_out.setdefault(told[at].id, []).append((value.start, value.end))
     for older, newer in _about_one_thing(told, words, matrix):
-        if _says_otherwise(told[newer], told[older]):
-            found.over.add(told[older].id)
+        if (newer, older) not in over and _says_otherwise(told[newer], told[older]):
+            over.add((newer, older))
+    found.successions.extend((told[newer].id, told[older].id) for newer, older in sorted(over))
+    found.over.update(older for _, older in found.successions)
     return found
 
 
@@ -86,17 +90,18 @@ def _about_one_thing(
 ) -> Iterator[tuple[int, int]]:
     """Yield the pairs, the earlier first, that are about one thing.
 
-    By meaning; where there are no vectors by half of their words, if the later one says that something changes.
+    By meaning; and if the later one says that something changes by half of their words, or by what they are about.
     """
     if matrix is not None:
         for older, newer in np.argwhere(np.triu(matrix @ matrix.T >= ALIKE, 1)).tolist():
             yield older, newer
-        return
     first = max(0, len(words) - _COMPARED)
     for newer in (at for at in range(first, len(words)) if changes(told[at].content)):
+        about = subjects(told[newer].content)
         for older in range(first, newer):
             common = len(words[older] & words[newer])
-            if common >= max(_COMMON, _ABOUT_ONE_THING * min(len(words[older]), len(words[newer]))):
+            half = max(_COMMON, _ABOUT_ONE_THING * min(len(words[older]), len(words[newer])))
+            if common >= half or not about.isdisjoint(subjects(told[older].content)):
                 yield older, newer
 
 
