@@ -52,6 +52,7 @@ REQUESTS = {
     "ok, and please note that tabs are used here": ["tabs are used here"],
     "Important: never push to the main branch.": ["never push to the main branch"],
     "Can you remember the port is 8081.": ["the port is 8081"],
+    "The gate is locked at ten. Please remember that one, it matters.": [],
     "Do you remember what we decided about tabs?": [],
     "I remember that we decided on tabs.": [],
     "I don't remember that we decided on tabs.": [],

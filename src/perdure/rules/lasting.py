@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from perdure.rules.language.sentences import sentences
-from perdure.rules.language.words import STOP_WORDS
+from perdure.rules.language.words import STOP_WORDS, word_set
 
 _TELLS: Final = re.compile(r"[0-9]|[^\W\d_][_/.@:\\][^\W\d_]|[a-z][A-Z]|`")
 _WITHIN: Final = re.compile(r"(?<=[^\s.!?:\"“])\s+(?:\W?)([A-Z][^\W_]+)")
@@ -33,8 +33,19 @@ _RESTS: Final = re.compile(
     r"\b(?:it|that|this|them|him|her)\W*(?:\b(?:too|also|as\s+well|again|now|then|though)\b\W*)?$", re.IGNORECASE
 )
 """What ends like this ("she likes it too") says of what only the message before it shows."""
+_SOMEBODY: Final = word_set("someone somebody everyone everybody nobody anyone anybody")
 _SHORT: Final = 7
 """In a sentence of more words the thing itself has been named, mostly."""
+_PERSON: Final = re.compile(
+    r"\W*([A-Z][^\W\d_]+)(?:['’]s|\s+(?:\w{3,}s|is|was|has|can|will|\w+n['’]t))\b[^.!?]*\b(?:he|she)\b"  # noqa: RUF001
+)
+"""A name that opens a sentence: someone does something, and "he" or "she" follows."""
+_SUPPOSED: Final = re.compile(
+    r"\bif\b[^.!?]*\b\w+(?:['’]d|\s+(?:would|could))\b|\bmight\b|\b(?:apparently|supposedly|allegedly)\b"  # noqa: RUF001
+    r"|\b(?:someone|somebody|people)\s+sa(?:id|ys?)\b",
+    re.IGNORECASE,
+)
+"""What would be ("if we had more money, I'd do the roof"), might be, or is hearsay."""
 _UNSURE: Final = re.compile(
     r"\b(?:maybe|perhaps|not\s+(?:yet\s+)?(?:sure|decided)|undecided|haven't\s+decided|not\s+certain|vielleicht"
     r"|might\s+be\s+that|for\s+sure\s+yet|nobody\s+(?:has\s+)?(?:said|knows)|nicht\s+sicher|peut-être|quizás?|tal\s+vez)\b|也许|可能|たぶん",
@@ -48,13 +59,15 @@ _RULE: Final = re.compile(
     r"|nice\b|fun\b|forget\b|stop\b|give\s+up\b)[a-z]",
     re.IGNORECASE,
 )
+_BINDS: Final = re.compile(r"\bmust\s+(?:always|never|only)\b|\bonly\s+ever\b", re.IGNORECASE)
 _RULE_FROM: Final = 5  # words; "Never give up!" is none
 
 
 def is_rule(text: str) -> bool:
     """Return whether a message says what is always or never to be done."""
     parts = (text[start:end] for start, end in sentences(text))
-    return any(_RULE.match(part) and len(part.split()) >= _RULE_FROM and not part.endswith("?") for part in parts)
+    told = [part for part in parts if len(part.split()) >= _RULE_FROM and not part.endswith("?")]
+    return any(_RULE.match(part) or _BINDS.search(part) for part in told)
 
 
 def names_within(texts: Iterable[str]) -> frozenset[str]:
@@ -65,6 +78,11 @@ def names_within(texts: Iterable[str]) -> frozenset[str]:
 def is_unsure(text: str) -> bool:
     """Return whether a message leaves open what it says."""
     return _UNSURE.search(text) is not None
+
+
+def is_supposed(part: str) -> bool:
+    """Return whether a sentence says what would or might be, or what nobody in particular said."""
+    return _SUPPOSED.search(part) is not None
 
 
 def is_passing(text: str) -> bool:
@@ -92,13 +110,15 @@ def _lasts(part: str, names: Collection[str]) -> bool:
         or _PASSES.search(part)
         or _HAPPENED.search(part)
         or _UNSURE.search(part)
+        or is_supposed(part)
     ):
         return False
-    first = _FIRST.match(part)
+    first, person = _FIRST.match(part), _PERSON.match(part)
     return (
         _TELLS.search(part) is not None
         or any(name.lower() not in STOP_WORDS for name in _WITHIN.findall(part))
         or (first is not None and first[1] in names)
+        or (person is not None and person[1].lower() not in STOP_WORDS | _SOMEBODY)
     )
 
 

@@ -17,6 +17,8 @@ _OPENS: Final = re.compile(r"remember\b|note\s+that\b|(?:important|note|key poin
 _POLITE: Final = word_set("""
     please also and but so ok okay yes no now then hey well just must always can could would you
     """)
+_POINTS: Final = re.compile(r"(?:one|it|this|that|these|those|them)\b[^:]*\Z", re.IGNORECASE)
+"""Words that stand for what was said before: "remember that one" asks for the sentence before it."""
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
@@ -38,4 +40,4 @@ def _asks(candidate: NoteCandidate, starts: dict[int, str], text: str) -> bool:
     before = _WORD.findall(text[begin : candidate.start].lower())
     if starts.get(begin, "").endswith("?") or not _POLITE.issuperset(before):
         return False
-    return _OPENS.match(text, candidate.start) is not None
+    return _OPENS.match(text, candidate.start) is not None and not _POINTS.match(candidate.content)

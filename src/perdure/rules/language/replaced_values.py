@@ -47,7 +47,8 @@ _CHANGES: Final = re.compile(_MOVES, re.IGNORECASE)
 _FROM_HERE: Final = re.compile(r"\b(?:now|instead|as\s+of|from\s+(?:[^\W_]+\s+){1,3}on)\b", re.IGNORECASE)
 """What else says that something is not as it was: "tickets are 12 euros now"."""
 _SUBJECT: Final = re.compile(
-    r"\W*(?:(?:the|our|my|your|his|her|their|this|that|so|and|but|also|then|right|ok|okay|oh)\b\W+)*([^\W\d_]+)", re.IGNORECASE
+    r"\W*(?:(?:the|our|my|your|his|her|their|this|that|so|and|but|also|then|right|ok|okay|oh)\b\W+)*([^\W\d_]+)",
+    re.IGNORECASE,
 )
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[./@:_-][^\W_]+)*")
 _PLURAL_FROM: Final = 4
@@ -66,7 +67,7 @@ def changes(text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def subjects(text: str) -> frozenset[str]:
-    """Return the words that the sentences of a text begin with, articles aside, lower case: mostly what they are about."""
+    """Return the words that a text's sentences begin with, articles aside, lower case: mostly what they are about."""
     said = text[:_READ]
     found = (_SUBJECT.match(said[start:end]) for start, end in sentences(said))
     return frozenset(_singular(m[1].lower()) for m in found if m and m[1].lower() not in STOP_WORDS)

@@ -73,8 +73,8 @@ DECIDES: Final = {
 
 REMEMBER: Final = {
     "en": """
-    remember that|remember this|remember:|please remember|don't forget|do not forget|note that|note:|important:
-    for the record|keep in mind|make a note|take note|write this down
+    remember that|remember this|remember:|please remember|don't forget|do not forget|don't let me forget|note that|note:
+    important:|for the record|keep in mind|make a note|take note|write this down
     """,
     "de": """
     merk dir|merke dir|bitte merken|bitte merke|vergiss nicht|nicht vergessen|denk daran|wichtig:|notiz:

@@ -16,7 +16,7 @@ from perdure.records.vector import Vector
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import STOP_WORDS, has_name, may_answer
-from perdure.rules.lasting import is_passing, is_rule, is_unsure, lasting_sentences, names_within
+from perdure.rules.lasting import is_passing, is_rule, is_supposed, is_unsure, lasting_sentences, names_within
 from perdure.rules.lifecycle.digest_lines import render_line, sort_of_memory
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.meaning_guard import Anchors, anchors
@@ -180,7 +180,7 @@ def _is_polite(part: str) -> bool:
 def _asserts(memory: MemoryItem) -> bool:
     """Return whether what was merely said says enough, and more than of a passing moment."""
     parts = (memory.content[start:end] for start, end in sentences(memory.content[:_READ]))
-    told = " ".join(part for part in parts if not _is_polite(part))
+    told = " ".join(part for part in parts if not _is_polite(part) and not is_supposed(part))
     return asserted_bytes(told) >= SAID_FROM and not is_passing(told)
 
 

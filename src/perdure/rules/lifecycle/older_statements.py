@@ -17,7 +17,7 @@ from perdure.records.vector import Vector
 from perdure.rules.differences import differ, statements
 from perdure.rules.language.replaced_values import ReplacedValue, changes, content_words, replaced_values, subjects
 from perdure.rules.language.words import CALENDAR, may_answer
-from perdure.rules.lifecycle.digest_lines import sort_of_memory
+from perdure.rules.lifecycle.digest_lines import LONGEST_LINE, sort_of_memory
 
 ALIKE: Final = 0.65
 """From this cosine on, two statements with other numbers are about one thing (rules/presentation.py)."""
@@ -37,7 +37,9 @@ class OlderStatements:
     over: set[str] = field(default_factory=set)  # memories whose statement a later one takes the place of
     # memory -> where it names values that earlier ones have, in characters: without them it says what holds
     left_out: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
-    successions: list[tuple[str, str]] = field(default_factory=list)  # (later, the one over), the later ones in order
+    successions: list[tuple[str, str]] = field(
+        default_factory=list
+    )  # (later, the one over), each a line at most, in order
 
 
 def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) -> OlderStatements:
@@ -58,8 +60,9 @@ def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) ->
     for older, newer in _about_one_thing(told, words, matrix):
         if (newer, older) not in over and _says_otherwise(told[newer], told[older]):
             over.add((newer, older))
-    found.successions.extend((told[newer].id, told[older].id) for newer, older in sorted(over))
-    found.over.update(older for _, older in found.successions)
+    brief = [(newer, older) for newer, older in sorted(over) if len(told[newer].content) <= LONGEST_LINE]
+    found.successions.extend((told[newer].id, told[older].id) for newer, older in brief)
+    found.over.update(told[older].id for _, older in over)
     return found
 
 
@@ -90,15 +93,16 @@ def _about_one_thing(
 ) -> Iterator[tuple[int, int]]:
     """Yield the pairs, the earlier first, that are about one thing.
 
-    By meaning; and if the later one says that something changes by half of their words, or by what they are about.
+    By meaning; and if the later one says that something changes by half of their words, or by what they are about. What
+    is longer than a line says more than one thing, so words do not tell that all of it is over.
     """
     if matrix is not None:
         for older, newer in np.argwhere(np.triu(matrix @ matrix.T >= ALIKE, 1)).tolist():
             yield older, newer
-    first = max(0, len(words) - _COMPARED)
-    for newer in (at for at in range(first, len(words)) if changes(told[at].content)):
+    brief = [at for at in range(len(told))[-_COMPARED:] if len(told[at].content) <= LONGEST_LINE]
+    for newer in (at for at in brief if changes(told[at].content)):
         about = subjects(told[newer].content)
-        for older in range(first, newer):
+        for older in (at for at in brief if at < newer):
             common = len(words[older] & words[newer])
             half = max(_COMMON, _ABOUT_ONE_THING * min(len(words[older]), len(words[newer])))
             if common >= half or not about.isdisjoint(subjects(told[older].content)):
