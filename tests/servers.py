@@ -155,14 +155,14 @@ class TwoServers(Server):
         self.asked.add(namespace)
         return self.each[crc32((self.address.prefix + namespace).encode()) % 2]
 
-    def read(self, namespace, work):
-        return self.home(namespace).read(namespace, work)
+    def read(self, namespace, work, *, once=False):
+        return self.home(namespace).read(namespace, work, once=once)
 
     def write(self, namespace, work, *, flush=True):
         return self.home(namespace).write(namespace, work, flush=flush)
 
-    def everywhere(self, work, *, limited=True):  # noqa: ARG002  # the server's
-        return [row for server in self.each for row in server.everywhere(work)]
+    def everywhere(self, work, *, limited=True, once=False):  # noqa: ARG002  # the server's
+        return [row for server in self.each for row in server.everywhere(work, once=once)]
 
     def admin(self, work, *, reading=False):  # tables of no namespace are the same on every server
         answers = [server.admin(work, reading=reading) for server in self.each]

@@ -49,6 +49,10 @@ class SqlStore(ABC):
     def _read(self, namespace: str, work: Callable[[Session], T]) -> T:
         """Run reads of one namespace; they see this store's own accesses."""
 
+    def _read_once(self, namespace: str, work: Callable[[Session], T]) -> T:
+        """Run reads of one namespace that do not need each other's answers."""
+        return self._read(namespace, work)
+
     @abstractmethod
     def _write(self, namespace: str, work: Callable[[Session], T]) -> T:
         """Run a transaction that writes to one namespace."""
@@ -66,7 +70,7 @@ class SqlStore(ABC):
         """Return all rows of a fan-out."""
 
     def _rows(self, namespace: str, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
-        return self._read(namespace, lambda s: s.rows(name, **bindings))
+        return self._read_once(namespace, lambda s: s.rows(name, **bindings))
 
     def _ids(self, namespace: str, name: str, /, **bindings: Any) -> list[str]:
         return [values[0] for values in self._rows(namespace, name, **bindings)]
@@ -107,7 +111,7 @@ class SqlStore(ABC):
     # --- memories
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Record]:
-        return self._read(namespace, lambda s: reading.records(s, namespace, ids)) if ids else []
+        return self._read_once(namespace, lambda s: reading.records(s, namespace, ids)) if ids else []
 
     def locate(self, identity: str) -> str | None:
         rows = self._everywhere("locate", id=identity)
@@ -142,13 +146,13 @@ class SqlStore(ABC):
         return self._records(namespace, "sample_records", step=step, limit=limit)
 
     def states(self, namespace: str, ids: Sequence[str]) -> dict[str, tuple[State, str]]:
-        return self._read(namespace, lambda s: reading.states(s, ids))
+        return self._read_once(namespace, lambda s: reading.states(s, ids))
 
     def images(self, namespace: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         return self._read(namespace, lambda s: reading.images(s, namespace, ids))
 
     def accesses(self, namespace: str, ids: Sequence[str], until: Instant) -> dict[str, reading.Pairs]:
-        return self._read(namespace, lambda s: reading.accesses(s, ids, until))
+        return self._read_once(namespace, lambda s: reading.accesses(s, ids, until))
 
     def ids_of_texts(self, namespace: str, texts: Sequence[str]) -> list[str]:
         return self._ids(namespace, "find_digests", digests=[content_digest(text) for text in texts])
@@ -310,7 +314,7 @@ class SqlStore(ABC):
     # --- vectors and their spaces
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
-        return self._read(namespace, lambda s: reading.vectors(s, ids)) if ids else {}
+        return self._read_once(namespace, lambda s: reading.vectors(s, ids)) if ids else {}
 
     def space(self) -> Space | None:
         found = self._global("active_space")

@@ -16,7 +16,7 @@ LONGEST: Final = 3600
 _PREFIX: Final = re.compile(r"[^\x00-\x1f\x7f]{1,199}/")
 _PORTS: Final = re.compile(r"[0-9]{0,5}(,[0-9]{0,5})*")
 _NAME: Final = re.compile(r"[a-z_]{1,40}")
-_OURS: Final = frozenset({"namespace_prefix", "pool_size", "timeout"})
+_OURS: Final = frozenset({"namespace_prefix", "pool_size", "timeout", "prepare"})
 _REMEDY: Final = (
     "Write postgresql://user:password@host:port/database; in the password, @ is %40, : is %3A and / is %2F."
 )
@@ -30,10 +30,11 @@ class Address:
     prefix: str = ""  # put before every namespace; nothing outside it can be named
     connections: int = 10  # most connections at once
     seconds: int = 30  # most that one transaction may take
+    prepares: bool = True  # whether statements are prepared; poolers that do not know of it need them not to be
 
     @classmethod
     def of(cls, url: str) -> Address:
-        """Read a URL: everything but ``namespace_prefix``, ``pool_size`` and ``timeout`` is libpq's, letter by letter.
+        """Read a URL: everything but what is ours is libpq's, letter by letter.
 
         Raises:
             InvalidInput: The URL is no URL, or one of our parameters is out of bounds. No part of a URL that could not
@@ -56,9 +57,12 @@ class Address:
             raise InvalidInput(f"pool_size must be a number from 1 to {MOST}.", remedy="10 is the default.")
         if not re.fullmatch(r"[0-9]{1,4}", seconds) or not 1 <= int(seconds) <= LONGEST:
             raise InvalidInput(f"timeout must be a number of seconds from 1 to {LONGEST}.", remedy="30 is the default.")
+        prepare = ours.get("prepare", "yes")
+        if prepare not in ("yes", "no"):
+            raise InvalidInput("prepare must be yes or no.", remedy="yes is the default; older poolers need no.")
         _check_parameters([name for name, _ in given if name not in _OURS])
         _check(rest)
-        return cls(rest.removesuffix("?"), prefix or "", int(size), int(seconds))
+        return cls(rest.removesuffix("?"), prefix or "", int(size), int(seconds), prepare == "yes")
 
     @property
     def shown(self) -> str:

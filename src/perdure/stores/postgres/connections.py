@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any, Final
 
 import psycopg
-from psycopg.generators import fetch_many
 from psycopg.pq import TransactionStatus
 
 from perdure.records.errors import StoreBusy, StoreUnavailable
@@ -23,36 +22,20 @@ from perdure.stores.statements import registry
 
 
 class Connection(psycopg.Connection[tuple[Any, ...]]):
-    """One connection. What only read is ended without waiting for the answer, which is read before what comes next."""
+    """One connection, and what is known of its database."""
 
     clustered: bool = False  # whether the database has the extension citus
-    unread: bool = False  # whether the answer to the last COMMIT is still to be read
 
     @cached_property
     def spaces(self) -> dict[str, int]:
         """The numbers of embedding spaces that were read through it, by name."""
         return {}
 
-    def end_reading(self) -> None:
-        """Send the COMMIT of a transaction that changed nothing."""
-        self.pgconn.send_query(b"COMMIT")
-        self.unread = True
-        self.pgconn.flush()
-
-    def read_end(self) -> None:
-        """Read the answer to that COMMIT.
-
-        Raises:
-            psycopg.OperationalError: The server was lost.
-        """
-        if self.unread:
-            self.wait(fetch_many(self.pgconn))
-            self.unread = False
-
 
 IDLE_SECONDS: Final = 300.0
 """A connection that nobody has used for so long is closed, so that idle processes hold none."""
 
+PREPARED_AFTER: Final = 5  # a statement that a connection has run so often is prepared
 PATIENCE: Final = {
     "connect_timeout": 10,
     "keepalives_idle": 10,
@@ -68,8 +51,8 @@ _abandoned: list[Connection] = []
 """In a forked child: connections that are still the parent's, and must not be closed."""
 
 
-def dial(dsn: str) -> Connection:
-    """Open one connection.
+def dial(dsn: str, *, prepares: bool = True) -> Connection:
+    """Open one connection; what it runs again and again is prepared, or never anything.
 
     Raises:
         psycopg.OperationalError: The server cannot be reached, or refuses.
@@ -77,7 +60,8 @@ def dial(dsn: str) -> Connection:
     given = psycopg.conninfo.conninfo_to_dict(dsn)
     missing: dict[str, Any] = {name: value for name, value in PATIENCE.items() if name not in given}
     # Texts go out as UTF-8, whatever the environment or the URL says of the client.
-    return Connection.connect(dsn, autocommit=True, client_encoding="utf8", **missing)
+    threshold = PREPARED_AFTER if prepares else None
+    return Connection.connect(dsn, autocommit=True, prepare_threshold=threshold, client_encoding="utf8", **missing)
 
 
 def make_ready(connection: Connection) -> None:
@@ -89,8 +73,8 @@ def make_ready(connection: Connection) -> None:
 class Connections:
     """A bounded set of connections to one server. Safe to share between threads."""
 
-    def __init__(self, dsn: str, most: int) -> None:
-        self._dsn, self._most = dsn, most
+    def __init__(self, dsn: str, most: int, *, prepares: bool = True) -> None:
+        self._dsn, self._most, self._prepares = dsn, most, prepares
         self._closed = False
         self._start()
 
@@ -118,7 +102,7 @@ class Connections:
             return kept
         fresh = None
         try:
-            fresh = dial(self._dsn)
+            fresh = dial(self._dsn, prepares=self._prepares)
             make_ready(fresh)
         except BaseException:
             self._back(fresh, good=False)
@@ -152,8 +136,7 @@ class Connections:
         if os.getpid() != self._owner:
             _abandoned.append(connection)
             return
-        idle = connection.pgconn.transaction_status == TransactionStatus.IDLE
-        self._back(connection, good=idle or connection.unread)
+        self._back(connection, good=connection.pgconn.transaction_status == TransactionStatus.IDLE)
 
     def _back(self, connection: Connection | None, *, good: bool) -> None:
         with self._changed:

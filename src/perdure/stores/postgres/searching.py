@@ -71,7 +71,7 @@ class PostgresSearch(Search):
         self._first: list[tuple[Any, ...]] | None = None  # what it found
         self._uncompared: list[int] = []  # rows whose cosines are read together with the texts
         self._texts: dict[int, str] = {}
-        self._cosines: dict[int, float] = {}
+        self._cosines: dict[int, float | None] = {}  # None for a row without a vector
 
     def pool(self, query: Query, filters: Filters) -> Pool:
         self._read_counts(query.words, filters)
@@ -221,14 +221,17 @@ class PostgresSearch(Search):
         if read is not None:
             self._texts |= searchable_texts(read.fetchall())
         if cosines is not None:
-            self._cosines |= {row: float(cosine) for row, cosine in cosines.fetchall()}
+            self._take_cosines(compared, cosines)
         return {row: self._texts[row] for row in rows if row in self._texts}
 
     def cosines(self, vector: Float32s, rows: Sequence[int]) -> dict[int, float]:  # noqa: ARG002  # the search's, as text by now
         """Return row -> cosine of those rows that have a vector."""
         if unread := [row for row in rows if row not in self._cosines]:
-            self._cosines |= {row: float(cosine) for row, cosine in self._ask_cosines(unread).fetchall()}
-        return {row: self._cosines[row] for row in rows if row in self._cosines}
+            self._take_cosines(unread, self._ask_cosines(unread))
+        return {row: cosine for row in rows if (cosine := self._cosines[row]) is not None}
+
+    def _take_cosines(self, rows: Sequence[int], cursor: Cursor) -> None:
+        self._cosines |= dict.fromkeys(rows) | {row: float(cosine) for row, cosine in cursor.fetchall()}
 
     def _ask_cosines(self, rows: Sequence[int]) -> Cursor:
         return self.postgres.run("cosines", rows=list(rows), query=self._query, space=self.statistics.space)
@@ -236,6 +239,7 @@ class PostgresSearch(Search):
     def beside(self, places: Sequence[tuple[str, int]], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of the memories at some (session, turn) that pass the filters."""
         parts, bindings = self._by_key(filters)
+        self.postgres.closing = filters.entity is None  # then nothing is read after it
         rows = self.session.rows(
             "beside",
             parts,
@@ -245,7 +249,7 @@ class PostgresSearch(Search):
             space=self.statistics.space,
             **bindings,
         )
-        self._cosines |= {row[0]: float(row[7]) for row in rows if row[7] is not None}
+        self._cosines |= {row[0]: None if row[7] is None else float(row[7]) for row in rows}
         return {row[0]: row[:7] for row in rows}
 
     def _ask_nearest(self, filters: Filters, wide: int, limit: int) -> Cursor:

@@ -62,7 +62,10 @@ class PostgresSession:
 
     def __init__(self, connection: Connection, reach: Reach, place: str, opening: Sequence[Opening] = ()) -> None:
         self.connection, self.reach, self.place = connection, reach, place
-        self.unsent = list(opening)  # what opens the transaction, until something is run in it
+        self.opening = opening  # the statements that open the transaction
+        self.unsent = list(opening)  # of these, what was not sent yet
+        self.closing = False  # whether what is run next is all: the transaction ends in the same round trip
+        self.ended = False
         self.pipeline: psycopg.Pipeline | None = None
         self.committing = False
         self.living: list[str] | None = None  # a fan-out sees these namespaces only; None is all
@@ -124,11 +127,11 @@ class PostgresSession:
         return self._send(query, bindings)
 
     def _send(self, query: Query, bindings: Mapping[str, Any] | None = None) -> psycopg.Cursor[tuple[Any, ...]]:
-        """Run a statement, after what opens the transaction; both are one round trip."""
-        if not self.unsent:
-            return self.connection.execute(query, bindings)
-        with self.together():
-            return self.connection.execute(query, bindings)
+        """Run a statement; what opens and ends the transaction goes with it."""
+        if self.pipeline is None and (self.unsent or self.closing or self.ended):
+            with self.together():
+                return self.connection.execute(query, bindings)
+        return self.connection.execute(query, bindings)
 
     def open(self) -> None:
         """Send what opens the transaction, if it was not sent yet."""
@@ -142,10 +145,15 @@ class PostgresSession:
         if self.pipeline is not None:
             yield
             return
+        if self.ended:  # there was more to read after all, which opens another one
+            self.unsent, self.ended = list(self.opening), False
         try:
             with self.connection.pipeline() as self.pipeline:
                 self.open()
                 yield
+                if self.closing:
+                    self.connection.execute("COMMIT")
+                    self.ended = True
         finally:
             self.pipeline = None
 
@@ -189,7 +197,7 @@ class Server:
 
     def __init__(self, address: Address) -> None:
         self.address = address
-        self._connections = Connections(address.dsn, address.connections)
+        self._connections = Connections(address.dsn, address.connections, prepares=address.prepares)
         self._deadlines = Deadlines()
         self._outages = Outages()
 
@@ -198,9 +206,9 @@ class Server:
         """The nodes of the cluster that do not answer: what lies there is missing from fan-outs."""
         return self._outages.nodes
 
-    def read(self, namespace: str, work: Callable[[PostgresSession], T]) -> T:
-        """Run reads of one namespace on one consistent view."""
-        return self._whole("routed", namespace, READING, lambda s, _: work(s))
+    def read(self, namespace: str, work: Callable[[PostgresSession], T], *, once: bool = False) -> T:
+        """Run reads of one namespace on one consistent view; where they go out ``once``, in one round trip."""
+        return self._whole("routed", namespace, READING, _reading(work, once=once))
 
     def write(self, namespace: str, work: Callable[[PostgresSession, bool], T], *, flush: bool = True) -> T:
         """Run a transaction that writes to one namespace.
@@ -213,7 +221,9 @@ class Server:
         """
         return self._whole("routed", namespace, WRITING if flush else UNFLUSHED, work)
 
-    def everywhere(self, work: Callable[[PostgresSession], list[T]], *, limited: bool = True) -> list[T]:
+    def everywhere(
+        self, work: Callable[[PostgresSession], list[T]], *, limited: bool = True, once: bool = False
+    ) -> list[T]:
         """Run reads that may see every namespace with the connection's prefix; the answers of all servers in a row.
 
         Namespaces on nodes that do not answer are left out, see ``unreachable``. Checks of everything take their time:
@@ -222,7 +232,7 @@ class Server:
         living: list[str] | None = None
 
         def read(session: PostgresSession, _: bool) -> list[T]:
-            session.living = living
+            session.living, session.closing = living, once
             return work(session)
 
         for last in (False, False, True):
@@ -242,7 +252,7 @@ class Server:
 
     def admin(self, work: Callable[[PostgresSession], T], *, reading: bool = False) -> T:
         """Run statements about what belongs to no namespace."""
-        return self._whole("admin", None, READING if reading else ADMIN, lambda s, _: work(s))
+        return self._whole("admin", None, READING if reading else ADMIN, _reading(work, once=reading))
 
     def close(self) -> None:
         """Close all connections. Calling it twice is harmless."""
@@ -315,10 +325,9 @@ class Server:
     ) -> T:
         connection = session.connection
         try:
-            connection.read_end()
             if mode in (READING, ADMIN):
                 result = work(session, again)
-                self._end(session, mode)
+                self._end(session)
                 return result
             with connection.pipeline() as session.pipeline:  # the server works on one while the next is made
                 session.open()
@@ -331,14 +340,18 @@ class Server:
             raise
         return result
 
-    def _end(self, session: PostgresSession, mode: Mode) -> None:
-        if session.unsent:
-            return  # nothing was run in it
-        if mode == READING:
-            session.connection.end_reading()
-            return
-        session.committing = True
-        session.connection.execute("COMMIT")
+    def _end(self, session: PostgresSession) -> None:
+        if not session.unsent and not session.ended:  # else nothing was run in it, or it ended with what was
+            session.committing = True
+            session.connection.execute("COMMIT")
+
+
+def _reading(work: Callable[[PostgresSession], T], *, once: bool) -> Callable[[PostgresSession, bool], T]:
+    def read(session: PostgresSession, _: bool) -> T:  # the server calls it by position
+        session.closing = once
+        return work(session)
+
+    return read
 
 
 def opening(connection: Connection, reach: Reach, place: str, prefix: str, mode: Mode) -> list[Opening]:
@@ -378,7 +391,7 @@ def connect(address: Address) -> Connection:
         PerdureError: The server cannot be reached or refuses; the subclass says why.
     """
     try:
-        return dial(address.dsn)
+        return dial(address.dsn, prepares=address.prepares)
     except psycopg.Error as error:
         raise translated(error) from error
 

@@ -30,11 +30,17 @@ class ServerSnapshot(Server):
             self._connection, "admin", "", opening(self._connection, "admin", "", address.prefix, READING)
         ).open()
 
-    def read(self, namespace: str, work: Callable[[PostgresSession], T]) -> T:
+    def read(self, namespace: str, work: Callable[[PostgresSession], T], *, once: bool = False) -> T:  # noqa: ARG002  # the server's
         """Run reads of one namespace."""
         return self._within("routed", self.address.prefix + namespace, work)
 
-    def everywhere(self, work: Callable[[PostgresSession], list[T]], *, limited: bool = True) -> list[T]:  # noqa: ARG002  # the server's
+    def everywhere(
+        self,
+        work: Callable[[PostgresSession], list[T]],
+        *,
+        limited: bool = True,  # noqa: ARG002  # the server's
+        once: bool = False,  # noqa: ARG002  # the server's
+    ) -> list[T]:
         """Run reads that may see every namespace with the connection's prefix."""
         return self._within("fan-out", "", work)
 

@@ -182,24 +182,6 @@ SELECT shelf, id, name, data FROM document WHERE namespace = :namespace AND id =
 -- kind: fan-out
 SELECT namespace FROM namespace ORDER BY namespace;
 
--- An access may outlive its memory on a server, where a recall is counted beside an undo: it makes nothing due.
--- name: due_namespaces
--- kind: fan-out
-SELECT n.namespace, n.policy FROM namespace AS n
-WHERE substr(n.policy, 1, length(:policy)) <> :policy
-  OR EXISTS (SELECT 1 FROM access AS a JOIN memory AS m ON m.namespace = a.namespace AND m.id = a.id
-             WHERE a.namespace = n.namespace AND a.at_ms <= :now)
-  OR EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND m.held = false AND m.due_ms IS NOT NULL
-             AND m.due_ms <= :now)
-ORDER BY n.namespace;
-
--- name: held_namespaces
--- kind: fan-out
-SELECT n.namespace FROM namespace AS n
-WHERE EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND m.held = true AND m.due_ms IS NOT NULL
-              AND m.due_ms <= :now)
-ORDER BY n.namespace;
-
 -- name: due_ids
 -- kind: routed
 SELECT id, due_ms, row FROM memory
@@ -217,10 +199,6 @@ ORDER BY due_ms, row LIMIT :limit;
 -- name: accessed_ids
 -- kind: routed
 SELECT DISTINCT id FROM access WHERE namespace = :namespace AND at_ms <= :now AND id > :after ORDER BY id LIMIT :limit;
-
--- name: count_due
--- kind: fan-out
-SELECT count(*) FROM memory WHERE due_ms IS NOT NULL AND due_ms <= :now;
 
 -- name: count_due_of
 -- kind: routed

@@ -304,6 +304,34 @@ FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.ro
 WHERE m.namespace = :namespace AND m.id > :after AND m.status = 'active'
 ORDER BY m.id LIMIT :limit;
 
+-- --- what is due, at the price of what is due: the store keeps the planner from reading tables end to end (store.py).
+-- `held = false`, not `NOT held`: the planner finds the index by it. Policies are compared as the index has them. An access
+-- may outlive its memory, where a recall is counted beside an undo: it makes nothing due.
+
+-- name: due_namespaces
+-- kind: fan-out
+SELECT n.namespace, n.policy FROM (
+  SELECT x.namespace FROM namespace AS x
+  WHERE x.policy COLLATE "C" < CAST(:policy AS text) OR x.policy COLLATE "C" >= CAST(:policy AS text) || chr(1114111)
+  UNION
+  SELECT m.namespace FROM memory AS m WHERE m.held = false AND m.due_ms IS NOT NULL AND m.due_ms <= :now
+  UNION
+  SELECT a.namespace FROM access AS a JOIN LATERAL (
+    SELECT x.id FROM memory AS x WHERE x.namespace = a.namespace AND x.id = a.id LIMIT 1) AS m ON true
+  WHERE a.at_ms <= :now) AS d
+JOIN namespace AS n ON n.namespace = d.namespace ORDER BY n.namespace;
+
+-- name: held_namespaces
+-- kind: fan-out
+SELECT DISTINCT m.namespace FROM memory AS m WHERE m.held = true AND m.due_ms IS NOT NULL AND m.due_ms <= :now
+ORDER BY m.namespace;
+
+-- name: count_due
+-- kind: fan-out
+SELECT count(*) FROM memory WHERE held = false AND due_ms IS NOT NULL AND due_ms <= :now
+UNION ALL
+SELECT count(*) FROM memory WHERE held = true AND due_ms IS NOT NULL AND due_ms <= :now;
+
 -- --- the journal
 
 -- name: operations

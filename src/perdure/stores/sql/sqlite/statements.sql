@@ -689,3 +689,26 @@ SELECT count(*) FROM idempotency AS i WHERE NOT EXISTS (
 -- kind: routed
 DELETE FROM idempotency WHERE namespace = :namespace
   AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = idempotency.row);
+
+-- --- what is due. `held = false`, not `NOT held`: the planner finds its index by it.
+
+-- name: due_namespaces
+-- kind: fan-out
+SELECT n.namespace, n.policy FROM namespace AS n
+WHERE substr(n.policy, 1, length(:policy)) <> :policy
+  OR EXISTS (SELECT 1 FROM access AS a JOIN memory AS m ON m.namespace = a.namespace AND m.id = a.id
+             WHERE a.namespace = n.namespace AND a.at_ms <= :now)
+  OR EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND m.held = false AND m.due_ms IS NOT NULL
+             AND m.due_ms <= :now)
+ORDER BY n.namespace;
+
+-- name: held_namespaces
+-- kind: fan-out
+SELECT n.namespace FROM namespace AS n
+WHERE EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND m.held = true AND m.due_ms IS NOT NULL
+              AND m.due_ms <= :now)
+ORDER BY n.namespace;
+
+-- name: count_due
+-- kind: fan-out
+SELECT count(*) FROM memory WHERE due_ms IS NOT NULL AND due_ms <= :now;
