@@ -137,3 +137,18 @@ def test_a_build_that_was_stopped_is_done_anew(filled, given, path):
     assert filled.optimize("large")["indexed"] == 1
     with reader(path) as operator:
         assert operator.execute(f"SELECT indisvalid FROM pg_index WHERE indexrelid = {index}").fetchall() == [(True,)]
+
+
+def test_upkeep_builds_the_index_of_a_large_namespace_once(given):
+    url = fresh_database()
+    policy = {**POLICY, "upkeep": {"index_above": SMALL}}
+    with perdure.open(url, policy=policy, clock=Clock(), embedder=given) as memory:
+        for place, size in (("large", SMALL), ("small", SMALL - 1)):
+            memory.remember_many([f"number {i}" for i in range(size)], namespace=place)
+        for indexed in (["large"], []):
+            runs = memory.upkeep("worker").runs
+            assert [run.namespace for run in runs if run.task == "index"] == indexed
+    with psycopg.connect(url, autocommit=True) as connection:
+        rows = connection.execute("SELECT 1 FROM pg_indexes WHERE indexname LIKE 'embedding_near_%'").fetchall()
+    drop_database(url)
+    assert len(rows) == 1

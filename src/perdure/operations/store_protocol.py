@@ -273,6 +273,9 @@ class Store(Protocol):
         """Return how many changes the journal has taken in since an instant."""
         ...
 
+    def lacks_index(self, namespace: str, above: int) -> bool:
+        """Whether searches of a namespace of so many vectors would be faster with an index that upkeep builds."""
+
     def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:
         """Bring search structures up to date, from ``cells_above`` vectors on approximate ones; return counts."""
 

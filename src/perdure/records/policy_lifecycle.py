@@ -226,6 +226,12 @@ class UpkeepPolicy:
     compact_share: float = store_key(
         0.25, "Maintenance writes a file anew where that gives this share of it back; 1 for never.", 0.05, 1
     )
+    index_above: int = store_key(
+        20_000,
+        "Vectors of one namespace on a server from which maintenance builds its index; 0 builds none.",
+        0,
+        100_000_000,
+    )
     compact_mb: float = store_key(
         128.0, "Megabytes of a file above which maintenance only says so: others wait with writing.", 0, 1_000_000
     )

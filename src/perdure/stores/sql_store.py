@@ -339,6 +339,9 @@ class SqlStore(ABC):
         found = self._global("active_space")
         return self._total(namespace, "count_without_vector", space=found[0][0] if found else _NO_SPACE)
 
+    def lacks_index(self, namespace: str, above: int) -> bool:  # noqa: ARG002  # the protocol's
+        return False  # a file's is made when somebody asks for it
+
     # --- documents
 
     @property

@@ -277,6 +277,12 @@ def _compact(ctx: Context, _: str) -> TaskResult:
     return compact_if_it_pays(ctx)
 
 
+def _index(ctx: Context, place: str) -> TaskResult:
+    """Build the index for the vectors of a large namespace; its searches are approximate from then on."""
+    found = ctx.store.optimize(place, ctx.clock(), ctx.policy.upkeep.index_above)
+    return f"{found['vectors']} vectors are searched by an index", {"vectors": found["vectors"]}
+
+
 def _tasks(ctx: Context, place: str, *, first: bool) -> dict[Task, Callable[[Context, str], TaskResult]]:
     erasing = {Task.ERASE: _erase} if ctx.policy.upkeep.erase_archived_days else {}
     checking = {Task.CHECK: _check} if ctx.policy.upkeep.check_days else {}
@@ -284,9 +290,12 @@ def _tasks(ctx: Context, place: str, *, first: bool) -> dict[Task, Callable[[Con
     waiting = {Task.EMBED: _embed} if lacks_vectors(ctx, place) else {}
     telling = {Task.ALERT: _alert} if tells_alerts(ctx) else {}
     kept = ctx.summary is not None and place == ctx.policy.digest.namespace
+    above = ctx.policy.upkeep.index_above
+    indexing = {Task.INDEX: _index} if above and ctx.store.lacks_index(place, above) else {}
     return {
         **waiting,
         **telling,
+        **indexing,
         Task.REPORT: _report,
         Task.BACKUP: _backup,
         **checking,

@@ -30,6 +30,7 @@ class Task(StrEnum):
     DIGEST = "digest"  # only in the namespace whose digest the policy keeps in a file
     CHECK = "check"  # only where the policy says in how many days everything is checked once
     TRIM = "trim"  # only where the policy says how long the journal keeps what operations changed
+    INDEX = "index"  # only where a large namespace of a server has no index for its vectors
     COMPACT = "compact"  # for the whole store, in its first namespace
     ERASE = "erase"  # only where the policy says after how long archived memories are erased
 
@@ -49,6 +50,7 @@ def interval(task: Task, policy: UpkeepPolicy) -> int:
             Task.ERASE: DAY_MS,
             Task.TRIM: DAY_MS,
             Task.COMPACT: DAY_MS,
+            Task.INDEX: DAY_MS,
             Task.CHECK: DAY_MS,
         }[task]
     )

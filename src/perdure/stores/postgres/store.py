@@ -175,6 +175,11 @@ class PostgresStore(SqlStore):
         """Give a large namespace an index for approximate search; smaller ones are searched exactly."""
         return build_index(self.address, self._server, namespace, cells_above)
 
+    def lacks_index(self, namespace: str, above: int) -> bool:
+        rows = self._rows(namespace, "search_statistics")
+        found = SearchStatistics.of(rows)
+        return found.space is not None and found.vectors >= above and not found.approximate
+
     def size(self) -> StoreSize:
         """Return what the tables and their indexes take; a server says nothing of their gaps.
 
