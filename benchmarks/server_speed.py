@@ -182,7 +182,8 @@ def fill_namespaces(bench: Bench, count: int) -> None:
         connection.execute(
             "INSERT INTO memory (namespace, row, id, kind, scope, tier, status, pinned, importance, confidence,"
             " uniqueness, created_ms, recorded_ms, anchor_ms, access_count, access_mass, tier_accesses, reinforcements,"
-            " boosted, boost_day, tier_ms, status_ms, due_ms, asks, op) SELECT 'ns-' || g, r, 'id-' || g || '-' || r, 'note',"
+            " boosted, boost_day, tier_ms, status_ms, due_ms, asks, op)"
+            " SELECT 'ns-' || g, r, 'id-' || g || '-' || r, 'note',"
             " 'long_term', 'warm', 'active', false, 0.5, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
             " 1000000 + (g * 7919 + r * 104729) %% 1000000, false, 'op'"
             " FROM generate_series(1, %(count)s) AS g, generate_series(1, %(each)s) AS r",
