@@ -7,6 +7,7 @@ starts anew each time.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import json
 import os
@@ -14,6 +15,7 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from unittest import mock
 
@@ -99,6 +101,14 @@ class Mother:
         self.process.wait(20)
 
 
+@cache
+def mother():
+    """The one of this process; it ends with it."""
+    made = Mother()
+    atexit.register(made.close)
+    return made
+
+
 def _is_ours(args, preexec_fn, pass_fds, shell):
     line = list(args) if not isinstance(args, str | bytes | os.PathLike) else []
     ours = line[:2] == [sys.executable, "-m"] and str(line[2:3]).startswith("['perdure")
@@ -108,7 +118,6 @@ def _is_ours(args, preexec_fn, pass_fds, shell):
 @contextmanager
 def forked():
     """Fork the commands that a test starts instead of loading Perdure for each."""
-    mothers = []
     start = subprocess.Popen._execute_child
 
     def execute(self, args, executable, *rest):
@@ -117,17 +126,13 @@ def forked():
         if not _is_ours(args, preexec_fn, pass_fds, shell):
             start(self, args, executable, *rest)
             return
-        if not mothers:
-            mothers.append(Mother())
         words = list(args)
         order = {"module": words[2], "argv": [words[2], *words[3:]], "cwd": str(cwd or Path.cwd())}
         order |= {"env": dict(os.environ if env is None else env), "session": bool(session)}
         given = [stream if stream >= 0 else number for number, stream in enumerate(streams)]
-        self.pid = mothers[0].bear(order, given)
+        self.pid = mother().bear(order, given)
         self._child_created = True
         self._close_pipe_fds(*pipes[:6])
 
     with mock.patch.object(subprocess.Popen, "_execute_child", execute):
         yield
-    for mother in mothers:
-        mother.close()

@@ -15,11 +15,11 @@ from life.lives import life_of
 
 CORE: Final[Mapping[str, tuple[int, int, float]]] = {
     "coder": (1, 72, 24.0),
-    "desk": (1, 48, 12.0),
+    "desk": (1, 48, 24.0),
     "family": (1, 215, 48.0),
     "importer": (1, 45, 24.0),
     "returner": (1, 212, 72.0),
-    "visitor": (1, 206, 48.0),
+    "visitor": (1, 206, 96.0),
 }
 """Kind of user -> seed, days, and hours between sweeps of the life that ``make test`` plays."""
 
