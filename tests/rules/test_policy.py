@@ -34,7 +34,8 @@ OTHER_TEXT = {
         "digest.namespace",
     ),
     "knowledge.file",
-    *("model.base_url", "model.name", "model.key_variable"),
+    *(f"{section}.{key}" for section in ("model", "reranker") for key in ("base_url", "name", "key_variable")),
+    *("alerts.webhook", "alerts.webhook_secret_variable"),
 }
 SWITCHES = [(n, f) for n, f in KEYS if isinstance(f.default, bool)]
 
