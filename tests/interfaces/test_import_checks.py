@@ -13,7 +13,10 @@ from typer.testing import CliRunner
 from conftest import HashEmbedder, opened
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.files.export_files import export_reader
+from perdure.records.errors import OlderThanHorizon
 from perdure.rules.transfer import TallyCounter
+from stores.test_horizon import KEEP, live
+from stores.test_horizon import POLICY as HORIZON
 
 POLICY = {"preset": "facts"}
 
@@ -262,3 +265,66 @@ def test_a_part_of_an_export_is_not_called_verified(folder, lines):
     done = CliRunner().invoke(cli.app, ["import", "cut.jsonl", "--store", "b.db", "--json", "--partial"])
     said = json.loads(done.stdout)
     assert (done.exit_code, said["verified"], said["whole"]) == (0, False, False)
+
+
+# --- a journal that was trimmed
+
+
+@pytest.fixture
+def trimmed(tmp_path, clock):
+    """Return the lines of an export of a store whose older journal has no images, and an old and a new operation."""
+    with opened(tmp_path / "a.db", KEEP, clock, HashEmbedder()) as memory:
+        first, _, late = live(memory, clock)
+        memory.upkeep("worker", eager=True)
+    with opened(tmp_path / "a.db", HORIZON, clock, HashEmbedder()) as memory:
+        assert [run.outcome for run in memory.upkeep("worker").runs if run.task == "trim"] == ["done"]
+        histories = {m.id: memory.history(m.id) for m in memory.list(limit=1000, include_archived=True)}
+    file = str(tmp_path / "a.jsonl")
+    done = CliRunner().invoke(cli.app, ["export", file, "--store", str(tmp_path / "a.db")])
+    assert done.exit_code == 0, done.output
+    return list(export_reader(file)()), histories, first, late
+
+
+def test_an_import_of_a_trimmed_journal_is_the_store_that_was_exported(folder, trimmed, clock):
+    lines, histories, first, late = trimmed
+    code, told = imported(folder, lines)
+    assert code == 0, told
+    with opened(folder / "b.db", HORIZON, clock, HashEmbedder()) as memory:
+        assert memory.check(full=True) == []
+        assert {i: memory.history(i) for i in histories} == histories
+        assert any(entry.trimmed for entry in histories[first.id])
+        assert not any(entry.trimmed for entry in histories[late.id])
+        with pytest.raises(OlderThanHorizon):
+            memory.undo(first.operation)
+        assert memory.get(late.id).state.pinned
+        memory.undo(max(entry.operation_id for entry in histories[late.id]))
+        assert not memory.get(late.id).state.pinned
+        assert memory.check(full=True) == []
+
+
+def _trimmed_birth(lines, identity):
+    """Return the line of the journal that says that a memory was stored, without its image."""
+    found = [
+        line for line in lines if line.get("part") == "journal" and line["target"] == "memory" and line["id"] == identity
+    ]
+    return next(line for line in found if line["after"] and set(json.loads(line["after"])) <= {"digests", "space"})
+
+
+@pytest.mark.parametrize("what", ["a digest", "an image that is gone", "a row"])
+def test_an_import_refuses_a_trimmed_journal_that_was_changed(folder, trimmed, clock, what):
+    lines, _, first, _ = trimmed
+    lines = json.loads(json.dumps(lines))
+    line = _trimmed_birth(lines, first.id)
+    if what == "a digest":
+        after = json.loads(line["after"])
+        after["digests"]["text"] ^= 1
+        line["after"] = json.dumps(after, separators=(",", ":"))
+    elif what == "an image that is gone":
+        line["after"] = None
+    else:
+        row = next(one for one in lines if one.get("part") == "memory" and one["id"] == first.id)
+        row["importance"] = 0.123
+    code, told = imported(folder, lines)
+    assert code != 0, told
+    with opened(folder / "b.db", HORIZON, clock, HashEmbedder()) as memory:
+        assert memory.list(limit=10, include_archived=True) == []
