@@ -1,17 +1,21 @@
-"""Random calls of every verb, with time that passes, restarts and crashes in between.
+"""Random calls of every verb, with time that passes, restarts, crashes and kills in between.
 
 Arguments are drawn from what a verb declares about them, so a new verb is called too. Each call either succeeds, or
 raises a ``PerdureError`` and changes nothing; reading changes nothing; nothing acknowledged is lost; the store stays
-sound.
+sound. Now and then another process makes a call and is killed with -9 in the middle of it: the store is sound, and
+holds what it held.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
+import time
 import warnings
 from collections import Counter
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, note, settings
@@ -20,6 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 import perdure
 from conftest import Clock, HashEmbedder, opened
+from forks import Mother
 from perdure.records.errors import PerdureError
 from perdure.verbs.declaration import VERBS
 
@@ -28,12 +33,32 @@ POLICY = {
     "archive": {"rule": "value", "value_below": 0.3, "cold_days": 2},
     "consolidate": {"content_weight": 0.3, "review_at": 0.8, "link_at": 0.75},
 }
+KILLED = """
+import os, pickle, sys, warnings
+sys.path.insert(0, sys.argv[2])
+from conftest import Clock, HashEmbedder, opened
+from perdure.records.errors import PerdureError
+
+warnings.simplefilter("ignore")
+path, policy, now, name, arguments = pickle.loads(bytes.fromhex(sys.argv[1]))
+memory = opened(path, policy, Clock(now), HashEmbedder())
+os.write(1, b"ready\\n")
+try:
+    result = getattr(memory, name)(**arguments)
+    os.write(1, b"done %s\\n" % str(getattr(result, "id", "")).encode())
+except PerdureError:
+    os.write(1, b"refused\\n")
+sys.stdin.readline()
+"""
+"""Makes one call, says when it begins and what came of it, and waits for its end."""
 DAY = timedelta(days=1)
 SEEDED = "PERDURE_RANDOM_CALLS" in os.environ
 EXAMPLES = int(os.environ.get("PERDURE_RANDOM_CALLS", "16"))
 """How many sequences of calls; where the variable says how many, they are new ones each time."""
 TAKES_AWAY = {"undo", "erase", "repair"}
 """The verbs after which a memory may be gone for good."""
+WRITING = sorted(name for name, verb in VERBS.items() if not verb.reads)
+TESTS = Path(__file__).parents[1]
 
 TEXTS = [
     "Deploys happen on Tuesdays at 10:00.",
@@ -189,6 +214,18 @@ class RandomCalls(RuleBasedStateMachine):
                 if (found := getattr(one, inside, None)) is not None:
                     self.learn_ids(found)
 
+    def chosen(self, data, name):
+        """Draw arguments of a verb."""
+        drawn = {}
+        for parameter in VERBS[name].parameters:
+            if parameter.name == "source":  # a file; repairing from a copy has tests of its own
+                continue
+            if parameter.required or data.draw(st.integers(0, 3), label=parameter.name) == 3:
+                drawn[parameter.name] = self.drawn(data, parameter)
+        if name == "remember_many":
+            drawn["items"] = data.draw(st.lists(ITEMS, max_size=3))
+        return drawn
+
     def state(self):
         """Id -> what each memory is, in every namespace."""
         found = {}
@@ -201,14 +238,7 @@ class RandomCalls(RuleBasedStateMachine):
     def any_verbs(self, data, names):
         for name in names:
             self.clock.passes(seconds=1)
-            chosen = {}
-            for parameter in VERBS[name].parameters:
-                if parameter.name == "source":  # a file; repairing from a copy has tests of its own
-                    continue
-                if parameter.required or data.draw(st.integers(0, 3), label=parameter.name) == 3:
-                    chosen[parameter.name] = self.drawn(data, parameter)
-            if name == "remember_many":
-                chosen["items"] = data.draw(st.lists(ITEMS, max_size=3))
+            chosen = self.chosen(data, name)
             note(f"{name}({chosen!r})")
             self.call(name, chosen)
 
@@ -256,6 +286,32 @@ class RandomCalls(RuleBasedStateMachine):
             assert found.check(full=True) == []
         assert after == self.state()
 
+    @rule(data=st.data(), name=st.sampled_from(WRITING), milliseconds=st.integers(0, 40))
+    def killed(self, data, name, milliseconds):
+        """Another process makes a call and is killed meanwhile."""
+        self.clock.passes(seconds=1)
+        arguments = self.chosen(data, name)
+        try:
+            call = pickle.dumps((self.path, POLICY, self.clock.now, VERBS[name].method.__name__, arguments))
+        except (pickle.PicklingError, AttributeError, TypeError):
+            return  # a hostile argument that no process can be sent
+        note(f"{name}({arguments!r}), killed after {milliseconds} ms")
+        before = self.state()
+        self.mother.bear(call.hex(), TESTS)
+        if self.mother.hear("") == "ready":
+            time.sleep(milliseconds / 1000)
+        told = [line for line in self.mother.kill() if line != "ready"]
+        after = self.state()
+        if name not in TAKES_AWAY:
+            assert before.keys() <= after.keys(), f"{name} was killed and lost a memory"
+        if told and (stored := told[0].removeprefix("done ")) and name == "remember" and told[0] != "refused":
+            assert self.memory.get(stored) is not None, "what was acknowledged is lost"
+        if told == ["refused"]:
+            assert after == before, f"{name} was refused and changed something"
+        assert self.memory.check(full=True) == []
+        self.erased |= name == "erase"
+        self.reached[name, "finished" if told else "killed"] += 1
+
     def teardown(self):
         if hasattr(self, "memory"):
             assert self.memory.check(full=True) == []
@@ -269,23 +325,20 @@ def store(request):
 
 def test_random_calls_of_every_verb(store, elsewhere, tmp_path):
     reached = Counter()
-    run_state_machine_as_test(
-        type(
-            "RandomCallsHere",
-            (RandomCalls,),
-            {
-                "make_place": staticmethod(elsewhere),
-                "reached": reached,
-                "copies": tmp_path if store == "sqlite" else None,
-            },
-        ),
-        settings=settings(
-            max_examples=EXAMPLES if store == "sqlite" else EXAMPLES // 4,
-            stateful_step_count=40,
-            deadline=None,
-            derandomize=not SEEDED,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    with Mother(KILLED) as mother:
+        here = {"make_place": staticmethod(elsewhere), "reached": reached, "mother": mother}
+        here["copies"] = tmp_path if store == "sqlite" else None
+        run_state_machine_as_test(
+            type("RandomCallsHere", (RandomCalls,), here),
+            settings=settings(
+                max_examples=EXAMPLES if store == "sqlite" else EXAMPLES // 4,
+                stateful_step_count=40,
+                deadline=None,
+                derandomize=not SEEDED,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
     called = {verb for verb, _ in reached}
     assert store != "sqlite" or len(called) >= 0.9 * len(VERBS)
+    assert any(what == "killed" for _, what in reached)
+    assert any(what == "finished" for _, what in reached)

@@ -305,7 +305,9 @@ def test_an_import_of_a_trimmed_journal_is_the_store_that_was_exported(folder, t
 def _trimmed_birth(lines, identity):
     """Return the line of the journal that says that a memory was stored, without its image."""
     found = [
-        line for line in lines if line.get("part") == "journal" and line["target"] == "memory" and line["id"] == identity
+        line
+        for line in lines
+        if line.get("part") == "journal" and line["target"] == "memory" and line["id"] == identity
     ]
     return next(line for line in found if line["after"] and set(json.loads(line["after"])) <= {"digests", "space"})
 

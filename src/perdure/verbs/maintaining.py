@@ -219,8 +219,9 @@ class MaintainingVerbs:
             PartlyStored: A later plan was refused; the error names the operations that were written.
         """
         check_role("curator", "apply", self)
-        checked = [queries.plan(plan) for plan in plans]
+        context = self._context
+        checked = [queries.plan(plan, context.policy, context.clock()) for plan in plans]
         if accept_loss is not None:
             text = values.checked_text(accept_loss, "accept_loss", longest=1000)
-            accept_loss = redaction.redact_by_policy(text, self._context.policy)
-        return journal.apply(self._context, checked, accept_loss)
+            accept_loss = redaction.redact_by_policy(text, context.policy)
+        return journal.apply(context, checked, accept_loss)

@@ -7,13 +7,14 @@ from dataclasses import fields
 from typing import Any
 
 from perdure.records.errors import InvalidInput
-from perdure.records.instant import to_instant
+from perdure.records.instant import Instant, to_instant
 from perdure.records.memory import Kind, Scope
 from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.recall import Filters
 from perdure.rules.validation.identifiers import check_plan_ids
 from perdure.rules.validation.inputs import checked_tags
+from perdure.rules.validation.rows import RowChecks
 
 
 def token_budget(value: Any, policy: Policy) -> int:
@@ -27,10 +28,17 @@ def token_budget(value: Any, policy: Policy) -> int:
     return tokens
 
 
-def plan(value: Any) -> Plan:
-    """Return a plan."""
+def plan(value: Any, policy: Policy, now: Instant) -> Plan:
+    """Return a plan whose ids are some, and whose changes write no row that a door refuses.
+
+    Raises:
+        InvalidInput: Something in it is refused.
+    """
     if isinstance(value, Plan):
         check_plan_ids(value)
+        checks = RowChecks(policy, now)
+        for change in value.changes:
+            checks.check_change(change)
         return value
     raise InvalidInput("plan must be a Plan.", remedy="Pass one of the plans that a dry run returned.")
 

@@ -13,7 +13,7 @@ from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, given
 from perdure.records.instant import FIRST, LAST, Instant, text_of
 from perdure.records.memory import Form, Kind, Scope, Status, Tier
-from perdure.records.plan import Target
+from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.sort import Sort
 from perdure.rules.validation.fact_claims import LONGEST as LONGEST_OF_CLAIM
@@ -84,6 +84,22 @@ class RowChecks:
             self._check_document(row)
         elif part == "vector":
             _check_direction(b64decode(row["data"]))
+
+    def check_change(self, change: Change) -> None:
+        """Refuse a change of a plan that writes a row that no door would have let in.
+
+        Raises:
+            InvalidInput: The text names the column.
+        """
+        after = change.after
+        if after is None:
+            return
+        if change.target is Target.DOCUMENT:
+            self.check("document", {**after, "id": change.id})
+            return
+        self._check_image(change.target.value, after)
+        if isinstance(vector := after.get("int8"), bytes):
+            _check_direction(vector)
 
     def _check(self, part: str, column: str, value: Any) -> None:
         if column in RANGES:
