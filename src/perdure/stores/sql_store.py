@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import SpaceMismatch
 from perdure.records.importance_row import ImportanceRow
 from perdure.records.instant import Instant
@@ -19,9 +18,10 @@ from perdure.records.trimmed import TrimmedPage
 from perdure.records.usage import Usage
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading, short_ids
+from perdure.stores.documents import SqlDocuments
 from perdure.stores.packing import unpacked
 from perdure.stores.repairing import row_repairs
-from perdure.stores.rows import change_of, content_digest, document_of, entry_of, json_value, operation_of
+from perdure.stores.rows import change_of, content_digest, entry_of, json_value, operation_of
 from perdure.stores.session import Session
 from perdure.stores.statements import filter_parts
 from perdure.stores.tokens import SqlTokens
@@ -353,33 +353,6 @@ class SqlStore(ABC):
     @property
     def tokens(self) -> SqlTokens:
         return SqlTokens(self._global, self._admin, self.prefix)
-
-
-class SqlDocuments:
-    """Documents beside memories. See operations/store_protocol.py.
-
-    Args:
-        rows: Returns all rows of a routed statement: (namespace, name, **bindings).
-    """
-
-    def __init__(self, rows: Callable[..., list[tuple[Any, ...]]]) -> None:
-        self._rows = rows
-
-    def page(self, namespace: str, shelf: Shelf, after: tuple[str, str], limit: int) -> list[Document]:
-        identity, name = after
-        return self._documents(namespace, "documents", shelf=shelf.value, id=identity, name=name, limit=limit)
-
-    def find(self, namespace: str, shelf: Shelf, ids: Sequence[str]) -> list[Document]:
-        return self._documents(namespace, "documents_of", shelf=shelf.value, ids=list(ids))
-
-    def find_named(self, namespace: str, shelf: Shelf, names: Sequence[str]) -> list[Document]:
-        return self._documents(namespace, "documents_named", shelf=shelf.value, names=list(names))
-
-    def find_about(self, namespace: str, identity: str) -> list[Document]:
-        return self._documents(namespace, "documents_about", id=identity)
-
-    def _documents(self, namespace: str, name: str, /, **bindings: Any) -> list[Document]:
-        return [document_of(values) for values in self._rows(namespace, name, **bindings)]
 
 
 def _add_space(session: Session, space: Space, *, activate: bool) -> None:
