@@ -37,19 +37,20 @@ class Payload:
     hits: int | None = None  # of a recall
 
 
-def answer_of(verb: Verb, result: Any, *, as_lines: bool) -> Payload:
+def answer_of(verb: Verb, result: Any, *, as_lines: bool, tagged: bool) -> Payload:
     """Return the answer that holds a result.
 
     Args:
         verb: Which returned it.
         result: As it returned it.
         as_lines: Whether the client takes lines of JSON; only lists are answered so.
+        tagged: Whether the answer may be asked for again, and needs an ETag: that is as much work as its JSON.
     """
     if as_lines and isinstance(result, list):
         return Payload(b"", tuple(result))
     data = as_object(result, verb.items)
     hits = len(result.hits) if isinstance(result, Recall) else None
-    return Payload(json_bytes(data), None, _etag(data) if verb.reads else "", _operation(data), hits)
+    return Payload(json_bytes(data), None, _etag(data) if tagged and verb.reads else "", _operation(data), hits)
 
 
 def _operation(data: dict[str, Any]) -> str | None:

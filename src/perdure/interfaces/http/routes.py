@@ -120,8 +120,8 @@ class VerbEndpoint:
         if key is not None and self._has_key:
             given = {_KEY: key, **given}  # the verb keeps it with what it stores, for good
             key = None
-        call = self._call if self._limits.tracing is None else partial(self._trace, self._limits.tracing, request)
-        work = partial(call, memory, given, as_lines=wants_lines(request))
+        call = self._call if self._limits.tracing is None else partial(self._trace, self._limits.tracing)
+        work = partial(call, memory, given, request)
         run = partial(self._limits.workers.run, work, self._seconds(request))
         if key is None or self._verb.reads or self._verb.shows_secret:
             return await run()
@@ -141,19 +141,16 @@ class VerbEndpoint:
         longest = self._limits.settings.call_seconds
         return longest if wait is None else min(longest, max(float(wait[1]), _SHORTEST))
 
-    def _trace(
-        self, tracing: Tracing, request: Request, memory: Any, given: Mapping[str, Any], *, as_lines: bool
-    ) -> Payload:
+    def _trace(self, tracing: Tracing, memory: Any, given: Mapping[str, Any], request: Request) -> Payload:
         """Run the verb within a span."""
         with tracing.call(self._verb.name, given, request.headers) as called:
-            return self._call(memory, given, as_lines=as_lines, note=called.returned)
+            return self._call(memory, given, request, note=called.returned)
 
     def _call(
         self,
         memory: Any,
         given: Mapping[str, Any],
-        *,
-        as_lines: bool,
+        request: Request,
         note: Callable[[Any], None] | None = None,
     ) -> Payload:
         arguments = arguments_of(self._verb, given, self._parameters, where="route", schema=SCHEMA)
@@ -161,7 +158,8 @@ class VerbEndpoint:
         result = call_verb(memory, self._verb, arguments, namespace=place)
         if note is not None:
             note(result)
-        return answer_of(self._verb, result, as_lines=as_lines)
+        asked_again = request.method != "POST"
+        return answer_of(self._verb, result, as_lines=wants_lines(request), tagged=asked_again)
 
 
 def check_type(request: Request) -> None:
