@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 from contextlib import closing
 from importlib.resources import files
+from pathlib import Path
 
 import apsw
 import pytest
@@ -20,12 +22,17 @@ FOLDER = files("perdure.stores") / "sql" / "sqlite" / "migrations"
 STATEMENTS = statements("sqlite")
 
 
-@pytest.fixture
-def file(tmp_path):
-    """A new store of this engine, whatever the other tests run on."""
-    path = tmp_path / "schema.db"
+@pytest.fixture(scope="module")
+def new(tmp_path_factory):
+    path = tmp_path_factory.mktemp("schema") / "new.db"
     SqliteStore(str(path)).close()
     return path
+
+
+@pytest.fixture
+def file(new, tmp_path):
+    """A new store of this engine, whatever the other tests run on."""
+    return Path(shutil.copy(new, tmp_path / "schema.db"))
 
 
 @pytest.fixture
