@@ -40,6 +40,7 @@ class SqliteSearch(Search):
         super().__init__(session, policy, vocabulary.stemmer)
         self.namespace, self.index = session.namespace, index
         self.vocabulary, self.majority = vocabulary, majority
+        self._held: dict[str, NDArray[np.int64] | None] = {}
 
     def nearest(self, vectors: Sequence[Float32s], limit: int) -> list[list[tuple[str, float]]]:
         """Return, for each vector, (id, cosine) of the nearest visible memories, nearest first."""
@@ -97,9 +98,18 @@ class SqliteSearch(Search):
 
     def _holding(self, entity: str) -> NDArray[np.int64] | None:
         """The rows whose words hold a name, in order; None where they are so many that the nearest hold it anyway."""
-        query = holding_text(entity, self.namespace)
-        rows = [row for (row,) in self.session.rows("holding", query=query, limit=MOST_HOLDING + 1)]
-        return None if len(rows) > MOST_HOLDING else np.array(rows, np.int64)
+        if entity not in self._held:
+            query = holding_text(entity, self.namespace)
+            rows = [row for (row,) in self.session.rows("holding", query=query, limit=MOST_HOLDING + 1)]
+            self._held[entity] = None if len(rows) > MOST_HOLDING else np.array(rows, np.int64)
+        return self._held[entity]
+
+    def naming(self, rows: dict[int, Narrow], entity: str | None) -> dict[int, Narrow]:
+        """Those rows whose words hold a name; texts are read only where the index lists too many rows."""
+        listed = None if entity is None or not rows else self._holding(entity)
+        if listed is None:
+            return super().naming(rows, entity)
+        return dict(compress(rows.items(), np.isin(list(rows), listed).tolist()))
 
     # --- by words
 
