@@ -231,7 +231,7 @@ SYNTAX = [
 def test_a_query_may_hold_any_character(worlds, query):
     for memory, everything in worlds:
         before = sum(passes(m, {"include_archived": True}) for m in everything)
-        for text in (query, f"deploy {query}"[:10_000], f"{query[:5000]} deploy {query[:4000]}"):
+        for text in (query, f"{query[:5000]} deploy {query[:4000]}"):
             found = memory.recall(text, limit=3, touch=False)
             assert not {h.memory.id for h in found.hits} - {m.id for m in everything}
         if not any(c.isalnum() for c in query):

@@ -137,6 +137,7 @@ def test_states_are_read_in_the_order_of_their_fields():
 
 
 WHOLE = {
+    "leases",  # who works now: a few rows
     "tally",
     "count_due",
     "count_changes",
