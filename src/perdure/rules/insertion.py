@@ -102,15 +102,13 @@ def place_in_tiers(states: Sequence[State], messages: Sequence[bool], policy: Po
     strength, level = reinforce_strength(
         curve.baseline(), np.zeros(len(columns)), columns.importance, 1.0, curve.parameters
     )
-    learned = [
-        replace(s, strength=a, level=b) for s, a, b in zip(states, strength.tolist(), level.tolist(), strict=True)
-    ]
-    columns = Columns.of(learned)
+    columns.strength, columns.level = strength, level
     columns.tier = entry_tier(columns, policy, recent_message=np.array(messages, dtype=np.bool_))
     due = next_moves(columns, policy).at
+    news = zip(strength.tolist(), level.tolist(), columns.tier.tolist(), due.tolist(), strict=True)
     return [
-        replace(s, tier=TIERS[int(t)], due_ms=None if d >= NEVER else int(d))
-        for s, t, d in zip(learned, columns.tier, due, strict=True)
+        replace(s, strength=a, level=b, tier=TIERS[t], due_ms=None if d >= NEVER else d)
+        for s, (a, b, t, d) in zip(states, news, strict=True)
     ]
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
+from perdure.rules.clues import grams_of
 from perdure.rules.personal_numbers import find_personal
 from perdure.rules.secret_context import MARK, find_named, name_of_pair
 from perdure.rules.secret_phrases import find_placed
@@ -136,7 +137,8 @@ def _find_secrets(text: str, *, personal: bool) -> list[Found]:
     """Return what is found in a text as it is read: without invisible characters, full-width letters as plain ones."""
     seen, places = _visible(_MARK.sub(lambda m: MARK * len(m[0]), text).translate(_FULL_WIDTH))
     lower = _lower(seen)
-    found = [*find_shapes(seen, lower), *find_placed(seen, lower), *find_named(seen, lower)]
+    grams = grams_of(lower)
+    found = [*find_shapes(seen, lower, grams), *find_placed(seen, lower, grams), *find_named(seen, lower, grams)]
     if personal:
         found += find_personal(seen, lower)
     if not places:

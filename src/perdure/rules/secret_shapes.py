@@ -11,6 +11,7 @@ from binascii import Error
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from perdure.rules.clues import gram_of
 from perdure.rules.secret_values import is_sample
 
 Found = tuple[int, int, str]  # (start, end, what it is)
@@ -157,7 +158,7 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
 )
 """(what it is, how it begins, what follows); the whole match is the secret, or its group ``s``."""
 
-_STARTING: Final = tuple((name, start, re.compile(start_rest)) for name, start, start_rest in _STARTS)
+_STARTING: Final = tuple((gram_of(start), name, start, re.compile(start_rest)) for name, start, start_rest in _STARTS)
 _REST: Final = re.compile(r"(?:[A-Za-z0-9_\-+/=~]|\.(?=[A-Za-z0-9_\-]))*")
 """A token goes on to its end, also where its shape stops before."""
 _TIGHT: Final = frozenset("_-+/")
@@ -212,7 +213,8 @@ _AROUNDS: Final[tuple[tuple[str, tuple[str, ...], int, int, str, Callable[[str],
 """(what it is, clues, how far before and after them it is looked for, its shape, a further test)."""
 
 _AROUND: Final = tuple(
-    (name, clues, back, on, re.compile(shape), is_one) for name, clues, back, on, shape, is_one in _AROUNDS
+    (frozenset(map(gram_of, clues)), name, clues, back, on, re.compile(shape), is_one)
+    for name, clues, back, on, shape, is_one in _AROUNDS
 )
 
 KEY_BLOCK: Final = re.compile(
@@ -222,19 +224,21 @@ KEY_BLOCK: Final = re.compile(
 """A private key between its marks; without the second one, the lines of it that are there."""
 
 
-def find_shapes(text: str, lower: str) -> Iterator[Found]:
+def find_shapes(text: str, lower: str, grams: frozenset[str]) -> Iterator[Found]:
     """Yield keys and tokens that are known by their shape.
 
     Args:
         text: What is searched.
         lower: The same in lower case, character by character.
+        grams: Of that.
     """
     if "PRIVATE KEY" in text:
         yield from ((*m.span(), "private key") for m in KEY_BLOCK.finditer(text))
-    for name, start, rest in _STARTING:
-        yield from _starting(text, name, start, rest)
-    for name, clues, back, on, shape, is_one in _AROUND:
-        for begin, stop in _windows(lower, clues, back, on):
+    for gram, name, start, rest in _STARTING:
+        if gram in grams:
+            yield from _starting(text, name, start, rest)
+    for some, name, clues, back, on, shape, is_one in _AROUND:
+        for begin, stop in _windows(lower, clues, back, on) if not grams.isdisjoint(some) else ():
             for match in shape.finditer(text, begin, stop):
                 if is_one(secret := match["s"] if match.re.groups else match[0]):
                     at = match.end() - len(secret)
