@@ -28,9 +28,9 @@ KNOWN_SECONDS: Final = 1.0
 """How long an answer about a token holds: a revoked one is refused after that."""
 _MOST_KNOWN: Final = 10_000
 _LONGEST_SECRET: Final = 200
-_STOREFREE: Final = frozenset(("/healthz", "/openapi.json"))
-"""Paths that ask nothing of the store, neither who it is: they are answered while it is gone."""
-_OPEN: Final = frozenset(("/readyz", "/login", *_STOREFREE))
+_ANONYMOUS: Final = frozenset(("/healthz", "/readyz", "/openapi.json"))
+"""Paths that answer whoever asks, without finding out who that is: the store may be gone."""
+_OPEN: Final = frozenset(("/login", *_ANONYMOUS))
 _OPEN_FOLDER: Final = "/static/"
 _SCHEME: Final = "bearer "
 
@@ -107,8 +107,8 @@ class Keyring:
 class Access:
     """Sets ``request.state.memory`` and ``request.state.principal``; both are None for whoever is not known.
 
-    A wrong token is refused for every path that asks the store, and whoever has none for every path but those that hold
-    nothing of the store: a path that is added later is closed until it is named here.
+    A wrong token is refused for every path but the anonymous ones, and whoever has none for every path but those that
+    hold nothing of the store: a path that is added later is closed until it is named here.
 
     Args:
         app: What is wrapped.
@@ -133,7 +133,7 @@ class Access:
         """Pass a request on with its memory."""
         if scope["type"] == "http":
             try:
-                principal = None if asks_no_store(scope["path"]) else await self._principal(scope)
+                principal = None if is_anonymous(scope["path"]) else await self._principal(scope)
             except PerdureError as error:
                 answer = self._page_of(error, scope.get("root_path", "")) if _is_person(scope) else problem_of(error)
                 await answer(scope, receive, send)
@@ -180,9 +180,9 @@ def _is_person(scope: Scope) -> bool:
     return b"text/html" in accepts and not scope["path"].startswith(MACHINES)
 
 
-def asks_no_store(path: str) -> bool:
-    """Whether a path is answered without the store, and so also while that is gone."""
-    return path in _STOREFREE or path.startswith(_OPEN_FOLDER)
+def is_anonymous(path: str) -> bool:
+    """Whether it does not matter for a path who asks."""
+    return path in _ANONYMOUS or path.startswith(_OPEN_FOLDER)
 
 
 def is_open(path: str) -> bool:
