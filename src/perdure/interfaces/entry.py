@@ -36,17 +36,13 @@ def main() -> None:
     """Run a command; `mcp` and `hook` with plain options go straight to their own, 0.2 s sooner."""
     words = sys.argv[1:]
     if words == ["--version"]:
-        from perdure import __version__  # noqa: PLC0415  # as below
-
-        print(f"perdure {__version__}")
+        _print_version()
         return
     options = {word.partition("=")[0] for word in words[1:] if word.startswith("-")}
     if words[:1] == ["mcp"] and options <= SERVER_OPTIONS and _serve(words[1:]):
         return
     if words[:1] == ["serve"] and options <= SERVICE_OPTIONS and _has("uvicorn", "starlette"):
-        from perdure.interfaces.http.command import main as answer_http  # noqa: PLC0415  # only one of them is loaded
-
-        answer_http(words[1:])
+        _answer_http(words[1:])
         return
     if words[:1] == ["hook"] and len(words) > 1 and options <= HOOK_OPTIONS:
         from perdure.interfaces.hooks.agent_hooks import main as answer  # noqa: PLC0415  # only one of them is loaded
@@ -56,6 +52,18 @@ def main() -> None:
     from perdure.interfaces.cli.app import main as command_line  # noqa: PLC0415  # as above
 
     command_line()
+
+
+def _answer_http(words: list[str]) -> None:
+    from perdure.interfaces.http.command import main as answer_http  # noqa: PLC0415  # only one of them is loaded
+
+    answer_http(words)
+
+
+def _print_version() -> None:
+    from perdure import __version__  # noqa: PLC0415  # as above
+
+    print(f"perdure {__version__}")
 
 
 def _has(*modules: str) -> bool:
