@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -444,6 +445,8 @@ def verbs(ids, operations):
         "recognize": lambda m: m.recognize("perdure_" + "A" * 43),
         "usual_namespace": lambda m: m.usual_namespace("default"),
         "confined": lambda m: [m.confined(Grant("admin", "*", "mallory")).list("alice"), m.confined(OWN).namespaces()],
+        "export": lambda m: list(m.export("alice")),
+        "watch": lambda m: m.watch(lambda *_: nullcontext()),
         "close": lambda _: None,
     }
 

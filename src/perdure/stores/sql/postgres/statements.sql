@@ -823,10 +823,10 @@ WHERE c.namespace = :namespace AND c.row = i.row AND c.length <> i.length;
 -- name: recount
 -- kind: routed
 UPDATE namespace AS n SET
-  documents = (SELECT count(*) FROM content AS c WHERE c.namespace = n.namespace),
-  length = (SELECT coalesce(sum(c.length), 0) FROM content AS c WHERE c.namespace = n.namespace),
-  vectors = (SELECT count(*) FROM embedding AS v WHERE v.namespace = n.namespace),
-  last_row = greatest(n.last_row, (SELECT coalesce(max(m.row), 0) FROM memory AS m WHERE m.namespace = n.namespace))
+  documents = (SELECT count(*) FROM content AS c WHERE c.namespace = :namespace),
+  length = (SELECT coalesce(sum(c.length), 0) FROM content AS c WHERE c.namespace = :namespace),
+  vectors = (SELECT count(*) FROM embedding AS v WHERE v.namespace = :namespace),
+  last_row = greatest(n.last_row, (SELECT coalesce(max(m.row), 0) FROM memory AS m WHERE m.namespace = :namespace))
 WHERE n.namespace = :namespace;
 
 -- name: clear_orphan_vectors
