@@ -215,3 +215,54 @@ def test_above_the_importance_that_is_never_forgotten_the_baseline_is_over_the_t
     assert gap > -ROUNDING if importance > least else gap <= ROUNDING
     assume(gap > ROUNDING and curve.strength[0] >= curve.baseline()[0])
     assert np.isinf(curve.forgetting()[0])
+
+
+PLAIN: Final = Parameters(
+    baseline=0.0,
+    passive_half_life=86_400.0,
+    reinforcement_half_life=86_400.0,
+    staleness_half_life=np.inf,
+    max_decay_per_cycle=1.0,
+    manual_multiplier=1.0,
+    unit=0.5,
+    forgetting_threshold=0.0,
+    minimum=0.0,
+    maximum=1.0,
+    importance_weight=0.1,
+    scale=1.0,
+    reinforcement_importance_weight=0.0,
+    max_level=20.0,
+    max_step=1.0,
+    forgetting_importance_weight=0.0,
+    floor=0.05,
+)
+BOUNDS: Final = {
+    "half of the way to the floor": ({}, 0.5),
+    "a lowest baseline on the floor is not over it": ({"minimum": 0.05}, 0.5),
+    "a lowest baseline over the floor": ({"minimum": 0.06}, 0.0),
+    "a floor at the highest strength": ({"floor": 1.0, "minimum": 1.0, "importance_weight": 10.0}, np.inf),
+    "a baseline on the floor, whatever the importance": ({"baseline": 0.05, "importance_weight": 0.0}, np.inf),
+    "no importance is over 1": ({"floor": 0.1}, np.inf),
+    "a weight so small that the quotient is too large": ({"importance_weight": 1e-310}, np.inf),
+}
+
+
+@pytest.mark.parametrize("case", BOUNDS)
+def test_the_importance_that_is_never_forgotten_at_the_bounds(case):
+    changed, expected = BOUNDS[case]
+    keys = replace(PLAIN, **changed)
+    assert float(never_forgotten_from(keys)) == expected
+    if not changed:
+        under_it, over_it = memories([(1.0, 0.0, 0.49), (1.0, 0.0, 0.51)], keys).forgetting()
+        assert np.isinf(over_it)
+        assert np.isfinite(under_it)
+
+
+@LAW
+@given(data=rows, keys=parameters, amount=amounts)
+def test_two_halves_of_a_decay_by_hand_take_the_level_of_the_whole(data, keys, amount):
+    old = memories(data, keys)
+    whole = decay_by_hand(old.strength, old.level, old.importance, amount, keys)[1]
+    half = decay_by_hand(old.strength, old.level, old.importance, amount / 2.0, keys)
+    assert decay_by_hand(half[0], half[1], old.importance, amount / 2.0, keys)[1] == pytest.approx(whole, abs=ROUNDING)
+    assert whole == pytest.approx(np.maximum(old.level - amount * keys.unit, 0.0), abs=ROUNDING)
