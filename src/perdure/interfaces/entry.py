@@ -32,18 +32,6 @@ SERVICE_OPTIONS: Final = frozenset(
 """The same for the service."""
 
 
-def _print_version() -> None:
-    from perdure import __version__  # noqa: PLC0415  # the command line takes five times as long to load
-
-    print(f"perdure {__version__}")
-
-
-def _answer_http(words: list[str]) -> None:
-    from perdure.interfaces.http.command import main as answer_http  # noqa: PLC0415  # only one of them is loaded
-
-    answer_http(words)
-
-
 def main() -> None:
     """Run a command; `mcp` and `hook` with plain options go straight to their own, 0.2 s sooner."""
     words = sys.argv[1:]
