@@ -308,7 +308,7 @@ class RandomCalls(RuleBasedStateMachine):
             assert self.memory.get(stored) is not None, "what was acknowledged is lost"
         if told == ["refused"]:
             assert after == before, f"{name} was refused and changed something"
-        assert self.memory.check(full=True) == []
+        assert self.memory.check() == []
         self.erased |= name == "erase"
         self.reached[name, "finished" if told else "killed"] += 1
 
