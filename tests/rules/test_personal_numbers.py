@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import textwrap
 from dataclasses import replace
 
 import pytest
@@ -57,6 +58,7 @@ def phrase(strength):
 GIVEN = [
     *(("iban", f"Please pay to {iban(c, n)}, thank you.") for c, n in (("DE", 22), ("NL", 18), ("FR", 27), ("GB", 22))),
     *(("card number", f"The card is {card()}.") for _ in range(3)),
+    ("card number", f"The card is {'-'.join(textwrap.wrap(card(), 4))}."),
     ("social security number", "My SSN is 219-09-9999."),
     ("social security number", "Social Security number: 219 09 9999"),
     ("national insurance number", "national insurance AB 12 34 56 C"),
@@ -67,7 +69,9 @@ GIVEN = [
     ("seed phrase", "\n".join(f"{i}. {word}" for i, word in enumerate(phrase(128).split(), 1))),
     ("seed phrase", f"my seed phrase is {phrase(256)} and nobody knows"),
 ]
+DASHED = "-".join(textwrap.wrap(card(), 4))
 WRONG = [
+    f"recall 019c9c65-{DASHED}f77c1dff",
     "IBAN DE00 3704 0044 0532 0130 00",
     "XX89370400440532013000",
     "SSN 000-12-3456, SSN 900-12-3456, SSN 219-00-1234",

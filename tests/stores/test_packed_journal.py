@@ -10,9 +10,12 @@ from pathlib import Path
 
 import apsw
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from conftest import Clock, on_a_file, opened, python
 from perdure.stores.packing import zstd
+from perdure.stores.sqlite.lines import packed_after, packed_id
 
 POLICY = {"preset": "facts", "embedder": {"model": "none"}}
 OLDER = Path(__file__).parent / "older"
@@ -127,3 +130,14 @@ def test_a_damaged_line_is_named_and_nothing_breaks(old, clock):
         assert any("not as it was written" in fault for fault in memory.check(full=True))
         assert memory.repair().left
         assert memory.recall("harbour").hits
+
+
+@given(
+    st.one_of(st.uuids().map(str), st.text("0123456789abcdef-hgA~z", max_size=40)),
+    st.integers(0, 36),
+    st.uuids(),
+)
+@settings(max_examples=300, deadline=None, derandomize=True)
+def test_packed_ids_are_paged_in_the_order_of_their_texts(start, length, identity):
+    after = start[:length]
+    assert (packed_id(str(identity)) >= packed_after(after)) == (str(identity) > after)

@@ -139,7 +139,7 @@ def packed_after(identity: str) -> bytes:
     """Return the least bytes that a UUID may have whose text comes after an id."""
     digits = ""
     for wanted, given in zip(_FORM, identity, strict=False):
-        if given != wanted and (wanted == "-" or given not in _DIGITS):
+        if given not in (_DIGITS if wanted == "h" else "-"):
             later = [digit for digit in ("-" if wanted == "-" else _DIGITS) if digit > given]
             if not later:  # no UUID that begins with these digits
                 return bytes.fromhex(digits.ljust(32, "f")) + b"\x00"
