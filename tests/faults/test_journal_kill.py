@@ -84,7 +84,7 @@ import sys, perdure
 memory = perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}})
 print("ready", flush=True)
 sys.stdin.readline()
-for i in range(50):
+for i in range(200):
     memory.remember(f"zebra {sys.argv[2]} {i}")
     memory.recall("zebra harbour", limit=3)
 print(len(memory.list(limit=1000)), flush=True)
@@ -110,4 +110,4 @@ def test_two_processes_work_while_a_third_trims_and_compacts(lived, clock):
             finished(child)
         assert rounds > 1
         assert memory.check(full=True) == []
-    assert sum("zebra" in text for text, _, _ in stored(lived).values()) == 100
+    assert sum("zebra" in text for text, _, _ in stored(lived).values()) == 400

@@ -247,6 +247,7 @@ BOUNDS: Final = {
 }
 
 
+@pytest.mark.behaviour("A07")
 @pytest.mark.parametrize("case", BOUNDS)
 def test_the_importance_that_is_never_forgotten_at_the_bounds(case):
     changed, expected = BOUNDS[case]
@@ -258,6 +259,7 @@ def test_the_importance_that_is_never_forgotten_at_the_bounds(case):
         assert np.isfinite(under_it)
 
 
+@pytest.mark.behaviour("A34")
 @LAW
 @given(data=rows, keys=parameters, amount=amounts)
 def test_two_halves_of_a_decay_by_hand_take_the_level_of_the_whole(data, keys, amount):

@@ -29,7 +29,7 @@ STORING = {
 }
 
 
-@pytest.mark.behaviour("a namespace beyond its quota takes nothing more, by any verb")
+@pytest.mark.behaviour("LIM1")
 @pytest.mark.parametrize("how", STORING)
 def test_what_stores_is_refused_beyond_the_quota(opening, how):
     memory = opening(limited(memories=3))

@@ -89,7 +89,6 @@ AN_AGENTS_USER = {
     "Never force-push to main.": ["I | rule | NOT force push to main"],
     "Always squash before merging.": ["I | rule | squash before merging"],
     "I use uv rather than pip.": ["I | use | uv | was pip"],
-    "We dropped Jira.": ["We | use | NOT jira"],
     "We moved from Jenkins to GitHub Actions.": ["We | home | github action | was jenkins"],
     "I prefer pytest over unittest.": ["I | preference | pytest"],
     "Never log personal data.": ["I | rule | NOT log personal data"],

@@ -232,9 +232,11 @@ def test_the_description_is_openapi_and_has_every_verb(client):
             assert told.get("maximum") == parameter.param.le
 
 
-def test_alive_and_ready(client, memory):
+def test_alive_and_ready(client, memory, monkeypatch):
+    monkeypatch.setattr("perdure.interfaces.http.app.READY_SECONDS", 0.0)  # it is asked anew each time
     assert client.get("/healthz").json() == {"status": "ok"}
-    assert client.get("/readyz").json() == {"status": "ready"}
+    ready = client.get("/readyz").json()
+    assert (ready["status"], ready["writable"], ready["worker_lag_seconds"]) == ("ready", True, 0.0)
     memory.close()
     assert client.get("/healthz").status_code == 200
     answer = client.get("/readyz")

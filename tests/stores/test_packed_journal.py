@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from conftest import Clock, on_a_file, opened, python
 from perdure.stores.packing import zstd
-from perdure.stores.sqlite.lines import packed_after, packed_id
+from perdure.stores.sqlite.lines import line_part, packed_after, packed_id, packed_line
 
 POLICY = {"preset": "facts", "embedder": {"model": "none"}}
 OLDER = Path(__file__).parent / "older"
@@ -141,3 +141,36 @@ def test_a_damaged_line_is_named_and_nothing_breaks(old, clock):
 def test_packed_ids_are_paged_in_the_order_of_their_texts(start, length, identity):
     after = start[:length]
     assert (packed_id(str(identity)) >= packed_after(after)) == (str(identity) > after)
+
+
+@pytest.mark.parametrize("importance", [0.10000001, 0.12345678, 0.16777215, 0.16777216, 0.99999999, 0.1234567891])
+def test_every_number_of_a_line_is_given_back(opening, importance):
+    memory = opening()
+    kept = memory.remember("The harbour has nine ships.", importance=importance)
+    memory.reinforce([kept.id], boost_amount=0.00000012)
+    assert memory.check(full=True) == []
+    undone = memory.undo(memory.history()[0].id)
+    assert undone.changed
+    assert memory.get(kept.id).importance == pytest.approx(importance, abs=1e-9)
+
+
+numbers = st.one_of(st.integers(0, 10**19), st.floats(0, 1, allow_nan=False), st.integers(10**7, 2**25))
+texts = st.one_of(
+    st.uuids().map(str),
+    st.binary(min_size=12, max_size=12).map(bytes.hex),
+    st.text("0123456789abcdef-.:", max_size=50),
+    st.text(max_size=10),
+)
+rows = st.one_of(st.none(), st.dictionaries(st.sampled_from("abcd"), st.one_of(numbers, texts), max_size=4))
+
+
+@given(
+    st.uuids().map(str), rows, rows, st.sampled_from(["counted 1 access", "stored as note", "said by a person", None])
+)
+@settings(max_examples=500, deadline=None, derandomize=True)
+def test_a_line_is_given_back_to_the_letter(operation, before, after, because):
+    sides = [
+        None if row is None else json.dumps({**row, "op": operation}, separators=(",", ":")) for row in (before, after)
+    ]
+    line = packed_line(operation, *sides, because)
+    assert [line_part(line, part, operation) for part in range(3)] == [*sides, because or ""]

@@ -41,11 +41,12 @@ _PERSON: Final = re.compile(
 )
 """A name that opens a sentence: someone does something, and "he" or "she" follows."""
 _SUPPOSED: Final = re.compile(
-    r"\bif\b[^.!?]*\b\w+(?:['’]d|\s+(?:would|could))\b|\bmight\b|\b(?:apparently|supposedly|allegedly)\b"  # noqa: RUF001
-    r"|\b(?:someone|somebody|people)\s+sa(?:id|ys?)\b",
-    re.IGNORECASE,
+    r"\bmight\b|\b(?:apparently|supposedly|allegedly)\b|\b(?:someone|somebody|people)\s+sa(?:id|ys?)\b", re.IGNORECASE
 )
-"""What would be ("if we had more money, I'd do the roof"), might be, or is hearsay."""
+"""What might be, or is hearsay."""
+_IF: Final = re.compile(r"\bif\b", re.IGNORECASE)
+_WOULD: Final = re.compile(r"\w(?:['’]d|\s+(?:would|could))\b", re.IGNORECASE)  # noqa: RUF001
+"""What would be, after the word: "if we had more money, I'd do the roof"."""
 _UNSURE: Final = re.compile(
     r"\b(?:maybe|perhaps|not\s+(?:yet\s+)?(?:sure|decided)|undecided|haven't\s+decided|not\s+certain|vielleicht"
     r"|might\s+be\s+that|for\s+sure\s+yet|nobody\s+(?:has\s+)?(?:said|knows)|nicht\s+sicher|peut-être|quizás?|tal\s+vez)\b|也许|可能|たぶん",
@@ -82,7 +83,9 @@ def is_unsure(text: str) -> bool:
 
 def is_supposed(part: str) -> bool:
     """Return whether a sentence says what would or might be, or what nobody in particular said."""
-    return _SUPPOSED.search(part) is not None
+    condition = _IF.search(part)
+    would = condition is not None and _WOULD.search(part, condition.end()) is not None
+    return would or _SUPPOSED.search(part) is not None
 
 
 def is_passing(text: str) -> bool:

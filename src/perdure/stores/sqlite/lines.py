@@ -37,7 +37,7 @@ _NUMBERS: Final = re.compile(
 )
 """A number of 8 to 19 digits, half a digest, a UUID: each becomes a byte that says which it is, and its own bytes."""
 _BYTES: Final = re.compile(
-    rb"\x10(.{12})|\x11(.{16})|\x14(.{4})|\x15(.{5})|\x16(.{6})|\x17(.{7})|\x18(.{8})", re.DOTALL
+    rb"\x10(.{12})|\x11(.{16})|\x13(.{3})|\x14(.{4})|\x15(.{5})|\x16(.{6})|\x17(.{7})|\x18(.{8})", re.DOTALL
 )
 _HALF_DIGEST, _UUID_BYTES, _NUMBER = b"\x10", b"\x11", 0x10  # a number's byte is that and how many bytes it takes
 _RESERVED: Final = re.compile(rb"[\x02\x10-\x18]")
