@@ -298,5 +298,5 @@ class ModelPolicy:
     summarise: bool = protected_key(default=False, text="Let the model write summaries; if it fails, rules write them.")
     digest: bool = protected_key(
         default=False,
-        text="Let the model join lines of MEMORY.md that are about one thing; what it may not say stays as it is.",
+        text="Let the model join lines of MEMORY.md about one thing; a sentence that says less or more is not used.",
     )
