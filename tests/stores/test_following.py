@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from datetime import timedelta
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from conftest import Clock, HashEmbedder, budget, on_a_file, on_two_servers_too, opened
+from conftest import WORDS_ONLY, Clock, HashEmbedder, budget, finished, on_a_file, on_two_servers_too, opened, python
 from perdure.compose import store_at
 from perdure.records.errors import ConflictError, InvalidInput
 
@@ -291,3 +292,48 @@ def test_a_store_below_one_segment_can_be_optimized(opening):
     memory.remember_many([f"word{i} other{i % 7}" for i in range(1100)])
     assert memory.optimize()["vectors"] == 1100
     assert memory.recall("word77", touch=False).hits[0].memory.content == "word77 other0"
+
+
+OTHER = """
+import sys, perdure
+memory = perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}})
+for line in sys.stdin:
+    verb, identity = line.split()
+    if verb == "update":
+        memory.update(identity, "The harbour gate opens at nine.")
+    elif verb == "forget":
+        memory.forget(identity, "wrong")
+    else:
+        memory.remember("The harbour crane is yellow.", source=identity)
+    print("done", flush=True)
+memory.close()
+"""
+
+
+@on_a_file
+def test_what_is_kept_of_rows_follows_another_process(path, clock):
+    """Rows that a search has read stay in memory: what another process changes must be read again."""
+    with opened(path, WORDS_ONLY, clock) as memory:
+        gate = memory.remember("The harbour gate opens at eight.").id
+        ferry = memory.remember("The harbour ferry is late.").id
+
+        def found():
+            return {hit.memory.content for hit in memory.recall("harbour", touch=False).hits}
+
+        assert found() == {"The harbour gate opens at eight.", "The harbour ferry is late."}
+        other = python(OTHER, path, stdin=subprocess.PIPE)
+
+        def ask(verb, identity):
+            other.stdin.write(f"{verb} {identity}\n")
+            other.stdin.flush()
+            assert other.stdout.readline() == "done\n", other.communicate()[1]
+
+        ask("update", gate)
+        assert found() == {"The harbour gate opens at nine.", "The harbour ferry is late."}
+        ask("forget", ferry)
+        assert found() == {"The harbour gate opens at nine."}
+        ask("remember", "crane")
+        assert found() == {"The harbour gate opens at nine.", "The harbour crane is yellow."}
+        memory.restore(ferry)
+        assert "The harbour ferry is late." in found()
+        finished(other)
