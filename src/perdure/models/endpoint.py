@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal
 
-from perdure.models.posting import Posting, RefusedError, without_lone_surrogates
+from perdure.models.posting import Posting, without_lone_surrogates
 from perdure.models.vectors import SpaceOnFirstUse, text_list
 from perdure.records.errors import EmbedderError
 
@@ -75,25 +74,12 @@ class EndpointEmbedder(SpaceOnFirstUse):
         vectors: list[Vector] = []
         for start in range(0, len(listed), _BATCH_TEXTS):
             batch = listed[start : start + _BATCH_TEXTS]
-            rows = self._rows(self._reply(batch))
-            vectors += self.pack(rows, len(batch))
+            vectors += self.pack(self._rows(batch), len(batch))
         return vectors
 
-    def _reply(self, batch: list[str]) -> bytes:
-        try:
-            return self._post({"model": self._model, "input": batch})
-        except RefusedError as refused:
-            raise refused.told from refused.__cause__
-
-    def _rows(self, body: bytes) -> list[Any]:
-        """Return the reply's embeddings in the order of the texts, not yet checked as vectors."""
-        try:
-            reply = json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise self._post.wrong(f"is not JSON ({error})") from error
-        items = reply.get("data") if isinstance(reply, dict) else None
-        if not isinstance(items, list):
-            raise self._post.wrong("has no list `data`")
+    def _rows(self, batch: list[str]) -> list[Any]:
+        """Return the embeddings of some texts in their order, not yet checked as vectors."""
+        items = self._post.listed({"model": self._model, "input": batch}, "data")
         rows: dict[int, Any] = {}
         for item in items:
             if not isinstance(item, dict) or type(item.get("index")) is not int or "embedding" not in item:

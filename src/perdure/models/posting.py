@@ -111,6 +111,23 @@ class Posting:
         """Return further headers for a body; none here."""
         return {}
 
+    def listed(self, content: Any, name: str) -> list[Any]:
+        """Return the list that the server's JSON reply has under a name.
+
+        Raises:
+            PerdureError: As ``error``: the server cannot be reached, refuses, or its reply is not that.
+        """
+        try:
+            reply = json.loads(self(content))
+        except RefusedError as refused:
+            raise refused.told from refused.__cause__
+        except (ValueError, RecursionError) as error:
+            raise self.wrong(f"is not JSON ({error})") from error
+        items = reply.get(name) if isinstance(reply, dict) else None
+        if not isinstance(items, list):
+            raise self.wrong(f"has no list `{name}`")
+        return items
+
     def wrong(self, what: str) -> PerdureError:
         """Return the error for a reply that is not what was asked for; ``what`` follows "The reply of URL"."""
         return self._error(f"The reply of {self.url} {what}.", remedy=self._remedy)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from perdure.models.posting import Posting, RefusedError, without_lone_surrogates
+from perdure.models.posting import Posting, without_lone_surrogates
 from perdure.records.errors import ModelError
 
 if TYPE_CHECKING:
@@ -54,24 +53,13 @@ class EndpointReranker:
         """
         sent = [without_lone_surrogates(text[:_LONGEST_TEXT]) for text in texts]
         asked = {"model": self._model, "query": without_lone_surrogates(question), "documents": sent}
-        try:
-            body = self._post(asked)
-        except RefusedError as refused:
-            raise refused.told from refused.__cause__
-        scores = self._scores(body)
+        scores = self._scores(self._post.listed(asked, "results"))
         if sorted(scores) != list(range(len(sent))):
             raise self._post.wrong(f"does not score each of the {len(sent)} texts once")
         return [scores[position] for position in range(len(sent))]
 
-    def _scores(self, body: bytes) -> dict[int, float]:
-        """Return position -> score of a reply."""
-        try:
-            reply = json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise self._post.wrong(f"is not JSON ({error})") from error
-        results = reply.get("results") if isinstance(reply, dict) else None
-        if not isinstance(results, list):
-            raise self._post.wrong("has no list `results`")
+    def _scores(self, results: Sequence[Any]) -> dict[int, float]:
+        """Return position -> score of a reply's entries."""
         found = [self._score_of(item) for item in results]
         if len(dict(found)) != len(found):
             raise self._post.wrong("scores a text twice")
