@@ -11,9 +11,9 @@ LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.1
 
 .PHONY: demo test weekly coverage fast check wheel lowest bench nightly mutants train lock clean
 
-# The product and its embedder alone, unless all that make test needs is there already.
+# The product with its extras, which the README's commands need, and nothing that develops it. Bytecode is made when it is first needed.
 demo:
-	test -x $(BIN)/perdure || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --editable packages/perdure-embedder --editable '.[local]'; }
+	test -x $(BIN)/perdure || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --no-compile --editable packages/perdure-embedder --editable '.[all]'; }
 	$(BIN)/perdure demo
 
 test: check

@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -116,3 +117,13 @@ def test_each_line_of_the_security_page_names_a_test_that_is_there():
     assert len(named) > 15
     missing = [f"{file}::{name}" for file, name in named if f"def {name}(" not in (ROOT / file).read_text("utf-8")]
     assert missing == []
+
+
+def test_make_demo_installs_the_extras_of_which_the_readme_shows_commands():
+    """The README runs the service, the MCP server and the local embedder from the environment that it makes."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    demo = (ROOT / "Makefile").read_text("utf-8").split("\ndemo:", 1)[1].split("\n\n", 1)[0]
+    named = re.findall(r"\.\[([a-z,-]+)\]", demo)[0].split(",")
+    installed = {package for name in named for package in extras[name]}
+    covered = {*named, *(e for p in installed if p.startswith("perdure[") for e in p[8:-1].split(","))}
+    assert {"local", "mcp", "server", "postgres"} <= covered
