@@ -53,6 +53,30 @@ def test_no_file_or_function_has_a_name_that_names_nothing():
     assert (files, names) == ([], [])
 
 
+def test_the_top_folder_holds_what_a_reader_expects_there():
+    """A command that was tried there once left its output in a commit."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a checkout")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    folders = {
+        ".ci",
+        ".claude-plugin",
+        "benchmarks",
+        "deploy",
+        "docs",
+        "packages",
+        "requirements",
+        "src",
+        "tests",
+        "training",
+    }
+    files = {".gitignore", "Makefile", "NOTICE", "LICENSE", "pyproject.toml"}
+    documents = {"CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"}
+    assert {path.split("/")[0] for path in tracked if path} == folders | files | documents
+
+
 def test_only_compose_reads_the_real_clock():
     pattern = re.compile(r"datetime\.now\(|time\.time\b|time_ns\(|utcnow|date\.today")
     users = [str(p.relative_to(SOURCE)) for p in FILES if pattern.search(p.read_text("utf-8"))]
