@@ -9,12 +9,15 @@ import sys
 import tarfile
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.records.policy import Policy
+from perdure.rules import personal_numbers, secret_shapes
+from perdure.rules.clues import Clued
 from perdure.rules.personal_numbers import card_numbers
 from perdure.rules.redaction import redact, redact_data, redact_key, redaction_note
 from perdure.rules.validation import inputs as intake
@@ -139,6 +142,62 @@ def test_redacting_twice_changes_nothing_more(before, secret, after):
 def test_a_text_without_secrets_is_the_very_same(text):
     clean, names = redact(text)
     assert names or clean is text
+
+
+NUMBERS = (
+    "DE89 3704 0044 0532 0130 00",
+    "ssn 078-05-1120",
+    "cpf 111.444.777-35",
+    "dni 12345678Z",
+    "QQ123456C",
+    "pin: 4711",
+)
+PIECES = [
+    *(text for _, text, _ in SECRETS),
+    *(f'"auth": "{code}"' for code in ("dXNlcjpwYXNz", "eA==")),
+    *(
+        "curl -u ann:",
+        "pw ",
+        "7z -p",
+        "SK",
+        "xoxb-",
+        "Q~",
+        "key",
+        "$1$",
+        "token",
+        "-us1",
+        "http x -a b:",
+        "\u00ad",
+        " ",
+        "\n",
+    ),
+    *(*NUMBERS, SEED, "[redacted: password]", "\uff21\uff2b\uff29\uff21", "hunter2!X9", "0" * 32, "a1b2c3d4e5"),
+]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from(PIECES),
+            st.builds(
+                lambda text, at, size: text[at:][:size], st.sampled_from(PIECES), st.integers(0, 40), st.integers(1, 60)
+            ),
+            st.text(max_size=12),
+        ),
+        max_size=8,
+    )
+)
+def test_what_is_skipped_for_want_of_a_clue_holds_no_secret(pieces):
+    text = "".join(pieces)
+    always = mock.Mock(search=lambda _: True)
+    with (
+        mock.patch.object(Clued, "among", lambda self, _: self._items),
+        mock.patch.object(secret_shapes, "_LONG_RUN", always),
+        mock.patch.object(personal_numbers, "_TWO_DIGITS", always),
+        mock.patch.object(personal_numbers, "_SHORTEST_PHRASE", 0),
+    ):
+        with_everything_tried = redact(text)
+    assert redact(text) == with_everything_tried
 
 
 def test_data_is_redacted_in_its_keys_and_values():

@@ -1,17 +1,29 @@
-"""Which of many clues a text may hold, told by three characters of each: most texts hold hardly any of them."""
+"""What is tried only on texts that hold one of its clues: most texts hold hardly any of them."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Generic, TypeVar
 
-_SIZE: Final = 3
-
-
-def grams_of(lower: str) -> frozenset[str]:
-    """Return all that stands in three neighbouring characters of a text in lower case, and nothing."""
-    return frozenset([lower[at : at + _SIZE] for at in range(len(lower) - _SIZE + 1)]) | {""}
+T = TypeVar("T")
 
 
-def gram_of(clue: str) -> str:
-    """Return what a text that holds a clue has among its grams; nothing for a shorter one, which any text may hold."""
-    return clue[:_SIZE].lower() if len(clue) >= _SIZE else ""
+class Clued(Generic[T]):
+    """Tests of texts, each with its clues: fixed texts of which one must be there.
+
+    Args:
+        items: (clues, test) in the order in which they are tried.
+    """
+
+    def __init__(self, items: Iterable[tuple[Iterable[str], T]]) -> None:
+        self._items: list[T] = []
+        self._places: dict[str, list[int]] = {}
+        for clues, item in items:
+            for clue in clues:
+                self._places.setdefault(clue.lower(), []).append(len(self._items))
+            self._items.append(item)
+
+    def among(self, lower: str) -> list[T]:
+        """Return the tests that a text in lower case is put to, in the order that was given."""
+        held = [clue for clue in self._places if clue in lower]
+        return [self._items[place] for place in sorted({place for clue in held for place in self._places[clue]})]

@@ -194,6 +194,9 @@ _WORD_RUN: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[a-z]{3,8}")
 _FEWEST_WORDS: Final = 12
+_SHORTEST_PHRASE: Final = 4 * _FEWEST_WORDS - 1  # characters of so many words of three letters
+_TWO_DIGITS: Final = re.compile("[0-9]{2}")
+"""What stands in every card number, IBAN and other number that is looked for."""
 
 
 @cache
@@ -222,9 +225,15 @@ def find_personal(text: str, lower: str) -> Iterator[Found]:
         text: What is searched.
         lower: The same in lower case, character by character.
     """
+    if len(text) >= _SHORTEST_PHRASE:
+        yield from ((start, end, "seed phrase") for start, end in _seed_phrases(text))
+    if _TWO_DIGITS.search(text) is not None:
+        yield from _numbers(text, lower)
+
+
+def _numbers(text: str, lower: str) -> Iterator[Found]:
     yield from ((start, end, "card number") for start, end in card_numbers(text))
     yield from ((start, end, "iban") for start, end in _ibans(text))
-    yield from ((start, end, "seed phrase") for start, end in _seed_phrases(text))
     for name, clues, shape, is_right in _NAMED:
         for clue in clues:
             at = lower.find(clue)

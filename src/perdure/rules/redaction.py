@@ -11,7 +11,6 @@ from typing import Any, Final, TypeVar
 
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
-from perdure.rules.clues import grams_of
 from perdure.rules.personal_numbers import find_personal
 from perdure.rules.secret_context import MARK, find_named, name_of_pair
 from perdure.rules.secret_phrases import find_placed
@@ -41,9 +40,10 @@ def redact(text: str, *, personal: bool = True) -> tuple[str, tuple[str, ...]]:
         text: What may hold secrets.
         personal: Whether numbers of payment cards, bank accounts, social security and wallets' words are secrets too.
     """
-    found = _apart(_find_secrets(text, personal=personal))
+    found = _find_secrets(text, personal=personal)
     if not found:
         return text, ()
+    found = _apart(found)
     found = _apart([*found, *_repetitions(text, found)])
     pieces: list[str] = []
     at = 0
@@ -135,10 +135,10 @@ def _redact_value(key: str, item: Any, *, personal: bool) -> tuple[Any, tuple[st
 
 def _find_secrets(text: str, *, personal: bool) -> list[Found]:
     """Return what is found in a text as it is read: without invisible characters, full-width letters as plain ones."""
-    seen, places = _visible(_MARK.sub(lambda m: MARK * len(m[0]), text).translate(_FULL_WIDTH))
+    marked = _MARK.sub(lambda m: MARK * len(m[0]), text) if "[redacted: " in text else text
+    seen, places = (marked, []) if marked.isascii() else _visible(marked.translate(_FULL_WIDTH))
     lower = _lower(seen)
-    grams = grams_of(lower)
-    found = [*find_shapes(seen, lower, grams), *find_placed(seen, lower, grams), *find_named(seen, lower, grams)]
+    found = [*find_shapes(seen, lower), *find_placed(seen, lower), *find_named(seen, lower)]
     if personal:
         found += find_personal(seen, lower)
     if not places:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from perdure.rules.clues import gram_of
+from perdure.rules.clues import Clued
 from perdure.rules.secret_shapes import Found
 from perdure.rules.secret_values import (
     is_key,
@@ -158,20 +158,18 @@ _NO_KEY: Final = re.compile(
     r"|unique|composite|dedup\w*|i18n|translation|map|dict|index|storage_object|blob|s3|site)[_ -]?$"
 )
 _NAMES: Final = (_PASSWORDS, _TOKENS, _SESSIONS, _KEYS)
-_CLUES: Final = tuple((gram_of(clue), name, clue) for name in _NAMES for clue in name.clues)
+_CLUES: Final = Clued(((clue,), (name, clue)) for name in _NAMES for clue in name.clues)
 
 
-def find_named(text: str, lower: str, grams: frozenset[str]) -> Iterator[Found]:
+def find_named(text: str, lower: str) -> Iterator[Found]:
     """Yield values that something before them shows to be secrets.
 
     Args:
         text: What is searched; ``MARK`` where a secret was replaced before.
         lower: The same in lower case, character by character.
-        grams: Of that.
     """
-    for gram, name, clue in _CLUES:
-        if gram in grams:
-            yield from _after_clue(text, lower, name, clue)
+    for name, clue in _CLUES.among(lower):
+        yield from _after_clue(text, lower, name, clue)
 
 
 def _after_clue(text: str, lower: str, name: _Name, clue: str) -> Iterator[Found]:

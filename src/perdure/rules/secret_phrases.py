@@ -7,22 +7,21 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Final
 
-from perdure.rules.clues import gram_of
+from perdure.rules.clues import Clued
 from perdure.rules.secret_context import ENDS, VALUE, places
 from perdure.rules.secret_shapes import Found
 from perdure.rules.secret_values import is_key, is_password, is_placeholder, is_random, is_strong
 
 
-def find_placed(text: str, lower: str, grams: frozenset[str]) -> Iterator[Found]:
+def find_placed(text: str, lower: str) -> Iterator[Found]:
     """Yield values that stand where a secret must stand.
 
     Args:
         text: What is searched.
         lower: The same in lower case, character by character.
-        grams: Of that.
     """
-    for gram, what, clue, shape, is_one in _BY_GRAM:
-        for at in places(lower, (clue,)) if gram in grams else ():
+    for what, clue, shape, is_one in _CLUED.among(lower):
+        for at in places(lower, (clue,)):
             if (match := _compiled(shape).match(text, at)) is not None and is_one(value := match["s"].rstrip(ENDS)):
                 yield match.start("s"), match.start("s") + len(value), what
 
@@ -108,4 +107,4 @@ _PHRASES: Final = (
     *(("password", command, f"{command}{rest}{_OPEN}{VALUE}", is_password) for command, rest in _FLAGS),
     *(("token", c, rf"{c}[ \t]{{1,4}}{_OPEN}{VALUE}", is_random) for c in (*_TOKEN_COMMANDS, "AUTH")),
 )
-_BY_GRAM: Final = tuple((gram_of(clue), what, clue.lower(), shape, is_one) for what, clue, shape, is_one in _PHRASES)
+_CLUED: Final = Clued(((clue,), (what, clue.lower(), shape, is_one)) for what, clue, shape, is_one in _PHRASES)

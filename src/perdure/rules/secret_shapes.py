@@ -11,7 +11,7 @@ from binascii import Error
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from perdure.rules.clues import gram_of
+from perdure.rules.clues import Clued
 from perdure.rules.secret_values import is_sample
 
 Found = tuple[int, int, str]  # (start, end, what it is)
@@ -158,7 +158,7 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
 )
 """(what it is, how it begins, what follows); the whole match is the secret, or its group ``s``."""
 
-_STARTING: Final = tuple((gram_of(start), name, start, re.compile(start_rest)) for name, start, start_rest in _STARTS)
+_STARTING: Final = Clued(((start,), (name, start, re.compile(start_rest))) for name, start, start_rest in _STARTS)
 _REST: Final = re.compile(r"(?:[A-Za-z0-9_\-+/=~]|\.(?=[A-Za-z0-9_\-]))*")
 """A token goes on to its end, also where its shape stops before."""
 _TIGHT: Final = frozenset("_-+/")
@@ -212,8 +212,10 @@ _AROUNDS: Final[tuple[tuple[str, tuple[str, ...], int, int, str, Callable[[str],
 )
 """(what it is, clues, how far before and after them it is looked for, its shape, a further test)."""
 
-_AROUND: Final = tuple(
-    (frozenset(map(gram_of, clues)), name, clues, back, on, re.compile(shape), is_one)
+_LONG_RUN: Final = re.compile(r"\S{15}")
+"""Each of these keys, with its beginning, has 15 characters without a space, or more."""
+_AROUND: Final = Clued(
+    (clues, (name, clues, back, on, re.compile(shape), is_one))
     for name, clues, back, on, shape, is_one in _AROUNDS
 )
 
@@ -224,21 +226,19 @@ KEY_BLOCK: Final = re.compile(
 """A private key between its marks; without the second one, the lines of it that are there."""
 
 
-def find_shapes(text: str, lower: str, grams: frozenset[str]) -> Iterator[Found]:
+def find_shapes(text: str, lower: str) -> Iterator[Found]:
     """Yield keys and tokens that are known by their shape.
 
     Args:
         text: What is searched.
         lower: The same in lower case, character by character.
-        grams: Of that.
     """
     if "PRIVATE KEY" in text:
         yield from ((*m.span(), "private key") for m in KEY_BLOCK.finditer(text))
-    for gram, name, start, rest in _STARTING:
-        if gram in grams:
-            yield from _starting(text, name, start, rest)
-    for some, name, clues, back, on, shape, is_one in _AROUND:
-        for begin, stop in _windows(lower, clues, back, on) if not grams.isdisjoint(some) else ():
+    for name, start, rest in _STARTING.among(lower) if _LONG_RUN.search(text) is not None else ():
+        yield from _starting(text, name, start, rest)
+    for name, clues, back, on, shape, is_one in _AROUND.among(lower):
+        for begin, stop in _windows(lower, clues, back, on):
             for match in shape.finditer(text, begin, stop):
                 if is_one(secret := match["s"] if match.re.groups else match[0]):
                     at = match.end() - len(secret)
