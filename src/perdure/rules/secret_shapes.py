@@ -215,8 +215,7 @@ _AROUNDS: Final[tuple[tuple[str, tuple[str, ...], int, int, str, Callable[[str],
 _LONG_RUN: Final = re.compile(r"\S{15}")
 """Each of these keys, with its beginning, has 15 characters without a space, or more."""
 _AROUND: Final = Clued(
-    (clues, (name, clues, back, on, re.compile(shape), is_one))
-    for name, clues, back, on, shape, is_one in _AROUNDS
+    (clues, (name, clues, back, on, re.compile(shape), is_one)) for name, clues, back, on, shape, is_one in _AROUNDS
 )
 
 KEY_BLOCK: Final = re.compile(
