@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -59,6 +60,17 @@ def test_current_decisions_stand_in_memory_md_and_reversed_ones_do_not(told):
             **dict.fromkeys(CURRENT, False),
             **dict.fromkeys(CURRENT.values(), True),
         }
+
+
+def test_the_question_of_a_new_user_is_answered_by_the_current_decision_first(told, tmp_path):
+    pytest.importorskip("perdure_embedder")
+    out, _ = told
+    shutil.copy(out / "northwall.db", tmp_path / "with-vectors.db")
+    with perdure.open(tmp_path / "with-vectors.db", policy={"embedder": {"model": "local"}}) as memory:
+        memory.reembed()
+        best = memory.recall("What day do we deploy?", "northwall", touch=False).hits[0].memory
+    assert best.kind in {"fact", "note"}
+    assert "Tuesday" in best.content
 
 
 def test_what_matters_ends_near_and_small_talk_far(told):

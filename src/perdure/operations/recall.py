@@ -14,7 +14,7 @@ from perdure.records.recall import Filters, Hit, Pool, Query, Recall
 from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
-from perdure.rules.presentation import newest_first
+from perdure.rules.presentation import decided_first, newest_first
 from perdure.rules.ranking import (
     Ranking,
     diversify,
@@ -70,7 +70,8 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
         why = why or _below(filters)
         return Recall(text, (), nothing_known=True, note=_joined(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
-    return Recall(text, tuple(ctx.extension.mark(ctx, namespace, hits)), nothing_known=False, note=note)
+    hits = decided_first(ctx.extension.mark(ctx, namespace, hits))
+    return Recall(text, tuple(hits), nothing_known=False, note=note)
 
 
 def rerank(ctx: Context, text: str, namespace: str, order: Ranking, related: Ranking) -> tuple[Ranking, str]:

@@ -18,10 +18,12 @@ from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.recall import Hit
 from perdure.records.vector import Vector
 from perdure.rules.differences import REACH, differ, statements
-from perdure.rules.language.words import may_answer
+from perdure.rules.language.words import may_answer, query_words, shared_words
 
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 """Facts follow each other by rules of their own, and a summary says what its sources say."""
+_DECIDED: Final = (Kind.FACT, Kind.NOTE)
+_MOST_WORDS: Final = 0.6  # a message with so much of a fact's or a note's words repeats it
 _STATUSES: Final = (Status.ACTIVE, Status.ARCHIVED)
 """What has been taken back, or stands in another memory, says nothing any more."""
 _PAST: Final = re.compile(
@@ -87,6 +89,34 @@ def facts_first(hits: Sequence[Hit]) -> list[Hit]:
         ahead = facts.get(hit.updated_by or "")
         order += [one for one in (ahead, hit) if one is not None and one not in order]
     return order
+
+
+def decided_first(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the same hits, a fact or a note before the first message that only repeats it.
+
+    A reply of an assistant has the words of the question more often than what was decided has. Facts and notes do not
+    pass what a person said later: that may be news.
+    """
+    order: list[Hit] = []
+    for hit in hits:
+        at = len(order)
+        if hit.memory.kind in _DECIDED and hit.memory.status is Status.ACTIVE and not hit.updated_by:
+            at = next((i for i, other in enumerate(order) if _repeats(other.memory, hit.memory)), at)
+        order.insert(at, hit)
+    return order
+
+
+def _repeats(message: MemoryItem, decided: MemoryItem) -> bool:
+    """Return whether a message has most words and all numbers of a fact or note, or says little besides."""
+    if message.kind is not Kind.EPISODE or (may_answer(message.speaker) and _said_at(message) > _said_at(decided)):
+        return False
+    told = decided.content
+    if decided.kind is Kind.FACT:
+        told = told.partition(": ")[2]  # whom it is about goes without saying where all is about that
+        if not set(query_words(told.partition(": ")[2])) <= set(query_words(message.content)):
+            return False
+    numbers = set(_NUMBER.findall(told))
+    return numbers <= set(_NUMBER.findall(message.content)) and shared_words(told, message.content) >= _MOST_WORDS
 
 
 def _may_be_about_one_thing(best: Sequence[MemoryItem], i: int, j: int) -> bool:
