@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 NOTES = (
@@ -69,6 +71,21 @@ def test_a_policy_of_no_least_chance_always_answers(opening):
 def test_the_limit_is_an_upper_bound(memory):
     hits = memory.recall("When do we ship to production?", limit=10, touch=False).hits
     assert 0 < len(hits) < 10
+
+
+@pytest.mark.parametrize("question", ["When does the nightly backup run?", "When do invoices go out?"])
+def test_where_words_and_meaning_agree_on_the_best_hit_only_what_is_near_it_is_shown(memory, question):
+    (best,) = memory.recall(question, touch=False).hits
+    deploys = next(m for m in memory.list() if m.content == NOTES[1])
+    assert deploys.id != best.memory.id
+    absence = memory.why_not(deploys.id, question)
+    assert absence.kept_out_by == "hit_share"
+    share = int(re.search(r"below (\d+)% of the best one's", absence.explanation)[1])
+    assert 20 < share <= 40
+
+
+def test_where_only_meaning_speaks_for_the_best_hit_others_may_answer(memory):
+    assert len(memory.recall("When do we ship to production?", touch=False).hits) > 2
 
 
 def test_hits_below_the_asked_relevance_are_left_out(memory):

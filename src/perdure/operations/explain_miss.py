@@ -10,7 +10,7 @@ from perdure.operations.writing import read_record
 from perdure.records.memory import MemoryItem, Status
 from perdure.records.recall import Absence, Filters, Pool, Query
 from perdure.rules.lifecycle.signals import memory_items
-from perdure.rules.ranking import Ranking, drop_unrelated, rank_candidates, why_nothing_known
+from perdure.rules.ranking import Ranking, drop_unrelated, least_share, rank_candidates, why_nothing_known
 
 
 def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters) -> Absence:
@@ -45,7 +45,7 @@ def _rank(
     close = drop_unrelated(order, ctx.policy.recall)
     score = order[rank - 1].score
     if memory.id not in close.ids:
-        share = f"{ctx.policy.recall.hit_share:.0%} of the best one's"
+        share = f"{least_share(order, ctx.policy.recall):.0%} of the best one's"
         return "hit_share", f"it scores {score:.3f}, but its own similarity to the question is below {share}"
     hits = best_hits(ctx, close, text, memory.namespace, limit, filters, ctx.clock())
     place = next((i for i, h in enumerate(hits, 1) if h.memory.id == memory.id), None)

@@ -60,8 +60,7 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
         why = of_another_time(ctx, query, namespace, limit, filters) or f"no stored memory matches: {why}"
         return Recall(text, (), nothing_known=True, note=_joined(why, note))
     order = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(now))
-    order = ctx.extension.rank(ctx, namespace, query, pool, order, filters)
-    order = with_relevance(order, pool)
+    order = with_relevance(ctx.extension.rank(ctx, namespace, query, pool, order, filters), pool)
     order, problem = rerank(ctx, text, namespace, order, drop_unrelated(order, ctx.policy.recall))
     note = _joined(note, problem)
     hits = best_hits(ctx, order, text, namespace, limit, filters, now)

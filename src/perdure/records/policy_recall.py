@@ -37,7 +37,8 @@ class RecallPolicy:
     )
     hit_share: float = store_key(
         0.2,
-        "A hit's own similarity (semantic, keyword, neighbours) must be at least this share of the best one's.",
+        "A hit's own similarity (semantic, keyword, neighbours) must be at least this share of the best one's; up to "
+        "twice that where words and meaning agree on the best one.",
         0,
         1,
     )

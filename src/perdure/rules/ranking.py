@@ -24,6 +24,8 @@ from perdure.rules.language.words import has_name, is_named, may_answer, people_
 from perdure.rules.meaning_guard import anchors
 
 OWN: Final = ("meaning", "words", "neighbour")
+_STRICTER: Final = 2.5
+"""So much stricter is a cut where the best candidate agrees with the query in words and in meaning (decision 60)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def with_relevance(order: Ranking, pool: Pool) -> Ranking:
 
 
 def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: Instant) -> Ranking:
-    """Return the candidates in the order of relevance, best first."""
+    """Return the candidates best first, each with the chance that it answers the query."""
     columns = pool.columns
     if not columns.ids:
         return Ranking.of([])
@@ -134,7 +136,7 @@ def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: In
         parts["dated"] = policy.dated * dated_parts(days, [(p.start / DAY_MS, p.end / DAY_MS) for p in periods])
     total = np.sum(list(parts.values()), axis=0)
     unordered = Ranking(columns.ids, total, parts, cosines, np.zeros(len(total)))
-    return unordered.take(np.argsort(-total, kind="stable"))
+    return with_relevance(unordered.take(np.argsort(-total, kind="stable")), pool)
 
 
 def drop_unrelated(order: Ranking, policy: RecallPolicy) -> Ranking:
@@ -145,9 +147,26 @@ def drop_unrelated(order: Ranking, policy: RecallPolicy) -> Ranking:
     """
     if not len(order):
         return order
-    own = sum((order.parts[name] for name in OWN if name in order.parts), np.zeros(len(order)))
-    least = max(policy.hit_share * float(own.max()), np.finfo(np.float64).tiny)
+    own = _own(order)
+    least = max(least_share(order, policy) * float(own.max()), np.finfo(np.float64).tiny)
     return order.take(np.flatnonzero(own >= least))
+
+
+def least_share(order: Ranking, policy: RecallPolicy) -> float:
+    """Return the share of the best likeness that a candidate must have.
+
+    It is ``hit_share``, and up to twice that where the best one is likely to answer and agrees with the query in words
+    and in meaning: what is far below such a one is seldom an answer. Where words alone or meaning alone speak for it,
+    others may answer as well.
+    """
+    best = int(np.argmax(_own(order)))
+    agreed = min(float(order.parts[name][best]) if name in order.parts else 0.0 for name in ("meaning", "words"))
+    return min(1.0, policy.hit_share * (1.0 + _STRICTER * agreed * float(order.relevance[best])))
+
+
+def _own(order: Ranking) -> Array:
+    """Return each candidate's own likeness and that of the turns beside it."""
+    return sum((order.parts[name] for name in OWN if name in order.parts), np.zeros(len(order)))
 
 
 def _places(columns: CandidateColumns) -> tuple[Ints, Ints, Ints]:
