@@ -33,6 +33,11 @@ _GROUP: Final = 3  # words whose set bits are added as uint8: 3 x 64 = 192 fits,
 _SPARSE: Final = 8
 """A mask that leaves fewer than one row in this many is gathered: a gathered row costs five to eight scanned ones."""
 
+_SAMPLE: Final = 512  # rows from which it is guessed how near the nearest are
+_LEAST: Final = 8  # rows of the sample that are nearer than the guess
+_PRUNED: Final = 8  # a shortlist holds so many times what is wanted before it is pruned
+_FAR: Final = 1 << 16  # more than any distance
+
 _ROWS_AT_ONCE: Final = 4096
 """Rows converted at once by the functions over vectors: bounds their temporaries to a few megabytes."""
 
@@ -90,12 +95,23 @@ def encode(vectors: Float32s | Int8s) -> Bits:
     return octets.view("<u8").astype(np.uint64, copy=False)
 
 
-def similarities(query: Float32s, quantized: Int8s) -> Float32s:
+def lengths_of(quantized: Int8s) -> Float32s:
+    """Euclidean length of each int8 row, float32 [m]."""
+    out = np.empty(len(quantized), np.float32)
+    for start in range(0, len(quantized), _ROWS_AT_ONCE):
+        rows = quantized[start : start + _ROWS_AT_ONCE].astype(np.float32)
+        # vecdot makes one small BLAS call per row, which never starts threads; a matrix product would.
+        out[start : start + _ROWS_AT_ONCE] = np.sqrt(np.vecdot(rows, rows))
+    return out
+
+
+def similarities(query: Float32s, quantized: Int8s, lengths: Float32s | None = None) -> Float32s:
     """Cosine of the query with each int8 row.
 
     Args:
         query: float32 [d], any length but zero.
         quantized: int8 [m, d].
+        lengths: What :func:`lengths_of` says of the rows, where it is known.
 
     Returns:
         float32 [m], from -1 to 1; 0 where the row or the query is a zero vector.
@@ -108,14 +124,14 @@ def similarities(query: Float32s, quantized: Int8s) -> Float32s:
         raise ValueError(f"the query has shape {query.shape}, the rows have {quantized.shape[1]} dimensions")
     query = np.asarray(query, np.float32)
     norm = np.sqrt(np.vecdot(query, query))
+    both = (lengths_of(quantized) if lengths is None else lengths) * norm
+    both[both == 0.0] = np.inf
     out = np.empty(len(quantized), np.float32)
     for start in range(0, len(quantized), _ROWS_AT_ONCE):
-        rows = quantized[start : start + _ROWS_AT_ONCE].astype(np.float32)
-        # vecdot makes one small BLAS call per row, which never starts threads; a matrix product would.
-        lengths = np.sqrt(np.vecdot(rows, rows)) * norm
-        lengths[lengths == 0.0] = np.inf
-        out[start : start + _ROWS_AT_ONCE] = np.vecdot(rows, query) / lengths
-    return np.clip(out, -1.0, 1.0, out=out)
+        some = slice(start, start + _ROWS_AT_ONCE)
+        np.vecdot(quantized[some].astype(np.float32), query, out=out[some])
+    out /= both
+    return np.minimum(np.maximum(out, np.float32(-1.0)), np.float32(1.0))
 
 
 class Codes:
@@ -199,10 +215,13 @@ class Codes:
         for block, start in enumerate(range(0, count if k else 0, width)):
             stop = min(start + width, count)
             distances = meter.measure(blocks[block, :, : stop - start])
+            allowed = None if mask is None else mask[start:stop]
+            if not start:
+                shortlist.limit = min(shortlist.limit, _likely_limit(distances, k, allowed))
             close = distances < shortlist.limit
-            if mask is not None:
-                close &= mask[start:stop]
-            inside = np.flatnonzero(close)
+            if allowed is not None:
+                close &= allowed
+            inside = close.nonzero()[0]
             if inside.size:
                 shortlist.add(inside + start, distances[inside])
         return shortlist.positions()
@@ -316,13 +335,13 @@ class _Shortlist:
     def __init__(self, k: int, most: int) -> None:
         self.limit = most + 1
         self._k = k
-        self._prune_at = k
+        self._prune_at = _PRUNED * k
         self._held = 0
         self._positions: list[Positions] = [np.empty(0, np.int64)]
         self._distances: list[Distances] = [np.empty(0, np.uint16)]
 
     def add(self, positions: Positions, distances: Distances) -> None:
-        """Add rows, all with distances below ``limit``; prune when twice as many as needed are held."""
+        """Add rows, all with distances below ``limit``; prune when several times as many as needed are held."""
         self._positions.append(positions)
         self._distances.append(distances)
         self._held += len(positions)
@@ -341,6 +360,20 @@ class _Shortlist:
         self._held = len(keep)
         # Ties at the limit may leave more than k: waiting for k more keeps the pruning rare whatever the distances.
         self._prune_at = self._held + self._k
+
+
+def _likely_limit(distances: Distances, k: int, allowed: Mask | None) -> int:
+    """A distance below which at least k rows are, and not many more: so most rows need not be compared any further.
+
+    It is guessed from a few of the rows, and counted; where the guess is wrong, all rows are below what is returned.
+    """
+    step = len(distances) // _SAMPLE
+    place = max(_LEAST, 4 * k // max(step, 1))
+    if not k or step < 2 or place > _SAMPLE // 2:  # noqa: PLR2004  # nothing is gained
+        return _FAR
+    limit = int(np.partition(distances[::step], place)[place]) + 1
+    below = distances < limit
+    return limit if np.count_nonzero(below if allowed is None else below & allowed) >= k else _FAR
 
 
 def _closest(positions: Positions, distances: Distances, k: int) -> Positions:

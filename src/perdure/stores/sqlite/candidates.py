@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from heapq import nlargest
-from itertools import compress
+from itertools import chain, compress
 from operator import itemgetter
 from typing import Final
 
@@ -44,14 +44,17 @@ class SqliteSearch(Search):
 
     def nearest(self, vectors: Sequence[Float32s], limit: int) -> list[list[tuple[str, float]]]:
         """Return, for each vector, (id, cosine) of the nearest visible memories, nearest first."""
+        if self.index is None:
+            return [[] for _ in vectors]
         near = [self._rows_near(vector, Filters()) for vector in vectors]
-        narrow = self._narrow(list(dict.fromkeys(row for rows in near for row in rows)), Filters())
-        found = []
+        kept, best = self.index.resident, []
+        kept.read(self.session, list(dict.fromkeys(chain.from_iterable(near))))
         for vector, rows in zip(vectors, near, strict=True):
-            cosine = self.cosines(vector, rows)
-            best = sorted((row for row in cosine if row in narrow), key=lambda row: -cosine[row])[:limit]
-            found.append([(narrow[row][1], cosine[row]) for row in best])
-        return found
+            cosine = kept.cosines(vector, rows)
+            first = np.argsort(-cosine, kind="stable")[:limit]
+            best.append([(rows[i], float(cosine[i])) for i in first.tolist()])
+        ids = kept.narrow(self.session, dict.fromkeys(row for some in best for row, _ in some))
+        return [[(ids[row][1], cosine) for row, cosine in some] for some in best]
 
     # --- by meaning
 

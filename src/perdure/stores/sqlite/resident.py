@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from perdure.stores.codes import lengths_of, similarities
 from perdure.stores.search import Narrow
 from perdure.stores.session import Session
 
@@ -28,6 +29,7 @@ class Resident:
         self._slots: dict[int, int] = {}
         self._used = 0
         self._matrix = np.empty((_FIRST, dimensions), np.int8)
+        self._lengths = np.empty(_FIRST, np.float32)
         self._narrow: dict[int, Narrow] = {}
         self._rows: dict[str, int] = {}
         self._places: dict[tuple[str, int], int | None] = {}
@@ -35,27 +37,38 @@ class Resident:
     @property
     def nbytes(self) -> int:
         """Bytes that the vectors hold."""
-        return self._matrix.nbytes
+        return self._matrix.nbytes + self._lengths.nbytes
 
     def vectors(self, session: Session, rows: Sequence[int]) -> tuple[list[int], NDArray[np.int8]]:
         """Return those rows that have a vector, and their vectors, int8 [n, d]."""
+        self.read(session, rows)
+        found = [row for row in rows if row in self._slots]
+        return found, self._matrix[[self._slots[row] for row in found]]
+
+    def cosines(self, query: NDArray[np.float32], rows: Sequence[int]) -> NDArray[np.float32]:
+        """Return the cosine of the query with each of some rows, all of which were read."""
+        slots = list(map(self._slots.__getitem__, rows))
+        return similarities(query, self._matrix[slots], self._lengths[slots])
+
+    def read(self, session: Session, rows: Sequence[int]) -> None:
+        """Read the vectors of some rows, as far as they are not kept already."""
         missing = [row for row in rows if row not in self._slots]
         if missing:
             if self._used + len(missing) > MOST:
                 self._slots, self._used, missing = {}, 0, list(rows)
             self._keep(session.rows("vectors_at", space=self.space, rows=missing))
-        found = [row for row in rows if row in self._slots]
-        return found, self._matrix[[self._slots[row] for row in found]]
 
     def _keep(self, found: Sequence[tuple[int, bytes]]) -> None:
+        if not found:
+            return
         count, end = self._used, self._used + len(found)
         if end > len(self._matrix):
             larger = np.empty((max(end, 2 * len(self._matrix)), self._matrix.shape[1]), np.int8)
             larger[:count] = self._matrix[:count]
-            self._matrix = larger
-        for slot, (row, data) in enumerate(found, count):
-            self._matrix[slot] = np.frombuffer(data, np.int8)
-            self._slots[row] = slot
+            self._matrix, self._lengths = larger, np.resize(self._lengths, len(larger))
+        self._matrix[count:end] = np.frombuffer(b"".join(data for _, data in found), np.int8).reshape(len(found), -1)
+        self._lengths[count:end] = lengths_of(self._matrix[count:end])
+        self._slots.update((row, slot) for slot, (row, _) in enumerate(found, count))
         self._used = end
 
     def narrow(self, session: Session, rows: Iterable[int]) -> dict[int, Narrow]:
