@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -84,7 +85,7 @@ class ValueCurve:
         return first_below(column.value, threshold, self.mass.shape[0])
 
 
-def uniqueness(cosines: ArrayLike) -> float:
+def uniqueness(cosines: Iterable[float]) -> float:
     """Return 1 - mean cosine to the five nearest other memories, 0 to 1.
 
     Args:
@@ -93,12 +94,12 @@ def uniqueness(cosines: ArrayLike) -> float:
     Returns:
         1 for a memory alone, 0 for a copy of another one.
     """
-    near = np.sort(np.asarray(cosines, dtype=np.float64))[::-1][:UNIQUENESS_NEIGHBOURS]
-    if near.size == 0:
+    near = sorted(cosines, reverse=True)[:UNIQUENESS_NEIGHBOURS]
+    if not near:
         return 1.0
     if near[0] >= DUPLICATE_COSINE:
         return 0.0
-    return float(np.clip(1.0 - near.mean(), 0.0, 1.0))
+    return min(1.0, max(0.0, 1.0 - sum(near) / len(near)))
 
 
 def decay_mass(mass: ArrayLike, days: ArrayLike, rate: float = 0.05) -> Array:

@@ -59,6 +59,8 @@ def remove_invisible(text: str) -> str:
 
     Line ends and tabs stay. Removing twice changes nothing more.
     """
+    if text.isascii() and text.isprintable():
+        return _MARKER.sub(_HARMLESS, text)
     seen = _SELECTORS.sub("\ufe0f", _UNSEEN.sub("", _ESCAPE.sub("", text)))
     if seen.isascii():
         return _MARKER.sub(_HARMLESS, seen)

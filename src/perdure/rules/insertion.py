@@ -19,7 +19,7 @@ from perdure.records.policy import Policy
 from perdure.records.vector import Vector
 from perdure.rules.language.tokens import count_tokens
 from perdure.rules.lifecycle.moves import entry_tier, next_moves
-from perdure.rules.lifecycle.state_arrays import TIERS, Columns, strength_curve
+from perdure.rules.lifecycle.state_arrays import Columns, strength_curve
 
 NEAREST = 5
 
@@ -44,11 +44,15 @@ def earlier_in_batch(ids: Sequence[str], vectors: Sequence[Vector | None]) -> li
     if len(known) < 2:  # noqa: PLR2004  # one vector has no neighbour
         return result
     matrix = np.frombuffer(b"".join(v for v in vectors if v is not None), "<f4").reshape(len(known), -1)
-    cosine = matrix @ matrix.T
-    for position in range(1, len(known)):
-        before = cosine[position, :position]
-        for j in np.argsort(-before, kind="stable")[:NEAREST].tolist():
-            result[known[position]].append((ids[known[j]], float(before[j])))
+    earlier = np.tri(len(known), k=-1, dtype=np.bool_)
+    cosine = np.where(earlier, matrix @ matrix.T, -np.inf)
+    least = -min(NEAREST, len(known))
+    rows, others = np.nonzero(earlier & (cosine >= np.partition(cosine, least, axis=1)[:, least, None]))
+    order = np.lexsort((-cosine[rows, others], rows))  # stable: of equal ones the earlier first
+    rows, others = rows[order], others[order]
+    for row, other, value in zip(rows.tolist(), others.tolist(), cosine[rows, others].tolist(), strict=True):
+        if len(result[known[row]]) < NEAREST:
+            result[known[row]].append((ids[known[other]], value))
     return result
 
 
@@ -105,19 +109,16 @@ def place_in_tiers(states: Sequence[State], messages: Sequence[bool], policy: Po
     columns.strength, columns.level = strength, level
     columns.tier = entry_tier(columns, policy, recent_message=np.array(messages, dtype=np.bool_))
     due = next_moves(columns, policy).at
-    news = zip(strength.tolist(), level.tolist(), columns.tier.tolist(), due.tolist(), strict=True)
-    return [
-        replace(s, strength=a, level=b, tier=TIERS[t], due_ms=None if d >= NEVER else d)
-        for s, (a, b, t, d) in zip(states, news, strict=True)
-    ]
+    ends = [None if at >= NEVER else at for at in due.tolist()]
+    return columns.states(np.arange(len(states)), states, ("strength", "level", "tier"), ends)
 
 
 def with_due(states: Sequence[State], policy: Policy) -> list[State]:
     """Return states with the instant at which each next needs attention."""
     if not states:
         return []
-    due = next_moves(Columns.of(states), policy).at
-    return [replace(s, due_ms=None if d >= NEVER else int(d)) for s, d in zip(states, due, strict=True)]
+    due = next_moves(Columns.of(states), policy).at.tolist()
+    return [replace(s, due_ms=None if at >= NEVER else at) for s, at in zip(states, due, strict=True)]
 
 
 def new_record(prepared: PreparedDraft, state: State, namespace: str, op: str) -> Record:

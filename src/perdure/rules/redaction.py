@@ -23,6 +23,7 @@ _INVISIBLE: Final = re.compile(r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 _FULL_WIDTH: Final = {
     wide: wide - 0xFEE0 for wide in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
 }
+_SHORTEST: Final = 7  # characters of a name, a sign and a value: ``pw=1234``
 _SHORTEST_AGAIN: Final = 8  # characters of a secret that is looked for a second time
 _MOST_AGAIN: Final = 50  # so many secrets of a text are
 
@@ -40,7 +41,7 @@ def redact(text: str, *, personal: bool = True) -> tuple[str, tuple[str, ...]]:
         text: What may hold secrets.
         personal: Whether numbers of payment cards, bank accounts, social security and wallets' words are secrets too.
     """
-    found = _find_secrets(text, personal=personal)
+    found = _find_secrets(text, personal=personal) if len(text) >= _SHORTEST else ()
     if not found:
         return text, ()
     found = _apart(found)

@@ -37,6 +37,9 @@ _TAKEN_OVER: Final = re.compile(
 )
 """What nobody wants remembered for an agent, whoever passes it on: it is kept as a stranger's words."""
 
+_STEMS: Final = ("ignor", "disregard", "forg", "overrid", "bypass")
+"""One of them stands in each of those."""
+
 
 def trust_of(role: str | None, source: str | None = None) -> Trust:
     """Return whose word a message is.
@@ -59,7 +62,10 @@ def is_person(role: str) -> bool:
 
 def takes_over(text: str) -> bool:
     """Whether a text tells its reader to ignore what it was told before. Linear in its length."""
-    return _TAKEN_OVER.search(remove_invisible(text)) is not None
+    seen = remove_invisible(text)
+    if seen.isascii() and not any(stem in seen.lower() for stem in _STEMS):
+        return False
+    return _TAKEN_OVER.search(seen) is not None
 
 
 def least_trust(trusts: Iterable[Trust]) -> Trust:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import MISSING, fields
 from hashlib import blake2b
@@ -60,11 +59,9 @@ _BORN: Final[dict[str, Any]] = {
 }
 _BORN_AT: Final = ("recorded_ms", "anchor_ms", "tier_ms", "status_ms", "strength_ms", "form_ms")
 """What most memories are born with, at ``created_ms``: the line of a birth says only what differs."""
+_TOLD_BY_BIRTH: Final = {**DEFAULTS, **_BORN}
 
 MEMORY_COLUMNS: Final = (*STATE_COLUMNS, "session", "turn", "speaker", "op")
-
-_SPACES: Final = re.compile(r"\s+")
-
 
 UNREADABLE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
 """What reading a value raises that is none of those that were written."""
@@ -236,9 +233,9 @@ def document_text(row: Row) -> str:
 def column_value(column: str, value: Any) -> Any:
     """Return a value as the column stores it."""
     if column == "tags":
-        return json.dumps(list(value), ensure_ascii=False)
+        return _encode_list(list(value)) if value else "[]"
     if column == "metadata":
-        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+        return _encode_sorted(value) if value else "{}"
     return plain(value)
 
 
@@ -251,7 +248,7 @@ def plain(value: Any) -> Any:
 
 def content_digest(text: str) -> int:
     """Return 63 bits that are equal for texts that differ only in case and white space."""
-    normal = _SPACES.sub(" ", text).strip().casefold()
+    normal = " ".join(text.split()).casefold()
     return int.from_bytes(blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 
@@ -276,10 +273,15 @@ def _brief(change: Change, operation: str, vector: bytes | None) -> Row | None:
     if change.before is not None or after is None:
         return after
     if change.target is Target.MEMORY:
-        known = {**DEFAULTS, **_BORN, **dict.fromkeys(_BORN_AT, after["created_ms"]), "op": operation}
-        row = {k: v for k, v in after.items() if v is not None and k not in _UNJOURNALLED and v != known.get(k)}
-        row = {k: v for k, v in row.items() if k != "tags" or list(v)}
-        return {**row, DIGESTS: digests_of(after, vector)}
+        told, created, row = _TOLD_BY_BIRTH.get, after["created_ms"], {}
+        for name, value in after.items():
+            if value is None or name in _UNJOURNALLED or value == (created if name in _BORN_AT else told(name)):
+                continue
+            if (name == "op" and value == operation) or (name == "tags" and not list(value)):
+                continue
+            row[name] = value
+        row[DIGESTS] = digests_of(after, vector)
+        return row
     if change.target is Target.VECTOR:
         return {"space": after["space"], DIGESTS: {"vector": digest_of(vector)}}
     return after
@@ -317,13 +319,20 @@ def present(row: Row | None) -> Row:
 def _encoded(row: Row | None, *, brief: bool) -> str | None:
     if row is None:
         return None
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"), default=None if brief else _bytes)
+    return _encode_brief(row) if brief else _encode_whole(row)
 
 
 def _bytes(value: Any) -> Any:
     if isinstance(value, bytes):
         return {"base64": base64.b64encode(value).decode()}
     raise TypeError(f"cannot journal {type(value).__name__}")
+
+
+_encode_brief: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode_whole: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_bytes).encode
+_encode_list: Final = json.JSONEncoder(ensure_ascii=False).encode
+_encode_sorted: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
+"""Made once: making an encoder costs as much as a short row."""
 
 
 def decoded(text: str | None) -> dict[str, Any] | None:

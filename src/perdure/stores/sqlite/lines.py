@@ -40,7 +40,8 @@ _BYTES: Final = re.compile(
     rb"\x10(.{12})|\x11(.{16})|\x13(.{3})|\x14(.{4})|\x15(.{5})|\x16(.{6})|\x17(.{7})|\x18(.{8})", re.DOTALL
 )
 _HALF_DIGEST, _UUID_BYTES, _NUMBER = b"\x10", b"\x11", 0x10  # a number's byte is that and how many bytes it takes
-_RESERVED: Final = re.compile(rb"[\x02\x10-\x18]")
+_RESERVED: Final = b"\x02\x10\x11\x12\x13\x14\x15\x16\x17\x18"
+"""Bytes that stand for something else in what is packed."""
 
 _DICTIONARY: Final = files("perdure.stores").joinpath("sql/sqlite/journal_1.dictionary").read_bytes()
 """What lines often say, made of those of some lives. It is a part of the format."""
@@ -68,7 +69,7 @@ def packed_line(
     reason = _bytes(because)
     line = _BETWEEN.join((_side(before), _side(after), reason))
     words = _GENERATED.match(reason) is None or _WORDS.search(line) is not None
-    if words or not operation or _RESERVED.search(line) is not None:
+    if words or not operation or len(line.translate(None, _RESERVED)) < len(line):
         return _PLAIN + line
     packer = _PACKER.copy()
     return _PACKED + packer.compress(_shortened(line.replace(operation.encode(), _OWN))) + packer.flush()

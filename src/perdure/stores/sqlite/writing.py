@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from operator import itemgetter
+from typing import Any, Final
 
 import apsw
 
@@ -102,6 +102,7 @@ class _Writer(PlanWriter):
         self.version = version
         self.spaces_written: set[int] = set()
         self.unpacked = 0
+        self._digests: dict[str, int] = {}
 
     # --- memories
 
@@ -121,7 +122,8 @@ class _Writer(PlanWriter):
             self._many("insert_key", ((self.namespace, a["key"], row) for row, _, a in numbered if a.get("key")))
         except apsw.ConstraintError as error:
             raise stored_meanwhile("memory or idempotency key", [c.id for c in changes]) from error
-        self._many("insert_content", (_content_values(self.namespace, row, c.id, a) for row, c, a in numbered))
+        contents = (_content_values(self.namespace, row, c.id, a, self._digest(a)) for row, c, a in numbered)
+        self._many("insert_content", contents)
         self._many("insert_words", ((row, searchable(a["text"], a["speaker"]), place) for row, _, a in numbered))
         self._many("insert_tag", ((self.namespace, tag, row) for row, _, a in numbered for tag in a["tags"]))
         if carrying := [c for c in changes if present(c.after).get("space")]:
@@ -129,14 +131,19 @@ class _Writer(PlanWriter):
 
     def _refuse_twins(self, changes: list[Change]) -> None:
         """Another process may have stored the same words since this plan was made."""
-        for change in changes:
-            a = present(change.after)
-            if a["kind"] == Kind.EPISODE:
-                continue
+        asked = [(c.id, a, self._digest(a)) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
+        if not asked or not self.session.rows("find_digests", digests=[digest for *_, digest in asked]):
+            return
+        for identity, a, digest in asked:
             same = {name: a[name] for name in ("session", "speaker", "task", "text")}
-            digest, kind = content_digest(a["text"]), plain(a["kind"])
-            if self.session.value("twin", digest=digest, kind=kind, op=self.plan.id, **same) is not None:
-                raise stored_meanwhile("text", [change.id])
+            if self.session.value("twin", digest=digest, kind=plain(a["kind"]), op=self.plan.id, **same) is not None:
+                raise stored_meanwhile("text", [identity])
+
+    def _digest(self, after: Row) -> int:
+        text = after["text"]
+        if text not in self._digests:
+            self._digests[text] = content_digest(text)
+        return self._digests[text]
 
     def _delete_memories(self, changes: list[Change]) -> None:
         rows = [{**present(c.before), **self._key(c), "row": self._row(c.id), "seq": self.version} for c in changes]
@@ -242,11 +249,14 @@ class _Writer(PlanWriter):
 
 
 def _memory_values(namespace: str, row: int, identity: str, after: Row) -> tuple[Any, ...]:
-    """Return the parameters of insert_memory."""
-    return (namespace, row, identity, *(plain(after[c]) for c in MEMORY_COLUMNS), "?" in after["text"])
+    """Return the parameters of insert_memory; members of enumerations are texts to SQLite."""
+    return (namespace, row, identity, *_memory_columns(after), "?" in after["text"])
 
 
-def _content_values(namespace: str, row: int, identity: str, after: Row) -> tuple[Any, ...]:
+_memory_columns: Final = itemgetter(*MEMORY_COLUMNS)
+
+
+def _content_values(namespace: str, row: int, identity: str, after: Row, digest: int) -> tuple[Any, ...]:
     """Return the parameters of insert_content."""
     text, pack = (after["text"], None) if after.get("shown") is None else packed(after["text"])
     return (
@@ -254,11 +264,11 @@ def _content_values(namespace: str, row: int, identity: str, after: Row) -> tupl
         row,
         identity,
         text,
-        json.dumps(list(after["tags"]), ensure_ascii=False),
+        column_value("tags", after["tags"]),
         after["source"],
         after["task"],
-        json.dumps(after["metadata"], ensure_ascii=False, sort_keys=True),
+        column_value("metadata", after["metadata"]),
         after.get("shown"),
         pack,
-        content_digest(after["text"]),
+        digest,
     )
