@@ -123,7 +123,8 @@ def rows(path):
 def lived(path, name, days=14):
     policy, embedder = LIVES[name]
     clock, bits = Clock(), random.Random(5)  # noqa: S311  # a script, no secret
-    with mock.patch("perdure.compose.secrets.randbits", bits.getrandbits), opened(path, policy, clock, embedder) as m:
+    given = policy, clock, embedder
+    with mock.patch("perdure.compose.secrets", mock.Mock(randbits=bits.getrandbits)), opened(path, *given) as m:
         life = Life(m, clock)
         life.live(days)
     return {**rows(path), "answers": life.answers}
