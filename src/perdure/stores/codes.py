@@ -105,13 +105,12 @@ def lengths_of(quantized: Int8s) -> Float32s:
     return out
 
 
-def similarities(query: Float32s, quantized: Int8s, lengths: Float32s | None = None) -> Float32s:
+def similarities(query: Float32s, quantized: Int8s) -> Float32s:
     """Cosine of the query with each int8 row.
 
     Args:
         query: float32 [d], any length but zero.
         quantized: int8 [m, d].
-        lengths: What :func:`lengths_of` says of the rows, where it is known.
 
     Returns:
         float32 [m], from -1 to 1; 0 where the row or the query is a zero vector.
@@ -124,13 +123,30 @@ def similarities(query: Float32s, quantized: Int8s, lengths: Float32s | None = N
         raise ValueError(f"the query has shape {query.shape}, the rows have {quantized.shape[1]} dimensions")
     query = np.asarray(query, np.float32)
     norm = np.sqrt(np.vecdot(query, query))
-    both = (lengths_of(quantized) if lengths is None else lengths) * norm
+    both = lengths_of(quantized) * norm
     both[both == 0.0] = np.inf
     out = np.empty(len(quantized), np.float32)
     for start in range(0, len(quantized), _ROWS_AT_ONCE):
         some = slice(start, start + _ROWS_AT_ONCE)
         np.vecdot(quantized[some].astype(np.float32), query, out=out[some])
     out /= both
+    return np.minimum(np.maximum(out, np.float32(-1.0)), np.float32(1.0))
+
+
+def similarities_of_each(queries: Float32s, quantized: Int8s, lengths: Float32s) -> Float32s:
+    """Cosine of each query with int8 rows of its own: as :func:`similarities` gives it, for several queries at once.
+
+    Args:
+        queries: float32 [q, d].
+        quantized: int8 [q, m, d].
+        lengths: What :func:`lengths_of` says of the rows, float32 [q, m].
+
+    Returns:
+        float32 [q, m].
+    """
+    both = lengths * np.sqrt(np.vecdot(queries, queries))[:, None]
+    both[both == 0.0] = np.inf
+    out = np.vecdot(quantized.astype(np.float32), queries[:, None]) / both
     return np.minimum(np.maximum(out, np.float32(-1.0)), np.float32(1.0))
 
 

@@ -46,15 +46,19 @@ class SqliteSearch(Search):
         """Return, for each vector, (id, cosine) of the nearest visible memories, nearest first."""
         if self.index is None:
             return [[] for _ in vectors]
-        near = [self._rows_near(vector, Filters()) for vector in vectors]
-        kept, best = self.index.resident, []
-        kept.read(self.session, list(dict.fromkeys(chain.from_iterable(near))))
-        for vector, rows in zip(vectors, near, strict=True):
-            cosine = kept.cosines(vector, rows)
-            first = np.argsort(-cosine, kind="stable")[:limit]
-            best.append([(rows[i], float(cosine[i])) for i in first.tolist()])
-        ids = kept.narrow(self.session, dict.fromkeys(row for some in best for row, _ in some))
-        return [[(ids[row][1], cosine) for row, cosine in some] for some in best]
+        kept, found = self.index.resident, [self._rows_near(vector, Filters()) for vector in vectors]
+        if len({len(rows) for rows in found}) > 1:  # cells of few rows: each is scored by itself
+            return [self.nearest([vector], limit)[0] for vector in vectors]
+        near = np.array(found, np.int64)
+        kept.read(self.session, list(dict.fromkeys(near.ravel().tolist())))
+        cosine = kept.cosines(np.array(vectors), near)
+        best = np.argsort(-cosine, axis=1, kind="stable")[:, :limit]
+        rows = np.take_along_axis(near, best, axis=1).tolist()
+        ids = kept.narrow(self.session, dict.fromkeys(chain.from_iterable(rows)))
+        values = np.take_along_axis(cosine, best, axis=1).tolist()
+        return [
+            [(ids[row][1], value) for row, value in zip(*pair, strict=True)] for pair in zip(rows, values, strict=True)
+        ]
 
     # --- by meaning
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.stores.codes import lengths_of, similarities
+from perdure.stores.codes import lengths_of, similarities_of_each
 from perdure.stores.search import Narrow
 from perdure.stores.session import Session
 
@@ -45,10 +45,11 @@ class Resident:
         found = [row for row in rows if row in self._slots]
         return found, self._matrix[[self._slots[row] for row in found]]
 
-    def cosines(self, query: NDArray[np.float32], rows: Sequence[int]) -> NDArray[np.float32]:
-        """Return the cosine of the query with each of some rows, all of which were read."""
-        slots = list(map(self._slots.__getitem__, rows))
-        return similarities(query, self._matrix[slots], self._lengths[slots])
+    def cosines(self, queries: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the cosines of queries [q, d] with rows of their own [q, n], all of which were read; float32 [q, n]."""
+        slots = list(map(self._slots.__getitem__, rows.ravel().tolist()))
+        vectors = self._matrix[slots].reshape(*rows.shape, -1)
+        return similarities_of_each(queries, vectors, self._lengths[slots].reshape(rows.shape))
 
     def read(self, session: Session, rows: Sequence[int]) -> None:
         """Read the vectors of some rows, as far as they are not kept already."""

@@ -19,7 +19,7 @@ from perdure.stores.sqlite.session import SqliteSession, fetch_value
 
 MAJORITY: Final = 0.5
 """A namespace with more than this share of the store is searched by words without naming it in the index."""
-TOGETHER: Final = 100  # vectors whose neighbours are read from the file at once
+TOGETHER: Final = 25  # vectors whose neighbours are read from the file at once
 
 
 class Searches:
