@@ -46,7 +46,7 @@ class Resident:
         return found, self._matrix[[self._slots[row] for row in found]]
 
     def cosines(self, queries: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the cosines of queries [q, d] with rows of their own [q, n], all of which were read; float32 [q, n]."""
+        """Return the cosines of queries [q, d] with rows of their own [q, n], which were read."""
         slots = list(map(self._slots.__getitem__, rows.ravel().tolist()))
         vectors = self._matrix[slots].reshape(*rows.shape, -1)
         return similarities_of_each(queries, vectors, self._lengths[slots].reshape(rows.shape))
