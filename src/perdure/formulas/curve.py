@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import exp
 from typing import Final, Protocol
 
 import numpy as np
@@ -13,7 +14,9 @@ Array = NDArray[np.float64]
 DAY_MS: Final = 86_400_000.0
 HORIZON_DAYS: Final = 36_525.0  # a hundred years: what has not happened by then counts as never
 
-_FEW: Final = 16
+FEW: Final = 16
+_STEPS: Final = 60  # as many as halving the horizon to a millisecond takes, and some
+_CLOSE: Final = 1e-10  # days; a hundredth of a millisecond
 _SOME: Final = 256
 
 
@@ -35,7 +38,9 @@ def ages(days: ArrayLike) -> Array:
     return np.maximum(np.asarray(days, dtype=np.float64), 0.0)
 
 
-def first_below(falling: Callable[[Array], Array], threshold: ArrayLike, count: int) -> Array:
+def first_below(
+    falling: Callable[[Array], Array], threshold: ArrayLike, count: int, guess: Sequence[float] | None = None
+) -> Array:
     """Return the first whole millisecond, as days, at which a falling function is below its threshold.
 
     A search over integers, exact to the millisecond for any falling function. For few memories the remaining span is
@@ -45,16 +50,23 @@ def first_below(falling: Callable[[Array], Array], threshold: ArrayLike, count: 
         falling: Ages in days, shape [n, k], to values of the same shape; never rises along an axis.
         threshold: One threshold, or one for each memory, shape [n].
         count: n.
+        guess: Ages in days, shape [n], at which it may be. A right one saves the search, a wrong one costs a look.
 
     Returns:
         Ages in days, shape [n]; 0 where the value at age 0 is below already, infinity beyond 100 years.
     """
     bound = np.broadcast_to(np.asarray(threshold, dtype=np.float64), (count,))[:, None]
     high = np.full(count, np.ceil(HORIZON_DAYS * DAY_MS))  # always below, once checked
-    reached = falling((high / DAY_MS)[:, None])[:, 0] < bound[:, 0]
+    near = high[:, None] if guess is None else _around(np.array(guess), high)
+    below = falling(near / DAY_MS) < bound
+    reached = below[:, -1]
     # Always at or above the threshold; -1 ms stands for "before it was born". What is never reached is not searched.
     low = np.where(reached, -1.0, high - 1.0)
-    branches = 64 if count <= _FEW else 8 if count <= _SOME else 2
+    if guess is not None:
+        found, rows = below.argmax(axis=1), np.arange(count)
+        low = np.where(reached & (found > 0), near[rows, found - 1], low)
+        high = np.where(reached, near[rows, found], high)
+    branches = 64 if count <= FEW else 8 if count <= _SOME else 2
     steps = np.arange(1, branches) / branches
     rows = np.arange(count)
     while (high - low > 1.0).any():
@@ -69,6 +81,36 @@ def first_below(falling: Callable[[Array], Array], threshold: ArrayLike, count: 
         low = np.minimum(low, new_high - 1.0)
         high = new_high
     return np.where(reached, high / DAY_MS, np.inf)
+
+
+def _around(guess: Array, high: Array) -> Array:
+    """Return ages in milliseconds around a guess, the last one ``high``, shape [n, 5]."""
+    at = np.minimum(np.ceil(guess * DAY_MS), high - 2.0)
+    return np.stack([np.maximum(at - 2.0, 0.0), np.maximum(at - 1.0, 0.0), np.maximum(at, 0.0), at + 1.0, high], axis=1)
+
+
+def crossing_of_sum(parts: Sequence[tuple[float, float, float]], threshold: float) -> float:
+    """Return about the age at which a sum of falling exponentials falls below a threshold, at most the horizon.
+
+    Newton's steps, each kept between an age at which the sum is above and one at which it is below.
+
+    Args:
+        parts: (most, start, rate) of each: min(most, start * exp(-rate * age)).
+        threshold: Of the sum.
+    """
+    low, high, age = 0.0, HORIZON_DAYS, 0.0
+    for _ in range(_STEPS):
+        total = slope = 0.0
+        for most, start, rate in parts:
+            part = start * exp(-rate * age)
+            total += min(most, part)
+            slope += rate * part if part < most else 0.0
+        low, high = (age, high) if total >= threshold else (low, age)
+        following = age + (total - threshold) / slope if slope > 0.0 else high
+        if abs(following - age) < _CLOSE:
+            break
+        age = following if low < following < high else (low + high) / 2.0
+    return age
 
 
 def due_instants(anchor_ms: ArrayLike, days: ArrayLike) -> NDArray[np.int64]:

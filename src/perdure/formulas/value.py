@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import exp
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from perdure.formulas.confidence import ConfidenceCurve
-from perdure.formulas.curve import Array, ages, first_below
+from perdure.formulas.curve import FEW, Array, ages, crossing_of_sum, first_below
 
 UNIQUENESS_NEIGHBOURS: Final = 5
 DUPLICATE_COSINE: Final = 0.9995
@@ -81,8 +82,26 @@ class ValueCurve:
 
         A sum of exponentials has no closed inverse, so the crossing is searched, exact to the millisecond.
         """
-        column = self._column()
-        return first_below(column.value, threshold, self.mass.shape[0])
+        count = self.mass.shape[0]
+        guess = self._guessed(np.broadcast_to(threshold, (count,)).tolist()) if count <= FEW else None
+        return first_below(self._column().value, threshold, count, guess)
+
+    def _guessed(self, thresholds: Sequence[float]) -> list[float]:
+        """Return about where value crosses thresholds: for few memories numbers cost less than arrays."""
+        of_frequency, of_uniqueness, of_confidence, of_recency, of_importance = self.weights
+        guesses = []
+        for n, threshold in enumerate(thresholds):
+            lasting = of_uniqueness * float(self.uniqueness[n]) + of_importance * float(self.importance[n])
+            base, rate, lag = (
+                float(one[n]) for one in (self.confidence.base, self.confidence.rate, self.confidence_lag)
+            )
+            falling = (
+                (of_frequency, of_frequency * float(self.mass[n]) / self.full_mass, self.mass_rate),
+                (of_confidence, of_confidence * base * exp(-rate * max(lag, 0.0)), rate),
+                (of_recency, of_recency * (1.0 + self.recency_gain * float(self.reinforcements[n])), self.recency_rate),
+            )
+            guesses.append(crossing_of_sum(falling, threshold - lasting))
+        return guesses
 
 
 def uniqueness(cosines: Iterable[float]) -> float:

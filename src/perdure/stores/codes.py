@@ -146,8 +146,8 @@ def similarities_of_each(queries: Float32s, quantized: Int8s, lengths: Float32s)
     """
     both = lengths * np.sqrt(np.vecdot(queries, queries))[:, None]
     both[both == 0.0] = np.inf
-    out = np.vecdot(quantized.astype(np.float32), queries[:, None]) / both
-    return np.minimum(np.maximum(out, np.float32(-1.0)), np.float32(1.0))
+    out: Float32s = np.vecdot(quantized.astype(np.float32), queries[:, None]) / both
+    return np.clip(out, -1.0, 1.0, out=out)
 
 
 class Codes:
