@@ -170,9 +170,11 @@ def days_between(since: Ints, now: Ints | int) -> Array:
 def confidence_curve(c: Columns, policy: Policy) -> tuple[ConfidenceCurve, Array]:
     """Return the confidence curve and its lag: days by which its age exceeds the age since the last access."""
     fading = -math.log(policy.confidence.daily_factor) / amplifier(c.access_count)
-    of_facts = policy.confidence.fact_rate * np.array(policy.fading.factors)[c.sort]
-    rate = np.where(c.fact, of_facts, np.where(c.fades, fading, 0.0))
-    lag = np.where(c.fact, (c.anchor_ms - c.sure_ms) / DAY_MS, 0.0)
+    rate, lag, fact = np.where(c.fades, fading, 0.0), np.zeros(len(c)), c.fact
+    if fact.any():
+        of_facts = policy.confidence.fact_rate * np.array(policy.fading.factors)[c.sort]
+        rate = np.where(fact, of_facts, rate)
+        lag = np.where(fact, (c.anchor_ms - c.sure_ms) / DAY_MS, 0.0)
     return ConfidenceCurve(c.confidence, rate), lag
 
 
@@ -205,10 +207,14 @@ def importance_curve(c: Columns, policy: Policy) -> ImportanceCurve:
 
 
 def strength_parameters(policy: Policy, scope: Ints) -> Parameters:
-    """Return the parameters of strength for memories of some scopes (codes in the order of Scope), shape [n]."""
+    """Return the parameters of strength for memories of some scopes (codes in the order of Scope).
+
+    They have the shape [n], or are numbers where all memories have one scope.
+    """
     columns = (policy.strength, policy.strength_session, policy.strength_long_term)
+    one = columns[scope[0]] if len(scope) and (scope == scope[0]).all() else None
     chosen: dict[str, Any] = {
-        name: np.array([getattr(column, name) for column in columns])[scope]
+        name: np.array([getattr(column, name) for column in columns])[scope] if one is None else getattr(one, name)
         for name in SessionStrengthPolicy.__dataclass_fields__
     }
     shared = {

@@ -23,6 +23,7 @@ from perdure.stores.sqlite.resident import Resident
 from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
 
 SEGMENT: Final = 4096
+_FIRST: Final = 256  # rows for which there is room at first
 SAMPLE: Final = 100_000
 NEVER: Final = 2**62  # later than all instants: of a row that is gone
 Positions = NDArray[np.int64]
@@ -36,7 +37,8 @@ class SearchIndex:
         self.version = 0
         self.codes = Codes(dimensions)
         self.attributes = Attributes()
-        self._rows = np.zeros(0, np.int64)
+        self._row_buffer = np.zeros(_FIRST, np.int64)
+        """The file's rows, and room for more: so that one more costs the same, however many there are."""
         self.resident = Resident(space, dimensions)
         self._sorter: Positions | None = None
         self._ascending = True
@@ -47,9 +49,13 @@ class SearchIndex:
         return len(self.codes)
 
     @property
+    def _rows(self) -> Positions:
+        return self._row_buffer[: len(self)]
+
+    @property
     def nbytes(self) -> int:
         """Bytes held by codes, vectors, attributes, rows and cells."""
-        held = (self.codes, self.attributes, self.resident, self._rows, *((self.lists,) if self.lists else ()))
+        held = (self.codes, self.attributes, self.resident, self._row_buffer, *((self.lists,) if self.lists else ()))
         return sum(one.nbytes for one in held)
 
     def refresh(self, connection: apsw.Connection) -> None:
@@ -85,7 +91,7 @@ class SearchIndex:
             if cells is not None and len(assigned) == len(rows) - 1:
                 assigned.append(np.frombuffer(cells, "<u2"))
         if rows:
-            self._rows = np.concatenate(rows)
+            self._row_buffer = np.concatenate(rows)
             self._ascending = bool(np.all(np.diff(self._rows) > 0))
         self._load_cells(connection, assigned)
         return 0 if oldest is None else int(oldest)
@@ -102,6 +108,13 @@ class SearchIndex:
             return
         rows = np.array([values[0] for values in new], np.int64)
         data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), self.dimensions)
+        known = len(self)
+        ascending = self._ascending and (not known or rows[0] > self._rows[-1])
+        self._ascending = bool(ascending and (rows[1:] > rows[:-1]).all())
+        if known + len(rows) > len(self._row_buffer):
+            self._row_buffer = np.resize(self._row_buffer, max(known + len(rows), 2 * len(self._row_buffer)))
+        self._row_buffer[known : known + len(rows)] = rows
+        self._sorter = None
         self.codes.extend(encode(data))
         self.attributes.extend(
             packed(
@@ -111,10 +124,6 @@ class SearchIndex:
                 ]
             )
         )
-        ascending = bool(np.all(np.diff(rows) > 0)) and (not len(self._rows) or rows[0] > self._rows[-1])
-        self._ascending = self._ascending and bool(ascending)
-        self._rows = np.concatenate([self._rows, rows])
-        self._sorter = None
 
     def _follow(self, connection: apsw.Connection, seen: int) -> None:
         """Take over changed statuses, scopes, tags and dates, and take out what is gone."""
