@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
 from perdure.knowledge.extraction.answers import opens_with_no, says_yes, statement_of
@@ -42,6 +43,12 @@ _VERBLESS: Final = expression("claims.verbless")
 _NOW: Final = expression("claims.now")
 _HANDED: Final = expression("claims.handed")
 """What leads in a text that is handed over to be worked on: "Translate this: ...", "for the story: ..."."""
+_PLAYED: Final = expression("claims.played")
+"""What opens a game of roles: "You are a pirate", "pretend that ..."; all that follows is said in it."""
+_LINE: Final = expression("claims.line")
+"""Whose line follows in a dialogue: "BEN: I live in Paris now", "- Who's there? - My name is Justin"."""
+_LINES: Final = 2
+"""So many lines of somebody are a dialogue, which states nothing of whoever sends it."""
 _GOES_ON: Final = re.compile(r",\s+([^\W\d_]+)")
 _FOLLOWS: Final = frozenset().union(
     *(WORDS[name] for name in ("starters", "joining", "beside", "leading", "inverted", "exemplifying"))
@@ -78,8 +85,10 @@ def claims(
     reader = _Reader(text, said_at, predicates)
     stated = policy.statements and may_answer(speaker)
     found: list[Claim] = []
+    if len(list(islice(_LINE.finditer(text), _LINES))) == _LINES:
+        return found
     for start, end in statements(text):
-        if _hands_over(text[start:end]):
+        if _PLAYED.match(text, start, end) or _hands_over(text[start:end]):
             break
         raw = reader.sentence(start, end)
         found += [reader.claim(c, policy) for c in raw if stated or _is_sure(c, speaker)]

@@ -25,6 +25,7 @@ from perdure.knowledge.languages import WORDS
 from perdure.knowledge.records.facts import Learned
 from perdure.knowledge.records.predicates import Predicates
 
+_COMPARING: Final = frozenset({"better", "best", "more", "most", "less", "least"})
 ACT: Final = "activity"  # the sort of what somebody does; said in passing it is no fact
 
 
@@ -97,7 +98,9 @@ def _liking(verb: str) -> str:
 def _whole(clause: Clause) -> int | None:
     """Return where the noun phrase ends that a clause goes on with, if it ends there or goes on beside it."""
     stop = thing_end(clause, 0)
-    if stop is None or points(clause.rest) or (clause.rest[0].low.endswith("ing") and stop < len(clause.rest)):
+    if stop is None or points(clause.rest) or clause.rest[stop - 1].low in _COMPARING:
+        return None  # "like option B better": of what was shown
+    if clause.rest[0].low.endswith("ing") and stop < len(clause.rest):
         return None  # "love its energy", "love being with you"
     titled = is_name(clause.rest[min(1, len(clause.rest) - 1)])
     if clause.rest[0].low in {"the", "your"} and not titled:
