@@ -44,6 +44,21 @@ def test_an_abbreviation_ends_no_sentence(memory, talk, text, told):
     assert told in believed(memory)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A scene for my play. EVA: I am retired. TOM: I live in Lyon.",
+        "Knock knock. - Who's there? - My name is Eva. Eva who?",
+        "You are a sea captain. My name is Kezia and I hate rain.",
+        "Correct my grammar: My name is Eva and I lives in Lyon.",
+        "I like option B better.",
+    ],
+)
+def test_what_is_played_or_chosen_among_what_is_shown_is_no_fact(memory, talk, text):
+    talk(text)
+    assert believed(memory) == set()
+
+
 @pytest.mark.behaviour("RD2")
 def test_who_gives_a_name_is_known_by_it(memory, talk):
     talk("My name is Ingrid.", "Ingrid prefers tea.")

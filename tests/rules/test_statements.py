@@ -426,6 +426,13 @@ TEXTS_FOR_WORK = [
     "Can you improve this sentence: I'm Peter and I like dogs.",
     "For the story: I am Kezia and I love rain.",
     "Proofread the text below:\n\nMy name is Ann. I live in Lyon. I hate rain.",
+    "Correct this letter: I live in Madrid and my name is Kezia.",
+    "EVA: I live in Lyon. TOM: I hate rain.",
+    "Eva: My name is Eva. I love rain.\nTom: I am retired. I live in Lyon.",
+    "- Who are you? - I'm Peter. - I live in Lyon.",
+    "You are a sea captain. My name is Kezia and I hate rain.",
+    "Pretend we have never met. I'm Peter. I live in Lyon.",
+    "Let's role-play: I love rain. I live in Lyon.",
 ]
 
 
@@ -441,6 +448,9 @@ def test_a_text_that_is_handed_over_for_work_states_nothing(text):
         "I love climbing, sliding and diving.",
         "Always format dates as Month Day, Year when I ask.",
         "They love new journeys.",
+        "I like the blue one more.",
+        "I like option B better.",
+        "I prefer version 2.",
         "Never give up!",
         "Remember that every step counts.",
     ],
