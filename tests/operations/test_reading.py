@@ -52,6 +52,8 @@ def test_an_abbreviation_ends_no_sentence(memory, talk, text, told):
         "You are a sea captain. My name is Kezia and I hate rain.",
         "Correct my grammar: My name is Eva and I lives in Lyon.",
         "I like option B better.",
+        "The letter reads: Dear Sir, my name is Prince Eva.",
+        "User: my name is Test, I live in Lyon",
     ],
 )
 def test_what_is_played_or_chosen_among_what_is_shown_is_no_fact(memory, talk, text):

@@ -43,6 +43,9 @@ _VERBLESS: Final = expression("claims.verbless")
 _NOW: Final = expression("claims.now")
 _HANDED: Final = expression("claims.handed")
 """What leads in a text that is handed over to be worked on: "Translate this: ...", "for the story: ..."."""
+_LEAD: Final = re.compile(r"[^:]{1,80}:(?=\s)")
+_OWN_WORDS: Final = expression("claims.own_words")
+"""What leads in one's own words, in spite of a colon: "quick update: ..."."""
 _PLAYED: Final = expression("claims.played")
 """What opens a game of roles: "You are a pirate", "pretend that ..."; all that follows is said in it."""
 _LINE: Final = expression("claims.line")
@@ -90,6 +93,8 @@ def claims(
     for start, end in statements(text):
         if _PLAYED.match(text, start, end) or _hands_over(text[start:end]):
             break
+        if _introduces(text[start:end]):
+            continue
         raw = reader.sentence(start, end)
         found += [reader.claim(c, policy) for c in raw if stated or _is_sure(c, speaker)]
         if len(found) >= MOST:
@@ -298,6 +303,13 @@ def _hands_over(sentence: str) -> bool:
         return found is not None
     asked = event_of(found["asks"]) in {EventType.COMMAND, EventType.QUESTION}
     return asked and len(found["asks"].split()) > 1 and " update " not in f" {found['asks'].lower()} "
+
+
+def _introduces(sentence: str) -> bool:
+    """Return whether words and a colon lead a sentence in that are not the speaker's own: "User: ...", "it reads: ..."."""
+    lead = _LEAD.match(sentence)
+    own = lead is None or _OWN_WORDS.search(lead[0]) or _TRIGGER.match(sentence)
+    return not own and correction_at(sentence) is None
 
 
 def _is_specific(note: str) -> bool:
