@@ -306,7 +306,7 @@ def _hands_over(sentence: str) -> bool:
 
 
 def _introduces(sentence: str) -> bool:
-    """Return whether words and a colon lead a sentence in that are not the speaker's own: "User: ...", "it reads: ..."."""
+    """Return whether a sentence is led in as somebody else's words: "User: ...", "the letter reads: ..."."""
     lead = _LEAD.match(sentence)
     own = lead is None or _OWN_WORDS.search(lead[0]) or _TRIGGER.match(sentence)
     return not own and correction_at(sentence) is None
