@@ -136,8 +136,8 @@ def _reply(ctx: Context, decisions: Decisions, done: Remembered, claims: Sequenc
     ids = [i for i in dict.fromkeys((*told, *near)) if i != done.id and i not in besides]
     found = [r for r in (ctx.store.get(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(r, done)]
     words = done.memory.content
-    related = [r for r in found if r.id in told or shared_words(r.content.text, words) >= _SHARED]
-    return replace(done, related=tuple(_related(r) for r in related[:_MOST]), predicates=tuple(predicates))
+    related = (r for r in found if r.id in told or shared_words(r.content.text, words) >= _SHARED)
+    return replace(done, related=tuple(map(_related, islice(related, _MOST))), predicates=tuple(predicates))
 
 
 def _is_shown(record: Record, done: Remembered) -> bool:

@@ -23,6 +23,8 @@ def settle(
     A decision without a sweep before it must end where it would have ended with one. Only hiding and shortening wait
     for the sweep: who decides about a memory has it in view, and to shorten needs texts.
     """
+    if not states:
+        return []
     unshortened = replace(policy, compression=replace(policy.compression, rule="never"))
     return replay(states, accesses, now, unshortened, shut=True)
 
@@ -170,6 +172,8 @@ class Decisions:
 
     def _accesses(self, decided: Mapping[str, State]) -> dict[str, Trajectory]:
         """Return what an access of this instant makes of the memories that are accessed, besides what it adds."""
+        if not self._accessed:
+            return {}
         states, p = {i: decided[i] for i in self._accessed}, self.policy
         plain = replace(p, importance=replace(p.importance, on_access=0.0), strength=replace(p.strength, on_access=0.0))
         return {t.id: t for t in settle(states, dict.fromkeys(states, ((self.now, 1),)), plain, self.now)}

@@ -47,7 +47,7 @@ def current_signals(states: Sequence[State], policy: Policy, now: Instant) -> Si
         confidence=confidence.value(ages(days + lag)),
         strength=strength_curve(columns, policy).value(days_between(columns.strength_ms, now)),
         retention=retention_curve(columns, policy).value(days),
-        value=value_curve(columns, policy).value(days),
+        value=value_curve(columns, policy, (confidence, lag)).value(days),
     )
 
 

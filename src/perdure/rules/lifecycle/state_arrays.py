@@ -184,9 +184,9 @@ def value_weights(policy: Policy) -> tuple[float, float, float, float, float]:
     return v.frequency, v.uniqueness, v.confidence, v.recency, v.importance
 
 
-def value_curve(c: Columns, policy: Policy) -> ValueCurve:
-    """Return the value curve, its age counted from the last access."""
-    confidence, lag = confidence_curve(c, policy)
+def value_curve(c: Columns, policy: Policy, sure: tuple[ConfidenceCurve, Array] | None = None) -> ValueCurve:
+    """Return the value curve, its age counted from the last access; ``sure`` is the confidence curve if it is known."""
+    confidence, lag = sure or confidence_curve(c, policy)
     shares = value_weights(policy)
     return ValueCurve(c.access_mass, c.uniqueness, confidence, lag, c.reinforcements, c.importance, shares)
 
