@@ -17,6 +17,9 @@ HORIZON_DAYS: Final = 36_525.0  # a hundred years: what has not happened by then
 FEW: Final = 16
 _STEPS: Final = 60  # as many as halving the horizon to a millisecond takes, and some
 _CLOSE: Final = 1e-10  # days; a hundredth of a millisecond
+_FLAT: Final = 1e-30  # a slope per day that tells nothing
+Parts = Sequence[tuple[float, float, float]]
+"""(most, start, rate) of each part of a sum: min(most, start * exp(-rate * age))."""
 _SOME: Final = 256
 
 
@@ -89,28 +92,30 @@ def _around(guess: Array, high: Array) -> Array:
     return np.stack([np.maximum(at - 2.0, 0.0), np.maximum(at - 1.0, 0.0), np.maximum(at, 0.0), at + 1.0, high], axis=1)
 
 
-def crossing_of_sum(parts: Sequence[tuple[float, float, float]], threshold: float) -> float:
-    """Return about the age at which a sum of falling exponentials falls below a threshold, at most the horizon.
+def crossing_of_sum(parts: Parts, threshold: float) -> float:
+    """Return about the age at which a sum of falling parts falls below a threshold, at most the horizon.
 
     Newton's steps, each kept between an age at which the sum is above and one at which it is below.
-
-    Args:
-        parts: (most, start, rate) of each: min(most, start * exp(-rate * age)).
-        threshold: Of the sum.
     """
     low, high, age = 0.0, HORIZON_DAYS, 0.0
     for _ in range(_STEPS):
-        total = slope = 0.0
-        for most, start, rate in parts:
-            part = start * exp(-rate * age)
-            total += min(most, part)
-            slope += rate * part if part < most else 0.0
-        low, high = (age, high) if total >= threshold else (low, age)
-        following = age + (total - threshold) / slope if slope > 0.0 else high
+        above, slope = _sum_and_slope(parts, age)
+        above -= threshold
+        low, high = (age, high) if above >= 0.0 else (low, age)
+        following = age + above / slope if slope > _FLAT else high
         if abs(following - age) < _CLOSE:
             break
         age = following if low < following < high else (low + high) / 2.0
     return age
+
+
+def _sum_and_slope(parts: Parts, age: float) -> tuple[float, float]:
+    total = slope = 0.0
+    for most, start, rate in parts:
+        part = start * exp(-rate * age)
+        total += min(most, part)
+        slope += rate * part if part < most else 0.0
+    return total, slope
 
 
 def due_instants(anchor_ms: ArrayLike, days: ArrayLike) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from perdure.formulas.confidence import ConfidenceCurve
-from perdure.formulas.curve import FEW, Array, ages, crossing_of_sum, first_below
+from perdure.formulas.curve import FEW, Array, Parts, ages, crossing_of_sum, first_below
 
 UNIQUENESS_NEIGHBOURS: Final = 5
 DUPLICATE_COSINE: Final = 0.9995
@@ -88,20 +88,22 @@ class ValueCurve:
 
     def _guessed(self, thresholds: Sequence[float]) -> list[float]:
         """Return about where value crosses thresholds: for few memories numbers cost less than arrays."""
-        of_frequency, of_uniqueness, of_confidence, of_recency, of_importance = self.weights
-        guesses = []
-        for n, threshold in enumerate(thresholds):
-            lasting = of_uniqueness * float(self.uniqueness[n]) + of_importance * float(self.importance[n])
-            base, rate, lag = (
-                float(one[n]) for one in (self.confidence.base, self.confidence.rate, self.confidence_lag)
-            )
-            falling = (
-                (of_frequency, of_frequency * float(self.mass[n]) / self.full_mass, self.mass_rate),
-                (of_confidence, of_confidence * base * exp(-rate * max(lag, 0.0)), rate),
-                (of_recency, of_recency * (1.0 + self.recency_gain * float(self.reinforcements[n])), self.recency_rate),
-            )
-            guesses.append(crossing_of_sum(falling, threshold - lasting))
-        return guesses
+        alone, worth = self.uniqueness.tolist(), self.importance.tolist()
+        lasting = [self.weights[1] * a + self.weights[4] * b for a, b in zip(alone, worth, strict=True)]
+        columns = (self.mass, self.confidence.base, self.confidence.rate, self.confidence_lag, self.reinforcements)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [
+            crossing_of_sum(self._sum_of(*row), threshold - rest)
+            for row, threshold, rest in zip(rows, thresholds, lasting, strict=True)
+        ]
+
+    def _sum_of(self, mass: float, base: float, rate: float, lag: float, reinforcements: float) -> Parts:
+        of_frequency, _, of_confidence, of_recency, _ = self.weights
+        return (
+            (of_frequency, of_frequency * mass / self.full_mass, self.mass_rate),
+            (of_confidence, of_confidence * base * exp(-rate * max(lag, 0.0)), rate),
+            (of_recency, of_recency * (1.0 + self.recency_gain * reinforcements), self.recency_rate),
+        )
 
 
 def uniqueness(cosines: Iterable[float]) -> float:

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from perdure.stores.codes import Float32s, Int8s, Positions
+    from perdure.stores.codes import Float32s, Int8s
+    from perdure.stores.shortlist import Positions
 
 CellNumbers: TypeAlias = npt.NDArray[np.uint16]
 
