@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -283,14 +282,20 @@ LIFE = (
 """The sections that decide when a memory moves: where they change, due instants are computed anew."""
 
 
-@lru_cache(maxsize=16)
+_versions: Final[list[tuple[Policy, str]]] = []  # asked for lately; known by identity, as a policy's hash takes longer
+
+
 def _version(policy: Policy) -> str:
     """Every recall writes it down, and making it takes twice as long as counting the recall."""
+    for known, version in _versions:
+        if known is policy:
+            return version
     values = policy.to_dict()
     life = {name: values.pop(name) for name in LIFE}
-    return ".".join(
-        blake2b(repr(part).encode(), digest_size=size).hexdigest() for part, size in ((life, 6), (values, 3))
-    )
+    parts = ((life, 6), (values, 3))
+    version = ".".join(blake2b(repr(part).encode(), digest_size=size).hexdigest() for part, size in parts)
+    _versions[:] = [(policy, version), *_versions[:15]]
+    return version
 
 
 def sections() -> dict[str, type]:
