@@ -71,6 +71,8 @@ def test_what_is_there_is_fine(root):
     assert one(root, "src/main.go#Listen").sight is Sight.FINE
     assert one(root, "other.py#helper").sight is Sight.FINE
     assert one(root, "app.py").evidence == "src/app.py exists"
+    assert one(root, "deep/other.py").evidence == "src/deep/other.py exists"  # as one writes it who works in src
+    assert one(root, "deep/other.py#helper").sight is Sight.FINE
 
 
 def test_part_of_a_word_is_no_symbol(root):

@@ -494,6 +494,24 @@ def test_memories_that_cite_are_looked_at_as_the_tree_changes(coding, tmp_path, 
     assert documents(raw_store, Shelf.CHECK, plain.id) == []
 
 
+@pytest.mark.behaviour("AU27")
+def test_only_what_was_there_once_is_told_gone(coding, tmp_path):
+    coding.remember("Write the settings to settings.toml and run tests/test_all.py#main")
+    (never,) = coding.verify().cited
+    assert never.sight is Sight.UNVERIFIABLE
+    assert "settings.toml does not exist, and was not seen before" in [s.evidence for s in never.sightings]
+    (tmp_path / "repo" / "settings.toml").write_text("")
+    assert Sight.FINE in {s.sight for s in coding.verify().cited[0].sightings}
+    (tmp_path / "repo").rename(tmp_path / "away")
+    assert coding.verify().cited[0].sight is Sight.UNVERIFIABLE
+    (tmp_path / "away").rename(tmp_path / "repo")
+    (tmp_path / "repo" / "settings.toml").unlink()
+    assert {s.citation.text: s.sight for s in coding.verify().cited[0].sightings} == {
+        "settings.toml": Sight.STALE,
+        "tests/test_all.py#main": Sight.UNVERIFIABLE,
+    }
+
+
 def test_a_tree_that_is_gone_says_nothing_against_a_memory(coding, tmp_path):
     coding.remember("See src/app.py#main")
     (tmp_path / "repo").rename(tmp_path / "away")

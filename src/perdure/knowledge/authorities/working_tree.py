@@ -118,16 +118,16 @@ class _Look:
         """Say what became of a file that is not where it is cited."""
         named = self._named(os.path.basename(citation.target))  # noqa: PTH119  # a name, no path of this machine
         gone = f"{citation.target} does not exist"
-        bare = "/" not in citation.target  # cited by its name alone, it is wherever a file of that name is
+        within = [p for p in named if p.endswith(f"/{citation.target}")]  # cited from a folder further in
         if citation.kind is CitationKind.SYMBOL:
             having = [p for p in named if self._defined(p, citation.symbol)]
-            if having and bare:
-                return Sighting(citation, Sight.FINE, f"{having[0]} has {citation.symbol}")
+            if whole := next((p for p in having if p in within), None):
+                return Sighting(citation, Sight.FINE, f"{whole} has {citation.symbol}")
             if having:
                 return self._moved(citation, gone, [f"{p}#{citation.symbol}" for p in having])
             return self._stale(citation, gone)
-        if bare and named:
-            return Sighting(citation, Sight.FINE, f"{named[0]} exists")
+        if within:
+            return Sighting(citation, Sight.FINE, f"{within[0]} exists")
         return self._moved(citation, gone, named) if named else self._stale(citation, gone)
 
     def _moved(self, citation: Citation, gone: str, found: Sequence[str]) -> Sighting:

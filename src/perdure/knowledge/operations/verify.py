@@ -12,7 +12,7 @@ from perdure.knowledge.operations.verification_queue import FactGroup, Verificat
 from perdure.knowledge.records.authority import Agreement, AuthorityAnswer, AuthorityQuestion, Verdict
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.records.results import Cited, Verified
-from perdure.knowledge.rules.citations import worst
+from perdure.knowledge.rules.citations import since_earlier, worst
 from perdure.knowledge.rules.fact_records import link_change
 from perdure.knowledge.rules.verification import (
     check_data,
@@ -128,11 +128,11 @@ def _ask(ctx: Context, keys: Sequence[FactGroup], heard: Heard) -> None:
 def _check_citations(ctx: Context, picked: VerificationBatch) -> list[Cited]:
     found = []
     for name, some in picked.citing.items():
-        seen = resources(ctx).witnesses[name].sight([cited for _, cited in some]) if some else []
-        found += [
-            Cited(identity, name, worst(sightings), tuple(sightings))
-            for (identity, _), sightings in zip(some, seen, strict=True)
-        ]
+        looked = resources(ctx).witnesses[name].sight([cited for _, cited in some]) if some else []
+        for (identity, _), sightings in zip(some, looked, strict=True):
+            before = picked.checks.get((identity, name))
+            seen = since_earlier(sightings, before.data.get("seen", ()) if before else ())
+            found.append(Cited(identity, name, worst(seen), tuple(seen)))
     return found
 
 

@@ -109,6 +109,7 @@ class Sighting:
     sight: Sight  # what became of it
     evidence: str  # what was seen, in words
     found: tuple[str, ...] = ()  # where it is now, of kind MOVED; several places where it may be
+    there: bool = False  # it was seen there, now or by an earlier look
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sighting as plain JSON data."""
@@ -118,6 +119,7 @@ class Sighting:
             "sight": self.sight.value,
             "evidence": self.evidence,
             "found": list(self.found),
+            "there": self.there,
         }
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
 
 from perdure.knowledge.records.authority import Citation, CitationKind, Sight, Sighting
 
@@ -60,6 +61,21 @@ def _path(match: re.Match[str]) -> Citation:
 
 def _within(position: int, places: Sequence[re.Match[str]]) -> bool:
     return any(p.start() <= position < p.end() for p in places)
+
+
+def since_earlier(sightings: Sequence[Sighting], before: Iterable[Mapping[str, Any]]) -> list[Sighting]:
+    """Return what was seen, in the light of what an earlier look wrote down (``Sighting.to_dict``).
+
+    Only what was there once can be gone: most of what is written like a file, and is not there, never was.
+    """
+    once = {s["cited"] for s in before if s.get("there", s["sight"] == Sight.FINE)}
+    return [_since(s, there=s.sight is Sight.FINE or s.citation.text in once) for s in sightings]
+
+
+def _since(seen: Sighting, *, there: bool) -> Sighting:
+    if there or seen.sight is Sight.UNVERIFIABLE:
+        return replace(seen, there=there)
+    return replace(seen, sight=Sight.UNVERIFIABLE, evidence=f"{seen.evidence}, and was not seen before", found=())
 
 
 def worst(sightings: Sequence[Sighting]) -> Sight:
