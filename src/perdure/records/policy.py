@@ -282,14 +282,13 @@ LIFE = (
 """The sections that decide when a memory moves: where they change, due instants are computed anew."""
 
 
-_versions: Final[list[tuple[Policy, str]]] = []  # asked for lately; known by identity, as a policy's hash takes longer
+_versions: Final[list[tuple[Policy, str]]] = []  # asked for lately; hashing a policy takes longer than looking
 
 
 def _version(policy: Policy) -> str:
     """Every recall writes it down, and making it takes twice as long as counting the recall."""
-    for known, version in _versions:
-        if known is policy:
-            return version
+    if found := [version for known, version in _versions if known is policy]:
+        return found[0]
     values = policy.to_dict()
     life = {name: values.pop(name) for name in LIFE}
     parts = ((life, 6), (values, 3))
