@@ -30,9 +30,9 @@ from laws.memories import (
     slow_presets,
     states,
 )
-from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
+from perdure.records.memory import Content, Form, Kind, Record, Scope, State, Status, Tier
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle.signals import current_signals
+from perdure.rules.lifecycle.signals import current_signals, memory_items
 from perdure.rules.lifecycle.trajectory import Trajectory, Transition, count_accesses, replay
 from perdure.rules.lifecycle.unarchive import unarchive
 
@@ -622,3 +622,13 @@ def test_an_access_older_than_the_last_move_does_not_set_the_since_instant_back(
     woken = played(cold, ((START + 7 * DAY - HOUR, 1),), START + 9 * DAY, policy).after
     assert woken.tier is Tier.WARM
     assert woken.tier_ms >= cold.tier_ms
+
+
+@LAW
+@given(states(), policies, st.integers(-2 * DAY, DAY))
+def test_what_was_just_stored_has_the_signals_of_its_curves(state, policy, later):
+    fresh = replace(state, anchor_ms=state.created_ms, strength_ms=state.created_ms, validated_ms=None)
+    now = fresh.created_ms + min(later, 0) if later < DAY // 2 else fresh.created_ms + later
+    (shown,) = memory_items([Record("default", "m", fresh, Content("a text"), "op")], policy, now)
+    computed = current_signals([fresh], policy, now)
+    assert {name: getattr(shown, name) for name in SIGNALS} == {name: getattr(computed, name)[0] for name in SIGNALS}

@@ -15,6 +15,7 @@ from perdure.formulas.curve import FEW, Array, Parts, ages, crossing_of_sum, fir
 
 UNIQUENESS_NEIGHBOURS: Final = 5
 DUPLICATE_COSINE: Final = 0.9995
+_FULL_MASS: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class ValueCurve:
     # shares of frequency, uniqueness, confidence, recency and importance; they sum to 1
     weights: tuple[float, float, float, float, float] = (0.35, 0.25, 0.20, 0.20, 0.0)
     mass_rate: float = 0.05  # loss per day of the access counter
-    full_mass: float = 20.0  # the counter at which frequency is 1
+    full_mass: float = _FULL_MASS  # the counter at which frequency is 1
     recency_rate: float = 0.1  # loss per day of recency
     recency_gain: float = 0.1  # what each reinforcement adds to recency
 
@@ -104,6 +105,16 @@ class ValueCurve:
             (of_confidence, of_confidence * base * exp(-rate * max(lag, 0.0)), rate),
             (of_recency, of_recency * (1.0 + self.recency_gain * reinforcements), self.recency_rate),
         )
+
+
+def value_at_start(
+    mass: float, uniqueness: float, confidence: float, importance: float, weights: Sequence[float]
+) -> float:
+    """Return the value of one memory at age 0, as :class:`ValueCurve` gives it; its recency is whole."""
+    frequency = min(1.0, mass / _FULL_MASS)
+    of_frequency, of_uniqueness, of_confidence, of_recency, of_importance = weights
+    value = of_frequency * frequency + of_uniqueness * uniqueness + of_confidence * confidence
+    return value + of_recency + of_importance * importance
 
 
 def uniqueness(cosines: Iterable[float]) -> float:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from perdure.formulas.curve import Array, ages
+from perdure.formulas.value import value_at_start
 from perdure.records.instant import Instant, from_instant
 from perdure.records.memory import MemoryItem, Record, State
 from perdure.records.policy import Policy
@@ -19,6 +20,7 @@ from perdure.rules.lifecycle.state_arrays import (
     retention_curve,
     strength_curve,
     value_curve,
+    value_weights,
 )
 from perdure.rules.lifecycle.trajectory import count_accesses
 
@@ -56,10 +58,25 @@ def memory_items(records: Sequence[Record], policy: Policy, now: Instant) -> lis
     if not records:
         return []
     states = count_accesses([r.state for r in records], [r.accesses for r in records], policy)
-    current = current_signals(states, policy, now)
-    numbers = zip(*(getattr(current, name).tolist() for name in _SIGNALS), strict=True)
+    if all(_is_fresh(state, now) for state in states):
+        numbers: Iterable[tuple[float, ...]] = [_signals_at_start(state, policy) for state in states]
+    else:
+        current = current_signals(states, policy, now)
+        numbers = zip(*(getattr(current, name).tolist() for name in _SIGNALS), strict=True)
     aging = [is_aging(state, policy, now) for state in states]
     return [_view(*four) for four in zip(records, states, numbers, aging, strict=True)]
+
+
+def _is_fresh(state: State, now: Instant) -> bool:
+    """Whether no signal has aged yet, as of what was just stored."""
+    begins = state.anchor_ms
+    return now <= begins == state.created_ms and now <= state.strength_ms and state.validated_ms is None
+
+
+def _signals_at_start(state: State, policy: Policy) -> tuple[float, ...]:
+    """Return the signals of a fresh memory in the order of ``_SIGNALS``: all curves are at their beginning."""
+    parts = state.access_mass, state.uniqueness, state.confidence, state.importance
+    return state.importance, state.confidence, state.strength, 1.0, value_at_start(*parts, value_weights(policy))
 
 
 _SIGNALS: Final = ("importance", "confidence", "strength", "retention", "value")
