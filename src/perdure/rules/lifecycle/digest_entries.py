@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+import numpy as np
+
 from perdure.records.memory import Kind, MemoryItem
 from perdure.records.sort import Sort
 from perdure.records.vector import Vector
@@ -18,7 +20,7 @@ from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import STOP_WORDS, has_name, may_answer
 from perdure.rules.lasting import is_passing, is_rule, is_supposed, is_unsure, lasting_sentences, names_within
 from perdure.rules.lifecycle.digest_lines import render_line, sort_of_memory
-from perdure.rules.lifecycle.older_statements import find_older
+from perdure.rules.lifecycle.older_statements import find_older, vector_rows
 from perdure.rules.meaning_guard import Anchors, anchors
 from perdure.rules.source_trust import is_trusted, stored_trust
 from perdure.rules.worth import is_small_talk
@@ -44,6 +46,8 @@ EVER_USED: Final = 4.0
 """What having been recalled adds to value, 0 to 1, where what was merely said is shown, too."""
 EVER_USED_BRIEF: Final = 0.3
 """What it adds in a brief digest, in which what was decided must not make room for what was asked for."""
+COME_BACK_TO: Final = 3
+"""What so many later messages come back to counts for more: up to twice its value, by their mean cosine."""
 FULL_ACCESSES: Final = 3
 """So many accesses count in full: what was asked for twice is asked for again."""
 PINNED: Final = 10.0
@@ -86,6 +90,7 @@ def entries_of(
     """
     older = find_older(memories, vectors)
     places = _places(memories, older.successions)
+    talked = _come_back_to(memories, vectors) if said else {}
     found = []
     for memory in memories:
         if memory.id in older.over and not memory.pinned:
@@ -94,7 +99,9 @@ def entries_of(
         if not section or not (said or section not in (SAID, OPEN)):
             continue
         if line := render_line(memory, told, older.left_out.get(memory.id, ()), year):
-            found.append(DigestEntry(memory, section, line, _worth(memory, section, brief=not said)))
+            found.append(
+                DigestEntry(memory, section, line, _worth(memory, section, talked.get(memory.id, 0.0), brief=not said))
+            )
     noted = _by_rare_words([content_words(e.memory.content) for e in found if e.memory.kind is Kind.NOTE])
     kept = [e for e in found if not is_noted(e.memory, _sharing(e.memory, noted))]
     return sorted(kept, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
@@ -189,14 +196,33 @@ def _has_substance(text: str) -> bool:
     return substance(text) >= LEAST or text.upper() == text.lower()
 
 
-def _worth(memory: MemoryItem, section: str, *, brief: bool) -> float:
+def _come_back_to(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) -> dict[str, float]:
+    """Return how near people's later messages come to each of their messages, 0 to 1: the mean of the nearest."""
+    said = [m for m in memories if m.kind is Kind.EPISODE and may_answer(m.speaker)]
+    said.sort(key=lambda m: (m.state.created_ms, m.id))
+    rows = vector_rows([m.id for m in said], vectors)
+    if rows is None:
+        return {}
+    later = np.clip(np.triu(rows @ rows.T, 1), 0.0, 1.0)
+    nearest, each = np.zeros(len(said)), np.arange(len(said))
+    for _ in range(COME_BACK_TO):  # sorting the rows would take 30 times as long
+        best = later.argmax(axis=1)
+        nearest += later[each, best]
+        later[each, best] = 0.0
+    return dict(zip((m.id for m in said), (nearest / COME_BACK_TO).tolist(), strict=True))
+
+
+def _worth(memory: MemoryItem, section: str, talked: float, *, brief: bool) -> float:
     """Value now, plus what was ever asked for: value forgets old accesses within weeks, a digest must not.
 
-    What was merely said counts for so much as it asserts; what somebody meant to be kept counts more.
+    What was merely said counts for so much as it asserts, and for more where later messages come back to it; what
+    somebody meant to be kept counts more.
     """
+    deliberate = memory.kind is not Kind.EPISODE or section == RULES
     ever = math.log1p(memory.access_count) / math.log1p(FULL_ACCESSES)
-    worth = memory.value + (EVER_USED_BRIEF if brief else EVER_USED) * min(1.0, ever)
-    if memory.kind is not Kind.EPISODE or section == RULES:
+    value = memory.value * (1.0 if deliberate else 1.0 + talked)
+    worth = value + (EVER_USED_BRIEF if brief else EVER_USED) * min(1.0, ever)
+    if deliberate:
         worth *= DELIBERATE
     elif not brief:
         worth *= substance(memory.content)
