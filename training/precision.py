@@ -261,8 +261,9 @@ def curve(title: str, groups: Sequence[Group], embedder: Kept) -> None:
     ]
     rows = []
     for name, cut in CUTS.items():
-        for value in VALUES[name]:
-            rows.append([name, f"{value:g}", *_both([(g, q, cut(hits, value)) for g, q, hits in asked])])
+        rows += [
+            [name, f"{value:g}", *_both([(g, q, cut(hits, value)) for g, q, hits in asked])] for value in VALUES[name]
+        ]
     for name, order in ORDERS.items():
         best = [(g, q, _as_many(g, len(q.wanted), hits, order)) for g, q, hits in asked]
         rows.append([f"as many as are wanted, by {name}", "", *_both(best)])
