@@ -14,7 +14,7 @@ from conftest import WORDS_ONLY, budget, finished, opened, python
 from forks import Mother
 from perdure.compose import store_at
 
-ROUNDS = budget(6, 15)
+ROUNDS = budget(3, 15)
 DAYS = 100
 
 WORKER = f"""
@@ -34,10 +34,10 @@ while True:
 
 @pytest.fixture
 def lived(tmp_path, clock):
-    """A file with some 3,000 lines in its journal, all but a few of them older than the horizon."""
+    """A file with some 2,000 lines in its journal, all but a few of them older than the horizon."""
     path = tmp_path / "lived.db"
     with opened(path, WORDS_ONLY, clock) as memory:
-        for page in range(12):
+        for page in range(8):
             kept = memory.remember_many([f"note {page} {n} about the harbour and its {n} ships" for n in range(80)])
             memory.reinforce([m.id for m in kept], boost_amount=0.05)
             memory.weaken([m.id for m in kept], 0.1)
@@ -84,7 +84,7 @@ import sys, perdure
 memory = perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}})
 print("ready", flush=True)
 sys.stdin.readline()
-for i in range(200):
+for i in range(60):
     memory.remember(f"zebra {sys.argv[2]} {i}")
     memory.recall("zebra harbour", limit=3)
 print(len(memory.list(limit=1000)), flush=True)
@@ -110,4 +110,4 @@ def test_two_processes_work_while_a_third_trims_and_compacts(lived, clock):
             finished(child)
         assert rounds > 1
         assert memory.check(full=True) == []
-    assert sum("zebra" in text for text, _, _ in stored(lived).values()) == 400
+    assert sum("zebra" in text for text, _, _ in stored(lived).values()) == 120

@@ -46,7 +46,7 @@ def together(children):
         child.stdin.flush()
 
 
-@pytest.mark.parametrize(("kind", "writes"), [("words", budget(150, 500)), ("meaning", budget(50, 150))])
+@pytest.mark.parametrize(("kind", "writes"), [("words", budget(60, 500)), ("meaning", budget(20, 150))])
 def test_four_processes_lose_nothing_and_count_exactly(path, kind, writes):
     import json  # as the workers speak
 
@@ -90,7 +90,7 @@ def test_two_sweeps_at_once_double_nothing(path):
 
     clock = Clock()
     memory = opened(path, clock=clock)
-    memory.remember_many([f"zebra {i}" for i in range(1500)])
+    memory.remember_many([f"zebra {i}" for i in range(600)])
     clock.passes(hours=1)
     for i in range(30):
         clock.passes(seconds=1)
@@ -102,7 +102,7 @@ def test_two_sweeps_at_once_double_nothing(path):
     told = [json.loads(finished(child)) for child in children]
     moves = [move for one, _ in told for move in one]
     assert len(moves) == len(set(moves))
-    assert len({move for move in moves if "to cold" in move}) == 1500
+    assert len({move for move in moves if "to cold" in move}) == 600
     assert sum(counted for _, counted in told) == waiting > 0
     memory = opened(path, clock=Clock(clock.now.replace(month=2, day=10)))
     with store_at(path) as store:
@@ -114,7 +114,7 @@ def test_two_sweeps_at_once_double_nothing(path):
             if c.target == "memory" and "tier" in c.after
         ]
     assert len(journal) == len(set(journal)) == len(moves)
-    assert memory.stats().tiers == {"cold": 1500}
+    assert memory.stats().tiers == {"cold": 600}
     assert sum(m.access_count for m in memory.list(limit=1000)) <= waiting
     assert memory.check() == []
     memory.close()

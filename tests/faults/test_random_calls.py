@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 import perdure
-from conftest import Clock, HashEmbedder, opened
+from conftest import Clock, HashEmbedder, budget, opened
 from forks import Mother
 from perdure.records.errors import PerdureError
 from perdure.verbs.declaration import VERBS
@@ -53,7 +53,7 @@ sys.stdin.readline()
 """Makes one call, says when it begins and what came of it, and waits for its end."""
 DAY = timedelta(days=1)
 SEEDED = "PERDURE_RANDOM_CALLS" in os.environ
-EXAMPLES = int(os.environ.get("PERDURE_RANDOM_CALLS", "16"))
+EXAMPLES = int(os.environ.get("PERDURE_RANDOM_CALLS", budget(5, 24)))
 """How many sequences of calls; where the variable says how many, they are new ones each time."""
 TAKES_AWAY = {"undo", "erase", "repair"}
 """The verbs after which a memory may be gone for good."""

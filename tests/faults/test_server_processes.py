@@ -23,7 +23,7 @@ from perdure.compose import store_at
 from perdure.records.errors import ConflictError, InvalidInput
 
 HERE = str(Path(__file__).parents[1])
-SECONDS = float(os.environ.get("PERDURE_FAULT_SECONDS", "6"))
+SECONDS = float(os.environ.get("PERDURE_FAULT_SECONDS", "3"))
 TOGETHER = ("shared", "team")
 
 

@@ -8,12 +8,13 @@ from dataclasses import MISSING, fields
 
 import pytest
 
-from conftest import opened
+from conftest import budget, opened
 from forks import Mother
 from perdure.compose import store_at
 from perdure.records.memory import State
 
-DAYS, KILLS, BUDGET = 365, 40, 400
+DAYS, KILLS = budget(120, 365), budget(14, 40)
+BUDGET = 400  # tokens
 POLICY = {
     "preset": "tiered",
     "embedder": {"model": "none"},

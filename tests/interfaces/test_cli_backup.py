@@ -90,8 +90,8 @@ def test_a_killed_backup_leaves_no_file_of_that_name(folder):
     with opened(folder / "a.db") as memory:
         memory.remember_many([f"a long text, number {i}, {'word ' * 800}" for i in range(1000)])
     line, environment = command("backup", "safe.db")
-    killed, step = 0, 0.03
-    for delay in range(12):
+    killed, step = 0, 0.06
+    for delay in range(6):
         child = subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         # Killed at different moments, from the first byte of the copy on.
         while child.poll() is None and not begun(folder):

@@ -92,8 +92,9 @@ def hidden_stays_hidden(
     digest = memory.digest_details()
     yield from (f"{hidden[i].status} {i} is in the digest" for i in digest.ids if i in hidden)
     yield from (f"{i} is hidden and can be had" for i in list(hidden)[:50] if memory.get(i) is not None)
-    # What MEMORY.md shows of a memory in a shorter form are its whole sentences.
-    said = {text for m in items if m.status is Status.ACTIVE for text in (m.content, told.texts.get(m.id, ""))}
+    # What MEMORY.md shows of a memory in a shorter form are its whole sentences, each with a full stop.
+    active = [m for m in items if m.status is Status.ACTIVE]
+    said = {text for m in active for text in (m.content, f"{m.content}.", told.texts.get(m.id, ""))}
     for text, where in ((digest.text, "MEMORY.md"), (opening, "the start of a session")):
         for item in hidden.values():
             if len(item.content) > 25 and item.content in text and not any(item.content in s for s in said):

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from conftest import HashEmbedder
+from conftest import HashEmbedder, budget
 from life import invariants
 from life.coverage import reached
 from life.driver import Player, begin
 from life.lives import life_of
 
 CORE: Final[Mapping[str, tuple[int, int, float]]] = {
-    "coder": (1, 72, 24.0),
-    "desk": (1, 48, 24.0),
-    "family": (1, 215, 48.0),
-    "importer": (1, 45, 24.0),
-    "returner": (1, 212, 72.0),
-    "visitor": (1, 206, 96.0),
+    "coder": (1, budget(48, 72), 24.0),
+    "desk": (1, budget(40, 48), 24.0),
+    "family": (1, budget(190, 215), 48.0),
+    "importer": (1, budget(40, 45), 24.0),
+    "returner": (1, budget(200, 212), budget(96.0, 72.0)),
+    "visitor": (1, budget(150, 206), 96.0),
 }
-"""Kind of user -> seed, days, and hours between sweeps of the life that ``make test`` plays."""
+"""Kind of user -> seed, days, and hours between sweeps of the life that is played."""
 
 MIDDLE: Final = 0.6
 """Share of a life after which its state is kept, to be found again when the rest is taken back."""

@@ -58,12 +58,12 @@ def test_asking_changes_nothing(memory, doubtful, path):
 
 
 def test_more_questions_than_a_page_are_all_asked(memory):
-    made = memory.remember_many([f"note {i}" for i in range(1100)])
+    made = memory.remember_many([f"note {i}" for i in range(1020)])
     memory.used([m.id for m in made], "wrong")
     assert len(memory.review(limit=1000)) == 1000
-    for one in made[:200]:
+    for one in made[:20]:
         memory.archive(one.id, "test")
-    assert {q.id for q in memory.review(limit=1000)} == {m.id for m in made[200:]}
+    assert {q.id for q in memory.review(limit=1000)} == {m.id for m in made[20:]}
 
 
 @pytest.mark.behaviour("SG48")
