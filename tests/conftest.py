@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter
 from contextlib import closing, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -44,6 +44,9 @@ def budget(short, long):
     """Return how many cases a test tries: the first number in `make test`, the second in `make weekly`."""
     return long if LONG_RUN else short
 
+
+weekly = pytest.mark.skipif(not LONG_RUN, reason="make weekly runs it")
+"""For a test whose promise a quicker one of make test holds, too."""
 
 settings.register_profile("untimed", deadline=None, max_examples=budget(50, 400))  # a busy machine is no fault
 settings.load_profile("untimed")
@@ -98,6 +101,9 @@ os.environ["PERDURE_RLM_CONFIG"] = str(Path(__file__).parent / "nothing" / "rlm-
 
 LONG = {"test_year.py", "test_lives.py", "test_patterns.py", "test_browser.py"}
 """Files of tests that would keep one process busy when the others have nothing left to do."""
+
+ON_A_SERVER = budget(2, 1000)
+"""How many tests of operations call a verb on a server."""
 
 ENV = {**os.environ, "PYTHONPATH": str(Path(perdure.__file__).parents[1])}
 
@@ -275,22 +281,22 @@ def pytest_addoption(parser):
 def pytest_collection_modifyitems(config, items):
     """Begin the longest files first, and thin out the tests of operations on a server."""
     items.sort(key=lambda item: item.path.name not in LONG)
-    _run_verbs_once_on_a_server(config, items)
+    _run_verbs_on_a_server(config, items)
 
 
-def _run_verbs_once_on_a_server(config, items):
-    """Run a test of operations on a server only where it is the first of its file to call some verb.
+def _run_verbs_on_a_server(config, items):
+    """Run a test of operations on a server only where it is among the first few to call some verb.
 
     Below a verb the two stores differ in their statements alone, which the tests of stores and the laws run on both.
     A test that names its stores by a mark runs on all of them.
     """
     if config.getoption("every_store"):
         return
-    called = defaultdict(set)
+    called = Counter()
     left = []
     for item in items:
-        new = verbs_of(item.function) - called[item.path] if _thinned(item) else ()
-        called[item.path].update(new)
+        new = {verb for verb in verbs_of(item.function) if called[verb] < ON_A_SERVER} if _thinned(item) else ()
+        called.update(new)
         if _thinned(item) and not new:
             left.append(item)
     if left:

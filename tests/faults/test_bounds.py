@@ -187,7 +187,7 @@ def parquet(folder, rows, **more):
 
 ROW = ("default", "memory")
 GROUPS = {
-    "one text of 250 MB": ("unpacks to", lambda: [([(*ROW, "x" * (250 * MEBI))], 1)], {"use_dictionary": False}),
+    "one text of 140 MB": ("unpacks to", lambda: [([(*ROW, "x" * (140 * MEBI))], 1)], {"use_dictionary": False}),
     "one text in a thousand rows": (
         "a row has",
         lambda: [([(*ROW, " " * (40 * MEBI))], 1000)],
@@ -213,7 +213,7 @@ def test_a_parquet_file_needs_bounded_memory(bounded, folder, name):
 def test_a_parquet_file_that_lies_about_its_pages_is_found_out(bounded, folder):
     from pyarrow import parquet as pq
 
-    file = folder / parquet(folder, [([(*ROW, "x" * (250 * MEBI))], 1)], use_dictionary=False)
+    file = folder / parquet(folder, [([(*ROW, "x" * (140 * MEBI))], 1)], use_dictionary=False)
     column = pq.ParquetFile(file).metadata.row_group(0).column(2)
     data = file.read_bytes()
     true, false = (_zigzag(size, 5) for size in (column.total_uncompressed_size, 1000))

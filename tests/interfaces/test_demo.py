@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import perdure
+from conftest import weekly
 from perdure.interfaces.demo.script import questions, sessions
 
 
@@ -105,6 +106,7 @@ def test_why_shows_the_history_and_undo_shows_lines_before_and_after(told):
         assert re.findall(r"- Deploy day is (?:now )?(\w+)", part) == [day]
 
 
+@weekly  # beside the telling on a server, in the same folder
 def test_it_can_be_run_again_in_the_same_folder(told):
     out, _ = told
     (out / "mine.txt").write_text("keep")

@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 import perdure
-from interfaces.test_mcp_talk import MODES, call, refused
+from interfaces.test_mcp_talk import MOST_MODES, call, refused
 from perdure.records.memory import Status
 from stores.planning import ended, facts
 
@@ -60,7 +60,7 @@ async def said(client, tool, **arguments):
 
 
 @pytest.mark.behaviour("DO20")
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", MOST_MODES)
 def test_rates_are_told_and_written_down_only_when_asked(place, mode):
     with opened(place) as memory:
         ids = facts(memory, *((f"value {n}", "contact", NOW - timedelta(days=100)) for n in range(20)))
@@ -87,7 +87,7 @@ def test_rates_are_told_and_written_down_only_when_asked(place, mode):
 
 
 @pytest.mark.behaviour("DO21")
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", MOST_MODES)
 def test_procedures_are_shown_and_stored_only_when_asked(place, mode):
     with opened(place) as memory:
         for day in range(30, 6, -1):
@@ -115,7 +115,7 @@ def test_procedures_are_shown_and_stored_only_when_asked(place, mode):
 
 
 @pytest.mark.behaviour("DO22")
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", MOST_MODES)
 def test_another_policy_is_tried_on_past_recalls_and_nothing_is_written(place, mode):
     other = {
         "archive": {"rule": "value", "value_below": 1.0, "cold_days": 0.5},
@@ -141,7 +141,7 @@ def test_another_policy_is_tried_on_past_recalls_and_nothing_is_written(place, m
 
 
 @pytest.mark.behaviour("DO23")
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", MOST_MODES)
 def test_a_database_decides_over_mcp_and_both_values_are_told(place, mode):
     with sqlite3.connect(place / "domain.db") as database:
         database.execute("CREATE TABLE customer (name TEXT, day TEXT)")

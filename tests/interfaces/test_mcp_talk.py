@@ -5,9 +5,12 @@ from functools import cache
 import anyio
 from mcp import Client
 
+from conftest import budget
 from perdure.interfaces.mcp.run import OpenOnce, build
 
 MODES = ("2026-07-28", "legacy")
+MOST_MODES = budget(MODES[:1], MODES)
+"""For tests of what the protocol's version does not touch."""
 
 
 class Turn(OpenOnce):

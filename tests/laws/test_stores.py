@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conftest import bare_fact
+from conftest import bare_fact, budget
 from laws.conftest import World
 from perdure.records.report import Held, Report
 
@@ -40,6 +40,10 @@ def visits(each: World, day: int) -> None:
         each.clock.forward(minutes=-10 * (1 + day % 4))
 
 
+SPACINGS = budget(
+    [{"seconds": 0}, {"hours": 7}, {"days": 40}],
+    [{"seconds": 0}, {"minutes": 1}, {"hours": 7}, {"days": 3}, {"days": 40}],
+)
 PRESETS = ("balanced", "tiered")
 """Those under which a crowd of memories is hidden within the loss budget."""
 
@@ -236,7 +240,7 @@ def test_an_undone_sweep_can_be_undone_again(world: Callable[..., World]):
 
 
 @pytest.mark.behaviour("D11")
-@pytest.mark.parametrize("spacing", [{"seconds": 0}, {"minutes": 1}, {"hours": 7}, {"days": 3}, {"days": 40}])
+@pytest.mark.parametrize("spacing", SPACINGS)
 @pytest.mark.parametrize("sweeps", [False, True])
 def test_20_recalls_never_lower_any_signal(world: Callable[..., World], spacing, sweeps):
     each = world(twins=True)

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from conftest import WORDS_ONLY, finished, on_a_file, python, tables
+from conftest import WORDS_ONLY, budget, finished, on_a_file, python, tables
 from perdure.records.errors import InvalidInput
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
@@ -223,7 +223,7 @@ for i in range(int(sys.argv[2]), 10_000):
 @on_a_file
 def test_kills_in_the_middle_of_learning_lose_nothing_and_double_nothing(opening, path):
     first = 0
-    for round_number in range(6):
+    for round_number in range(budget(3, 6)):
         child = python(WRITER, path, first)
         assert child.stdout.readline() == "ready\n"
         time.sleep(0.1 + 0.037 * round_number)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import STORES, Clock, HashEmbedder, logical, opened
+from conftest import STORES, Clock, HashEmbedder, logical, opened, weekly
 
 ROOT = Path(__file__).parents[2]
 NAME = "locomo_dev.json.gz"
@@ -50,12 +50,13 @@ POLICIES = {
     },
 }
 
-SERVED = pytest.param("postgres", "harsh", None, marks=STORES[1].marks)
+HARSHLY = pytest.param("sqlite", "harsh", None, marks=weekly)
+SERVED = pytest.param("postgres", "harsh", None, marks=[*STORES[1].marks, weekly])
 
 
 @pytest.mark.parametrize(
     ("store", "policy", "embedder"),
-    [("sqlite", "default", HashEmbedder()), ("sqlite", "harsh", None), SERVED],
+    [("sqlite", "default", HashEmbedder()), HARSHLY, SERVED],
     ids=["default", "harsh", "harsh on a server"],
     indirect=["store"],
 )

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import START, WORDS_ONLY, Clock, on_a_file, opened
+from conftest import START, WORDS_ONLY, Clock, budget, on_a_file, opened
 
 FADING = {**WORDS_ONLY, "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1}}
 """What nobody asks for is archived after eight days, at most 20 a day."""
@@ -193,7 +193,7 @@ SCHEDULES = (lambda _: True, lambda hour: hour % 24 == 18, lambda hour: hour == 
 
 @pytest.mark.behaviour("G57")
 @on_a_file
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(budget(2, 6)))
 def test_frequent_daily_and_late_sweeps_end_alike(elsewhere, seed):
     often, *others = [life(elsewhere(), schedule, seed) for schedule in SCHEDULES]
     assert others == [often] * 3
