@@ -142,17 +142,18 @@ def record_tour() -> dict[str, str]:
 
 
 def record_server_tour() -> dict[str, str]:
-    """Return in which lines the answers over a server are different from those over a file."""
-    here, there = _all("sqlite"), _all("postgres")
-    changes = {
-        door: {name: lines for name in here[door] if (lines := _changes(here[door][name], there[door][name]))}
-        for door in doors.DOORS
-    }
-    return {"tour-postgres.json": as_text(changes)}
+    """Return in which lines the answers over a server are different from those over a file, a file for each door."""
+    return {f"tour-postgres/{door}.json": as_text(server_changes(door)) for door in doors.DOORS}
 
 
-def _all(store: str) -> dict[str, dict[str, Any]]:
-    return {door: _in_json(store) if door == "cli" else tour(store, door) for door in doors.DOORS}
+def server_changes(door: str) -> dict[str, list[str]]:
+    """Return step -> the lines in which a door answers differently over a server."""
+    here, there = _answers("sqlite", door), _answers("postgres", door)
+    return {name: lines for name in here if (lines := _changes(here[name], there[name]))}
+
+
+def _answers(store: str, door: str) -> dict[str, Any]:
+    return _in_json(store) if door == "cli" else tour(store, door)
 
 
 def _in_json(store: str) -> dict[str, Any]:
