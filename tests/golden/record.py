@@ -4,7 +4,7 @@
     python tests/golden/record.py --check    print what differs, and end with 1 if anything does
 
 ``tools-*.json`` is what an MCP client lists, ``help/`` what ``--help`` prints, ``tour/`` what each door answers to the
-steps of ``tour.py`` over a file; ``tour-postgres.json`` holds the lines that are different over a server.
+steps of ``tour.py`` over a file; ``tour-postgres`` holds the lines that are different over a server.
 """
 
 from __future__ import annotations
