@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import closing, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -102,7 +102,14 @@ os.environ["PERDURE_RLM_CONFIG"] = str(Path(__file__).parent / "nothing" / "rlm-
 LONG = {"test_year.py", "test_lives.py", "test_patterns.py", "test_browser.py"}
 """Files of tests that would keep one process busy when the others have nothing left to do."""
 
-ON_A_SERVER = budget(2, 1000)
+CASES = budget(3, 10_000)
+"""How many cases a test of the folders of ``THINNED`` has on one store."""
+
+THINNED = {"operations", "interfaces", "stores", "service", "faults", "laws", "authorities", "models", "packaging"}
+EVERY_CASE = {"test_stored_parameters.py", "test_trust.py", "test_fence.py", "test_tenants.py", "test_supply_chain.py"}
+"""Files whose cases are found by walking what exists: a new verb, key or statement is a new case."""
+
+ON_A_SERVER = budget(2, 10_000)
 """How many tests of operations call a verb on a server."""
 
 ENV = {**os.environ, "PYTHONPATH": str(Path(perdure.__file__).parents[1])}
@@ -275,23 +282,46 @@ def finished(child, seconds=120):
 
 def pytest_addoption(parser):
     parser.addoption("--every-store", action="store_true", help="run every test of operations on a server too")
+    parser.addoption("--every-case", action="store_true", help="run every case of every test")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Begin the longest files first, and thin out the tests of operations on a server."""
+    """Begin the longest files first, and thin out cases, and the tests of operations on a server."""
     items.sort(key=lambda item: item.path.name not in LONG)
-    _run_verbs_on_a_server(config, items)
+    if not config.getoption("every_case"):
+        _deselect(config, items, _left_out(items))
+    if not config.getoption("every_store"):
+        _deselect(config, items, _left_out_on_a_server(items))
 
 
-def _run_verbs_on_a_server(config, items):
-    """Run a test of operations on a server only where it is among the first few to call some verb.
+def _deselect(config, items, left):
+    if left:
+        gone = set(left)
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in gone]
+
+
+def _left_out(items):
+    """Return the cases beyond ``CASES`` of a test on one store; those that stay are spread over all."""
+    cases = defaultdict(list)
+    for item in items:
+        if item.path.parent.name in THINNED and item.path.name not in EVERY_CASE and hasattr(item, "callspec"):
+            cases[item.path, item.function, item.callspec.params.get("store")].append(item)
+    left = []
+    for several in cases.values():
+        last = len(several) - 1
+        kept = {round(n * last / (CASES - 1)) for n in range(CASES)}
+        left += [item for n, item in enumerate(several) if n not in kept]
+    return left
+
+
+def _left_out_on_a_server(items):
+    """Return the tests of operations on a server that are not among the first few to call some verb.
 
     Below a verb the two stores differ in their statements alone, which the tests of stores and the laws run on both.
     A test that names its stores by a mark runs on all of them.
     """
-    if config.getoption("every_store"):
-        return
     called = Counter()
     left = []
     for item in items:
@@ -299,10 +329,7 @@ def _run_verbs_on_a_server(config, items):
         called.update(new)
         if _thinned(item) and not new:
             left.append(item)
-    if left:
-        gone = set(left)
-        config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in gone]
+    return left
 
 
 def _thinned(item):

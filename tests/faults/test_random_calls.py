@@ -331,7 +331,7 @@ def test_random_calls_of_every_verb(store, elsewhere, tmp_path):
         run_state_machine_as_test(
             type("RandomCallsHere", (RandomCalls,), here),
             settings=settings(
-                max_examples=EXAMPLES if store == "sqlite" else EXAMPLES // 4,
+                max_examples=EXAMPLES if store == "sqlite" else max(1, EXAMPLES // 4),
                 stateful_step_count=40,
                 deadline=None,
                 derandomize=not SEEDED,
@@ -339,6 +339,6 @@ def test_random_calls_of_every_verb(store, elsewhere, tmp_path):
             ),
         )
     called = {verb for verb, _ in reached}
-    assert store != "sqlite" or len(called) >= 0.9 * len(VERBS)
+    assert store != "sqlite" or len(called) >= (0.6 if EXAMPLES < 16 else 0.9) * len(VERBS)
     assert any(what == "killed" for _, what in reached)
     assert any(what == "finished" for _, what in reached)

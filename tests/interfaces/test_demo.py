@@ -106,7 +106,6 @@ def test_why_shows_the_history_and_undo_shows_lines_before_and_after(told):
         assert re.findall(r"- Deploy day is (?:now )?(\w+)", part) == [day]
 
 
-@weekly  # beside the telling on a server, in the same folder
 def test_it_can_be_run_again_in_the_same_folder(told):
     out, _ = told
     (out / "mine.txt").write_text("keep")
@@ -115,6 +114,7 @@ def test_it_can_be_run_again_in_the_same_folder(told):
     assert (out / "mine.txt").read_text() == "keep"
 
 
+@weekly  # each verb on a server, and the demonstration on a file, have their own tests
 def test_the_story_is_told_on_a_server_and_leaves_the_file_of_another_telling_alone(told):
     out, text = told
     before = (out / "northwall.db").read_bytes()

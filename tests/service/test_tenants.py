@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import perdure
-from conftest import STORES
+from conftest import STORES, weekly
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.routes import parameters_of, path_of
 from perdure.interfaces.http.settings import Settings
@@ -29,7 +29,7 @@ SETTINGS = Settings(frozenset({HOST}), tools="full")
 ALL = sorted(VERBS)
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=[*STORES[:2], pytest.param("spread", marks=[*STORES[2].marks, weekly])])
 def store(request):
     return request.param
 

@@ -10,7 +10,7 @@ from contextlib import closing
 import apsw
 import pytest
 
-from conftest import WORDS_ONLY, on_a_file, opened, python
+from conftest import WORDS_ONLY, Clock, on_a_file, opened, python
 from perdure.compose import is_server
 from perdure.records.errors import DiskFull, StoreBusy
 
@@ -26,12 +26,28 @@ def fill(memory, clock):
     clock.passes(days=40)
 
 
-@pytest.fixture
-def full(path, clock):
+def fill_and_trim(path, clock):
     with opened(path, {**WORDS_ONLY, "upkeep": {"compact_share": 1}}, clock) as memory:
         fill(memory, clock)
         assert memory.upkeep("worker").failed == {}
         clock.passes(days=1)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A file that is copied for each test, and the time in it."""
+    path, clock = tmp_path_factory.mktemp("full") / "agent.db", Clock()
+    fill_and_trim(path, clock)
+    return path, clock.now
+
+
+@pytest.fixture
+def full(path, clock, store, original):
+    if store == "sqlite":
+        file, clock.now = original
+        shutil.copyfile(file, path)
+    else:
+        fill_and_trim(path, clock)
     return path
 
 

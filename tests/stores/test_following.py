@@ -123,7 +123,9 @@ def test_what_one_process_finds_is_what_a_new_one_would_find(store, elsewhere, r
     run_state_machine_as_test(
         type("FollowingHere", (Following,), {"make_place": staticmethod(make)}),
         settings=settings(
-            max_examples=budget(6, 24) if store == "sqlite" else 3,  # a server's processes have no index to lag behind
+            max_examples=budget(3, 24)
+            if store == "sqlite"
+            else budget(1, 3),  # a server's processes have no index to lag behind
             stateful_step_count=14,
             deadline=None,
             derandomize=True,
