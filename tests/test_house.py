@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 UNNAMED = {"utils", "util", "helpers", "helper", "manager", "service", "services", "common", "base", "misc"}
 
 
+@cache
 def functions(path: Path) -> list[tuple[str, int]]:
     tree = ast.parse(path.read_text("utf-8"))
     found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
