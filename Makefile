@@ -9,17 +9,21 @@ WORKERS ?= 2
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --find-links build/embedder \
 	--no-emit-package perdure-embedder --no-emit-find-links --no-emit-index-url --no-header --no-annotate --quiet
 
-.PHONY: demo test weekly coverage fast check wheel lowest bench nightly mutants train lock clean
+.PHONY: demo test quick weekly coverage fast check wheel lowest bench nightly mutants train lock clean
 
 # The product with its extras, which the README's commands need, and nothing that develops it. Bytecode is made when it is first needed.
 demo:
 	test -x $(BIN)/perdure || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --no-compile --editable packages/perdure-embedder --editable '.[all]'; }
 	$(BIN)/perdure demo
 
-test: check
+test: $(STAMP)
+	$(MAKE) --no-print-directory --jobs 2 check quick
+
+# The tests of make test: three cases of a test that has many, and what a quicker test covers too is left to make weekly.
+quick: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-# All tests; those that try many cases (properties, kills, processes at once) try several times as many.
+# All tests with all their cases; those that draw cases (properties, kills, processes at once) try several times as many.
 weekly: $(STAMP)
 	PERDURE_LONG_RUN=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
