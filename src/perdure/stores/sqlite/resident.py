@@ -48,7 +48,7 @@ class Resident:
     def cosines(self, queries: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the cosines of queries [q, d] with rows of their own [q, n], which were read."""
         slots = list(map(self._slots.__getitem__, rows.ravel().tolist()))
-        vectors = self._matrix[slots].reshape(*rows.shape, -1)
+        vectors = self._matrix[slots].reshape(*rows.shape, self._matrix.shape[1])  # rows may be none
         return similarities_of_each(queries, vectors, self._lengths[slots].reshape(rows.shape))
 
     def read(self, session: Session, rows: Sequence[int]) -> None:
