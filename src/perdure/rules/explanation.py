@@ -115,7 +115,7 @@ def _forgetting(columns: Columns, curve: StrengthCurve, policy: Policy) -> str:
     at = int(due_instants(columns.strength_ms, curve.forgetting())[0])
     if at < NEVER:
         return f"forgotten at {text_of(max(at, int(columns.status_ms[0])))}, without reinforcement"
-    safe = float(never_forgotten_from(curve.parameters)[0])
+    safe = never_forgotten_from(curve.parameters).item()
     return f"never forgotten, because its importance {float(columns.importance[0]):.3f} is above {safe:.3f}"
 
 

@@ -59,7 +59,7 @@ def _safe_importance(state: State, policy: Policy) -> float:
     """Return the importance from which strength never hides a memory of this scope; 0 where it would not help."""
     if policy.archive.rule != "strength" or state.scope is Scope.TASK or state.kind is Kind.FACT:
         return 0.0
-    safe = float(never_forgotten_from(strength_parameters(policy, Columns.of([state]).scope))[0])
+    safe = never_forgotten_from(strength_parameters(policy, Columns.of([state]).scope)).item()
     return min(1.0, safe + CHERISHED) if np.isfinite(safe) else 0.0
 
 
