@@ -26,11 +26,14 @@ def run(tmp_path, monkeypatch):
     return call
 
 
-def test_verify_tells_what_became_of_what_is_cited(run):
+def test_verify_tells_what_became_of_what_is_cited(run, tmp_path):
     run("remember", "The tea is green.")
     assert "Nothing to ask about" in run("verify")
     run("remember", "The entry is app.py#main.")
     run("remember", "The settings are in settings.py.")
+    (tmp_path / "settings.py").write_text("")
+    assert "fine 2" in run("verify")
+    (tmp_path / "settings.py").unlink()
     told = run("verify")
     assert "fine 1, stale 1" in told
     assert "settings.py does not exist" in told
@@ -40,7 +43,7 @@ def test_verify_tells_what_became_of_what_is_cited(run):
 def test_verify_answers_in_json_and_takes_ids(run):
     kept = json.loads(run("remember", "The settings are in settings.py.", "--json"))
     found = json.loads(run("verify", "--json", kept["id"], "unknown"))
-    assert found["counts"] == {"stale": 1}
+    assert found["counts"] == {"unverifiable": 1}  # it was never seen
     assert found["unasked"] == ["unknown"]
     assert found["cited"][0]["sightings"][0]["cited"] == "settings.py"
     run("undo", found["operations"][0])
