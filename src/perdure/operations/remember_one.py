@@ -21,7 +21,7 @@ from perdure.records.new_memory import Draft
 from perdure.records.outcome import ClaimResult, RelatedMemory, Remembered
 from perdure.records.plan import Change, Target
 from perdure.rules.decisions import Decisions
-from perdure.rules.language.words import shared_words
+from perdure.rules.language.words import content_words, shared_part, shared_words
 from perdure.rules.redaction import redaction_note
 
 _MOST: Final = 3  # earlier memories that are told
@@ -135,8 +135,8 @@ def _reply(ctx: Context, decisions: Decisions, done: Remembered, claims: Sequenc
     near = [other for other, cosine in decisions.neighbours.get(done.id, ()) if cosine >= _NEAR]
     ids = [i for i in dict.fromkeys((*told, *near)) if i != done.id and i not in besides]
     found = [r for r in (ctx.store.get(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(r, done)]
-    words = done.memory.content
-    related = (r for r in found if r.id in told or shared_words(r.content.text, words) >= _SHARED)
+    words = content_words(done.memory.content)
+    related = (r for r in found if r.id in told or shared_part(content_words(r.content.text), words) >= _SHARED)
     return replace(done, related=tuple(map(_related, islice(related, _MOST))), predicates=tuple(predicates))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from perdure.records.memory import ROLES
@@ -45,11 +46,16 @@ def shared_words(one: str, other: str) -> float:
 
     Of scripts without spaces (Chinese, Japanese) two letters count as a word.
     """
-    first, second = _content_words(one), _content_words(other)
-    return len(first & second) / max(1, min(len(first), len(second)))
+    return shared_part(content_words(one), content_words(other))
 
 
-def _content_words(text: str) -> set[str]:
+def shared_part(one: AbstractSet[str], other: AbstractSet[str]) -> float:
+    """Return how much of the smaller of two sets of words is in the other one, 0 to 1."""
+    return len(one & other) / max(1, min(len(one), len(other)))
+
+
+def content_words(text: str) -> set[str]:
+    """Return the words of a text that tell what it is about: of four letters or more, and numbers."""
     found: set[str] = set()
     for word in query_words(text):
         if word[0] >= _IDEOGRAPHS:
