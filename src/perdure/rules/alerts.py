@@ -47,7 +47,7 @@ _Row = tuple[str, str, float, str, tuple[str, ...]]  # name, severity, value, me
 def _of_maintenance(found: Stats, tasks: Mapping[str, Mapping[str, Any]], now: datetime) -> Iterator[_Row]:
     if found.overdue_since is not None:
         hours = (now - datetime.fromisoformat(found.overdue_since)).total_seconds() / _HOUR_SECONDS
-        told = f"moves wait for a sweep since {_minute(found.overdue_since)}: run maintenance (perdure maintain)"
+        told = f"moves have been waiting for a sweep since {_minute(found.overdue_since)}: run `perdure maintain`"
         yield "overdue_hours", "critical", hours, told, ()
     damaged = tasks.get("check", {}).get("found", 0)
     if damaged:
@@ -75,7 +75,7 @@ def _of_memories(found: Stats, now: datetime) -> Iterator[_Row]:
         since = found.held_first[0][1]
         gates = ", ".join(f"{gate} {count:,}" for gate, count in found.held.items())
         days = (now - datetime.fromisoformat(since)).total_seconds() / _DAY_SECONDS
-        told = f"gates hold moves back since {_minute(since)} ({gates}); `sweep` with accept_loss carries them out"
+        told = f"gates have held moves back since {_minute(since)} ({gates}); `sweep` with accept_loss carries them out"
         yield "held_days", "warning", days, told, tuple(i for i, _ in found.held_first)
     yield "questions", "info", found.questions, f"{found.questions:,} questions wait for a person (perdure review)", ()
     near = tuple(i for i, _, _ in found.vault_candidates)

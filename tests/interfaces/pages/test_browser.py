@@ -137,7 +137,7 @@ def test_an_alert_appears_and_goes_without_a_reload(tab, memory, clock):
     tab.goto("/")
     expect(tab.get_by_text("Nothing needs attention.")).to_be_visible()
     clock.passes(days=60)
-    expect(tab.locator(".alert.critical")).to_contain_text("moves wait for a sweep", timeout=SOON)
+    expect(tab.locator(".alert.critical")).to_contain_text("moves have been waiting for a sweep", timeout=SOON)
     memory.sweep()
     expect(tab.get_by_text("Nothing needs attention.")).to_be_visible(timeout=SOON)
 

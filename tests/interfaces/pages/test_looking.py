@@ -90,7 +90,7 @@ def test_alerts_come_to_the_overview_and_go(browser, memory, clock):
     clock.passes(days=60)
     assert [a.name for a in memory.alerts()] == ["overdue_hours"]
     text = words(browser.get("/"))
-    assert "critical moves wait for a sweep" in text
+    assert "critical moves have been waiting for a sweep" in text
     late = memory.alerts()[0].value / 24
     assert f"{late:.0f} days, threshold 2 days" in text
     memory.sweep()
@@ -158,8 +158,8 @@ def test_a_memory_is_shown_with_its_signals_its_links_and_its_history(browser, m
     item = memory.get(known)
     text = words(browser.get(f"/memory?id={known}"))
     assert all(f"{name} {getattr(item, name):.2f}" in text for name in ("value", "importance", "strength"))
-    assert re.search(r"access [-0-9: ]+UTC counted one access by recall", text)
-    assert not re.search(r"sweep [-0-9: ]+UTC counted one access by recall", text)
+    assert re.search(r"access [-0-9: ]+UTC recalled once", text)
+    assert "counted one access" not in text
     assert browser.get(f"/memory?id={known}").text.count('class="plot curve"') == 5
 
 

@@ -35,13 +35,22 @@ def view_history(entries: Sequence[Entry | Operation], _: Request) -> Iterator[B
 
 def line_of(entry: Entry) -> Line:
     """Return one entry of a journal."""
-    text = (f"{entry.at}  {told_operation(entry)} ", Identifier(entry.operation_id), ": ", Foreign(entry.because))
+    text = (f"{entry.at}  {told_operation(entry)} ", Identifier(entry.operation_id), ": ", Foreign(told_reason(entry)))
     return Line(text, item=True)
 
 
 def told_operation(entry: Entry) -> str:
     """Return what happened to a memory: a sweep that only counted its accesses tells of those."""
     return "access" if _COUNTED.fullmatch(entry.because) else entry.operation
+
+
+def told_reason(entry: Entry) -> str:
+    """Return why something happened to a memory, in a person's words where the journal counts accesses."""
+    counted_in = _COUNTED.fullmatch(entry.because)
+    if counted_in is None:
+        return entry.because
+    times = counted_in[1].partition(" ")[0]
+    return "recalled once" if times == "one" else f"recalled {times} times"
 
 
 def view_undo_result(done: UndoResult, request: Request) -> Iterator[Block]:

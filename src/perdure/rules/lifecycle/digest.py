@@ -89,7 +89,8 @@ def choose_entries(
     budget = DigestBudget(limits, tokens, title)
     asked = [q for q in given.questions if budget.takes(question_line(q), OPEN, QUESTIONS_SHARE)]
     entries = entries_of(given.memories, given.vectors, said=given.said, year=given.year)
-    chosen = choose(by_worth(entries, given.vectors, tokens, policy.digest.diversity), budget)
+    sizes = {e.memory.id: tokens(e.measured) for e in entries}
+    chosen = choose(by_worth(entries, given.vectors, sizes, policy.digest.diversity), sizes, budget)
     return ChosenEntries(chosen, asked, title, budget.used[0], name)
 
 
@@ -108,10 +109,18 @@ def _limits(profile: str, budget_tokens: int | None, policy: Policy) -> Limits:
     return Limits(tokens=budget_tokens if budget_tokens is not None else policy.digest.budget_tokens)
 
 
-def choose(ordered: Sequence[DigestEntry], budget: DigestBudget) -> list[DigestEntry]:
-    """Return those of an order that fit into a budget, without those that say what one before them says."""
+def choose(ordered: Sequence[DigestEntry], sizes: Mapping[str, int], budget: DigestBudget) -> list[DigestEntry]:
+    """Return those of an order that fit into a budget, without those that say what one before them says.
+
+    Args:
+        ordered: The entries.
+        sizes: Memory's id -> tokens of its line alone: a line that is too long by itself is not measured again.
+        budget: What is left.
+    """
     chosen: list[DigestEntry] = []
     for entry in ordered:
+        if budget.is_beyond(sizes[entry.memory.id]):
+            continue
         if budget.has_room(entry) and not any(repeats(entry.memory, other.memory) for other in chosen):
             budget.takes(entry.measured, entry.section)
             chosen.append(entry)
@@ -139,12 +148,12 @@ def question_line(question: Question) -> str:
 
 
 def by_worth(
-    entries: Sequence[DigestEntry], vectors: Mapping[str, Vector], tokens: Callable[[str], int], diversity: float
+    entries: Sequence[DigestEntry], vectors: Mapping[str, Vector], sizes: Mapping[str, int], diversity: float
 ) -> list[DigestEntry]:
     """Return entries in the order in which they are taken: pinned first, then worth per token, twins held back."""
     if not entries:
         return []
-    cost = np.array([tokens(e.measured) + ATTENTION for e in entries], dtype=np.float64)
+    cost = np.array([sizes[e.memory.id] + ATTENTION for e in entries], dtype=np.float64)
     value = np.array([e.worth for e in entries])
     matrix = vector_rows([e.memory.id for e in entries], vectors)
     likeness = np.zeros(len(entries))
@@ -171,6 +180,10 @@ class DigestBudget:
 
     def _size(self, text: str) -> list[int]:
         return [self.count(text), text.count("\n"), len(text), len(text.encode())]
+
+    def is_beyond(self, tokens: int) -> bool:
+        """Whether a line of so many tokens is too long, whatever else it needs."""
+        return self.caps[0] is not None and self.used[0] + tokens > self.caps[0]
 
     def has_room(self, entry: DigestEntry) -> bool:
         """Whether an entry fits."""
