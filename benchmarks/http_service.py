@@ -276,7 +276,7 @@ def main() -> None:
         print(json.dumps({"delays": delays, "failures": failures}))
         return
     arguments = parser(__doc__)
-    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--rounds", type=int, default=2)
     arguments.add_argument("--only", choices=("start", "cpu", "load"), help="only this part")
     arguments.add_argument("--rows", type=int, default=1000)
     given = arguments.parse_args()
@@ -287,7 +287,7 @@ def main() -> None:
         parts = {
             "start": lambda: [starts(folder, given.rounds)],
             "cpu": lambda: [costs(folder, questions, given.rounds)],
-            "load": lambda: many_clients(folder, questions, 4.0),
+            "load": lambda: many_clients(folder, questions, 3.0),
         }
         rows = []
         for name, part in parts.items():

@@ -7,6 +7,7 @@ import resource
 import sys
 import time
 
+import apsw
 import psycopg
 import pytest
 
@@ -169,4 +170,44 @@ def test_a_full_disk_is_told_and_reading_goes_on(tmp_path):
         assert ask(port, "POST", "/v1/remember", NOTE, bearer)[0] == 200
         assert ask(port, "GET", "/v1/stats", headers=bearer)[1]["memories"] == 2
     with perdure.open(tmp_path / "a.db", WORDS_ONLY) as memory:
+        assert memory.check() == []
+
+
+def set_query_only(connections, value):
+    """Let SQLite refuse every write of the connections that were made, as on a file system that became read-only."""
+    for connection in connections:
+        connection.execute(f"PRAGMA query_only = {value}")
+
+
+@pytest.fixture
+def connections(monkeypatch):
+    """The connections that the store has made."""
+    made, real = [], apsw.Connection
+
+    def connect(*given, **named):
+        made.append(real(*given, **named))
+        return made[-1]
+
+    monkeypatch.setattr(apsw, "Connection", connect)
+    return made
+
+
+def test_a_file_that_takes_no_writes_for_a_while(tmp_path, connections):
+    with perdure.open(tmp_path / "a.db", WORDS_ONLY) as memory, serving(memory) as client:
+        kept = memory.remember("Deploys happen on Tuesdays.")
+        set_query_only(connections, "ON")
+        reply = client.post("/v1/remember", json=NOTE)
+        assert (reply.status_code, reply.json()["error"]) == (503, "StoreReadOnly")
+        assert reply.json()["remedy"]
+        assert reply.headers["retry-after"]
+        found = client.post("/v1/recall", json={"query": "When do we deploy?"}).json()
+        assert [hit["memory"]["id"] for hit in found["hits"]] == [kept.id]
+        shown = client.get("/search", params={"q": "When do we deploy?"})
+        assert (shown.status_code, "Deploys happen" in words(shown)) == (200, True)
+        refused = client.fill(f"/change?id={kept.id}&verb=pin", "/change", sure="1")
+        assert (refused.status_code, reply.json()["remedy"] in words(refused)) == (503, True)
+        assert not memory.get(kept.id).pinned
+        set_query_only(connections, "OFF")
+        assert client.post("/v1/remember", json=NOTE).status_code == 200
+        assert client.get("/v1/stats").json()["memories"] == 2
         assert memory.check() == []
