@@ -1,0 +1,50 @@
+"""The table of constants that compare a cosine: complete as far as the policy says, and what it computes."""
+
+import re
+import sys
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perdure.records.policy import Policy
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "training"))
+
+import thresholds
+
+MEANING = re.compile(r"cosine|similar|close to an older|uniqueness")
+NO_COSINE = {
+    "knowledge.fuzzy": "compares letters",
+    "recall.rescored": "a number of memories",
+    "recall.asking": "a share of a score",
+}
+
+
+def test_every_policy_key_about_a_cosine_is_listed():
+    listed = {constant.name for constant in thresholds.CONSTANTS}
+    keys = {
+        f"{section.name}.{key.name}"
+        for section in fields(Policy)
+        if is_dataclass(part := getattr(Policy(), section.name))
+        for key in fields(part)
+        if MEANING.search(key.metadata.get("help", "")) and not isinstance(getattr(part, key.name), str)
+    }
+    assert keys - listed - set(NO_COSINE) == set()
+    assert set(NO_COSINE) <= keys
+
+
+@pytest.mark.parametrize("constant", thresholds.CONSTANTS, ids=lambda c: c.name)
+def test_every_listed_constant_exists(constant):
+    assert constant.value() >= 0
+
+
+def test_a_threshold_is_chosen_without_the_group_that_it_is_judged_on():
+    cosines = np.array([0.9, 0.8, 0.5, 0.4] * 2 + [0.6, 0.35])
+    labels = np.array([True, True, False, False] * 2 + [True, False])
+    data = thresholds.Labelled(cosines, labels, np.array([0] * 4 + [1] * 4 + [2] * 2))
+    chosen, now, then, error = thresholds.left_out(data, 0.7)
+    assert chosen == [0.6, 0.6, 0.8]  # what the third group needs is not known when it is left out
+    assert (now, then) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+    assert error == 0
