@@ -83,9 +83,9 @@ class ConsolidatingVerbs:
     ) -> ConsolidateResult:
         """Merge memories that say the same. A dry run is the default, and is required before a real run.
 
-        Similarity is the cosine of the vectors; ``consolidate.content_weight`` in the policy gives shared words (Jaccard)
-        a share (0.3 in ``importance-decay``). All pairs of a merge must be that similar, and the memory that stays must
-        have every number, date, name and negation of those merged into it.
+        Similarity is the cosine of the vectors; ``consolidate.content_weight`` in the policy gives shared words
+        (Jaccard) a share (0.3 in ``importance-decay``). All pairs of a merge must be that similar, and the memory that
+        stays must have every number, date, name and negation of those merged into it.
         Merged memories are hidden as ``consolidated``, never deleted; ``undo`` brings them back.
 
         Raises:
