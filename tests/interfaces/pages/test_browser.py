@@ -102,6 +102,23 @@ def test_tonights_maintenance_is_previewed_half_applied_and_undone(tab, memory, 
     assert {m.id: (m.tier, m.status) for m in memory.list(include_archived=True)} == before
 
 
+def test_duplicates_are_previewed_merged_and_brought_back(tab, memory, life):
+    memory.remember_many([{"content": "The roof is green.", "kind": "episode"} for _ in range(2)])
+    many = len(memory.list())
+    tab.goto("/plans")
+    tab.get_by_role("link", name="Preview merges").click()
+    expect(tab.locator("li", has_text="Stays: The roof is green.")).to_be_visible()
+    bad = [v["id"] for v in axe.Axe().run(tab).response["violations"] if v["impact"] != "minor"]
+    assert bad == []
+    assert len(memory.list()) == many
+    tab.get_by_role("button", name="Merge all").click()
+    expect(tab.get_by_role("status").filter(has_text="Done: consolidate.")).to_be_visible()
+    assert len(memory.list()) == many - 1
+    tab.locator(".rows li", has_text="consolidate").get_by_role("button", name="Undo").click()
+    expect(tab.get_by_role("status").filter(has_text="Undone")).to_be_visible()
+    assert len(memory.list()) == many
+
+
 def test_three_questions_are_answered(tab, memory, life):
     tab.goto("/")
     tab.locator(".figure a").click()
@@ -216,6 +233,7 @@ def every_address(identity):
     found = [path + ADDRESSES.get(path, "").format(id=identity) for path in pages.READ]
     verbs = [f"/change?id={identity}&verb={verb}" for verb in ("archive", "update")]
     more = ["/search?q=Which+port+has+staging", "/facts?entity=gai-media", "/memory-md?profile=hermes"]
+    more += [f"/plans?preview={verb}" for verb in ("consolidate", "summarize")]
     return [*found, *verbs, *more, "/plans?preview=1&ahead=1&try=1&preset=facts"]
 
 

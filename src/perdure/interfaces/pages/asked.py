@@ -72,6 +72,11 @@ class Asked:
             given["namespace"] = self.namespace
         return f"{self.root}{path}{'?' if given else ''}{urlencode(given, doseq=True)}"
 
+    def content(self, identity: str) -> str:
+        """Return the words of a memory, hidden or not; none where it is gone."""
+        found = self.memory.get(identity, include_archived=True)
+        return found.content if found else ""
+
     def given(self, name: str, default: str = "") -> str:
         """Return one value of the form that was sent."""
         return next(iter(self.form.get(name, ())), default).strip()

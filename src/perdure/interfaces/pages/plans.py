@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from perdure.interfaces.pages import previews
 from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
 from perdure.interfaces.pages.facts import moment
 from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import counted
-from perdure.records.canonical_json import encoded
 from perdure.records.errors import ConflictError, InvalidInput
 from perdure.records.policy import PRESETS
 
@@ -29,7 +28,6 @@ _SHOWN: Final = 50  # moves of a preview that are listed
 _OPERATIONS: Final = 15
 _MOST_OPERATIONS: Final = 500
 _RECALLS: Final = 200  # past recalls that another policy is tried on
-_DIGEST_BYTES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +43,13 @@ class ProposedMoves:
 def plans(asked: Asked) -> Answer:
     """Show what was done, and if asked for what maintenance would do."""
     place = asked.namespace
-    preview = _preview(asked) if asked.query.get("preview") else None
+    wanted = asked.query.get("preview", "")
+    preview = _preview(asked) if wanted and wanted not in previews.VERBS else None
     limit = asked.number("limit", _MOST_OPERATIONS if asked.query.get("operation") else _OPERATIONS, _MOST_OPERATIONS)
     operations = cast("list[Operation]", asked.memory.history(namespace=place, limit=limit))
     values = {
         "preview": preview,
+        "proposed": previews.preview(asked, wanted) if wanted in previews.VERBS else None,
         "operations": operations,
         "more": min(limit * 4, _MOST_OPERATIONS) if limit == len(operations) < _MOST_OPERATIONS else 0,
         "named": asked.query.get("operation", ""),
@@ -69,8 +69,8 @@ def _preview(asked: Asked) -> dict[str, Any]:
         if move.id in marked:
             moved.setdefault(move.id, []).append(move)
     listed = list(moved.items())[:_SHOWN]
-    moves = [ProposedMoves(i, some, _content(asked, i), marked[i]) for i, some in listed]
-    whole = _digest(sorted(marked.values()))
+    moves = [ProposedMoves(i, some, asked.content(i), marked[i]) for i, some in listed]
+    whole = previews.digest(sorted(marked.values()))
     return {
         "report": report,
         "moves": moves,
@@ -108,18 +108,13 @@ def _plot(report: Report) -> Markup:
     return stacked([Bar(name, many, shade) for shade, (name, many) in enumerate(tally)], "Moves that would be made")
 
 
-def _content(asked: Asked, identity: str) -> str:
-    found = asked.memory.get(identity, include_archived=True)
-    return found.content if found else ""
-
-
 def marks(plans_made: Sequence[Plan]) -> dict[str, str]:
     """Return memory -> a mark of everything that plans change about it; the same change has the same mark."""
     changes: dict[str, list[Change]] = {}
     for plan in plans_made:
         for change in plan.changes:
             changes.setdefault(change.id, []).append(change)
-    return {i: f"{i}:{_digest([_told(c) for c in some])}" for i, some in changes.items()}
+    return {i: f"{i}:{previews.digest([_told(c) for c in some])}" for i, some in changes.items()}
 
 
 def _told(change: Change) -> list[Any]:
@@ -130,20 +125,18 @@ def _told(change: Change) -> list[Any]:
     return [change.target.value, *rows, change.because]
 
 
-def _digest(data: Any) -> str:
-    return blake2b(encoded(data).encode(), digest_size=_DIGEST_BYTES).hexdigest()
-
-
 def apply(asked: Asked) -> Answer:
     """Apply what was previewed, or the part that was chosen; refused where it is not what would be done now.
 
     Raises:
         ConflictError: Something has changed since; nothing was written.
     """
+    if asked.given("verb") in previews.VERBS:
+        return previews.apply(asked, asked.given("verb"))
     report = asked.memory.sweep(dry_run=True, namespace=asked.namespace)
     marked = marks(report.plans)
     if asked.given("all"):
-        if asked.given("all") != _digest(sorted(marked.values())):
+        if asked.given("all") != previews.digest(sorted(marked.values())):
             raise _changed(len(marked))
         chosen = list(report.plans)
     else:
