@@ -123,6 +123,16 @@ def test_what_would_be_otherwise_by_now_is_refused_whole(browser, memory, duplic
     assert in_view(memory) == before
 
 
+@pytest.mark.parametrize("policy", [{**WORDS_ONLY, "gates": {"loss_free_count": 0}}])
+def test_what_the_gates_stop_is_told_and_not_written(browser, memory, duplicates):
+    before = in_view(memory)
+    page = browser.get(MERGES)
+    reply = browser.answer(page, "/apply", all=whole(page))
+    assert reply.status_code >= 400
+    assert "loss budget" in words(reply)
+    assert in_view(memory) == before
+
+
 def test_time_alone_changes_no_merge(browser, memory, duplicates, clock):
     page = browser.get(MERGES)
     clock.passes(minutes=9)

@@ -23,7 +23,7 @@ _DIGEST_BYTES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class ProposedChange:
     """One merge or one summary that would be made."""
 
     name: str  # the memory that stays, or the entity that is summed up
@@ -41,7 +41,7 @@ class Previewed:
     """The dry run of a verb."""
 
     verb: str
-    proposals: Sequence[Proposal]
+    proposals: Sequence[ProposedChange]
     plans: Sequence[Plan]  # what does all of it
     notes: Sequence[str]  # what a person should know besides
     parts: Mapping[str, Plan] = field(default_factory=dict)  # mark -> plan, where proposals can be applied one by one
@@ -77,7 +77,7 @@ def _merges(asked: Asked) -> Previewed:
     found = asked.memory.consolidate(asked.namespace, dry_run=True)
     groups = [group for group in found.groups if group.action_taken == "preview"]
     merges = [
-        Proposal(kept, asked.content(kept), tuple(i for i in group.member_ids if i != kept))
+        ProposedChange(kept, asked.content(kept), tuple(i for i in group.member_ids if i != kept))
         for group in groups
         for kept in (group.representative_id,)
     ]
@@ -87,7 +87,7 @@ def _merges(asked: Asked) -> Previewed:
 
 def _summaries(asked: Asked) -> Previewed:
     found = asked.memory.summarize(asked.namespace, dry_run=True)
-    summaries = [Proposal(made.entity, made.text, made.sources) for made in found.made]
+    summaries = [ProposedChange(made.entity, made.text, made.sources) for made in found.made]
     parts = {one.mark: plan for one, plan in zip(summaries, found.plans, strict=True)}
     return Previewed("summarize", summaries, found.plans, [found.reason] if found.reason else [], parts)
 
