@@ -80,6 +80,17 @@ def test_the_overview_adds_up_whatever_it_is_grouped_by(known, memory):
         assert sum(size.tokens for size in groups.values()) == sum(m.tokens for m in memory.list(limit=10))
 
 
+def test_what_was_done_leaves_out_what_maintenance_notes_of_itself(browser, known, memory, clock):
+    for _ in range(4):
+        clock.passes(days=1)
+        memory.upkeep("worker")
+    assert sum(one.operation == "upkeep" for one in memory.history(limit=30)) > 15
+    for path in ("/", "/plans"):
+        shown = words(browser.get(path))
+        assert "begins the" not in shown, path
+        assert "remember" in shown, path
+
+
 def test_an_empty_store_has_an_overview(browser, memory):
     assert "Nothing is known here yet." in words(browser.get("/"))
     assert sentence(memory.stats("default")) == "Nothing is known here yet."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlencode
 
 from perdure.records.access import Grant
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from perdure.memory import Memory
 
 _RECENT: Final = 20
+_READ: Final = 8  # operations that are read for each that is shown
+_MOST_READ: Final = 1000
 _LONGEST: Final = 200  # characters of a namespace's name
 
 
@@ -55,6 +57,16 @@ class Asked:
         named = self.query.get("done")
         found = self.memory.history(limit=_RECENT) if named else []
         return next((one for one in found if one.id == named and isinstance(one, Operation)), None)
+
+    def operations(self, limit: int) -> tuple[list[Operation], bool]:
+        """Return the newest operations, at most so many, and whether there may be others.
+
+        What maintenance notes of its own runs is left out, unless the address names it: nobody wants to undo it.
+        """
+        named, read = self.query.get("operation", ""), min(_READ * limit, _MOST_READ)
+        found = cast("list[Operation]", self.memory.history(namespace=self.namespace, limit=read))
+        shown = [one for one in found if one.operation != "upkeep" or one.id == named]
+        return shown[:limit], len(shown) > limit or len(found) == read
 
     @property
     def who(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.pages.asked import Answer, Asked, Shown
 from perdure.interfaces.pages.kept_alerts import KEPT
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from perdure.memory import Memory
-    from perdure.records.report import Alert, Operation, Size, Stats
+    from perdure.records.report import Alert, Size, Stats
 
 SAMPLE: Final = 400  # so many memories the figures rest on at most: the page is drawn anew whenever something happens
 _OPERATIONS: Final = 12
@@ -40,7 +40,7 @@ def overview(asked: Asked) -> Answer:
         "shown_alerts": KEPT.of(memory, place, stats),
         "groups": [(_NAMES[name], *_group(name, groups)) for name, groups in stats.sizes.items()],
         "values_plot": columns(stats.values, "How many memories have which value, from 0 to 1"),
-        "operations": cast("list[Operation]", memory.history(namespace=place, limit=_OPERATIONS)),
+        "operations": asked.operations(_OPERATIONS)[0],
         "lists": [(title, why, list(_texts(asked, ids))) for title, why, ids in _lists(stats) if ids],
     }
     return Shown("overview", "Overview", values)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.pages import previews
 from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from perdure.records.plan import Change, Plan
-    from perdure.records.report import BacktestResult, Lived, Operation, Report, TierMove
+    from perdure.records.report import BacktestResult, Lived, Report, TierMove
 
 DAYS: Final = 84
 _SHOWN: Final = 50  # moves of a preview that are listed
@@ -46,12 +46,12 @@ def plans(asked: Asked) -> Answer:
     wanted = asked.query.get("preview", "")
     preview = _preview(asked) if wanted and wanted not in previews.VERBS else None
     limit = asked.number("limit", _MOST_OPERATIONS if asked.query.get("operation") else _OPERATIONS, _MOST_OPERATIONS)
-    operations = cast("list[Operation]", asked.memory.history(namespace=place, limit=limit))
+    operations, others = asked.operations(limit)
     values = {
         "preview": preview,
         "proposed": previews.preview(asked, wanted) if wanted in previews.VERBS else None,
         "operations": operations,
-        "more": min(limit * 4, _MOST_OPERATIONS) if limit == len(operations) < _MOST_OPERATIONS else 0,
+        "more": min(limit * 4, _MOST_OPERATIONS) if others and limit < _MOST_OPERATIONS else 0,
         "named": asked.query.get("operation", ""),
         "presets": sorted(PRESETS),
         "state": asked.memory.upkeep_state(place),
