@@ -172,10 +172,12 @@ def test_sections_come_in_the_order_of_their_use():
         memory("note", "Tea is at noon.", kind=Kind.NOTE),
         memory("rule", "From now on tea is at four.", kind=Kind.EPISODE, sort=Sort.DECISION),
         memory("fact", "Ana: pet: cat", kind=Kind.FACT),
+        memory("stated", "Tickets are 12 euros and the hall is in Lyon.", kind=Kind.EPISODE, sort=Sort.STATEMENT),
     ]
     found = digest(crowd)
-    assert found.ids == ("fact", "rule", "note", "said", "open")
-    assert re.findall("## (.*)", found.text) == ["Facts", "Rules and decisions", "Notes", "From conversations", "Open"]
+    assert found.ids == ("fact", "rule", "note", "stated", "said", "open")
+    sections = ["Facts", "Rules and decisions", "Notes", "Statements", "From conversations", "Open"]
+    assert re.findall("## (.*)", found.text) == sections
 
 
 def test_what_is_about_one_person_stands_together():

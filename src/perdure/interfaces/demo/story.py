@@ -16,6 +16,7 @@ from perdure import compose
 from perdure.interfaces.demo.history import FOLLOWED, SimulatedLife, live
 from perdure.interfaces.demo.plots import page
 from perdure.interfaces.demo.script import NAMESPACE, SimulatedClock, notes, sessions
+from perdure.interfaces.views.journal import told_operation, told_reason
 from perdure.knowledge.records.results import FactLine
 from perdure.memory import Memory
 from perdure.records.errors import InvalidInput
@@ -185,7 +186,7 @@ def _explained(show: Console, memory: Memory, lived: SimulatedLife) -> None:
     show.print(f"  value {explained.signals['value']}")
     told = [entry for entry in explained.history if entry.target == "memory"]
     for entry in told[:1] + told[-3:]:
-        show.print(f"  {entry.at}  {entry.operation}: {entry.because}", soft_wrap=True)
+        show.print(f"  {entry.at}  {told_operation(entry)}: {told_reason(entry)}", soft_wrap=True)
 
 
 def _undone(show: Console, memory: Memory) -> None:

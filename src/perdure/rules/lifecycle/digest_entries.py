@@ -25,8 +25,15 @@ from perdure.rules.meaning_guard import Anchors, anchors
 from perdure.rules.source_trust import is_trusted, stored_trust
 from perdure.rules.worth import is_small_talk
 
-FACTS, RULES, NOTES, SAID, OPEN = "Facts", "Rules and decisions", "Notes", "From conversations", "Open"
-SECTIONS: Final = (FACTS, RULES, NOTES, SAID, OPEN)
+FACTS, RULES, NOTES, STATED, SAID, OPEN = (
+    "Facts",  # what the store believes, and summaries
+    "Rules and decisions",
+    "Notes",
+    "Statements",  # messages that name or number something that lasts; nobody asked to remember them
+    "From conversations",
+    "Open",
+)
+SECTIONS: Final = (FACTS, RULES, NOTES, STATED, SAID, OPEN)
 
 ASSERTED: Final = 240
 """Bytes of sentences that are no questions with which a message says enough to count in full."""
@@ -145,7 +152,7 @@ def _places(
     names = names_within(m.content[:_READ] for m in memories)
     places = {memory.id: _place(memory, names) for memory in memories}
     for newer, older in successions:
-        if places[newer][0] in ("", SAID) and places[older][0] in (FACTS, RULES):
+        if places[newer][0] in ("", SAID) and places[older][0] in (STATED, RULES):
             places[newer] = places[older][0], ()
     return places
 
@@ -172,7 +179,7 @@ def _place_of_told(memory: MemoryItem, sort: Sort, names: Collection[str]) -> tu
     elif sort in (Sort.REQUEST, Sort.DECISION) or is_rule(memory.content[:_READ]):
         section = RULES
     elif told := [s for s in lasting_sentences(memory.content[:_READ], names) if not _is_polite(s)]:
-        section = FACTS
+        section = STATED
     else:
         section = SAID if memory.access_count or (_asserts(memory) and _has_substance(memory.content)) else ""
     return section, told
