@@ -154,6 +154,9 @@ def _prepare(connection: apsw.Connection) -> None:
         "wal_autocheckpoint = 2000",
     ):
         connection.execute(f"PRAGMA {pragma}").fetchall()
+    # Else SQLite plans a statement anew whenever a value is bound that might decide whether a partial index serves:
+    # each time, that is; reading three memories took 124 microseconds, of which planning 99.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 
 
 @contextmanager
