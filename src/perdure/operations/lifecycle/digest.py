@@ -61,7 +61,9 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     considered = memory_items(records, ctx.policy, ctx.clock())
     gone = _outdated(ctx, namespace, considered)
     memories = [
-        replace(m, content=r.content.text) for m, r in zip(considered, records, strict=True) if m.id not in gone
+        m if r.content.shown is None else replace(m, content=r.content.text)
+        for m, r in zip(considered, records, strict=True)
+        if m.id not in gone
     ]
     vectors = ctx.store.vectors(namespace, [m.id for m in memories])
     year = from_instant(ctx.clock()).year if brief else None

@@ -37,6 +37,11 @@ _RELATIVE: Final = re.compile(
     )\b(?P<owns>['’]s)?""",  # noqa: RUF001  # the typographic apostrophe is meant
     re.IGNORECASE | re.VERBOSE,
 )
+_SIGNS: Final = (
+    *("day", "hier", "hoy", "ayer", "heute", "gestern", "aujourd", "tomorrow", "night"),
+    *("this", "last", "next", " ago", "week", "month", "year"),
+)
+"""Each name of a time has one of these: most texts have none, and are not searched."""
 _MONTHS_OF_YEAR: Final = 12
 _LATEST_DAY: Final = 28
 
@@ -47,6 +52,8 @@ def resolve_days(text: str, said: date) -> str:
     "Yesterday" becomes a date, "last month" the month and its year, "three weeks ago" a date with "about". What is
     beyond the calendar stays as it is. Linear in the text's length.
     """
+    if text.isascii() and not any(map(text.lower().__contains__, _SIGNS)):
+        return text
 
     def dated(found: re.Match[str]) -> str:
         try:

@@ -5,7 +5,7 @@ One line for each memory, and one memory for each statement.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -109,17 +109,24 @@ def _limits(profile: str, budget_tokens: int | None, policy: Policy) -> Limits:
     return Limits(tokens=budget_tokens if budget_tokens is not None else policy.digest.budget_tokens)
 
 
-def choose(ordered: Sequence[DigestEntry], sizes: Mapping[str, int], budget: DigestBudget) -> list[DigestEntry]:
+def choose(ordered: Iterable[DigestEntry], sizes: Mapping[str, int], budget: DigestBudget) -> list[DigestEntry]:
     """Return those of an order that fit into a budget, without those that say what one before them says.
 
     Args:
-        ordered: The entries.
+        ordered: The entries; it is read until the shortest of those that follow is too long.
         sizes: Memory's id -> tokens of its line alone: a line that is too long by itself is not measured again.
         budget: What is left.
     """
     chosen: list[DigestEntry] = []
+    shortest = sorted(sizes, key=sizes.__getitem__, reverse=True)  # the shortest last
+    seen = set()
     for entry in ordered:
+        seen.add(entry.memory.id)
         if budget.is_beyond(sizes[entry.memory.id]):
+            while shortest and shortest[-1] in seen:
+                shortest.pop()
+            if not shortest or budget.is_beyond(sizes[shortest[-1]]):
+                break
             continue
         if budget.has_room(entry) and not any(repeats(entry.memory, other.memory) for other in chosen):
             budget.takes(entry.measured, entry.section)
@@ -149,24 +156,22 @@ def question_line(question: Question) -> str:
 
 def by_worth(
     entries: Sequence[DigestEntry], vectors: Mapping[str, Vector], sizes: Mapping[str, int], diversity: float
-) -> list[DigestEntry]:
-    """Return entries in the order in which they are taken: pinned first, then worth per token, twins held back."""
-    if not entries:
-        return []
+) -> Iterator[DigestEntry]:
+    """Yield entries in the order in which they are taken: pinned first, then worth per token, twins held back."""
     cost = np.array([sizes[e.memory.id] + ATTENTION for e in entries], dtype=np.float64)
     value = np.array([e.worth for e in entries])
     matrix = vector_rows([e.memory.id for e in entries], vectors)
+    if matrix is None:  # nothing is like anything
+        yield from (entries[at] for at in np.argsort(-value / cost, kind="stable"))
+        return
     likeness = np.zeros(len(entries))
     left = np.ones(len(entries), dtype=np.bool_)
-    order: list[DigestEntry] = []
     for _ in entries:
         worth = np.where(left, value * (1.0 - diversity * likeness) / cost, -np.inf)
         best = int(np.argmax(worth))
         left[best] = False
-        order.append(entries[best])
-        if matrix is not None:
-            likeness = np.maximum(likeness, np.clip(matrix @ matrix[best], 0.0, 1.0))
-    return order
+        yield entries[best]
+        likeness = np.maximum(likeness, np.clip(matrix @ matrix[best], 0.0, 1.0))
 
 
 class DigestBudget:

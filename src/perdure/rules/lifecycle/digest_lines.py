@@ -66,7 +66,7 @@ def render_line(
 
 def _day(at: datetime, year: int | None) -> str:
     if year is None:
-        return f"{at:%Y-%m-%d}"
+        return at.date().isoformat()
     return f"{at.day} {at:%b}" if at.year == year else f"{at.day} {at:%b} {at.year}"
 
 
