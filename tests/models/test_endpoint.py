@@ -1,8 +1,10 @@
 import time
+from dataclasses import replace
 
 import pytest
 
 from models.answering import cut_off, hang_up, send
+from perdure.models import endpoint
 from perdure.models.endpoint import EndpointEmbedder
 from perdure.models.vectors import to_vector
 from perdure.records.errors import EmbedderError, InvalidInput
@@ -153,7 +155,7 @@ def test_given_dimensions_bind_the_first_reply(serve):
 
 
 def test_a_reply_without_end_is_cut(serve, monkeypatch):
-    monkeypatch.setattr("perdure.models.endpoint._LARGEST_REPLY", 100)
+    monkeypatch.setattr("perdure.models.endpoint._ENDPOINT", replace(endpoint._ENDPOINT, largest=100))
     with pytest.raises(EmbedderError, match="larger than 100 bytes"):
         embedder(serve(send(200, b" " * 1000))).embed(["a"], purpose="query")
 

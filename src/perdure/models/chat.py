@@ -10,11 +10,10 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from perdure.models.posting import Posting, RefusedError, without_lone_surrogates
+from perdure.models.posting import Endpoint, Posting, RefusedError, without_lone_surrogates
 from perdure.records.errors import InvalidInput, ModelError, PerdureError, UnusableReply
 from perdure.records.report import ModelUse
 
-_LARGEST_REPLY: Final = 4 * 1024 * 1024  # bytes; a model writes a few kilobytes
 _LOG: Final = logging.getLogger("perdure.model")
 _MOST_TOKENS: Final = 100_000_000  # a server that says that one call took more is not believed
 _DEEPEST: Final = 8  # levels of a schema
@@ -24,6 +23,13 @@ _UNREADABLE: Final = frozenset({400, 413, 422})
 """Statuses of a server that can be asked, but not about this text: it is too long, for example."""
 _CHECK_SERVER: Final = (
     "Check that the server is running and supports the OpenAI chat protocol, or configure another model."
+)
+_ENDPOINT: Final = Endpoint(
+    "/chat/completions",
+    ModelError,
+    _CHECK_SERVER,
+    largest=4 * 1024 * 1024,  # a model writes a few kilobytes
+    patient=True,
 )
 _TYPES: Final = ("string", "number", "integer", "boolean", "array", "object")
 _FORM: Final = (
@@ -60,17 +66,7 @@ class ChatModel:
     ) -> None:
         if not name.strip():
             raise InvalidInput("The model has no name.", remedy="Set the name that the server uses.")
-        self._post = Posting(
-            base_url,
-            "/chat/completions",
-            error=ModelError,
-            remedy=_CHECK_SERVER,
-            key_variable=key_variable,
-            timeout=timeout,
-            pause=pause,
-            largest=_LARGEST_REPLY,
-            patient=True,
-        )
+        self._post = Posting(base_url, _ENDPOINT, key_variable=key_variable, timeout=timeout, pause=pause)
         self._name = name
         self._form = 0
         self._use = ModelUse()

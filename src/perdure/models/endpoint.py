@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from perdure.models.posting import Posting, without_lone_surrogates
+from perdure.models.posting import Endpoint, Posting, without_lone_surrogates
 from perdure.models.vectors import SpaceOnFirstUse, text_list
 from perdure.records.errors import EmbedderError
 
@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from perdure.records.vector import Vector
 
 _BATCH_TEXTS = 64
-_LARGEST_REPLY = 64 * 1024 * 1024  # bytes; 64 texts of 3,072 dimensions need about 4 MB
-_CHECK_SERVER = "Check that the server is running and supports the OpenAI embeddings protocol."
+_ENDPOINT = Endpoint(
+    "/embeddings",
+    EmbedderError,
+    "Check that the server is running and supports the OpenAI embeddings protocol.",
+    largest=64 * 1024 * 1024,  # 64 texts of 3,072 dimensions need about 4 MB
+)
 
 
 class EndpointEmbedder(SpaceOnFirstUse):
@@ -48,16 +52,7 @@ class EndpointEmbedder(SpaceOnFirstUse):
         timeout: float = 30.0,
         pause: float = 0.5,
     ) -> None:
-        self._post = Posting(
-            base_url,
-            "/embeddings",
-            error=EmbedderError,
-            remedy=_CHECK_SERVER,
-            key_variable=key_variable,
-            timeout=timeout,
-            pause=pause,
-            largest=_LARGEST_REPLY,
-        )
+        self._post = Posting(base_url, _ENDPOINT, key_variable=key_variable, timeout=timeout, pause=pause)
         super().__init__(model, version, dimensions)
 
     def embed(self, texts: Sequence[str], *, purpose: Literal["query", "document"]) -> list[Vector]:  # noqa: ARG002  # part of the port

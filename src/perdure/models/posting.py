@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
@@ -37,46 +38,42 @@ class RefusedError(Exception):
         self.status, self.told = status, told
 
 
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """What is the same for every server of one kind."""
+
+    path: str  # what follows the address, for example ``/embeddings``
+    error: type[PerdureError]  # what every failure is raised as
+    remedy: str  # what to do about a server that cannot be reached or answers nonsense
+    largest: int  # bytes of a reply; a longer one is refused
+    patient: bool = False  # whether a timeout is tried again
+
+
 class Posting:
     """Posts JSON to one address. Safe to share between threads.
 
     Redirects are refused: following one would send the texts and the key to a place nobody chose.
 
     Args:
-        base_url: Up to and without ``path``, for example ``http://localhost:11434/v1``.
-        path: What follows, for example ``/embeddings``.
-        error: What every failure is raised as.
-        remedy: What to do about a server that cannot be reached or answers nonsense.
+        base_url: Up to and without the endpoint's path, for example ``http://localhost:11434/v1``.
+        endpoint: What kind of server it is.
         key_variable: The environment variable that holds the bearer key; read at each call. None sends no key.
         timeout: Seconds to wait for the server at each step, and for the whole body once it has begun.
         pause: Seconds before the first retry; doubled for the second.
-        largest: Bytes of a reply; a longer one is refused.
-        patient: Whether a timeout is tried again.
 
     Raises:
         InvalidInput: ``base_url`` is not an http or https address, or another value is out of bounds.
     """
 
     def __init__(
-        self,
-        base_url: str,
-        path: str,
-        *,
-        error: type[PerdureError],
-        remedy: str,
-        key_variable: str | None,
-        timeout: float,
-        pause: float,
-        largest: int,
-        patient: bool = False,
+        self, base_url: str, endpoint: Endpoint, *, key_variable: str | None, timeout: float, pause: float
     ) -> None:
-        self.url = _address(base_url) + path
+        self.url = _address(base_url) + endpoint.path
         if timeout <= 0 or pause < 0:
             raise InvalidInput("timeout must be above 0 and pause not below 0 seconds.", remedy="Correct these values.")
-        self._error, self._remedy = error, remedy
+        self._endpoint = endpoint
         self._key_variable = key_variable
         self._timeout, self._pause = timeout, pause
-        self._largest, self._patient = largest, patient
         # A server on this machine is never asked through a proxy: the texts would leave the machine for nothing.
         proxies = [ProxyHandler({})] if urlsplit(base_url).hostname in _THIS_MACHINE else []
         self._opener = build_opener(_NoRedirect, *proxies)
@@ -85,7 +82,7 @@ class Posting:
         """Return the body of the server's reply; try again where that can help.
 
         Raises:
-            PerdureError: As ``error``: the key is missing, or the server cannot be reached, fails or says too much.
+            PerdureError: As the endpoint says: no key, or the server cannot be reached, fails or says too much.
             RefusedError: It answered with another status than 2xx, 429 or 5xx.
         """
         key = self._key()
@@ -115,7 +112,7 @@ class Posting:
         """Return the list that the server's JSON reply has under a name.
 
         Raises:
-            PerdureError: As ``error``: the server cannot be reached, refuses, or its reply is not that.
+            PerdureError: As the endpoint says: the server cannot be reached, refuses, or its reply is not that.
         """
         try:
             reply = json.loads(self(content))
@@ -130,7 +127,7 @@ class Posting:
 
     def wrong(self, what: str) -> PerdureError:
         """Return the error for a reply that is not what was asked for; ``what`` follows "The reply of URL"."""
-        return self._error(f"The reply of {self.url} {what}.", remedy=self._remedy)
+        return self._endpoint.error(f"The reply of {self.url} {what}.", remedy=self._endpoint.remedy)
 
     def _exchange(self, request: Request, key: str) -> bytes:
         """Send the request once.
@@ -150,7 +147,7 @@ class Posting:
             reason = error.reason if isinstance(error, URLError) else error
             if isinstance(reason, TimeoutError):
                 raise self._timed_out() from error
-            told = self._error(f"{self.url} cannot be reached: {reason!r}.", remedy=self._remedy)
+            told = self._endpoint.error(f"{self.url} cannot be reached: {reason!r}.", remedy=self._endpoint.remedy)
             raise _PassingError(told) from error
 
     def _body(self, reply: http.client.HTTPResponse) -> bytes:
@@ -165,8 +162,8 @@ class Posting:
                 break
             pieces.append(piece)
             size += len(piece)
-            if size > self._largest:
-                raise self.wrong(f"is larger than {self._largest} bytes")
+            if size > self._endpoint.largest:
+                raise self.wrong(f"is larger than {self._endpoint.largest} bytes")
             if time.monotonic() > deadline:
                 raise TimeoutError
         if owed is not None and size < owed:
@@ -184,14 +181,16 @@ class Posting:
             said = said.replace(key, "***")
         message = f"{self.url} answered {error.code}: {' '.join(said.split())[:_QUOTED] or error.reason}."
         if error.code == _TOO_MANY_REQUESTS or error.code >= _FIRST_SERVER_FAULT:
-            told = self._error(message, remedy="Try again later.")
+            told = self._endpoint.error(message, remedy="Try again later.")
             return _PassingError(told, asked=_seconds(error.headers["Retry-After"]))
-        told = self._error(message, remedy="Check the address, the model's name and the key.")
+        told = self._endpoint.error(message, remedy="Check the address, the model's name and the key.")
         return RefusedError(error.code, told)
 
     def _timed_out(self) -> Exception:
-        told = self._error(f"{self.url} did not answer within {self._timeout:g} s.", remedy=self._remedy)
-        return _PassingError(told) if self._patient else told
+        told = self._endpoint.error(
+            f"{self.url} did not answer within {self._timeout:g} s.", remedy=self._endpoint.remedy
+        )
+        return _PassingError(told) if self._endpoint.patient else told
 
     def _key(self) -> str:
         """Return the bearer key, or "" if none is wanted."""
@@ -199,12 +198,12 @@ class Posting:
             return ""
         key = os.environ.get(self._key_variable, "").strip()
         if not key:
-            raise self._error(
+            raise self._endpoint.error(
                 f"The environment variable {self._key_variable} is not set.",
                 remedy="Set it to the server's key, or clear the policy's key variable if the server needs none.",
             )
         if not (key.isascii() and key.isprintable()):
-            raise self._error(
+            raise self._endpoint.error(
                 f"The environment variable {self._key_variable} contains characters that are not allowed in a header.",
                 remedy="Set it to the key only, on one line.",
             )

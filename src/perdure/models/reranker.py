@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from perdure.models.posting import Posting, without_lone_surrogates
+from perdure.models.posting import Endpoint, Posting, without_lone_surrogates
 from perdure.records.errors import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_LARGEST_REPLY: Final = 4 * 1024 * 1024  # bytes; some servers repeat the texts
 _LONGEST_TEXT: Final = 8000  # characters; rerankers read some 500 to 8,000 tokens
-_CHECK_SERVER: Final = "Check that the server is running and answers POST /rerank."
+_ENDPOINT: Final = Endpoint(
+    "/rerank",
+    ModelError,
+    "Check that the server is running and answers POST /rerank.",
+    largest=4 * 1024 * 1024,  # some servers repeat the texts
+)
 
 
 class EndpointReranker:
@@ -34,16 +38,7 @@ class EndpointReranker:
         self, base_url: str, model: str, *, key_variable: str | None, timeout: float = 5.0, pause: float = 0.5
     ) -> None:
         self._model = model
-        self._post = Posting(
-            base_url,
-            "/rerank",
-            error=ModelError,
-            remedy=_CHECK_SERVER,
-            key_variable=key_variable,
-            timeout=timeout,
-            pause=pause,
-            largest=_LARGEST_REPLY,
-        )
+        self._post = Posting(base_url, _ENDPOINT, key_variable=key_variable, timeout=timeout, pause=pause)
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return how well each text answers a question, in the order of the texts; the scale is the model's own.

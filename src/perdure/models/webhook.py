@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
-from perdure.models.posting import Posting, RefusedError
+from perdure.models.posting import Endpoint, Posting, RefusedError
 from perdure.records.errors import WebhookError
 from perdure.records.instant import Instant
 
-_LARGEST: Final = 64 << 10
-_REMEDY: Final = "Check alerts.webhook in the policy, and that its receiver runs."
+_ENDPOINT: Final = Endpoint(
+    "", WebhookError, "Check alerts.webhook in the policy, and that its receiver runs.", largest=64 << 10
+)
 _PAUSE: Final = 0.5
 
 
@@ -29,16 +30,7 @@ class Webhook(Posting):
     """
 
     def __init__(self, url: str, secret_variable: str, timeout: float, clock: Callable[[], Instant]) -> None:
-        super().__init__(
-            url,
-            "",
-            error=WebhookError,
-            remedy=_REMEDY,
-            key_variable=None,
-            timeout=timeout,
-            pause=_PAUSE,
-            largest=_LARGEST,
-        )
+        super().__init__(url, _ENDPOINT, key_variable=None, timeout=timeout, pause=_PAUSE)
         self._secret_variable, self._clock = secret_variable, clock
 
     def send(self, content: Mapping[str, Any]) -> None:

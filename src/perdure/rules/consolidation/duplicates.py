@@ -21,15 +21,6 @@ _ROUNDING: Final = 1e-9
 """Thresholds are inclusive, and 0.7 times a cosine plus 0.3 times an overlap is not exact."""
 
 
-class Label(StrEnum):
-    """What a pair's likeness suggests."""
-
-    MERGE = "merge"
-    REVIEW = "review"
-    LINK = "link"
-    KEEP = "keep"
-
-
 @dataclass(frozen=True, slots=True)
 class LikePair:
     """Two memories and how alike they are; ``a`` is before ``b`` in the order of ids."""
@@ -47,6 +38,15 @@ class LikePair:
     def reaches(self, threshold: float) -> bool:
         """Return whether the combined likeness is at least the threshold."""
         return self.combined >= threshold - _ROUNDING
+
+
+class Label(StrEnum):
+    """What a pair's likeness suggests."""
+
+    MERGE = "merge"
+    REVIEW = "review"
+    LINK = "link"
+    KEEP = "keep"
 
 
 @dataclass(frozen=True, slots=True)
