@@ -1,4 +1,4 @@
-"""Check the conversations and questions: structure, dates, length, likeness, word overlap, and no evaluation text.
+"""Check conversations and questions: structure, dates, length, likeness, word overlap, the split, no evaluation text.
 
 Usage: python training/check.py [--evaluation FOLDER]
 
@@ -19,7 +19,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpus import KINDS, Conversation, conversations, word_overlap
+from corpus import KINDS, Conversation, conversations, split_of, word_overlap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,6 +90,19 @@ def alike(chats: Sequence[Conversation]) -> Iterator[str]:
             yield f"{one} and {other} share {shared:.1%} of their runs of five words"
 
 
+def mixed(chats: dict[str, list[Conversation]]) -> Iterator[str]:
+    """Yield what would train on a test conversation: one in the wrong folder, or a question that both folders ask."""
+    for split, listed in chats.items():
+        for chat in listed:
+            if split_of(chat.name) != split:
+                yield f"{chat.name} belongs to {split_of(chat.name)} and is in {split}"
+    tested = {" ".join(q.text.lower().split()): chat.name for chat in chats["test"] for q in chat.questions}
+    for chat in chats["train"]:
+        for question in chat.questions:
+            if other := tested.get(" ".join(question.text.lower().split())):
+                yield f"{chat.name} asks what {other} asks: {question.text}"
+
+
 def sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a text, without case and punctuation, that are long enough to be recognised."""
     for sentence in re.split(r"[.!?。!?\n]+", text.lower()):
@@ -150,7 +163,7 @@ def main() -> None:
     report(chats)
     everything = [chat for listed in chats.values() for chat in listed]
     faults = [f"{chat.name}: {fault}" for chat in everything for fault in faults_of(chat)]
-    faults += alike(everything)
+    faults += [*mixed(chats), *alike(everything)]
     if given.evaluation is not None:
         known = evaluation_sentences(given.evaluation)
         print(f"compared with {len(known):,} sentences of the evaluation sets")

@@ -18,6 +18,12 @@ FOLDER = Path(__file__).resolve().parent / "conversations"
 KINDS = ("single", "several", "time", "current", "preference", "who", "count", "why", "none")
 """Kinds of questions; nothing answers those of the kind ``none``."""
 
+PER_BRIEF = 6
+"""Each of ten writers wrote so many conversations, numbered one after another."""
+BRIEFS = 10
+TEST_EVERY = 5
+"""Of these briefs every fifth is kept for testing. Later conversations, with higher numbers, are trained on."""
+
 
 @dataclass(frozen=True)
 class Turn:
@@ -61,6 +67,12 @@ def conversations(split: str) -> list[Conversation]:
     """Return the conversations of ``train`` or ``test``, by name."""
     files = sorted((FOLDER / split).glob("*.questions.jsonl"))
     return [read_conversation(file.with_name(file.name.replace(".questions", ""))) for file in files]
+
+
+def split_of(name: str) -> str:
+    """Return where a conversation belongs by its number: ``train`` or ``test``."""
+    brief = (int(name.partition("-")[0]) - 1) // PER_BRIEF + 1
+    return "test" if brief <= BRIEFS and brief % TEST_EVERY == 0 else "train"
 
 
 def read_conversation(path: Path) -> Conversation:

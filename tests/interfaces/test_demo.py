@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 
@@ -11,12 +10,13 @@ import pytest
 import perdure
 from conftest import weekly
 from perdure.interfaces.demo.script import questions, sessions
+from perdure.models.local import LocalEmbedder
 
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
-    command = [sys.executable, "-m", "perdure", "demo", "--out", str(folder / "out"), "--embedder", "none"]
+    command = [sys.executable, "-m", "perdure", "demo", "--out", str(folder / "out")]  # as the README says
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     return folder / "out", done.stdout
@@ -28,6 +28,15 @@ def test_the_story_is_told_in_six_steps(told):
     assert [number for number, _ in steps] == ["1", "2", "3", "4", "5", "6"]
     assert "129 messages in 17 sessions" in text
     assert "0 added, 129 skipped" in text
+
+
+def test_the_story_is_told_with_the_embedder_that_is_installed_with_it(told):
+    pytest.importorskip("perdure_embedder")
+    out, text = told
+    space = LocalEmbedder().space.name
+    assert f"Embedder: {space}." in " ".join(text.split())
+    with perdure.open(out / "northwall.db", policy={}) as memory:
+        assert (memory.stats("northwall").space, memory.stats("northwall").without_vector) == (space, 0)
 
 
 def test_it_leaves_a_sound_store_a_digest_and_two_plots(told):
@@ -63,12 +72,10 @@ def test_current_decisions_stand_in_memory_md_and_reversed_ones_do_not(told):
         }
 
 
-def test_the_question_of_a_new_user_is_answered_by_the_current_decision_first(told, tmp_path):
+def test_the_question_of_a_new_user_is_answered_by_the_current_decision_first(told):
     pytest.importorskip("perdure_embedder")
     out, _ = told
-    shutil.copy(out / "northwall.db", tmp_path / "with-vectors.db")
-    with perdure.open(tmp_path / "with-vectors.db", policy={"embedder": {"model": "local"}}) as memory:
-        memory.reembed()
+    with perdure.open(out / "northwall.db", policy={}) as memory:
         best = memory.recall("What day do we deploy?", "northwall", touch=False).hits[0].memory
     assert best.kind in {"fact", "note"}
     assert "Tuesday" in best.content
@@ -118,7 +125,7 @@ def test_it_can_be_run_again_in_the_same_folder(told):
 def test_the_story_is_told_on_a_server_and_leaves_the_file_of_another_telling_alone(told):
     out, text = told
     before = (out / "northwall.db").read_bytes()
-    command = [sys.executable, "-m", "perdure", "demo", "--store", "postgres", "--out", str(out), "--embedder", "none"]
+    command = [sys.executable, "-m", "perdure", "demo", "--store", "postgres", "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
 

@@ -1,7 +1,7 @@
 """Checks a package as users install it: ``python tests/packaging/check.py wheel`` or ``... lowest``.
 
 ``wheel`` tries the built wheel in a fresh environment without extras and without the source beside it, then with
-the embedder's wheel, which is installed without a network;
+the embedder's wheel, which is installed without a network and is not larger than 24 MB;
 ``lowest`` tries the lowest version of each dependency that ``pyproject.toml`` allows.
 """
 
@@ -15,6 +15,8 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+LARGEST = 24_000_000
+"""Bytes that the embedder's wheel may have."""
 LIFE = """
 import json, subprocess, sys
 import perdure
@@ -84,6 +86,9 @@ def main() -> None:
         subprocess.run([*install, wheel, *pinned], check=True)
         (place / "life").mkdir()
         subprocess.run([python, "-c", LIFE], cwd=place / "life", check=True)
+        (weights,) = (place / "own").glob("*.whl")
+        if weights.stat().st_size > LARGEST:
+            sys.exit(f"{weights.name} has {weights.stat().st_size / 1e6:.1f} MB")
         if not pinned:
             subprocess.run([*install, "onnxruntime"], check=True)
             subprocess.run([*install, "--no-index", "--find-links", place / "own", "perdure-embedder"], check=True)

@@ -1,8 +1,11 @@
 """The conversations that the embedder is trained on: their form, their separation, and what the model makes of one."""
 
+import importlib
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -38,6 +41,40 @@ def test_there_is_as_much_as_the_model_card_says(splits):
 
 def test_no_two_conversations_are_alike(splits):
     assert list(check.alike([c for listed in splits.values() for c in listed])) == []
+
+
+def test_every_fifth_writers_brief_is_kept_for_testing(splits):
+    numbers = {split: [int(c.name[:2]) for c in listed] for split, listed in splits.items()}
+    assert numbers == {
+        "test": [*range(25, 31), *range(55, 61)],
+        "train": [*range(1, 25), *range(31, 55), *range(61, 71)],
+    }
+    assert list(check.mixed(splits)) == []
+
+
+def test_what_would_train_on_a_test_conversation_is_a_fault(splits):
+    kept = splits["test"][0]
+    moved = {"test": splits["test"][1:], "train": [*splits["train"], kept]}
+    assert list(check.mixed(moved)) == [f"{kept.name} belongs to test and is in train"]
+    renamed = replace(kept, name="71-another")
+    asked = list(check.mixed({**splits, "train": [*splits["train"], renamed]}))
+    assert len(asked) == len(kept.questions)
+    assert all(kept.name in fault for fault in asked)
+    (copied,) = check.alike([kept, replace(renamed, questions=())])
+    assert renamed.name in copied
+
+
+def test_the_script_trains_on_no_test_conversation(tmp_path, monkeypatch):
+    for name in ("torch", "torch.nn", "safetensors", "safetensors.torch", "encoder"):
+        monkeypatch.setitem(sys.modules, name, MagicMock())
+    monkeypatch.delitem(sys.modules, "train", raising=False)
+    train, trained = importlib.import_module("train"), []
+    monkeypatch.setattr(train, "train", lambda chats, *_: trained.extend(chats) or MagicMock())
+    monkeypatch.setattr(sys, "argv", ["train.py", "--output", str(tmp_path)])
+    train.main()
+    monkeypatch.delitem(sys.modules, "train")
+    assert len(trained) == 58
+    assert not {c.title for c in trained} & {c.title for c in conversations("test")}
 
 
 def test_a_sentence_of_an_evaluation_set_is_found(tmp_path, splits):

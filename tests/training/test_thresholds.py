@@ -1,5 +1,6 @@
 """The table of constants that compare a cosine: complete as far as the policy says, and what it computes."""
 
+import ast
 import re
 import sys
 from dataclasses import fields, is_dataclass
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import perdure
 from perdure.records.policy import Policy
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "training"))
@@ -15,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "training"))
 import thresholds
 
 MEANING = re.compile(r"cosine|similar|close to an older|uniqueness")
+COSINE = re.compile(r"cosine|likeness|matrix @", re.IGNORECASE)
 NO_COSINE = {
     "knowledge.fuzzy": "compares letters",
     "recall.rescored": "a number of memories",
@@ -33,6 +36,26 @@ def test_every_policy_key_about_a_cosine_is_listed():
     }
     assert keys - listed - set(NO_COSINE) == set()
     assert set(NO_COSINE) <= keys
+
+
+def compared_with_a_cosine():
+    """Names of constants and policy keys that the source compares with something that is called a cosine."""
+    sections = [part for section in fields(Policy) if is_dataclass(part := getattr(Policy(), section.name))]
+    keys = {key.name for part in sections for key in fields(part)}
+    for file in sorted(Path(perdure.__file__).parent.rglob("*.py")):
+        text = file.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if COSINE.search(text) else ():
+            if isinstance(node, ast.Compare) and COSINE.search(ast.unparse(node)):
+                for side in (node.left, *node.comparators):
+                    name = getattr(side, "id", getattr(side, "attr", ""))
+                    if name.lstrip("_").isupper() or (name in keys and "policy" in ast.unparse(side)):
+                        yield name
+
+
+def test_every_constant_that_the_source_compares_with_a_cosine_is_listed():
+    found = set(compared_with_a_cosine())
+    assert {"DUPLICATE_COSINE", "duplicate_cosine", "_NEAR", "PARAPHRASED", "ALIKE", "preservation"} <= found
+    assert found - {re.split(r"[.:]", constant.name)[-1] for constant in thresholds.CONSTANTS} == set()
 
 
 @pytest.mark.parametrize("constant", thresholds.CONSTANTS, ids=lambda c: c.name)

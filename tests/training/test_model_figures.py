@@ -1,0 +1,157 @@
+"""What the documents say about the embedder: the same everywhere, and what its files and conversations are."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import weekly
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "training"))
+
+import loss
+from corpus import conversations
+from pools import Kept
+
+ROOT = Path(__file__).parents[2]
+CARD, DECISION, EVIDENCE, README = (
+    (ROOT / name).read_text("utf-8")
+    for name in (
+        "packages/perdure-embedder/README.md",
+        "docs/decisions/0024-embedder.md",
+        "docs/evidence.md",
+        "README.md",
+    )
+)
+VECTORS, BASE = "vectors alone, this model", "vectors alone, all-MiniLM-L6-v2"
+TODAY = "the same, with the dates and questions of decision 31, which came later"
+IN_EVIDENCE = {
+    "BM25": "BM25",
+    "vectors alone, all-MiniLM-L6-v2 (the base)": BASE,
+    "vectors alone": VECTORS,
+    "both fused, the base": "with words, all-MiniLM-L6-v2",
+    "both fused": "with words, this model",
+    "recall, the base with the settings made for it": (
+        "Perdure's recall, all-MiniLM-L6-v2 with the settings made for it"
+    ),
+    "recall, with neighbours and sessions": "Perdure's recall, this model",
+    "recall today: dates that a question names, messages that ask (decision 31)": TODAY,
+}
+"""Rows of docs/evidence.md: the rows of the model card."""
+
+
+def tables(text):
+    """The tables of a document: first column -> the others, without links and emphasis."""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("**", "")
+    for block in re.findall(r"(?:^\|.*\n)+", plain, re.MULTILINE):
+        rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in block.splitlines()]
+        yield {row[0]: row[1:] for row in rows if set(row[0]) != {"-"}}
+
+
+def table(text, label):
+    return next(t for t in tables(text) if label in t)
+
+
+def means(cells):
+    return np.array([float(cell.split()[0]) for cell in cells])
+
+
+def test_the_model_card_and_the_decision_state_the_same_figures():
+    assert table(CARD, VECTORS) == table(DECISION, VECTORS)
+    other = [re.search(r"SICK's relatedness.*?\(base 12\.2 ± 4\.7\)", text, re.DOTALL)[0] for text in (CARD, DECISION)]
+    assert other[0] == other[1]
+
+
+def test_the_evidence_states_the_figures_of_the_model_card():
+    evidence, card = table(EVIDENCE, "vectors alone"), table(CARD, VECTORS)
+    assert {row: evidence[row] for row in IN_EVIDENCE} == {row: card[name] for row, name in IN_EVIDENCE.items()}
+    assert set(evidence) - set(IN_EVIDENCE) == {"way"}
+
+
+def test_the_readme_states_the_figures_of_the_model_card():
+    stated = [cells for t in tables(README) for name, cells in t.items() if name.startswith("evidence recall@10")]
+    card = table(CARD, VECTORS)
+    wanted = [
+        [f"{ours} %", f"{words} %, plain full-text search"]
+        for ours, words in zip(card[TODAY], card["BM25"], strict=True)
+    ]
+    assert stated == wanted
+
+
+def test_the_learning_curve_begins_with_the_base_and_ends_with_what_is_shipped():
+    curve, card = table(DECISION, "none (base)"), table(CARD, VECTORS)
+    assert curve["none (base)"] == card[BASE]
+    assert curve[str(len(conversations("train")))] == card[VECTORS]
+    assert [row for row in curve if row.isdecimal()] == sorted((row for row in curve if row.isdecimal()), key=int)
+
+
+def test_the_gains_that_the_decision_states_are_those_of_its_table():
+    rows = {name: means(cells) for name, cells in table(DECISION, VECTORS).items() if name not in {"", "way"}}
+    base, words = re.search(
+        r"vectors alone gain ([\d.]+) points over the\s+base and (\d+) over BM25", DECISION
+    ).groups()
+    assert rows[VECTORS][2] - rows[BASE][2] == pytest.approx(float(base), abs=0.01)
+    assert round(rows[VECTORS][2] - rows["BM25"][2]) == int(words)
+
+
+def test_int8_weights_lose_less_than_half_a_point_by_the_figures_that_are_stated():
+    plain = re.search(r"as float32 reach ([\d.]+) / ([\d.]+) / ([\d.]+), so int8 costs ([\d.]+)", DECISION).groups()
+    lost = np.array([float(figure) for figure in plain[:3]]) - means(table(DECISION, VECTORS)[VECTORS])
+    assert lost.max() == pytest.approx(float(plain[3]), abs=0.01)
+    assert lost.max() <= 100 * loss.MOST_LOST
+
+
+def test_the_package_is_small_and_as_large_as_its_card_says():
+    package = ROOT / "packages/perdure-embedder/src/perdure_embedder"
+    weights = (package / "model.onnx").stat().st_size
+    assert f"`model.onnx`, {weights / 1e6:.1f} MB" in CARD
+    files = [file for file in package.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
+    assert sum(file.stat().st_size for file in files) <= loss.LARGEST
+
+
+@weekly  # embeds 2,500 turns
+def test_the_shipped_weights_reach_what_is_stated_for_them_and_for_float():
+    pytest.importorskip("perdure_embedder")
+    reached = 100 * loss.recall_of(Kept(), loss.english_test_chats())
+    stated = means(table(DECISION, VECTORS)[VECTORS])[2]
+    plain = float(re.search(r"as float32 reach [\d.]+ / [\d.]+ / ([\d.]+)", DECISION)[1])
+    assert reached == pytest.approx(stated, abs=0.3)  # another kind of processor may differ in the last digits
+    assert plain - reached <= 100 * loss.MOST_LOST
+
+
+@pytest.mark.parametrize(
+    ("small", "size", "faults"),
+    [
+        (0.660, 23_400_000, 0),
+        (0.6551, 24_000_000, 0),
+        (0.6549, 23_400_000, 1),
+        (0.70, 24_000_001, 1),
+        (0.5, 25_000_000, 2),
+    ],
+)
+def test_an_export_that_loses_too_much_or_is_too_large_is_refused(small, size, faults):
+    assert len(list(loss.export_faults(0.66, small, size))) == faults
+
+
+class Rounded:
+    """The embedder with its vectors cut to a few levels: what careless quantisation does."""
+
+    def __init__(self, model, levels):
+        self.model, self.levels = model, levels
+
+    def embed(self, texts, *, purpose):
+        vectors = (np.frombuffer(v, "<f4") for v in self.model.embed(texts, purpose=purpose))
+        cut = [np.rint(v / np.abs(v).max() * self.levels).astype("<f4") for v in vectors]
+        return [(v / np.linalg.norm(v)).tobytes() for v in cut]
+
+
+def test_the_recall_of_cut_weights_is_lower_and_the_export_refuses_it():
+    pytest.importorskip("perdure_embedder")
+    chat = next(c for c in loss.english_test_chats() if c.name == "29-mossie-care")
+    model = Kept()
+    plain, fine, cut = (loss.recall_of(m, [chat]) for m in (model, Rounded(model, 127), Rounded(model, 1)))
+    assert list(loss.export_faults(plain, fine, 1)) == []
+    (fault,) = loss.export_faults(plain, cut, 1)
+    assert "points of recall@10" in fault
