@@ -1,7 +1,10 @@
 """Print how precise recall is on the notes and the cases, beside plain vectors and BM25.
 
-Usage: python training/precision.py [NAME=FILE.onnx ...]
-       python training/precision.py --curve
+Usage: python training/precision.py [NAME=FILE.onnx ...] [--cases FILE ...]
+       python training/precision.py --curve [--cases FILE ...]
+
+``--cases`` measures these files of ``precision`` and nothing else: first, locked, fair_open, fair_locked. Without it,
+the first two are measured, with the notes. In the fair ones length says nothing about what is wanted.
 
 The installed embedder is always measured. "Recall" is ``Memory.recall`` with at most ten hits. Vectors (the ten highest
 cosines) and BM25 (the ten best) search what it may show: notes that can be seen from the scope and were not replaced.
@@ -288,8 +291,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("others", nargs="*", metavar="NAME=FILE", help="other models to measure beside")
     parser.add_argument("--curve", action="store_true", help="print other ways to cut, on the first halves")
+    parser.add_argument("--cases", action="extend", nargs="+", default=[], metavar="FILE", help="only these cases")
     models = {"installed": Kept()}
     given = parser.parse_args()
+    if given.curve and given.cases:
+        for name in given.cases:
+            curve(f"cases, {name}", cases(name), models["installed"])
+        return
     if given.curve:
         curve("notes, first", stores("first"), models["installed"])
         curve("cases, first", cases("first"), models["installed"])
@@ -297,7 +305,9 @@ def main() -> None:
     for entry in given.others:
         name, _, path = entry.partition("=")
         models[name] = Kept(LocalEmbedder(weights=Path(path)))
-    for half in HALVES:
+    for name in given.cases:
+        measure(f"cases, {name}", cases(name), models)
+    for half in HALVES if not given.cases else ():
         measure(f"notes, {half}", stores(half), models)
         measure(f"short questions, {half}", short(half), models)
         measure(f"cases, {half}", cases(half), models)
