@@ -1,10 +1,12 @@
 """The notes and cases that precision is measured on: their form, their counts, and that the halves share nothing."""
 
+import hashlib
 import json
 import sys
 from collections import Counter
 from datetime import date
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
@@ -14,6 +16,7 @@ import precision
 
 TRAINING = Path(precision.__file__).parent
 HALVES = ("first", "locked")
+FAIR = ("fair_open", "fair_locked")
 
 
 def read(kind):
@@ -91,6 +94,32 @@ def test_cases_want_beliefs_that_hold_in_their_scope(cases):
         assert 1 <= len(case["wanted"]) <= 4, case["case"]
         assert list(faults_of(case["beliefs"])) == [], case["case"]
         assert list(answer_faults(case["beliefs"], case["wanted"], {"user", case["scope"]})) == [], case["case"]
+
+
+@pytest.mark.parametrize("half", FAIR)
+def test_in_the_fair_cases_length_says_nothing(half):
+    cases = [json.loads(line) for line in (TRAINING / "precision" / f"{half}.jsonl").read_text("utf-8").splitlines()]
+    assert len(cases) == 30
+    for case in cases:
+        assert 1 <= len(case["wanted"]) <= 5, case["case"]
+        assert list(faults_of(case["beliefs"])) == [], case["case"]
+        assert list(answer_faults(case["beliefs"], case["wanted"], {"user", case["scope"]})) == [], case["case"]
+    (wanted, others) = (
+        [
+            len(note.text)
+            for group in precision.cases(half)
+            for note in group.visible(group.questions[0].scope)
+            if (note.id in group.questions[0].wanted) is helps
+        ]
+        for helps in (True, False)
+    )
+    assert mean(wanted) == pytest.approx(mean(others), rel=0.05)
+
+
+@pytest.mark.parametrize("digest", sorted(TRAINING.parent.glob("*/*/*.sha256")), ids=lambda path: path.stem)
+def test_a_locked_file_is_as_it_was_written(digest):
+    told, name = digest.read_text("utf-8").split()
+    assert hashlib.sha256((digest.parent / name).read_bytes()).hexdigest() == told
 
 
 def test_nothing_stands_twice(stores, cases):
