@@ -120,6 +120,15 @@ def evaluation_sentences(folder: Path) -> frozenset[str]:
     return frozenset(found)
 
 
+def copied(chats: Sequence[Conversation], known: frozenset[str]) -> Iterator[str]:
+    """Yield the sentences of conversations and questions that stand in an evaluation set."""
+    for chat in chats:
+        texts = [turn.text for turn in chat.turns] + [q.text for q in chat.questions]
+        own = {sentence for text in texts for sentence in sentences(text)}
+        for sentence in sorted(own & known):
+            yield f"{chat.name}: stands in an evaluation set: {sentence}"
+
+
 def _texts(file: Path) -> Iterator[str]:
     if file.name.endswith(".tar.gz"):
         with tarfile.open(file) as archive:
@@ -167,10 +176,7 @@ def main() -> None:
     if given.evaluation is not None:
         known = evaluation_sentences(given.evaluation)
         print(f"compared with {len(known):,} sentences of the evaluation sets")
-        for chat in everything:
-            texts = [turn.text for turn in chat.turns] + [q.text for q in chat.questions]
-            own = {sentence for text in texts for sentence in sentences(text)}
-            faults += [f"{chat.name}: stands in an evaluation set: {sentence}" for sentence in sorted(own & known)]
+        faults += copied(everything, known)
     print("\n".join(faults) or "no faults")
     sys.exit(bool(faults))
 

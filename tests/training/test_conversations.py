@@ -1,21 +1,22 @@
 """The conversations that the embedder is trained on: their form, their separation, and what the model makes of one."""
 
-import importlib
 import sys
+from collections import Counter
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 
+from conftest import weekly
 from perdure.models.local import LocalEmbedder
+from training.public_sets import data_folder
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "training"))
 
 import check
-from corpus import KINDS, conversations, word_overlap
+from corpus import FOLDER, KINDS, conversations, word_overlap
 
 HITS = 10
 
@@ -35,6 +36,10 @@ def test_there_is_as_much_as_the_model_card_says(splits):
     assert sum(c.language != "en" for c in everything) >= 12
     assert sum(len(c.questions) for c in everything) >= 2400
     assert {q.kind for c in everything for q in c.questions} == set(KINDS)
+    kinds = Counter(c.kind for c in everything)
+    assert (kinds["people"] >= 25, kinds["assistant"] >= 25, kinds["notes"] >= 10) == (True, True, True)
+    assert {c.language for c in everything} >= {"en", "de", "es", "fr", "pt", "zh", "ja"}
+    assert 3e6 < sum(file.stat().st_size for file in FOLDER.glob("*/*.jsonl")) < 6e6
     overlaps = [word_overlap(c, q) for c in everything for q in c.questions if q.evidence]
     assert np.mean(np.array(overlaps) < check.LOW_OVERLAP) >= 0.5
 
@@ -64,24 +69,19 @@ def test_what_would_train_on_a_test_conversation_is_a_fault(splits):
     assert renamed.name in copied
 
 
-def test_the_script_trains_on_no_test_conversation(tmp_path, monkeypatch):
-    for name in ("torch", "torch.nn", "safetensors", "safetensors.torch", "encoder"):
-        monkeypatch.setitem(sys.modules, name, MagicMock())
-    monkeypatch.delitem(sys.modules, "train", raising=False)
-    train, trained = importlib.import_module("train"), []
-    monkeypatch.setattr(train, "train", lambda chats, *_: trained.extend(chats) or MagicMock())
-    monkeypatch.setattr(sys, "argv", ["train.py", "--output", str(tmp_path)])
-    train.main()
-    monkeypatch.delitem(sys.modules, "train")
-    assert len(trained) == 58
-    assert not {c.title for c in trained} & {c.title for c in conversations("test")}
-
-
 def test_a_sentence_of_an_evaluation_set_is_found(tmp_path, splits):
     chat = next(c for c in splits["train"] if c.language == "en")
     sentence = max((s for t in chat.turns for s in check.sentences(t.text)), key=len)
     (tmp_path / "public.json").write_text(f'[{{"turn": "{sentence}."}}]', "utf-8")
-    assert sentence in check.evaluation_sentences(tmp_path)
+    known = check.evaluation_sentences(tmp_path)
+    assert list(check.copied(splits["train"], known)) == [f"{chat.name}: stands in an evaluation set: {sentence}"]
+
+
+@weekly
+def test_no_sentence_stands_in_an_evaluation_set(splits):
+    known = check.evaluation_sentences(data_folder())
+    assert len(known) > 200_000
+    assert list(check.copied([c for listed in splits.values() for c in listed], known)) == []
 
 
 def test_questions_of_the_test_split_find_their_turns(splits):

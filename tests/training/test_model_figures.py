@@ -11,9 +11,11 @@ from conftest import weekly
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "training"))
 
+import evaluate
 import loss
 from corpus import conversations
 from pools import Kept
+from training.public_sets import data_folder
 
 ROOT = Path(__file__).parents[2]
 CARD, DECISION, EVIDENCE, README = (
@@ -96,6 +98,13 @@ def test_the_gains_that_the_decision_states_are_those_of_its_table():
     assert round(rows[VECTORS][2] - rows["BM25"][2]) == int(words)
 
 
+def test_what_the_model_must_not_lose_is_stated_and_kept():
+    own, base = map(float, re.search(r"SICK's relatedness ([\d.]+) \(Spearman; the base ([\d.]+)\)", CARD).groups())
+    assert own >= base - 0.02
+    for now, before in re.findall(r"(\d\d\.\d) ± [\d.]+ \((?:base )?(\d\d\.\d ± [\d.]+)\)", CARD):
+        assert float(now) >= float(before.split()[0]) - float(before.split()[2])  # not worse beyond the base's error
+
+
 def test_int8_weights_lose_less_than_half_a_point_by_the_figures_that_are_stated():
     plain = re.search(r"as float32 reach ([\d.]+) / ([\d.]+) / ([\d.]+), so int8 costs ([\d.]+)", DECISION).groups()
     lost = np.array([float(figure) for figure in plain[:3]]) - means(table(DECISION, VECTORS)[VECTORS])
@@ -119,6 +128,13 @@ def test_the_shipped_weights_reach_what_is_stated_for_them_and_for_float():
     plain = float(re.search(r"as float32 reach [\d.]+ / [\d.]+ / ([\d.]+)", DECISION)[1])
     assert reached == pytest.approx(stated, abs=0.3)  # another kind of processor may differ in the last digits
     assert plain - reached <= 100 * loss.MOST_LOST
+
+
+@weekly  # embeds 10,000 sentences
+def test_the_relatedness_of_sick_is_what_is_stated(monkeypatch):
+    monkeypatch.setenv("PERDURE_DATA", str(data_folder()))
+    stated = float(re.search(r"SICK's relatedness ([\d.]+)", CARD)[1])
+    assert evaluate.sick_correlation(Kept()) == pytest.approx(stated, abs=0.002)
 
 
 @pytest.mark.parametrize(
