@@ -1,10 +1,11 @@
 """Which pairs of texts consolidation merges: true paraphrases should, contradictions and changed values never.
 
-Usage: python benchmarks/paraphrases.py [--sick FILE] [--locked] [--show] [--json]
+Usage: python benchmarks/paraphrases.py [--sick FILE] [--locked | --notes NAME] [--show] [--json]
 
-Data: the labelled pairs of agents' notes in ``training/pairs`` (the first half, with ``--locked`` the other) and the
-sentence pairs of SICK. A pair is a candidate where its likeness, as the default policy weighs it, reaches 0.85; it
-merges if the meaning guard lets one text stand for the other. The plain baseline merges all candidates.
+Data: the labelled pairs of agents' notes in ``training/pairs`` (the first half, with ``--locked`` the other, with
+``--notes`` the file of that name) and the sentence pairs of SICK. A pair is a candidate where its likeness, as the
+default policy weighs it, reaches 0.85; it merges if the meaning guard lets one text stand for the other. The plain
+baseline merges all candidates.
 """
 
 from __future__ import annotations
@@ -94,10 +95,11 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--sick", help="a file of SICK's pairs, gzipped")
     arguments.add_argument("--locked", action="store_true", help="the locked half of the notes")
+    arguments.add_argument("--notes", metavar="NAME", help="another file of training/pairs, such as fresh_locked")
     arguments.add_argument("--show", action="store_true", help="the pairs that are judged wrongly")
     given = arguments.parse_args()
-    half = "locked" if given.locked else "first"
-    rows = measured(f"notes ({half} half)", notes(half), show=given.show)
+    half = given.notes or ("locked" if given.locked else "first")
+    rows = measured(f"notes ({given.notes or f'{half} half'})", notes(half), show=given.show)
     if given.sick:
         rows += measured("SICK", sick(given.sick), show=given.show)
     finished(rows, as_json=given.json)
