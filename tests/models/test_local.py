@@ -131,6 +131,18 @@ def test_a_fresh_process_prints_nothing_and_loads_late():
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+@needs_model
+def test_several_batches_give_the_same_bytes_by_any_number_of_threads_and_in_a_forked_process():
+    texts = [f"{text} {n}" for n in range(8) for text in MIXED]
+    alone = LocalEmbedder(threads=1).embed(texts, purpose="document")
+    shared = LocalEmbedder(threads=4)
+    assert shared.embed(texts, purpose="document") == alone
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if shared.embed(texts, purpose="document") == alone else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 def test_the_space_names_the_weights_without_loading():
     space = LocalEmbedder().space
     assert (space.model, space.dimensions) == ("perdure-embedder", 384)
@@ -208,7 +220,7 @@ def test_the_model_sees_start_text_end_and_padding_and_no_more_than_256_tokens(m
     monkeypatch.setattr(local, "_installed_weights", lambda: None)
     monkeypatch.setattr(local, "_open_session", lambda *_: session)
     LocalEmbedder().embed(["tea " * 1000, "tea time", "tea"], purpose="document")
-    short, long = session.feeds
+    long, short = sorted(session.feeds, key=lambda feed: len(feed["input_ids"]))
     assert short["input_ids"].tolist() == [[101, 5572, 102, 0], [101, 5572, 2051, 102]]
     assert short["attention_mask"].tolist() == [[1, 1, 1, 0], [1, 1, 1, 1]]
     assert not short["token_type_ids"].any()
@@ -221,7 +233,7 @@ def test_batches_hold_every_text_once_and_stay_small():
     assert sorted(position for batch in batches for position in batch) == list(range(len(tokens)))
     for batch in batches:
         assert len(batch) <= 8
-        assert len(batch) * max(len(tokens[position]) for position in batch) <= 512
+        assert len(batch) * max(len(tokens[position]) for position in batch) <= 256
 
 
 def test_the_runtime_tells_nobody_anything(tmp_path):

@@ -3,10 +3,12 @@
 It has the shape of MiniLM-L6 and was trained to find the turn of a long conversation that answers a question; the
 package's model card has its data and figures. Other weights of the same shape can be named by their file.
 
-Measured on 2 cores: first query of a process 0.45 s, a later query 3 ms, 25-word messages 110 (busy machine) to 220
-(idle) a second, 210 MB of memory. Only the weights are int8; the arithmetic is float32. So a text's vector does not
-depend on the texts embedded with it (measured difference: none), nor on the number of threads. Another kind of
-processor may differ in the last digits.
+Only the weights are int8; the arithmetic is float32. So a text's vector does not depend on the texts embedded with it
+(measured difference: none), nor on the number of threads. Another kind of processor may differ in the last digits.
+docs/benchmarks.md says what it costs.
+
+Each batch is computed by one thread, several batches by as many threads. Sharing one batch out among threads costs a
+tenth more processor time, and gains nothing for a question.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -32,8 +36,8 @@ MAX_TOKENS = 256
 """The length the model was trained for, with ``[CLS]`` and ``[SEP]``; what follows in a text is not seen."""
 
 _BATCH_TEXTS = 8
-_BATCH_TOKENS = 512
-"""Limits of one batch. Larger ones are no faster on a CPU, and cost memory: 1,024 tokens 70 MB more than 512."""
+_BATCH_TOKENS = 256
+"""Limits of one batch. Larger ones are no faster on a CPU, and each thread needs memory for one of them."""
 
 _REMEDY = 'Run `pip install "perdure[local]"`.'
 
@@ -42,18 +46,17 @@ class LocalEmbedder:
     """Turns texts into vectors of 384 dimensions.
 
     The model is loaded by the first ``embed``, once, in whichever thread comes first. Safe to share between threads.
-    Do not fork a process after the first ``embed``: the model's threads do not survive it.
 
     Args:
         weights: An ONNX file with the inputs and the vocabulary of MiniLM; None takes that of ``perdure-embedder``,
             whose digest is checked.
-        threads: At most this many threads for one batch; never more than there are processors.
+        threads: At most this many threads, each with a batch of its own; never more than there are processors.
     """
 
-    def __init__(self, *, weights: Path | None = None, threads: int = 2) -> None:
+    def __init__(self, *, weights: Path | None = None, threads: int = 4) -> None:
         self._path = weights
         self._weights: _Weights | None = None
-        self._threads = max(1, min(threads, os.cpu_count() or 1))
+        self._threads = max(1, min(threads, _processors()))
         self._lock = Lock()
         self._session: Any = None
         self._wordpiece: WordPiece | None = None
@@ -82,12 +85,23 @@ class LocalEmbedder:
             return []
         wordpiece, session = self._tokenizer(), self._loaded()
         tokens = [[START, *wordpiece.ids(text, MAX_TOKENS - 2), END] for text in listed]
+        batches = list(_batches(tokens))
         vectors: list[Vector] = [b""] * len(tokens)
-        for batch in _batches(tokens):
-            rows = _run(session, [tokens[position] for position in batch])
+        for batch, rows in zip(batches, self._rows(session, tokens, batches), strict=True):
             for position, row in zip(batch, rows, strict=True):
                 vectors[position] = to_vector(row, DIMENSIONS, source="perdure-embedder")
         return vectors
+
+    def _rows(self, session: Any, tokens: list[list[int]], batches: list[list[int]]) -> Iterator[Any]:
+        """Yield the vectors of each batch, in their order."""
+        run = partial(_run, session)
+        listed = [[tokens[position] for position in batch] for batch in batches]
+        if len(batches) == 1 or self._threads == 1:
+            yield from map(run, listed)
+            return
+        # The longest first: a long batch that begins last would leave the other threads idle.
+        with ThreadPoolExecutor(min(self._threads, len(batches)), "perdure-embedder") as pool:
+            yield from reversed(list(pool.map(run, reversed(listed))))
 
     def count_tokens(self, text: str) -> int:
         """Return how many tokens the whole text has for this model, without ``[CLS]`` and ``[SEP]``; not cut at 256."""
@@ -102,7 +116,7 @@ class LocalEmbedder:
     def _loaded(self) -> Any:
         with self._lock:
             if self._session is None:
-                self._session = _open_session(self._chosen_weights(), self._threads)
+                self._session = _open_session(self._chosen_weights())
             return self._session
 
     def _chosen_weights(self) -> _Weights:
@@ -133,7 +147,14 @@ def _named_weights(path: Path) -> _Weights:
     return _Weights(path, path.stem, _digest(path))
 
 
-def _open_session(weights: _Weights, threads: int) -> Any:
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _open_session(weights: _Weights) -> Any:
     """Check the weights and start the runtime on them (about 0.4 s)."""
     _check_digest(weights)
     path = weights.path
@@ -148,10 +169,9 @@ def _open_session(weights: _Weights, threads: int) -> Any:
         runtime.disable_telemetry_events()
         options = runtime.SessionOptions()
         options.log_severity_level = 4  # fatal only: every failure reaches the caller as an EmbedderError
-        options.intra_op_num_threads = threads
+        # With one thread the session starts none of its own: they would spin between calls, and not survive a fork.
+        options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
-        # Threads that spin between calls take processor time from the agent; not spinning costs nothing measurable.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         # By path: given bytes, the session would keep those 23 MB for good.
         return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:

@@ -35,9 +35,8 @@ def to_vector(values: Any, dimensions: int | None = None, *, source: str = "") -
         EmbedderError: The same, where ``source`` is given: the model is at fault and the caller cannot fix it.
     """
     row = _numbers(values, source)
-    _check_row(row, dimensions, source)
     # Dividing by the largest value first keeps the length finite for values near the limits of a double.
-    largest = max(map(abs, row))
+    largest = _largest(row, dimensions, source)
     scaled = [value / largest for value in row]
     length = math.hypot(*scaled)
     packed = array("f", [value / length for value in scaled])
@@ -46,14 +45,17 @@ def to_vector(values: Any, dimensions: int | None = None, *, source: str = "") -
     return packed.tobytes()
 
 
-def _check_row(row: Sequence[float], dimensions: int | None, source: str) -> None:
+def _largest(row: Sequence[float], dimensions: int | None, source: str) -> float:
+    """Return the largest absolute value of a row that can be a vector."""
     if not row or (dimensions is not None and len(row) != dimensions):
         expected = "at least 1" if dimensions is None else str(dimensions)
         _refuse(f"it has {len(row)} values, expected {expected}.", source)
     if not all(map(math.isfinite, row)):
         _refuse("it contains NaN or infinity.", source)
-    if max(map(abs, row)) == 0.0:
+    largest = max(map(abs, row))
+    if largest == 0.0:
         _refuse("all its values are zero, so it has no direction.", source)
+    return largest
 
 
 def text_list(texts: Sequence[str]) -> list[str]:
@@ -128,6 +130,8 @@ def _numbers(values: Any, source: str) -> list[float]:
     plain = values.tolist() if hasattr(values, "tolist") else values
     if not isinstance(plain, (list, tuple)):
         _refuse(f"it is of type {type(plain).__name__}, not a row of numbers.", source)
+    if {*map(type, plain)} <= {float}:
+        return list(plain)
     row: list[float] = []
     for value in plain:
         # bool is a Real to Python, but a True in an embedding is a mistake.
