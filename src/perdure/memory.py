@@ -25,18 +25,27 @@ from perdure.verbs.tokens import TokenVerbs
 if TYPE_CHECKING:
     from typing import Literal
 
-    from perdure.operations import confined_store, hooks, identify, monitoring, tokens, transfer, watched_models
+    from perdure.operations import (
+        confined_store,
+        hooks,
+        identify,
+        logins,
+        monitoring,
+        tokens,
+        transfer,
+        watched_models,
+    )
     from perdure.operations.ports import Context
     from perdure.operations.store_protocol import Store
     from perdure.operations.watched_models import Watch
-    from perdure.records.access import Grant
+    from perdure.records.access import Grant, Login
     from perdure.records.policy import Policy
     from perdure.records.readiness import Readiness
     from perdure.records.transfer import Line
 else:
-    confined_store, hooks, identify, monitoring, tokens, transfer, watched_models = lazy_modules(
+    confined_store, hooks, identify, logins, monitoring, tokens, transfer, watched_models = lazy_modules(
         "perdure.operations",
-        *("confined_store", "hooks", "identify", "monitoring", "tokens", "transfer", "watched_models"),
+        *("confined_store", "hooks", "identify", "logins", "monitoring", "tokens", "transfer", "watched_models"),
     )
 
 
@@ -105,6 +114,28 @@ class Memory(
         """Return what the token with a secret allows; None for an invalid one."""
         row = tokens.recognize(self._context, secret)
         return None if row is None else row.grant
+
+    def log_in(self, secret: str, seconds: int) -> str | None:
+        """Return the cookie of a new session of the page, which stands for a token for so many seconds.
+
+        None where the token is not valid. The session ends with its token.
+
+        Raises:
+            StoreReadOnly, StoreBusy, DiskFull: The store takes no writes.
+        """
+        return logins.log_in(self._context, secret, seconds)
+
+    def logged_in(self, cookie: str) -> Login | None:
+        """Return what the session of a cookie allows; None where there is none, or it has ended."""
+        return logins.logged_in(self._context, cookie)
+
+    def log_out(self, cookie: str) -> None:
+        """End the session of a cookie; no effect where there is none.
+
+        Raises:
+            StoreReadOnly, StoreBusy, DiskFull: The store takes no writes, and the session goes on.
+        """
+        logins.log_out(self._context, cookie)
 
     def usual_namespace(self, usual: str) -> str:
         """Return the namespace of calls that name none: the usual one, or the only one that the token reaches."""

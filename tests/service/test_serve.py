@@ -48,6 +48,16 @@ def ask(port, method, path, given=None, headers=None):
     return answer.status, json.loads(text) if text else None
 
 
+def talked(port, method, path, body, headers):
+    """Send a request, and return status, headers with lower-case names, and text of its answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    found = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read().decode()
+    connection.close()
+    return found
+
+
 def raw(port, data):
     """Send bytes, and return what is answered within a second, or until the connection is closed."""
     found = b""

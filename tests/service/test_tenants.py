@@ -267,7 +267,18 @@ def test_a_new_method_of_the_store_is_refused_until_it_is_thought_of():
     for protocol in (Documents, RowTransfer):
         names = {name for name, _ in inspect.getmembers(protocol, inspect.isfunction) if not name.startswith("_")}
         assert names - routed_methods(protocol) <= {"spaces"}
-    assert {n for n in vars(Tokens) if not n.startswith("_")} == {"any", "all", "find", "add", "revoke", "use"}
+    about_tokens = {"any", "all", "find", "add", "revoke", "use", "begin_login", "find_login", "end_login"}
+    assert {n for n in vars(Tokens) if not n.startswith("_")} == about_tokens
+
+
+def test_a_token_reaches_no_session_of_one_that_may_do_more(shared):
+    theirs = shared.create_token("admin", "*", actor="ana").secret
+    cookie = shared.log_in(theirs, 60)
+    mine = shared.confined(Grant("admin", "team/*", "me"))
+    assert mine.logged_in(cookie) is None
+    assert mine.log_in(theirs, 60) is None
+    mine.log_out(cookie)
+    assert shared.logged_in(cookie).grant.actor == "ana"
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -26,7 +26,7 @@ from perdure.stores.statements import filled, migrations, registry, with_columns
 FOLDER = files("perdure.stores") / "sql"
 ENGINES = sorted(item.name for item in FOLDER.iterdir() if (item / "statements.sql").is_file())
 
-GLOBAL = {"meta", "space", "token"}
+GLOBAL = {"meta", "space", "token", "login"}
 """Tables of the whole database: they hold nothing of any namespace."""
 
 OWN_KEYS = {"sqlite": {("memory", "row"), ("content", "row"), ("operation", "number")}}

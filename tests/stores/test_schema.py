@@ -73,7 +73,7 @@ def test_opening_again_changes_no_schema(file, connection):
 
 
 def test_the_namespace_comes_first_in_every_key(connection):
-    local = {"meta", "space", "token"}  # of the file, not of a namespace
+    local = {"meta", "space", "token", "login"}  # of the file, not of a namespace
     tables = [
         name
         for name, sql in connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")

@@ -91,8 +91,14 @@ def old_server(url):
         operator.execute("ALTER TABLE operation DROP COLUMN short_id")
         operator.execute("DROP POLICY erasing ON journal")
         operator.execute("ALTER TABLE operation DROP COLUMN digest, DROP COLUMN actor")
-        operator.execute("DROP TABLE document, token")
-        for name in ("content_task", "memory_due_at", "namespace_policy"):  # a cluster drops one at a time
+        operator.execute("DROP TABLE document, token, login")
+        for name in (
+            "content_task",
+            "memory_due_at",
+            "namespace_policy",
+            "memory_in_view",
+            "memory_facts",
+        ):  # a cluster drops one at a time
             operator.execute(f"DROP INDEX {name}")
         operator.execute("ALTER TABLE memory " + ", ".join(f"DROP COLUMN {name}" for name in NEW_STATE))
         operator.execute("ALTER TABLE content DROP COLUMN shown, DROP COLUMN packed")
@@ -194,3 +200,43 @@ def test_births_as_earlier_versions_wrote_them_are_checked_and_trimmed(path):
         (run,) = [run for run in memory.upkeep("worker").runs if run.task == "trim"]
         assert run.note.startswith(tuple("123456789"))
         assert memory.check(full=True) == []
+
+
+def to_schema_8(place):
+    """Take from a store what schema 9 brought."""
+    names = ("memory_in_view", "memory_facts")
+    if is_server(str(place)):
+        with servers().reader(place) as operator:
+            operator.execute("DROP TABLE login")
+            for name in names:
+                operator.execute(f"DROP INDEX {name}")
+            operator.execute("UPDATE meta SET value = '8' WHERE key = 'schema'")
+        return
+    with closing(apsw.Connection(str(place))) as file:
+        add_functions(file)
+        edit(file, "DROP TABLE login", *(f"DROP INDEX {name}" for name in names), "PRAGMA user_version = 8")
+        with closing(apsw.Connection(":memory:")) as expected:
+            add_functions(expected)
+            for _, sql in migrations("sqlite")[:8]:
+                expected.execute(sql)
+            schema = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name"
+            assert file.execute(schema).fetchall() == expected.execute(schema).fetchall()
+
+
+def test_a_store_of_the_schema_before_keeps_sessions_and_shows_the_same_summary(path):
+    kept, _, _, now = lived(path)
+    with opened(path, POLICY, Clock(now), HashEmbedder()) as memory:
+        token, shown = memory.create_token("reader", actor="ana"), memory.digest()
+    to_schema_8(path)
+    if is_server(str(path)):
+        assert migrate(path) == 1
+    with opened(path, POLICY, Clock(now), HashEmbedder()) as memory:
+        assert memory.digest() == shown
+        cookie = memory.log_in(token.secret, 60)
+        assert memory.logged_in(cookie).grant.actor == "ana"
+        assert {m.id for m in memory.list()} == {m.id for m in kept}
+        assert memory.check() == []
+    with opened(path, POLICY, Clock(now), HashEmbedder()) as memory:
+        assert memory.logged_in(cookie).token == token.token.id
+        memory.revoke_token(token.token.id)
+        assert memory.logged_in(cookie) is None

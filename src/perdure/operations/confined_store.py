@@ -16,8 +16,9 @@ from heapq import merge
 from itertools import islice
 from typing import Any, Final, NoReturn
 
-from perdure.operations.store_protocol import Documents, RowTransfer, Store, Tokens
-from perdure.records.access import EVERYWHERE, Grant, TokenRow
+from perdure.operations.store_protocol import Documents, RowTransfer, Store
+from perdure.operations.token_store import Tokens
+from perdure.records.access import EVERYWHERE, Grant, LoginRow, TokenRow
 from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.erasure import Purged
@@ -110,6 +111,19 @@ class _ConfinedTokens:
 
     def use(self, identity: str, now: Instant, before: Instant) -> None:
         self._inner.use(identity, now, before)
+
+    def begin_login(self, login: LoginRow, now: Instant) -> None:
+        if not self._grant.includes(login.token.grant):
+            _refuse("log in with a token that reaches further")
+        self._inner.begin_login(login, now)
+
+    def find_login(self, name: str) -> LoginRow | None:
+        row = self._inner.find_login(name)
+        return row if row is not None and self._grant.includes(row.token.grant) else None
+
+    def end_login(self, name: str) -> None:
+        if self.find_login(name) is not None:
+            self._inner.end_login(name)
 
 
 class ConfinedStore(_Confined):

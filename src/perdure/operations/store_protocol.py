@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from perdure.records.access import TokenRow
+from perdure.operations.token_store import Tokens
 from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.document import Document, Shelf
@@ -65,28 +65,6 @@ class Documents(Protocol):
 
     def find_about(self, namespace: str, identity: str) -> list[Document]:
         """Return every document about one memory, session or task, by (shelf, name)."""
-
-
-class Tokens(Protocol):
-    """The tokens of the service, by the SHA-256 of their secret in hexadecimal digits. They belong to no namespace."""
-
-    def any(self) -> bool:
-        """Whether there is one, valid or not."""
-
-    def all(self) -> list[TokenRow]:
-        """Return all tokens, oldest first."""
-
-    def find(self, digest: str) -> TokenRow | None:
-        """Return the token of a hash, valid or not."""
-
-    def add(self, token: TokenRow, digest: str) -> None:
-        """Keep a new token."""
-
-    def revoke(self, identity: str, now: Instant) -> None:
-        """Make a token invalid; no effect on one that is revoked, or not there."""
-
-    def use(self, identity: str, now: Instant, before: Instant) -> None:
-        """Note that a token was used now, unless that was noted at or after ``before``."""
 
 
 class Store(Protocol):

@@ -66,6 +66,29 @@ class TokenRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LoginRow:
+    """A browser's session as the store keeps it: its cookie cannot be made from it."""
+
+    name: str  # the first part of the cookie, by which it is found
+    salt: str
+    hash: str  # of the salt and the secret part of the cookie, in hexadecimal digits
+    token: TokenRow  # which it stands for
+    ends: Instant
+
+    def is_valid(self, now: Instant) -> bool:
+        """Whether it stands for its token still."""
+        return now < self.ends and self.token.is_valid(now)
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """What a browser's session allows."""
+
+    token: str  # the id of its token
+    grant: Grant
+
+
+@dataclass(frozen=True, slots=True)
 class Token(JsonRecord):
     """A token of the service, without its secret."""
 

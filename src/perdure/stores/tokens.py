@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from perdure.records.access import Grant, Role, TokenRow
+from perdure.records.access import Grant, LoginRow, Role, TokenRow
 from perdure.records.instant import Instant
 from perdure.stores.session import Session
 
 
 class SqlTokens:
-    """Tokens by the hash of their secret. See operations/store_protocol.py.
+    """Tokens by the hash of their secret. See operations/token_store.py.
 
     Args:
         rows: Returns all rows of a statement about no namespace: (name, **bindings).
@@ -51,10 +51,39 @@ class SqlTokens:
         self._write(lambda session: session.run("insert_token", **bindings))
 
     def revoke(self, identity: str, now: Instant) -> None:
-        self._write(lambda session: session.run("revoke_token", id=identity, place=self._place, now=now))
+        def work(session: Session) -> None:
+            session.run("revoke_token", id=identity, place=self._place, now=now)
+            session.run("end_logins_of_token", token=identity, place=self._place)
+
+        self._write(work)
 
     def use(self, identity: str, now: Instant, before: Instant) -> None:
         self._write(lambda session: session.run("use_token", id=identity, place=self._place, now=now, before=before))
+
+    def begin_login(self, login: LoginRow, now: Instant) -> None:
+        bindings = {
+            "name": login.name,
+            "salt": login.salt,
+            "hash": login.hash,
+            "token": login.token.id,
+            "ends_ms": login.ends,
+        }
+
+        def work(session: Session) -> None:
+            session.run("end_old_logins", place=self._place, now=now)
+            session.run("insert_login", place=self._place, **bindings)
+
+        self._write(work)
+
+    def find_login(self, name: str) -> LoginRow | None:
+        rows = self._rows("login", name=name, place=self._place)
+        if not rows:
+            return None
+        salt, digest, ends, *token = rows[0]
+        return LoginRow(name, salt, digest, _token_of(token), ends)
+
+    def end_login(self, name: str) -> None:
+        self._write(lambda session: session.run("end_login", name=name, place=self._place))
 
 
 def _token_of(row: Sequence[Any]) -> TokenRow:

@@ -15,8 +15,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from perdure.interfaces.http.problems import RequestRefused, problem_of
-from perdure.interfaces.http.sessions import MACHINES, Sessions
-from perdure.records.access import Grant
+from perdure.interfaces.http.sessions import MACHINES, Sessions, page_session_of
+from perdure.records.access import Grant, Login
 from perdure.records.errors import PerdureError
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class Keyring:
         self._opened = opened
         self._lock = Lock()
         self._grants: OrderedDict[str, tuple[float, Grant | None]] = OrderedDict()
+        self._logins: OrderedDict[str, tuple[float, Login | None]] = OrderedDict()
         self._memories: OrderedDict[Grant, Memory] = OrderedDict()
         self._needed = (-KNOWN_SECONDS, True)
 
@@ -74,6 +75,29 @@ class Keyring:
         if grant is not None:  # guesses are not kept: they would push out what is known
             self._keep(self._grants, secret, (monotonic(), grant))
         return grant
+
+    def login_kept(self, session: str) -> tuple[bool, Login | None]:
+        """Return whether it is known what a browser's session allows, and what; asks no store."""
+        with self._lock:
+            at, login = self._logins.get(session, (-KNOWN_SECONDS, None))
+        return monotonic() - at < KNOWN_SECONDS, login
+
+    def login_of(self, session: str) -> Login | None:
+        """Return what a browser's session allows; None where it stands for no token. Asks the store."""
+        login = self._opened().logged_in(session) if len(session) <= _LONGEST_SECRET else None
+        if login is not None:
+            self._keep(self._logins, session, (monotonic(), login))
+        return login
+
+    def log_in(self, sessions: Sessions, secret: str) -> str | None:
+        """Return a new session of a browser that stands for a token; None where it is not valid. Asks the store."""
+        return sessions.log_in(self._opened(), secret) if len(secret) <= _LONGEST_SECRET else None
+
+    def log_out(self, session: str) -> None:
+        """End a browser's session. Asks the store."""
+        with self._lock:
+            self._logins.pop(session, None)
+        self._opened().log_out(session)
 
     def memory_of(self, grant: Grant) -> Memory:
         """Return the memory as a token's holder may use it, the same one each time."""
@@ -148,11 +172,11 @@ class Access:
 
     async def _principal(self, scope: Scope) -> Principal | None:
         secret = _secret(scope)
-        if secret is None and (token := self._sessions.token_of(scope)) is not None:
-            known, grant = self._keyring.kept(token)
-            if not known:
-                grant = await run_sync(self._keyring.grant_of, token)
-            return None if grant is None else Principal(grant, token)  # a revoked one: log in anew
+        if secret is None and (session := page_session_of(scope)):
+            principal = await self._logged_in(session)
+            if principal is not None:
+                scope.setdefault("state", {})["session"] = session
+                return principal
         if secret is None:
             needed = self._keyring.needed() if self._keyring.is_need_known() else await run_sync(self._keyring.needed)
             return None if needed else Principal(None, "")
@@ -162,6 +186,21 @@ class Access:
         if grant is None:
             raise unauthorized("The token is not valid: it is unknown, revoked or has ended.")
         return Principal(grant, secret)
+
+    async def _logged_in(self, session: str) -> Principal | None:
+        """Return who has logged in in a session; None for nobody, or where the token is revoked: log in anew."""
+        if self._sessions.is_ours(session):  # in the store is none of these
+            token = self._sessions.token_of(session)
+            if token is None:
+                return None
+            known, grant = self._keyring.kept(token)
+            if not known:
+                grant = await run_sync(self._keyring.grant_of, token)
+            return None if grant is None else Principal(grant, token)
+        known, login = self._keyring.login_kept(session)
+        if not known:
+            login = await run_sync(self._keyring.login_of, session)
+        return None if login is None else Principal(login.grant, login.token)
 
     def _memory(self, principal: Principal) -> Memory:
         return self._opened() if principal.grant is None else self._keyring.memory_of(principal.grant)

@@ -9,9 +9,14 @@ from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
 from threading import Lock
 from time import monotonic
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from starlette.types import Scope
+
+from perdure.records.errors import DiskFull, StoreBusy, StoreReadOnly
+
+if TYPE_CHECKING:
+    from perdure.memory import Memory
 
 COOKIE: Final = "perdure_session"
 LIFE: Final = 12 * 3600
@@ -25,7 +30,9 @@ MACHINES: Final = ("/v1", "/mcp", "/metrics")
 
 
 class Sessions:
-    """Knows the token behind each session's cookie. Thread-safe; a process forgets them when it ends.
+    """Names sessions in which nobody has logged in, and counts wrong tokens. Thread-safe.
+
+    Who has logged in is in the store (operations/logins.py), and in the process where the store takes no writes.
 
     Args:
         secret: Signs cookies; a random one if None.
@@ -51,8 +58,14 @@ class Sessions:
         """Return a signature of some words."""
         return hmac.new(self._secret, words.encode(), sha256).hexdigest()
 
-    def log_in(self, token: str) -> str:
-        """Return a new session that stands for a token."""
+    def log_in(self, memory: Memory, token: str) -> str | None:
+        """Return a new session that stands for a token; None where the token is not valid. Asks the store."""
+        try:
+            return memory.log_in(token, LIFE)
+        except (StoreReadOnly, StoreBusy, DiskFull):
+            return self._keep(token) if memory.recognize(token) is not None else None
+
+    def _keep(self, token: str) -> str:
         session = self.new()
         with self._lock:
             self._tokens[session] = (monotonic() + LIFE, token)
@@ -61,15 +74,12 @@ class Sessions:
         return session
 
     def log_out(self, session: str) -> None:
-        """End a session."""
+        """End a session that this process keeps."""
         with self._lock:
             self._tokens.pop(session, None)
 
-    def token_of(self, scope: Scope) -> str | None:
-        """Return the token that the session of a request for a page stands for; None where there is none."""
-        if scope["path"].startswith(MACHINES):
-            return None
-        session = session_of(scope)
+    def token_of(self, session: str) -> str | None:
+        """Return the token that a session stands for, if this process keeps it."""
         with self._lock:
             end, token = self._tokens.get(session, (0.0, ""))
         if token and monotonic() >= end:
@@ -89,6 +99,16 @@ class Sessions:
             self._tries[address] = [*self._tries.pop(address, [])[1 - TRIES :], monotonic()]
             while len(self._tries) > _MOST:
                 self._tries.popitem(last=False)
+
+
+def form_token(session: str) -> str:
+    """Return what each form of a session carries: only who has the cookie can make it, also after a restart."""
+    return hmac.new(session.encode(), b"form", sha256).hexdigest()
+
+
+def page_session_of(scope: Scope) -> str:
+    """Return the session of a request for a page; empty if none: a browser sends its cookie unasked elsewhere, too."""
+    return "" if scope["path"].startswith(MACHINES) else session_of(scope)
 
 
 def session_of(scope: Scope) -> str:

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from perdure.interfaces.http.problems import RequestRefused, status_of
-from perdure.interfaces.http.sessions import Sessions
+from perdure.interfaces.http.sessions import Sessions, form_token
 from perdure.interfaces.pages import (
     changes,
     erasing,
@@ -84,36 +84,36 @@ def routes(sessions: Sessions | None = None, live: Live | None = None) -> list[B
 
 async def _log_in_or_out(guard: FormGuard, request: Request) -> Response:
     session = guard.session_of(request)
-    asked = _asked(request, guard, session)
+    asked = _asked(request, session)
     if request.method == "GET":
         response = await to_thread.run_sync(login.login_page, asked)
         guard.keep(request, response, session)
         return response
     try:
-        asked = _asked(request, guard, session, await guard.form(request, session))
+        asked = _asked(request, session, await guard.form(request, session))
     except (FormRefused, PerdureError) as error:
         return login.login_page(asked, str(error), 403)
     if asked.path == "/logout":
-        return login.log_out(request, guard, asked, session)
+        return await login.log_out(request, guard, asked, session)
     return await login.log_in(request, guard, asked)
 
 
 async def _show(handler: Handler, guard: FormGuard, request: Request) -> Response:
     session = guard.session_of(request)
-    response = await _run(request, handler, _asked(request, guard, session))
+    response = await _run(request, handler, _asked(request, session))
     guard.keep(request, response, session)
     return response
 
 
 async def _do(handler: Handler, guard: FormGuard, request: Request) -> Response:
     session = guard.session_of(request)
-    asked = _asked(request, guard, session)
+    asked = _asked(request, session)
     try:
         form = await guard.form(request, session)
     except (FormRefused, PerdureError) as error:
         told = str(error)
         return await _run(request, lambda _: _error("Refused", told, "", 403), asked)
-    return await _run(request, handler, _asked(request, guard, session, form))
+    return await _run(request, handler, _asked(request, session, form))
 
 
 async def _run(request: Request, handler: Handler, asked: Asked) -> Response:
@@ -133,7 +133,7 @@ def error_page(error: PerdureError, root: str = "") -> Response:
     return response
 
 
-def _asked(request: Request, guard: FormGuard, session: str, form: Mapping[str, list[str]] | None = None) -> Asked:
+def _asked(request: Request, session: str, form: Mapping[str, list[str]] | None = None) -> Asked:
     return Asked(
         memory=request.state.memory,
         known=request.state.memory is not None,
@@ -142,7 +142,7 @@ def _asked(request: Request, guard: FormGuard, session: str, form: Mapping[str, 
         root=request.scope.get("root_path", ""),
         query=dict(request.query_params),
         form=form or {},
-        token=guard.token(session),
+        token=form_token(session),
         live="part" in request.query_params,
     )
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import Response
 
-from perdure.interfaces.http.sessions import COOKIE, LIFE, Sessions, session_of
+from perdure.interfaces.http.sessions import COOKIE, LIFE, Sessions, form_token, session_of
 from perdure.records.errors import InvalidInput
 
 TOKEN: Final = "token"  # noqa: S105  # the name of a field
@@ -30,11 +30,8 @@ class FormGuard:
     def session_of(self, request: Request) -> str:
         """Return the browser's session: that of its cookie, or a new one."""
         found = session_of(request.scope)
-        return found if self.sessions.is_ours(found) else self.sessions.new()
-
-    def token(self, session: str) -> str:
-        """Return what forms of a session must carry."""
-        return self.sessions.digest(f"form {session}")
+        is_known = found and found == getattr(request.state, "session", None)
+        return found if is_known or self.sessions.is_ours(found) else self.sessions.new()
 
     def keep(self, request: Request, response: Response, session: str) -> None:
         """Give the browser its session, if it has another one."""
@@ -54,7 +51,7 @@ class FormGuard:
         check_origin(request)
         fields = await _read(request)
         given = next(iter(fields.get(TOKEN, ())), "")
-        if not hmac.compare_digest(given.encode(), self.token(session).encode()):
+        if not hmac.compare_digest(given.encode(), form_token(session).encode()):
             raise FormRefused("This form has expired. Go back, reload the page and send it again.")
         return fields
 

@@ -28,21 +28,28 @@ async def log_in(request: Request, guard: FormGuard, asked: Asked) -> Response:
     if not guard.sessions.may_try(address):
         return login_page(asked, _WAIT, 429)
     secret, keyring = asked.given("secret"), request.state.keyring
+    known = isinstance(keyring, Keyring)
     try:
-        valid = isinstance(keyring, Keyring) and await to_thread.run_sync(keyring.grant_of, secret) is not None
+        begun = await to_thread.run_sync(keyring.log_in, guard.sessions, secret) if known else None
     except PerdureError as error:  # the store does not answer: nobody knows whether the token is right
         return login_page(asked, f"{error.message} {error.remedy}", status_of(error))
-    if not valid:
+    if begun is None:
         guard.sessions.note_failure(address)
         return login_page(asked, _WRONG, 401)
     response = RedirectResponse(asked.link("/"), 303, headers=HEADERS)
-    guard.keep(request, response, guard.sessions.log_in(secret))  # a new one: nobody knows it from before
+    guard.keep(request, response, begun)  # a new one: nobody knows it from before
     return response
 
 
-def log_out(request: Request, guard: FormGuard, asked: Asked, session: str) -> Response:
-    """End the session."""
+async def log_out(request: Request, guard: FormGuard, asked: Asked, session: str) -> Response:
+    """End the session; the browser loses its cookie also where the store takes no writes."""
+    keyring = request.state.keyring
+    response: Response = RedirectResponse(asked.link("/login"), 303, headers=HEADERS)
     guard.sessions.log_out(session)
-    response = RedirectResponse(asked.link("/login"), 303, headers=HEADERS)
+    try:
+        if isinstance(keyring, Keyring):
+            await to_thread.run_sync(keyring.log_out, session)
+    except PerdureError as error:
+        response = login_page(asked, f"{error.message} The session could not be ended in the store.", status_of(error))
     guard.keep(request, response, guard.sessions.new())
     return response

@@ -323,6 +323,28 @@ UPDATE token SET revoked_ms = :now WHERE id = :id AND place = :place AND revoked
 -- kind: admin
 UPDATE token SET used_ms = :now WHERE id = :id AND place = :place AND (used_ms IS NULL OR used_ms < :before);
 
+-- name: insert_login
+-- kind: admin
+INSERT INTO login (name, place, salt, hash, token, ends_ms) VALUES (:name, :place, :salt, :hash, :token, :ends_ms);
+
+-- name: login
+-- kind: admin
+SELECT l.salt, l.hash, l.ends_ms, t.id, t.role, t.pattern, t.actor, t.created_ms, t.expires_ms, t.revoked_ms, t.used_ms
+FROM login AS l JOIN token AS t ON t.id = l.token AND t.place = l.place
+WHERE l.name = :name AND l.place = :place;
+
+-- name: end_login
+-- kind: admin
+DELETE FROM login WHERE name = :name AND place = :place;
+
+-- name: end_logins_of_token
+-- kind: admin
+DELETE FROM login WHERE token = :token AND place = :place;
+
+-- name: end_old_logins
+-- kind: admin
+DELETE FROM login WHERE ends_ms <= :now AND place = :place;
+
 -- --- what a store says of itself
 
 -- name: meta
