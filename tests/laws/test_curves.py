@@ -20,6 +20,7 @@ from perdure.formulas.curve import HORIZON_DAYS, NEVER, Curve, due_instants
 from perdure.formulas.fsrs import DEFAULT_WEIGHTS, PowerRetentionCurve, apply_review, first_review
 from perdure.formulas.importance import ImportanceCurve, boost
 from perdure.formulas.retention import RetentionCurve
+from perdure.formulas.single import SingleValue, amplifier_of_one, confidence_crossing
 from perdure.formulas.strength import Parameters, StrengthCurve
 from perdure.formulas.value import ValueCurve, decay_mass, uniqueness
 
@@ -500,3 +501,28 @@ def test_reviews_at_once_are_the_same_as_one_by_one(reviews):
     for i, review in enumerate(reviews):
         alone = apply_review(*review)
         assert [float(part[i]) for part in together] == pytest.approx([float(part) for part in alone], rel=1e-12)
+
+
+@pytest.mark.behaviour("A35")
+@LAW
+@given(data=rows, age=days, threshold=thresholds)
+def test_the_numbers_of_one_memory_are_those_of_arrays(data, age, threshold):
+    one, sure = data[0], ConfidenceCurve(column(data, "base"), column(data, "rate"))
+    shares_ = (0.2, 0.15, 0.2, 0.15, 0.3)
+    many = ValueCurve(
+        *(column(data, "mass"), column(data, "uniqueness"), sure, column(data, "lag"), column(data, "reinforcements")),
+        importance=column(data, "base"),
+        weights=shares_,
+    )
+    single = SingleValue(
+        *(one["mass"], one["uniqueness"], (one["base"], one["rate"]), one["lag"], one["reinforcements"], one["base"]),
+        shares_,
+    )
+    assert single.value(age) == pytest.approx(many.value(age)[0], abs=1e-12)
+    assert amplifier_of_one(int(one["accesses"])) == pytest.approx(amplifier(one["accesses"]).item(), abs=1e-12)
+    fallen = confidence_crossing(one["base"], one["rate"], threshold)
+    assert fallen == pytest.approx(sure.crossing(threshold)[0].item(), rel=1e-12)
+    crossed, expected = single.crossing(threshold), many.crossing(threshold)[0].item()
+    if crossed != pytest.approx(expected, abs=1.5 * MS):  # so flat that rounding decides when it is below
+        assert single.value(min(crossed, HORIZON_DAYS)) == pytest.approx(threshold, abs=1e-12)
+        assert single.value(min(expected, HORIZON_DAYS)) == pytest.approx(threshold, abs=1e-12)

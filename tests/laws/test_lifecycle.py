@@ -21,17 +21,20 @@ from laws.memories import (
     PRESETS,
     SLOW_LAW,
     START,
+    draft,
     fading_presets,
     histories,
     newborn,
     newborns,
     policies,
     settled,
+    shares,
     slow_presets,
     states,
 )
 from perdure.records.memory import Content, Form, Kind, Record, Scope, State, Status, Tier
 from perdure.records.policy import Policy
+from perdure.rules.insertion import PreparedDraft, initial_states, with_due
 from perdure.rules.lifecycle.signals import current_signals, memory_items
 from perdure.rules.lifecycle.trajectory import Trajectory, Transition, count_accesses, replay
 from perdure.rules.lifecycle.unarchive import unarchive
@@ -633,3 +636,36 @@ def test_what_was_just_stored_has_the_signals_of_its_curves(state, policy, later
     (shown,) = memory_items([Record("default", "m", fresh, Content("a text"), "op")], policy, now)
     computed = current_signals([fresh], policy, now)
     assert {name: getattr(shown, name) for name in SIGNALS} == {name: getattr(computed, name)[0] for name in SIGNALS}
+
+
+MANY: Final = 17  # more than are placed one by one
+
+
+@pytest.mark.behaviour("A36")
+@LAW
+@given(policy=policies, state=states(), status=st.sampled_from([Status.ACTIVE, Status.ARCHIVED]), pinned=st.booleans())
+def test_one_memory_falls_due_when_it_does_among_many(policy, state, status, pinned):
+    given_ = replace(state, status=status, pinned=pinned and state.tokens % 2 == 0)
+    (one,), many = with_due([given_], policy), with_due([given_] * MANY, policy)[0]
+    assert replace(one, due_ms=None) == replace(many, due_ms=None)
+    assert (one.due_ms is None) == (many.due_ms is None)
+    assert abs((one.due_ms or 0) - (many.due_ms or 0)) <= 1  # the last bit of a power may differ
+
+
+@pytest.mark.behaviour("A36")
+@LAW
+@given(
+    policy=policies,
+    kind=st.sampled_from(Kind),
+    scope=st.sampled_from(Scope),
+    importance=shares,
+    near=st.lists(st.floats(-0.2, 1.0), max_size=5),
+    message=st.booleans(),
+)
+def test_one_memory_begins_as_it_does_among_many(policy, kind, scope, importance, near, message):
+    said = draft(kind=kind, scope=scope, importance=importance, message=message)
+    born = PreparedDraft("m", said, None, tuple((str(i), cosine) for i, cosine in enumerate(near)))
+    (one,), many = initial_states([born], policy, START), initial_states([born] * MANY, policy, START)[0]
+    assert replace(one, due_ms=None) == replace(many, due_ms=None)
+    assert (one.due_ms is None) == (many.due_ms is None)
+    assert abs((one.due_ms or 0) - (many.due_ms or 0)) <= 1

@@ -15,7 +15,10 @@ from perdure.formulas.curve import FEW, Array, Parts, ages, crossing_of_sum, fir
 
 UNIQUENESS_NEIGHBOURS: Final = 5
 DUPLICATE_COSINE: Final = 0.9995
-_FULL_MASS: Final = 20.0
+FULL_MASS: Final = 20.0
+MASS_RATE: Final = 0.05
+RECENCY_RATE: Final = 0.1
+RECENCY_GAIN: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,10 @@ class ValueCurve:
     importance: Array  # its base, 0 to 1: what was said is worth the same however old it is, shape [n]
     # shares of frequency, uniqueness, confidence, recency and importance; they sum to 1
     weights: tuple[float, float, float, float, float] = (0.35, 0.25, 0.20, 0.20, 0.0)
-    mass_rate: float = 0.05  # loss per day of the access counter
-    full_mass: float = _FULL_MASS  # the counter at which frequency is 1
-    recency_rate: float = 0.1  # loss per day of recency
-    recency_gain: float = 0.1  # what each reinforcement adds to recency
+    mass_rate: float = MASS_RATE  # loss per day of the access counter
+    full_mass: float = FULL_MASS  # the counter at which frequency is 1
+    recency_rate: float = RECENCY_RATE  # loss per day of recency
+    recency_gain: float = RECENCY_GAIN  # what each reinforcement adds to recency
 
     def parts(self, days: ArrayLike) -> dict[str, Array]:
         """Return the parts, each 0 to 1 before its weight, shape [n]."""
@@ -111,7 +114,7 @@ def value_at_start(
     mass: float, uniqueness: float, confidence: float, importance: float, weights: Sequence[float]
 ) -> float:
     """Return the value of one memory at age 0, as :class:`ValueCurve` gives it; its recency is whole."""
-    frequency = min(1.0, mass / _FULL_MASS)
+    frequency = min(1.0, mass / FULL_MASS)
     of_frequency, of_uniqueness, of_confidence, of_recency, of_importance = weights
     value = of_frequency * frequency + of_uniqueness * uniqueness + of_confidence * confidence
     return value + of_recency + of_importance * importance

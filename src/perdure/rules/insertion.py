@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from perdure.formulas.curve import NEVER
+from perdure.formulas.curve import FEW, NEVER, Array
 from perdure.formulas.strength import reinforce_strength
 from perdure.formulas.value import uniqueness
 from perdure.records.instant import Instant
-from perdure.records.memory import Content, Kind, Record, State, Status, Tier
+from perdure.records.memory import Content, Kind, Record, Scope, State, Status, Tier
 from perdure.records.new_memory import Draft
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
 from perdure.rules.language.tokens import count_tokens
+from perdure.rules.last_policies import LastPolicies
 from perdure.rules.lifecycle.moves import entry_tier, next_moves
-from perdure.rules.lifecycle.state_arrays import Columns, strength_curve
+from perdure.rules.lifecycle.single_moves import Single
+from perdure.rules.lifecycle.state_arrays import Columns, strength_curve, with_values
 
 NEAREST = 5
+_MOST_STARTS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,24 +102,53 @@ def place_in_tiers(states: Sequence[State], messages: Sequence[bool], policy: Po
 
     ``messages`` says whether each is among the last messages of its session.
     """
-    if not states:
-        return []
+    if len(states) <= FEW:
+        return [_place_one(state, message, policy) for state, message in zip(states, messages, strict=True)]
     columns = Columns.of(states)
-    curve = strength_curve(columns, policy)  # what was just learned has been reinforced once
-    strength, level = reinforce_strength(
-        curve.baseline(), np.zeros(len(columns)), columns.importance, 1.0, curve.parameters
-    )
-    columns.strength, columns.level = strength, level
+    columns.strength, columns.level = _reinforced_once(columns, policy)
     columns.tier = entry_tier(columns, policy, recent_message=np.array(messages, dtype=np.bool_))
     due = next_moves(columns, policy).at
     ends = [None if at >= NEVER else at for at in due.tolist()]
     return columns.states(np.arange(len(states)), states, ("strength", "level", "tier"), ends)
 
 
+def _place_one(state: State, message: bool, policy: Policy) -> State:  # zipped
+    strength, level = _first_strength(policy)(state)
+    tier = Single(state, policy).entry_tier(recent_message=message)
+    placed = with_values(state, tier=tier, strength=strength, level=level)
+    return with_values(placed, due_ms=Single(placed, policy).due(), held=False)
+
+
+class _FirstStrength:
+    """With what strength and level new memories start: few pairs of scope and importance make up most of them."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._known: dict[tuple[Scope, float], tuple[float, float]] = {}
+
+    def __call__(self, state: State) -> tuple[float, float]:
+        """Return the strength and the level of one that was just learned, and so reinforced once."""
+        key = state.scope, state.importance
+        if key not in self._known:
+            if len(self._known) >= _MOST_STARTS:
+                self._known = {}
+            strength, level = _reinforced_once(Columns.of([state]), self._policy)
+            self._known[key] = float(strength[0]), float(level[0])
+        return self._known[key]
+
+
+_first_strength: Final = LastPolicies(_FirstStrength)
+
+
+def _reinforced_once(columns: Columns, policy: Policy) -> tuple[Array, Array]:
+    curve = strength_curve(columns, policy)
+    return reinforce_strength(curve.baseline(), np.zeros(len(columns)), columns.importance, 1.0, curve.parameters)
+
+
 def with_due(states: Sequence[State], policy: Policy) -> list[State]:
     """Return states with the instant at which each next needs attention."""
-    if not states:
-        return []
+    if len(states) <= FEW:
+        return [replace(s, due_ms=Single(s, policy).due()) for s in states]
     due = next_moves(Columns.of(states), policy).at.tolist()
     return [replace(s, due_ms=None if at >= NEVER else at) for s, at in zip(states, due, strict=True)]
 

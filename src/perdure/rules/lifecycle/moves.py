@@ -94,7 +94,7 @@ def _fallen(states: Columns, policy: Policy, trials: Sequence[_Trial]) -> list[I
     asked = [(fall, trial, found) for trial, found in zip(trials, result, strict=True) for fall in trial.rule.falls]
     for signal in {fall.signal for fall, *_ in asked}:
         some = [
-            (trial.rows, _bound(fall, trial.limits), found) for fall, trial, found in asked if fall.signal == signal
+            (trial.rows, bound_of(fall, trial.limits), found) for fall, trial, found in asked if fall.signal == signal
         ]
         rows = np.concatenate([own for own, *_ in some])
         bounds = np.concatenate([np.full(own.size, bound) for own, bound, _ in some])
@@ -105,7 +105,7 @@ def _fallen(states: Columns, policy: Policy, trials: Sequence[_Trial]) -> list[I
     return result
 
 
-def _bound(fall: Fall, limits: Limits) -> float:
+def bound_of(fall: Fall, limits: Limits) -> float:
     """Return what a signal must be below: at or below a number is below the next larger one."""
     bound = float(limits[fall.bound.rpartition(".")[2]]) if fall.bound else 0.0
     return float(np.nextafter(bound, np.inf)) if fall.at_most else bound
@@ -165,7 +165,7 @@ def surety(states: Columns, rules: Sequence[str], at: Ints, policy: Policy) -> A
         bounds = {"strength": strength.threshold()[rows]}
         limits = rule.limits(policy)
         past = [
-            1.0 - signals[fall.signal][rows] / np.maximum(bounds.get(fall.signal, _bound(fall, limits)), _LEAST)
+            1.0 - signals[fall.signal][rows] / np.maximum(bounds.get(fall.signal, bound_of(fall, limits)), _LEAST)
             for fall in rule.falls
         ]
         if past:

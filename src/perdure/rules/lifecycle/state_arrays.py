@@ -48,6 +48,7 @@ _FACT: Final = CODES["kind"][Kind.FACT]
 
 _FIELDS: Final = tuple(field.name for field in fields(State))
 _read: Final = attrgetter(*_FIELDS)
+_PLACES: Final = {name: place for place, name in enumerate(_FIELDS)}
 _OPTIONAL: Final = frozenset({"accessed_ms", "access2_ms", "access3_ms", "validated_ms"})
 _MISSING: Final = int(-NEVER)  # in arrays, an instant that there has not been
 
@@ -95,24 +96,26 @@ class Columns:
     @classmethod
     def of(cls, states: Sequence[State]) -> Columns:
         """Return the columns of some states, in their order."""
-        names = list(_TYPES)
-        read = attrgetter(*names)
-        columns = zip(*map(read, states), strict=True) if states else [()] * len(names)
-        return cls(*(_encode(name, column) for name, column in zip(names, columns, strict=True)))
+        columns = zip(*map(_read_columns, states), strict=True) if states else [()] * len(_TYPES)
+        return cls(*(_encode(name, column) for name, column in zip(_TYPES, columns, strict=True)))
+
+    @classmethod
+    def of_one(cls, state: State) -> Columns:
+        """Return columns of one state that hold its numbers, and no arrays."""
+        return cls(*(_number(name, value) for name, value in zip(_TYPES, _read_columns(state), strict=True)))
+
+    def as_arrays(self) -> Columns:
+        """Return columns of one state with arrays of shape [1]."""
+        return Columns(*(np.array([getattr(self, name)], dtype=_TYPES[name]) for name in _TYPES))
 
     def states(
         self, rows: Ints, befores: Sequence[State], names: Sequence[str], due: Sequence[int | None]
     ) -> list[State]:
         """Return the states of some rows, with what the columns say of some fields; none is held."""
         columns = [*(_decode(name, getattr(self, name)[rows].tolist()) for name in names), due, [False] * len(due)]
-        places = [_FIELDS.index(name) for name in (*names, "due_ms", "held")]
-        found = []
-        for before, new in zip(befores, zip(*columns, strict=True), strict=True):
-            values = list(_read(before))
-            for place, value in zip(places, new, strict=True):
-                values[place] = value
-            found.append(State(*values))  # a third of the time of dataclasses.replace
-        return found
+        names = (*names, "due_ms", "held")
+        new = (dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
+        return [with_values(before, **values) for before, values in zip(befores, new, strict=True)]
 
     def take(self, rows: Ints) -> Columns:
         """Return a copy of some rows."""
@@ -146,6 +149,16 @@ class Columns:
 _TYPES: Final = {
     item.name: {"Array": np.float64, "Bools": np.bool_}.get(str(item.type), np.int64) for item in fields(Columns)
 }
+_read_columns: Final = attrgetter(*_TYPES)
+
+
+def _number(name: str, value: Any) -> Any:
+    """Return what a column holds of one state; what is true or not is inverted by ~, as an array is."""
+    if name in CODES:
+        return CODES[name][value]
+    if value is None:
+        return _MISSING
+    return np.bool_(value) if isinstance(value, bool) else value
 
 
 def _encode(name: str, values: Sequence[Any]) -> NDArray[Any]:
@@ -160,6 +173,14 @@ def _decode(name: str, values: list[Any]) -> list[Any]:
     if name in _ENUMS:
         return [*map(_ENUMS[name].__getitem__, values)]
     return [None if value == _MISSING else value for value in values] if name in _OPTIONAL else values
+
+
+def with_values(state: State, **new: Any) -> State:
+    """Return a state with other values of some fields: a third of the time of dataclasses.replace."""
+    values = list(_read(state))
+    for name, value in new.items():
+        values[_PLACES[name]] = value
+    return State(*values)
 
 
 def days_between(since: Ints, now: Ints | int) -> Array:

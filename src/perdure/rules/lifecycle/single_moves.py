@@ -1,0 +1,116 @@
+"""When one memory moves next: the rows of the tier table, tried against the plain numbers of one state.
+
+The rows, their limits and when they fall due are those of tier_table.py, as moves.py tries them against arrays; where a
+signal falls to is found without arrays, because those cost by the call. The laws compare both ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import ceil, log
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from perdure.formulas.curve import DAY_MS, HORIZON_DAYS, NEVER
+from perdure.formulas.single import SingleValue, amplifier_of_one, confidence_crossing
+from perdure.records.memory import State, Tier
+from perdure.records.policy import Policy
+from perdure.rules.last_policies import LastPolicies
+from perdure.rules.lifecycle import tier_table
+from perdure.rules.lifecycle.moves import bound_of, next_moves
+from perdure.rules.lifecycle.state_arrays import TIERS, Columns, value_weights
+from perdure.rules.lifecycle.tier_table import Cohort, Limits, Rule
+
+_NEVER: Final = int(NEVER)
+
+
+class _Row(NamedTuple):
+    """A row that time brings about under a policy: its limits, and what each signal must be below."""
+
+    rule: Rule
+    limits: Limits
+    falls: tuple[tuple[str, float], ...]
+
+
+def _rows(policy: Policy) -> Mapping[Tier, list[_Row]]:
+    """Return the rows by the tier that they apply in."""
+    on = [rule for rule in tier_table.RULES if not rule.on_access and rule.is_on(policy)]
+    made = [(rule, rule.limits(policy)) for rule in on]
+    rows = [_Row(rule, k, tuple((fall.signal, bound_of(fall, k)) for fall in rule.falls)) for rule, k in made]
+    return {tier: [row for row in rows if tier in row.rule.sources] for tier in Tier}
+
+
+_rows_of: Final = LastPolicies(_rows)
+
+
+class Single(Cohort):
+    """One memory that is tried against the rows; its columns hold numbers, not arrays."""
+
+    def __init__(self, state: State, policy: Policy) -> None:
+        super().__init__(Columns.of_one(state), policy, np.array(NEVER))
+        self._crossings: dict[tuple[str, float], int] = {}
+        self._known: SingleValue | None = None
+
+    def value_at(self, at: Any) -> Any:
+        """Return its value at an instant."""
+        return self._single.value(float(at - self.states.anchor_ms) / DAY_MS)
+
+    def entry_tier(self, *, recent_message: bool) -> Tier:
+        """Return the tier in which it starts as a new memory: hot by value or as one of its session's last messages."""
+        tiers = self.policy.tiers
+        hot = self._single.value(0.0) >= tiers.hot_entry_value or (recent_message and tiers.hot_messages > 0)
+        return Tier.HOT if hot else Tier.WARM
+
+    def due(self) -> int | None:
+        """Return the instant at which it next moves; None for never. Pinned and hidden memories never move."""
+        if self.states.pinned or not self.states.active:
+            return None
+        rows = [row for row in _rows_of(self.policy)[TIERS[int(self.states.tier)]] if self._applies(row)]
+        if any(signal == "strength" for row in rows for signal, _ in row.falls):
+            at = int(next_moves(self.states.as_arrays(), self.policy).at[0])
+        else:
+            at = min((self._due(row) for row in rows), default=_NEVER)
+        return None if at >= _NEVER else at
+
+    def _applies(self, row: _Row) -> bool:
+        return bool(row.rule.applies(self.states, row.limits))
+
+    def _due(self, row: _Row) -> int:
+        fallen: Any = max((self._fallen(fall) for fall in row.falls), default=-_NEVER)
+        return int(row.rule.due(self, fallen, row.limits))
+
+    def _fallen(self, fall: tuple[str, float]) -> int:
+        """Return the instant by which a signal has certainly fallen below a bound."""
+        if fall not in self._crossings:
+            days = _CROSSINGS[fall[0]](self, fall[1])
+            certain = int(self.states.anchor_ms) + ceil(days * DAY_MS) + 1 if days <= HORIZON_DAYS else _NEVER
+            self._crossings[fall] = certain
+        return self._crossings[fall]
+
+    @property
+    def _single(self) -> SingleValue:
+        if self._known is None:
+            c: Any = self.states
+            base, rate, lag = self._sure
+            shares = value_weights(self.policy)
+            self._known = SingleValue(
+                c.access_mass, c.uniqueness, (base, rate), lag, c.reinforcements, c.importance, shares
+            )
+        return self._known
+
+    @property
+    def _sure(self) -> tuple[float, float, float]:
+        """The base of its confidence, its loss per day, and the days that it is older than the last access."""
+        c: Any = self.states
+        if c.fact:
+            rate = self.policy.confidence.fact_rate * self.policy.fading.factors[c.sort]
+            return c.confidence, rate, float(c.anchor_ms - c.sure_ms) / DAY_MS
+        rate = -log(self.policy.confidence.daily_factor) / amplifier_of_one(c.access_count) if c.fades else 0.0
+        return c.confidence, rate, 0.0
+
+
+_CROSSINGS: Final[Mapping[str, Callable[[Single, float], float]]] = {
+    "value": lambda one, bound: one._single.crossing(bound),  # noqa: SLF001  # of this file
+    "confidence": lambda one, bound: confidence_crossing(*one._sure[:2], bound),  # noqa: SLF001
+}
