@@ -113,8 +113,11 @@ def _sum_and_slope(parts: Parts, age: float) -> tuple[float, float]:
     total = slope = 0.0
     for most, start, rate in parts:
         part = start * exp(-rate * age)
-        total += min(most, part)
-        slope += rate * part if part < most else 0.0
+        if part < most:
+            total += part
+            slope += rate * part
+        else:
+            total += most
     return total, slope
 
 

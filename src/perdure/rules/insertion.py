@@ -113,10 +113,10 @@ def place_in_tiers(states: Sequence[State], messages: Sequence[bool], policy: Po
 
 
 def _place_one(state: State, message: bool, policy: Policy) -> State:  # zipped
-    strength, level = _first_strength(policy)(state)
-    tier = Single(state, policy).entry_tier(recent_message=message)
-    placed = with_values(state, tier=tier, strength=strength, level=level)
-    return with_values(placed, due_ms=Single(placed, policy).due(), held=False)
+    one = Single(state, policy)
+    tier, (strength, level) = one.entry_tier(recent_message=message), _first_strength(policy)(state)
+    one.place(tier, strength, level)
+    return with_values(state, tier=tier, strength=strength, level=level, due_ms=one.due(), held=False)
 
 
 class _FirstStrength:

@@ -129,6 +129,25 @@ class Verb:
         return inspect.signature(self.method)
 
     @functools.cached_property
+    def names(self) -> frozenset[str]:
+        """All that a call may name; those with stars are not among them."""
+        return frozenset(p.name for p in self._called if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
+
+    @functools.cached_property
+    def positional(self) -> tuple[str, ...]:
+        """What a call may give without a name, in order."""
+        return tuple(p.name for p in self._called if p.kind is p.POSITIONAL_OR_KEYWORD)
+
+    @functools.cached_property
+    def required(self) -> frozenset[str]:
+        """What a call must give."""
+        return frozenset(p.name for p in self._called if p.name in self.names and p.default is p.empty)
+
+    @property
+    def _called(self) -> list[inspect.Parameter]:
+        return list(self.signature.parameters.values())[1:]
+
+    @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters that every way in offers. Those without ``Param`` (callbacks, plans) are Python's alone."""
         found = (_parameter(p, self.method.__globals__) for p in list(self.signature.parameters.values())[1:])

@@ -56,12 +56,13 @@ def shared_part(one: AbstractSet[str], other: AbstractSet[str]) -> float:
 
 def content_words(text: str) -> set[str]:
     """Return the words of a text that tell what it is about: of four letters or more, and numbers."""
-    found: set[str] = set()
-    for word in query_words(text):
-        if word[0] >= _IDEOGRAPHS:
-            found |= {word[i : i + 2] for i in range(len(word) - 1)}
-        elif len(word) >= _CONTENT or word.isdigit():
-            found.add(word)
+    words = set(_WORD.findall(text.lower())) - STOP_WORDS
+    found = {word for word in words if len(word) >= _CONTENT or word.isdigit()}
+    if not text.isascii():
+        for word in words:
+            if word[0] >= _IDEOGRAPHS:
+                found.discard(word)
+                found |= {word[i : i + 2] for i in range(len(word) - 1)}
     return found
 
 

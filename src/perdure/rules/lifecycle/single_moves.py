@@ -19,7 +19,7 @@ from perdure.records.policy import Policy
 from perdure.rules.last_policies import LastPolicies
 from perdure.rules.lifecycle import tier_table
 from perdure.rules.lifecycle.moves import bound_of, next_moves
-from perdure.rules.lifecycle.state_arrays import TIERS, Columns, value_weights
+from perdure.rules.lifecycle.state_arrays import TIER_CODE, TIERS, Columns, value_weights
 from perdure.rules.lifecycle.tier_table import Cohort, Limits, Rule
 
 _NEVER: Final = int(NEVER)
@@ -61,6 +61,11 @@ class Single(Cohort):
         tiers = self.policy.tiers
         hot = self._single.value(0.0) >= tiers.hot_entry_value or (recent_message and tiers.hot_messages > 0)
         return Tier.HOT if hot else Tier.WARM
+
+    def place(self, tier: Tier, strength: float, level: float) -> None:
+        """Let it be in a tier, with a strength and a level."""
+        numbers: Any = self.states
+        numbers.tier, numbers.strength, numbers.level = TIER_CODE[tier], strength, level
 
     def due(self) -> int | None:
         """Return the instant at which it next moves; None for never. Pinned and hidden memories never move."""

@@ -102,7 +102,15 @@ class Columns:
     @classmethod
     def of_one(cls, state: State) -> Columns:
         """Return columns of one state that hold its numbers, and no arrays."""
-        return cls(*(_number(name, value) for name, value in zip(_TYPES, _read_columns(state), strict=True)))
+        values = list(_read_columns(state))
+        for place, codes in _CODED:
+            values[place] = codes[values[place]]
+        for place in _MAY_BE_MISSING:
+            if values[place] is None:
+                values[place] = _MISSING
+        for place in _TRUE_OR_NOT:  # rows of the tier table invert it by ~, as they do an array
+            values[place] = np.bool_(values[place])
+        return cls(*values)
 
     def as_arrays(self) -> Columns:
         """Return columns of one state with arrays of shape [1]."""
@@ -152,13 +160,9 @@ _TYPES: Final = {
 _read_columns: Final = attrgetter(*_TYPES)
 
 
-def _number(name: str, value: Any) -> Any:
-    """Return what a column holds of one state; what is true or not is inverted by ~, as an array is."""
-    if name in CODES:
-        return CODES[name][value]
-    if value is None:
-        return _MISSING
-    return np.bool_(value) if isinstance(value, bool) else value
+_CODED: Final = [(place, CODES[name]) for place, name in enumerate(_TYPES) if name in CODES]
+_MAY_BE_MISSING: Final = [place for place, name in enumerate(_TYPES) if name in _OPTIONAL]
+_TRUE_OR_NOT: Final = [place for place, kind in enumerate(_TYPES.values()) if kind is np.bool_]
 
 
 def _encode(name: str, values: Sequence[Any]) -> NDArray[Any]:
