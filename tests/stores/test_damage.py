@@ -16,6 +16,7 @@ import pytest
 from conftest import STORES, Clock, HashEmbedder, edit, on_a_file, opened, servers
 from perdure.compose import backup, is_server
 from perdure.stores.postgres.expected_schema import new_schema, schema_of
+from perdure.stores.rows import STATE_COLUMNS
 from perdure.stores.statements import migrations, registry
 from stores.test_upgrade import old_file
 
@@ -127,6 +128,18 @@ def test_a_check_finds_what_was_changed_by_hand(path, clock, name):
     vectors = "embedding" if is_server(str(path)) else "vector"
     assert run_by_hand(path, DAMAGES[name].replace("{vectors}", vectors)) > 0
     assert faults(path, clock)
+
+
+@on_a_file
+@pytest.mark.parametrize("column", [*sorted({*STATE_COLUMNS} - {"held"}), "session", "turn", "speaker", "op"])
+def test_a_check_names_each_column_of_each_memory_that_was_changed_by_hand(path, clock, column):
+    lived(path, clock)
+    other = f"CASE typeof({column}) WHEN 'text' THEN {column} || 'x' WHEN 'null' THEN 7 ELSE {column} + 1000 END"
+    assert run_by_hand(path, f"UPDATE memory SET {column} = {other}") > 10  # noted, updated, said in a session
+    with closing(apsw.Connection(str(path))) as connection:
+        ids = {identity for (identity,) in connection.execute("SELECT id FROM memory")}
+    found = faults(path, clock)
+    assert {identity for identity in ids if any(identity in fault for fault in found)} == ids
 
 
 def test_a_check_finds_an_altered_vector(path, clock):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from operator import itemgetter
 from typing import Any, Final
 
 from perdure.records.canonical_json import canonical
@@ -18,11 +19,15 @@ _BETWEEN: Final = b"\x1f"
 
 def digest_of(*parts: str | bytes | None) -> int:
     """Return 63 bits of texts and bytes, in their order."""
-    data = [
-        part if isinstance(part, bytes) else (_ABSENT if part is None else part).encode("utf-8", "surrogatepass")
-        for part in (*parts, b"")  # a mark stands behind each part
+    return int.from_bytes(blake2b(_bytes_of(parts), digest_size=8).digest(), "big") >> 1
+
+
+def _bytes_of(parts: Iterable[str | bytes | None]) -> bytes:
+    """Return what is hashed of some values: each with a byte that ends it."""
+    found = [
+        p if isinstance(p, bytes) else (_ABSENT if p is None else p).encode("utf-8", "surrogatepass") for p in parts
     ]
-    return int.from_bytes(blake2b(_BETWEEN.join(data), digest_size=8).digest(), "big") >> 1
+    return _BETWEEN.join([*found, b""])
 
 
 def digests_of(row: Row, vector: bytes | None) -> dict[str, int]:
@@ -49,11 +54,19 @@ def metadata_digest(metadata: Mapping[str, Any]) -> int:
 
 def operation_digest(operation: Row, lines: Iterable[Row]) -> int:
     """Return the digest of an operation and of its journal lines, which come in their order."""
+    return digest_with_lines(operation, map(_values_of_line, lines))
+
+
+def digest_with_lines(operation: Row, lines: Iterable[Iterable[str | bytes | None]]) -> int:
+    """Return the same of lines as (target, id, before, after, because)."""
     head = [None if operation[name] is None else str(operation[name]) for name in _OPERATION]
     if operation["actor"] is not None:  # earlier versions know none: their digests stay as they are
         head.append(operation["actor"])
-    return digest_of(*head, *(line[name] for line in lines for name in _LINE))
+    hashed = blake2b(_bytes_of(head), digest_size=8)
+    for line in lines:
+        hashed.update(_bytes_of(line))
+    return int.from_bytes(hashed.digest(), "big") >> 1
 
 
 _OPERATION: Final = ("id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes")
-_LINE: Final = ("target", "id", "before", "after", "because")
+_values_of_line: Final = itemgetter("target", "id", "before", "after", "because")

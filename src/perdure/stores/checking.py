@@ -11,8 +11,8 @@ from perdure.records.errors import StoreDamaged
 from perdure.records.memory import Record
 from perdure.stores.operation_digests import altered_operations
 from perdure.stores.reading import active_space
-from perdure.stores.replay import Expected, wrong_columns, wrong_documents, wrong_links
-from perdure.stores.rows import UNREADABLE, content_digest, json_value, record_of
+from perdure.stores.replay import Expected, surely_agrees, wrong_columns, wrong_documents, wrong_links
+from perdure.stores.rows import UNREADABLE, content_digest, json_value, record_of, stored_text
 from perdure.stores.session import Session
 
 RULES: Final = {
@@ -133,9 +133,12 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
     """Return where some memories, or other things that have documents, are not what the journal says."""
     faults: list[Fault] = []
     expected = expected_of_ids(session, namespace, ids, faults)
-    records = _readable(session, namespace, ids, faults)
     space = active_space(session)
-    vectors = {} if space is None else dict(session.rows("vectors_of", ids=list(ids)))
+    name, vectors = ("", {}) if space is None else (space[1].name, dict(session.rows("vectors_of", ids=list(ids))))
+    rows = session.rows("records", ids=list(ids))
+    agreed = {v[0] for v in rows if v[0] in expected and surely_agrees(expected[v[0]], v, name, vectors.get(v[0]))}
+    records = _readable(namespace, [values for values in rows if values[0] not in agreed], faults)
+    faults += _wrong_digests(session, namespace, [v for v in rows if v[0] in agreed or v[0] in records])
     links = by_id(session.rows("links_from", ids=list(ids)))
     documents = by_id(session.rows("documents_at", ids=list(ids)))
     keyed = {w.row["key"]: i for i, w in expected.items() if w.there and w.row.get("key")}
@@ -149,8 +152,8 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
         wanted, record = expected.get(identity), records.get(identity)
         if wanted is None:  # it came with an import that brought no journal: nothing is known of it
             continue
-        if identity not in damaged:
-            stored = ("" if space is None else space[1].name, vectors.get(identity), keys.get(identity))
+        if identity not in damaged and identity not in agreed:
+            stored = (name, vectors.get(identity), keys.get(identity))
             faults += _memory_faults(namespace, identity, wanted, record, stored)
         faults += [Fault("link", m, namespace, identity) for m in wrong_links(wanted, links.get(identity, {}))]
         wrong = wrong_documents(wanted, documents.get(identity, {}))
@@ -169,18 +172,22 @@ def expected_of_ids(session: Session, namespace: str, ids: Sequence[str], faults
     return found
 
 
-def _readable(session: Session, namespace: str, ids: Sequence[str], faults: list[Fault]) -> dict[str, Record]:
+def _readable(namespace: str, rows: Sequence[Sequence[Any]], faults: list[Fault]) -> dict[str, Record]:
     records = {}
-    for values in session.rows("records", ids=list(ids)):
+    for values in rows:
         try:
             records[values[0]] = record_of(namespace, values)
         except (*UNREADABLE, StoreDamaged) as error:
             faults.append(Fault("memory", f"It cannot be read ({error}).", namespace, values[0]))
-    digests = dict(session.rows("digests_of", ids=list(ids)))
-    for identity, record in records.items():
-        if digests.get(identity) != content_digest(record.content.text):
-            faults.append(Fault("content", "Its text is not the one that was stored.", namespace, identity, ("text",)))
     return records
+
+
+def _wrong_digests(session: Session, namespace: str, rows: Sequence[Sequence[Any]]) -> Iterator[Fault]:
+    """Yield the readable rows whose text is another than the one by which equal texts are found."""
+    digests = dict(session.rows("digests_of", ids=[values[0] for values in rows]))
+    for values in rows:
+        if digests.get(values[0]) != content_digest(stored_text(values)):
+            yield Fault("content", "Its text is not the one that was stored.", namespace, values[0], ("text",))
 
 
 def _memory_faults(

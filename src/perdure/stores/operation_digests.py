@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
-from perdure.records.digests import operation_digest
+from perdure.records.digests import digest_with_lines
 from perdure.records.plan import Row
 from perdure.stores.session import Session
 
@@ -14,7 +15,8 @@ PAGE: Final = 200  # operations that are read at a time
 COLUMNS: Final = (
     *("number", "id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes", "digest", "actor"),
 )
-_LINE: Final = ("target", "id", "before", "after", "because")
+_operation: Final = itemgetter(0)
+_line: Final = itemgetter(slice(1, None))
 
 
 def renew_digests(session: Session, operations: Sequence[str]) -> None:
@@ -45,9 +47,6 @@ def _with_digests(session: Session, page: Sequence[tuple[Any, ...]]) -> Iterator
     """Yield operations, each with the digest that it should have."""
     operations = [dict(zip(COLUMNS, values, strict=True)) for values in page]
     stored = session.rows("lines_of_operations", operations=[row["id"] for row in operations])
-    lines = {
-        operation: [dict(zip(_LINE, values, strict=True)) for _, *values in group]
-        for operation, group in groupby(stored, key=lambda values: values[0])
-    }
+    lines = {operation: list(map(_line, group)) for operation, group in groupby(stored, key=_operation)}
     for row in operations:
-        yield row, operation_digest(row, lines.get(row["id"], []))
+        yield row, digest_with_lines(row, lines.get(row["id"], []))

@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 from perdure.records.digests import DIGESTS, digest_of, metadata_digest
 from perdure.records.memory import Record
 from perdure.records.plan import Row, Target
 from perdure.stores.row_digest import ROW, row_digest, row_of
-from perdure.stores.rows import DEFAULTS, STATE_COLUMNS, born, decoded, document_text, is_trimmed, plain
+from perdure.stores.rows import (
+    BORN_AT,
+    DEFAULTS,
+    STATE_COLUMNS,
+    TOLD,
+    UNREADABLE,
+    born,
+    decoded,
+    document_text,
+    is_birth,
+    is_trimmed,
+    json_value,
+    plain,
+    stored_text,
+)
 
 _LATER: Final = {"strength_ms", "form_ms", "tokens"}
 """Columns that a migration filled for memories that were stored before; their lines do not say what with."""
 _UNCOMPARED: Final = {"held"}  # holding and releasing is bookkeeping between sweeps
 _COMPARED: Final = tuple(name for name in STATE_COLUMNS if name not in _UNCOMPARED)
 _compared: Final = attrgetter(*_COMPARED)
+_ROW: Final = ("id", "op", "session", "turn", "speaker", *STATE_COLUMNS)
+"""What the statement ``records`` gives first; text, tags, source, task, metadata, shown and packed follow."""
+_PLAIN: Final = [n for n, name in enumerate(_ROW) if name not in {"id", *_UNCOMPARED}]
+_HELD: Final = _ROW.index("held")
+_plain_values: Final = itemgetter(*_PLAIN)
+_plain_columns: Final = itemgetter(*(_ROW[n] for n in _PLAIN), "source", "task")
 _BORN: Final[dict[str, Any]] = {
     **{name: value for name, value in DEFAULTS.items() if name not in _LATER},
     **dict.fromkeys(("speaker", "session", "task", "turn", "source")),
 }
 """What a memory is born with where the line of its birth does not say otherwise."""
+_bare_values: Final = itemgetter("tags", "metadata", "shown")
+_ONLY_TEXT: Final = {"text"}
+_SWITCHES: Final = (bool, int)
 _CONTENT: Final = ("speaker", "session", "task", "turn", "source", "tags", "metadata", "shown", "text")
-_BARE: Final[dict[str, Any]] = {"tags": [], "metadata": {}}
-"""What a column holds where the line of a birth leaves it out; others hold nothing."""
+_BARE: Final[dict[str, Any]] = {"shown": None, "metadata": {}}
+"""What a column holds where the line of a birth says nothing of it."""
+_NEW: Final = {**_BARE, **_BORN, **TOLD}
 
 
 @dataclass(slots=True)
@@ -47,6 +71,9 @@ class Expected:
     def play(self, target: str, before_text: str | None, after_text: str | None, operation: str) -> None:
         """Take in the next line of the journal: (kind of row, before, after, operation)."""
         before, after = decoded(before_text), decoded(after_text)
+        if self.birth is None and after is not None and is_birth(target, before, after):
+            self._begin(after, operation)
+            return
         if self.birth is None:
             self.birth = operation if target == Target.MEMORY and before is None and after is not None else ""
         if target == Target.MEMORY and before is None and not is_trimmed(target, before, after):
@@ -64,6 +91,19 @@ class Expected:
             self._play_document(before, after)
         elif target == Target.VECTOR:
             self._play_vector(before, after)
+
+    def _begin(self, after: dict[str, Any], operation: str) -> None:
+        """Take in the line of a birth that comes first, as nearly all do: the same as below, in a third of the time."""
+        self.birth, self.there, self.lines = operation, True, 1
+        self.digests = digests = dict(after.pop(DIGESTS))
+        self.row = row = {**_NEW, **dict.fromkeys(BORN_AT, after["created_ms"]), "op": operation}
+        row.update(after)
+        if "vector" in digests:
+            vector = digests.pop("vector")
+            if after.get("space"):
+                self.vectors[after["space"]] = vector
+        for name in digests.keys() & _BARE.keys() - after.keys():
+            del row[name]
 
     def _forget(self) -> None:
         """Know of the row only that its text never changes."""
@@ -103,8 +143,8 @@ class Expected:
         """Add what the line of a birth leaves out because it is what it is by default."""
         self.row = {**_BORN, **self.row}
         if DIGESTS in after:
-            for name in {"shown", "metadata"} - after[DIGESTS].keys() - after.keys():
-                self.row[name] = _BARE.get(name)
+            for name in _BARE.keys() - after[DIGESTS].keys() - after.keys():
+                self.row[name] = _BARE[name]
 
     def _play_vector(self, before: Row | None, after: Row | None) -> None:
         row = after or before or {}
@@ -148,10 +188,47 @@ def wrong_columns(
         state.append("op")
     if not (state or content or expected.anchor is None or goes_back(expected, row_of(record, key))):
         state.append("state")  # only a digest of it is left, which does not say which column
-    wanted = expected.vectors.get(space)
-    altered = wanted is not None and (vector is None or digest_of(vector) != wanted)
+    altered = _is_other_vector(expected, space, vector)
     found = {"memory": state, "content": content, "vector": ["data"] if altered else []}
     return {part: columns for part, columns in found.items() if columns}
+
+
+def surely_agrees(expected: Expected, values: Sequence[Any], space: str, vector: bytes | None) -> bool:
+    """Whether a row of the statement ``records`` and its vector are what the journal says.
+
+    It is told from the row as it stands, which takes a third of the time of :func:`wrong_columns`. False also where
+    the journal does not say all of it, or says it as digests of a whole row: that takes the closer look.
+
+    Args:
+        expected: What the journal says.
+        values: The row.
+        space: The embedding space that searches use.
+        vector: The int8 vector that is stored in it, if there is one.
+    """
+    if expected.anchor is not None or expected.erased or not expected.there or type(values[_HELD]) not in _SWITCHES:
+        return False
+    source, task = values[len(_ROW) + 2 : len(_ROW) + 4]
+    try:
+        if _plain_columns(expected.row) != (*_plain_values(values), source, task):
+            return False
+        return _content_agrees(expected, values) and not _is_other_vector(expected, space, vector)
+    except UNREADABLE:
+        return False
+
+
+def _content_agrees(expected: Expected, values: Sequence[Any]) -> bool:
+    _, tags, _, _, metadata, shown, _ = values[len(_ROW) :]
+    if not _fits(expected, "text", stored_text(values)):
+        return False
+    if tags == "[]" and metadata == "{}" and shown is None and expected.digests.keys() == _ONLY_TEXT:
+        return not any(_bare_values(expected.row))  # as most are
+    content = {"tags": json_value(tags), "metadata": json_value(metadata), "shown": shown}
+    return all(_fits(expected, name, value) for name, value in content.items())
+
+
+def _is_other_vector(expected: Expected, space: str, vector: bytes | None) -> bool:
+    wanted = expected.vectors.get(space)
+    return wanted is not None and (vector is None or digest_of(vector) != wanted)
 
 
 def goes_back(expected: Expected, row: Row) -> bool:

@@ -48,7 +48,7 @@ _FORMS: Final = {member.value: member for member in Form}
 _SORTS: Final = {member.value: member for member in Sort}
 """Looked up here a member takes a tenth of the time, and a recall reads a dozen rows with six of them each."""
 
-_BORN: Final[dict[str, Any]] = {
+TOLD: Final[dict[str, Any]] = {
     "scope": Scope.LONG_TERM.value,
     "tier": Tier.WARM.value,
     "status": Status.ACTIVE.value,
@@ -57,9 +57,9 @@ _BORN: Final[dict[str, Any]] = {
     "uniqueness": 1.0,
     "tags": [],
 }
-_BORN_AT: Final = ("recorded_ms", "anchor_ms", "tier_ms", "status_ms", "strength_ms", "form_ms")
+BORN_AT: Final = ("recorded_ms", "anchor_ms", "tier_ms", "status_ms", "strength_ms", "form_ms")
 """What most memories are born with, at ``created_ms``: the line of a birth says only what differs."""
-_TOLD_BY_BIRTH: Final = {**DEFAULTS, **_BORN}
+_TOLD_BY_BIRTH: Final = {**DEFAULTS, **TOLD}
 
 MEMORY_COLUMNS: Final = (*STATE_COLUMNS, "session", "turn", "speaker", "op")
 
@@ -115,6 +115,11 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
         return Record(namespace, identity, state_of(values[5 : 5 + states]), content, op)
     except UNREADABLE as error:
         raise unreadable(f"The memory {identity} of {namespace}", error) from error
+
+
+def stored_text(values: Sequence[Any]) -> str:
+    """Return the whole text of a row that :func:`record_of` takes."""
+    return unpacked(values[-7], values[-1])
 
 
 def json_value(value: Any) -> Any:
@@ -194,8 +199,15 @@ def born(row: Row | None, operation: str | None = None) -> dict[str, Any] | None
     """
     if row is None or DIGESTS not in row or "created_ms" not in row:
         return None if row is None else dict(row)
-    known = {**_BORN, **dict.fromkeys(_BORN_AT, row["created_ms"])}
+    known = {**TOLD, **dict.fromkeys(BORN_AT, row["created_ms"])}
     return {**known, **({} if operation is None else {"op": operation}), **row}
+
+
+def is_birth(target: str, before: Row | None, after: Row | None) -> bool:
+    """Whether a line of the journal stores a memory, and leaves out what most memories are born with."""
+    return (
+        target == Target.MEMORY and before is None and after is not None and DIGESTS in after and "created_ms" in after
+    )
 
 
 def is_trimmed(target: str, before: Row | None, after: Row | None) -> bool:
@@ -275,7 +287,7 @@ def _brief(change: Change, operation: str, vector: bytes | None) -> Row | None:
     if change.target is Target.MEMORY:
         told, created, row = _TOLD_BY_BIRTH.get, after["created_ms"], {}
         for name, value in after.items():
-            if value is None or name in _UNJOURNALLED or value == (created if name in _BORN_AT else told(name)):
+            if value is None or name in _UNJOURNALLED or value == (created if name in BORN_AT else told(name)):
                 continue
             if (name == "op" and value == operation) or (name == "tags" and not list(value)):
                 continue
@@ -340,4 +352,6 @@ def decoded(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     row: dict[str, Any] = json.loads(text)
+    if _BYTES.isdisjoint(row.keys()):
+        return row
     return {k: base64.b64decode(v["base64"]) if k in _BYTES and v is not None else v for k, v in row.items()}

@@ -104,7 +104,7 @@ def _word_faults(connection: apsw.Connection) -> Iterator[Fault]:
 
         with fresh:
             run_many(fresh, "insert_words", indexed())
-        with _entries(fresh) as expected, _entries(connection) as found:
+        with _entries(fresh, "entries_by_term") as expected, _entries(connection, "entries_by_term") as found:
             if all(starmap(eq, zip_longest(expected, found))):
                 return  # both indexes give their entries in the same order
         with _entries(fresh) as expected, _entries(connection) as found:
@@ -116,10 +116,10 @@ def _word_faults(connection: apsw.Connection) -> Iterator[Fault]:
 
 
 @contextmanager
-def _entries(connection: apsw.Connection) -> Iterator[Iterator[Any]]:
-    """Give the entries of the index of words, in their order: (term, row, column, place)."""
+def _entries(connection: apsw.Connection, statement: str = "entries") -> Iterator[Iterator[Any]]:
+    """Give the entries of the index of words in the order of terms: (term, row, column, place), or (term, all that)."""
     run(connection, "create_entries")
-    rows = run(connection, "entries")
+    rows = run(connection, statement)
     try:
         yield rows
     finally:

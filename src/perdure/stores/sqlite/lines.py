@@ -36,9 +36,7 @@ _NUMBERS: Final = re.compile(
     rb'([:."])([1-9][0-9]{7,18}(?![0-9a-f])|[0-9a-f]{24}(?![0-9a-f])|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
 )
 """A number of 8 to 19 digits, half a digest, a UUID: each becomes a byte that says which it is, and its own bytes."""
-_BYTES: Final = re.compile(
-    rb"\x10(.{12})|\x11(.{16})|\x13(.{3})|\x14(.{4})|\x15(.{5})|\x16(.{6})|\x17(.{7})|\x18(.{8})", re.DOTALL
-)
+_BYTES: Final = re.compile(rb"(\x10.{12}|\x11.{16}|\x13.{3}|\x14.{4}|\x15.{5}|\x16.{6}|\x17.{7}|\x18.{8})", re.DOTALL)
 _HALF_DIGEST, _UUID_BYTES, _NUMBER = b"\x10", b"\x11", 0x10  # a number's byte is that and how many bytes it takes
 _RESERVED: Final = b"\x02\x10\x11\x12\x13\x14\x15\x16\x17\x18"
 """Bytes that stand for something else in what is packed."""
@@ -77,18 +75,32 @@ def packed_line(
 
 def line_part(data: bytes, part: int, operation: str | None) -> str | None:
     """Return what was there (0), what is there (1) or why (2); of a damaged value what is no JSON."""
+    global _last  # noqa: PLW0603  # one pair, set at once: other threads see the one before or this one
     try:
-        line = data[1:]
-        if data[:1] == _PACKED:
-            line = _BYTES.sub(_as_text, _READER.copy().decompress(line, _MOST))
-        elif data[:1] != _PLAIN:
-            return _DAMAGED
-        found = line.split(_BETWEEN, 2)[part]
+        told = _last
+        if told[0] != data:
+            _last = told = data, _parts_of(data)
+        found = told[1][part]
         if found == _NOTHING:
             return None
         return (found.replace(_OWN, (operation or "").encode()) if data[:1] == _PACKED else found).decode()
     except (zlib.error, IndexError, TypeError, ValueError, AttributeError):
         return _DAMAGED
+
+
+_last: tuple[bytes, list[bytes]] = (b"", [])
+"""The line that was unpacked last: statements ask for its parts one by one, and unpacking is what costs."""
+
+
+def _parts_of(data: bytes) -> list[bytes]:
+    line = data[1:]
+    if data[:1] == _PACKED:
+        pieces = _BYTES.split(_READER.copy().decompress(line, _MOST))
+        pieces[1::2] = map(_as_text, pieces[1::2])
+        line = b"".join(pieces)
+    elif data[:1] != _PLAIN:
+        raise ValueError("no line begins like this")
+    return line.split(_BETWEEN, 2)
 
 
 def _shortened(line: bytes) -> bytes:
@@ -106,11 +118,10 @@ def _as_bytes(found: re.Match[bytes]) -> bytes:
     return bytes(before + bytes((_NUMBER + size,)) + number.to_bytes(size, "big"))
 
 
-def _as_text(found: re.Match[bytes]) -> bytes:
-    mark, data = found[0][:1], found[0][1:]
-    if mark == _UUID_BYTES:
-        return plain_id(data).encode()
-    return data.hex().encode() if mark == _HALF_DIGEST else str(int.from_bytes(data, "big")).encode()
+def _as_text(found: bytes) -> bytes:
+    if found[0] > _NUMBER + 2:  # the two before are the marks of half a digest and of a UUID
+        return b"%d" % int.from_bytes(found[1:], "big")
+    return found[1:].hex().encode() if found[:1] == _HALF_DIGEST else plain_id(found[1:]).encode()
 
 
 def _side(value: str | bytes | None) -> bytes:
