@@ -9,12 +9,14 @@ reader can already see.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from perdure.stores.shortlist import Distances, Mask, Positions, Shortlist, closest, likely_limit
+from perdure.stores.hamming import Meter
+from perdure.stores.shortlist import Mask, Positions, Shortlist, closest, likely_limit
 
 Bits: TypeAlias = npt.NDArray[np.uint64]
 Float32s: TypeAlias = npt.NDArray[np.float32]
@@ -26,8 +28,6 @@ above, the temporaries (0.25 MB) leave the smaller second-level caches."""
 
 _FIRST_BLOCK: Final = 256
 """Rows reserved by the first append: a namespace of ten memories costs 12 kB, not 400."""
-
-_GROUP: Final = 3  # words whose set bits are added as uint8: 3 x 64 = 192 fits, 4 x 64 = 256 does not
 
 _SPARSE: Final = 8
 """A mask that leaves fewer than one row in this many is gathered: a gathered row costs five to eight scanned ones."""
@@ -220,11 +220,11 @@ class Codes:
             return self.nearest_among(code, np.flatnonzero(mask), k)
         blocks = self._blocks
         width = blocks.shape[2]
-        meter = _Meter(code, min(width, BLOCK))
-        shortlist = Shortlist(k, meter.most)
+        meter = Meter(min(width, BLOCK))
+        shortlist = Shortlist(k, 64 * self.words)
         for block, start in enumerate(range(0, count if k else 0, width)):
             stop = min(start + width, count)
-            distances = meter.measure(blocks[block, :, : stop - start])
+            distances = meter.measure(blocks[block, :, : stop - start], code)
             allowed = None if mask is None else mask[start:stop]
             if not start:
                 shortlist.limit = min(shortlist.limit, likely_limit(distances, k, allowed))
@@ -260,12 +260,19 @@ class Codes:
         _check_positions(positions, count)
         if mask is not None:
             positions = positions[mask[positions]]
-        meter = _Meter(code, min(len(positions), BLOCK))
+        meter = Meter(min(len(positions), BLOCK))
         distances = np.empty(len(positions), np.uint16)
         for start in range(0, len(positions), BLOCK):
             some = positions[start : start + BLOCK]
-            distances[start : start + BLOCK] = meter.measure(_gather(blocks, some))
+            distances[start : start + BLOCK] = meter.measure(_gather(blocks, some), code)
         return closest(positions, distances, k)
+
+    def blocks(self) -> Iterator[tuple[int, Bits]]:
+        """Yield (position of the first row, codes uint64 [W, m]) of all rows; the first block is never smaller."""
+        count, blocks = self._count, self._blocks
+        width = blocks.shape[2]
+        for block, start in enumerate(range(0, count, width)):
+            yield start, blocks[block, :, : min(width, count - start)]
 
     def take(self, positions: Positions) -> Bits:
         """The codes at these positions.
@@ -304,34 +311,6 @@ class Codes:
             raise ValueError(f"k must not be negative: {k}")
         if mask is not None and (mask.shape != (count,) or mask.dtype != np.bool_):
             raise ValueError(f"expected a mask of bool [{count}], not {mask.dtype} {list(mask.shape)}")
-
-
-class _Meter:
-    """Hamming distances to one code, with temporaries that are allocated once and reused for each block."""
-
-    def __init__(self, code: Bits, rows: int) -> None:
-        self.most: Final = 64 * len(code)
-        self._code = code[:, None]
-        self._differing = np.empty((_GROUP, rows), np.uint64)
-        self._counts = np.empty((_GROUP, rows), np.uint8)
-        self._partial = np.empty(rows, np.uint8)
-        self._total = np.empty(rows, np.uint16)
-
-    def measure(self, block: Bits) -> Distances:
-        """Distances uint16 [m] of the columns of ``block``, uint64 [W, m]; valid until the next call."""
-        words, rows = block.shape
-        partial, total = self._partial[:rows], self._total[:rows]
-        for first in range(0, words, _GROUP):
-            group = block[first : first + _GROUP]
-            differing, counts = self._differing[: len(group), :rows], self._counts[: len(group), :rows]
-            np.bitwise_xor(group, self._code[first : first + _GROUP], out=differing)
-            np.bitwise_count(differing, out=counts)
-            np.add.reduce(counts, axis=0, dtype=np.uint8, out=partial)
-            if first:
-                np.add(total, partial, out=total)
-            else:
-                np.copyto(total, partial)
-        return total
 
 
 def _gather(blocks: Bits, positions: Positions) -> Bits:

@@ -46,12 +46,13 @@ class SqliteSearch(Search):
         """Return, for each vector, (id, cosine) of the nearest visible memories, nearest first."""
         if self.index is None:
             return [[] for _ in vectors]
-        kept, found = self.index.resident, [self._rows_near(vector, Filters()) for vector in vectors]
+        kept, queries = self.index.resident, np.array(vectors)
+        found = self.index.nearest_of_each(queries, self.policy.rescored, cells_above=self.policy.cells_above)
         if len({len(rows) for rows in found}) > 1:  # cells of few rows: each is scored by itself
             return [self.nearest([vector], limit)[0] for vector in vectors]
-        near = np.array(found, np.int64)
-        kept.read(self.session, list(dict.fromkeys(near.ravel().tolist())))
-        cosine = kept.cosines(np.array(vectors), near)
+        near = self.index.rows(np.array(found, np.int64))
+        kept.read(self.session, np.unique(near).tolist())
+        cosine = kept.cosines(queries, near)
         best = np.argsort(-cosine, axis=1, kind="stable")[:, :limit]
         rows = np.take_along_axis(near, best, axis=1).tolist()
         ids = kept.narrow(self.session, dict.fromkeys(chain.from_iterable(rows)))

@@ -18,6 +18,7 @@ from perdure.records.instant import Instant
 from perdure.records.recall import Filters
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import Codes, encode
+from perdure.stores.many_codes import nearest_of_each
 from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed, tag_bits, tags_of
 from perdure.stores.sqlite.resident import Resident
 from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
@@ -208,6 +209,12 @@ class SearchIndex:
         if len(near) < count and mask is not None:  # a narrow filter: the probed cells do not hold enough of it
             return self.codes.nearest(code, count, mask=mask)
         return near
+
+    def nearest_of_each(self, queries: NDArray[np.float32], count: int, *, cells_above: int) -> list[Positions]:
+        """Return for each query, float32 [q, d], what ``nearest`` does without a filter."""
+        if self.cells is not None and self.lists is not None and len(self) >= cells_above:
+            return [self.nearest(query, count, Filters(), cells_above=cells_above) for query in queries]
+        return nearest_of_each(self.codes, encode(queries), count, self.attributes.mask(Filters()))
 
 
 def pack(connection: apsw.Connection, namespace: str, space: int, version: int) -> None:
