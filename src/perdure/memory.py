@@ -72,6 +72,7 @@ class Memory(
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._unaided: Memory | None = None
 
     @property
     def policy(self) -> Policy:
@@ -109,6 +110,19 @@ class Memory(
         """
         store = cast("Store", confined_store.ConfinedStore(self._context.store, grant))
         return Memory(replace(self._context, store=store, grant=grant, previews={}, crowded={}, open_copy=None))
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a language model is configured, for whatever the policy wants it."""
+        return self._context.model is not None
+
+    def without_model(self) -> Memory:
+        """Return this memory as it works where no language model is configured: what only looks need not ask one."""
+        if self._context.model is None:
+            return self
+        if self._unaided is None:
+            self._unaided = Memory(replace(self._context, model=None))
+        return self._unaided
 
     def recognize(self, secret: str) -> Grant | None:
         """Return what the token with a secret allows; None for an invalid one."""

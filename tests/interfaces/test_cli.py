@@ -41,6 +41,7 @@ NO_COMMAND = {
     "revoke_token": "`token revoke` does it",
     "confined": "for the service: what the holder of a token sees",
     "recognize": "for the service: what a token allows",
+    "without_model": "for the service: what is only looked at asks no language model",
     "log_in": "for the page: the cookie of a session",
     "logged_in": "for the page: what a session allows",
     "log_out": "for the page: the end of a session",

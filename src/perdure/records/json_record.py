@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
 from enum import Enum
+from functools import cache
 from typing import Any, ClassVar, Final
 
 _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
@@ -23,10 +24,23 @@ class JsonRecord:
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain JSON data: enums as words, instants as ISO 8601 text, tuples as lists."""
         data: dict[str, Any] = {}
-        for name in (*(field.name for field in fields(self)), *getattr(self, "_computed", ())):  # type: ignore[arg-type]
-            value = as_json(getattr(self, name))
-            data |= value if name in getattr(self, "_merged", ()) else {name: value}
+        names, merged = _names(type(self))  # type: ignore[arg-type]  # mypy takes object's hash for another one
+        for name in names:
+            value = getattr(self, name)
+            if type(value) not in _PLAIN:
+                value = as_json(value)
+            if name in merged:
+                data |= value
+            else:
+                data[name] = value
         return data
+
+
+@cache
+def _names(kind: type[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of what is written of a record, and of them those of records that are written as its own."""
+    names = (*(field.name for field in fields(kind)), *getattr(kind, "_computed", ()))
+    return names, getattr(kind, "_merged", ())
 
 
 def as_json(value: Any) -> Any:

@@ -6,9 +6,11 @@ import re
 from typing import ClassVar
 
 import pytest
+from starlette.applications import Starlette
 
-from conftest import WORDS_ONLY, tables
-from interfaces.pages.browsing import Browser, forms, hidden, words
+from conftest import WORDS_ONLY, ScriptedModel, opened, tables
+from interfaces.pages.browsing import Browser, Hand, forms, hidden, words
+from perdure.interfaces import pages
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
 
@@ -34,6 +36,14 @@ def twice(memory, *texts, namespace="default"):
 def duplicates(memory):
     twice(memory, SAME, "Lunch is at noon.")
     memory.remember("The roof is green.")
+
+
+def gai_media(session):
+    """What is said about one customer in a session."""
+    first = (
+        "Remember, Gai Media prefers Friday deliveries." if session == 0 else f"Gai Media sent order {session} today."
+    )
+    return [first, f"Gai Media asked about order {session}1 by mail today."]
 
 
 @pytest.fixture
@@ -165,6 +175,51 @@ def test_foreign_text_is_escaped(browser, memory, talk, clock):
         html = browser.get(address).text
         assert "&lt;script&gt;window.ran=1" in html, address
         assert not re.search(r"<(script>|img)", html), address
+
+
+@pytest.fixture
+def model():
+    return ScriptedModel(*[{"summary": "Gai Media prefers Friday deliveries.", "sentences": []}] * 20)
+
+
+@pytest.fixture
+def with_model(tmp_path, clock, policy, model):
+    wanted = {"base_url": "http://localhost:1/v1", "name": "m", "summarise": True, "digest": True}
+    with opened(tmp_path / "modelled.db", {**policy, "model": wanted}, clock, model=model) as found:
+        yield found
+
+
+def test_looking_asks_no_language_model_and_a_form_does(with_model, model, clock):
+    for session in range(3):
+        said = [{"content": text, "at": clock().isoformat()} for text in gai_media(session)]
+        with_model.ingest(said, session=f"Gai Media {session}")
+        clock.passes(days=7)
+    with_model.remember("The Northwall staging server listens on port 8081.")
+    with_model.remember("The Northwall staging server is run by Jonas.")
+    model.asked.clear()
+    with Browser(Hand(Starlette(routes=pages.routes()), with_model)) as browser:
+        for address in (*pages.READ, SUMMARIES, "/plans?preview=1", "/memory-md?profile=hermes"):
+            assert browser.get(address).status_code in (200, 404, 422), address
+        assert "joins lines about one thing. It is not asked for this page." in words(browser.get("/memory-md"))
+        page = browser.get(SUMMARIES)
+        assert "It is asked when you press a button" in words(page)
+        assert "1 summary" not in words(page)
+        assert model.asked == []
+        token = hidden(forms(page.text)[0][1])["token"]
+        refused = browser.post("/plans", data={"token": "made up", "preview": "summarize"}, headers=browser.own)
+        assert (refused.status_code, model.asked) == (403, [])
+        page = browser.post("/plans", data={"token": token, "preview": "summarize"}, headers=browser.own)
+        assert "1 summary, 0 memories out of view" in words(page)
+        assert len(model.asked) == 1
+        browser.answer(page, "/apply", all=whole(page))
+        assert len(with_model.list(kinds=["summary"])) == 1
+    service = build_app(lambda: with_model, Settings(frozenset({HOST})))
+    with Window(service, base_url=f"http://{HOST}") as client:
+        asked = len(model.asked)
+        assert client.get("/v1/digest").status_code == 200
+        assert len(model.asked) == asked
+        assert client.post("/v1/digest", json={}).status_code == 200
+        assert len(model.asked) == asked + 1
 
 
 class Window(Browser):

@@ -51,19 +51,27 @@ class Workers:
         """
         self._check_room()
         loop = asyncio.get_running_loop()
+        answer: asyncio.Future[T] = loop.create_future()
         future: Future[T] = self._pool.submit(copy_context().run, work)
         self.taken += 1
-        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._leave))
+        future.add_done_callback(lambda done: loop.call_soon_threadsafe(self._hand_over, done, answer))
+        late = loop.call_later(seconds, _give_up, future, answer, seconds)
         try:
-            return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), seconds)
-        except TimeoutError:
-            if future.cancel():
-                raise RequestRefused(503, "The call waited too long and was not begun.", remedy="Try again.") from None
-            raise RequestRefused(
-                504,
-                f"The call takes longer than {seconds:g} s; it goes on.",
-                remedy="Look at the history before you repeat it, or give an Idempotency-Key.",
-            ) from None
+            return await answer
+        finally:
+            late.cancel()
+
+    def _hand_over(self, done: Future[T], answer: asyncio.Future[T]) -> None:
+        """Give what a call returned to who waits for it, if somebody does."""
+        self.taken -= 1
+        if answer.done():
+            return
+        if done.cancelled():  # the service ends
+            answer.cancel()
+        elif (error := done.exception()) is None:
+            answer.set_result(done.result())
+        else:
+            answer.set_exception(error)
 
     def _check_room(self) -> None:
         if self.taken >= self._room:
@@ -88,12 +96,24 @@ class Workers:
         finally:
             self.taken -= 1
 
-    def _leave(self) -> None:
-        self.taken -= 1
-
     def close(self) -> None:
         """Wait for the calls that run; those that wait are not begun."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _give_up(future: Future[T], answer: asyncio.Future[T], seconds: float) -> None:
+    """Stop waiting for a call."""
+    if answer.done():
+        return
+    if future.cancel():
+        refused = RequestRefused(503, "The call waited too long and was not begun.", remedy="Try again.")
+    else:
+        refused = RequestRefused(
+            504,
+            f"The call takes longer than {seconds:g} s; it goes on.",
+            remedy="Look at the history before you repeat it, or give an Idempotency-Key.",
+        )
+    answer.set_exception(refused)
 
 
 class RateLimit:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import re
+from asyncio import timeout
 from collections.abc import Callable, Mapping
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
-from anyio import fail_after
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
 import perdure.memory  # noqa: F401  # declares the verbs; loads neither numpy nor SQLite
 from perdure.interfaces.http.access import memory_for
@@ -43,9 +44,17 @@ _JSON: Final = "application/json"
 def verb_routes(limits: CallLimits) -> list[Route]:
     """Return the routes of all verbs."""
     return [
-        Route(path_of(verb), VerbEndpoint(verb, limits).answer, methods=methods_of(verb), name=verb.name)
+        VerbRoute(path_of(verb), VerbEndpoint(verb, limits).answer, methods=methods_of(verb), name=verb.name)
         for verb in VERBS.values()
     ]
+
+
+class VerbRoute(Route):
+    """The route of a verb: its path has no parameters, so most requests are told apart without a pattern."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether a request is for this route, and what it adds to the scope."""
+        return super().matches(scope) if scope["path"].endswith(self.path) else (Match.NONE, {})
 
 
 def path_of(verb: Verb) -> str:
@@ -113,6 +122,8 @@ class VerbEndpoint:
 
     async def _made(self, request: Request) -> Payload:
         memory, caller = memory_for(request), request.state.principal.key
+        if request.method == "GET":  # it is sent unasked, and again: it must cost nothing
+            memory = memory.without_model()
         self._limits.rate.check(caller)
         body = await self._body(request) if request.method == "POST" else b""
         given = query_values(request, self._parameters) if request.method != "POST" else object_of(body)
@@ -130,7 +141,7 @@ class VerbEndpoint:
     async def _body(self, request: Request) -> bytes:
         check_type(request)
         try:
-            with fail_after(self._limits.settings.body_seconds):
+            async with timeout(self._limits.settings.body_seconds):
                 return await request.body()
         except TimeoutError:
             raise RequestRefused(408, "The body came too slowly.", remedy="Send it again, faster.") from None

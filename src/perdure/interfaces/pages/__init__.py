@@ -60,6 +60,7 @@ WRITE: Final[Mapping[str, Handler]] = {
     "/undo": changes.undo,
     "/answer": questions.answer,
     "/apply": plans.apply,
+    "/plans": plans.plans,
 }
 """Path -> handler of forms."""
 
@@ -134,8 +135,12 @@ def error_page(error: PerdureError, root: str = "") -> Response:
 
 
 def _asked(request: Request, session: str, form: Mapping[str, list[str]] | None = None) -> Asked:
+    memory = request.state.memory
+    if memory is not None and request.method == "GET":  # browsers get pages unasked, and again
+        memory = memory.without_model()
     return Asked(
-        memory=request.state.memory,
+        memory=memory,
+        has_model=memory is not None and request.state.memory.has_model,
         known=request.state.memory is not None,
         grant=getattr(getattr(request.state, "principal", None), "grant", None),
         path=request.url.path.removeprefix(request.scope.get("root_path", "")),

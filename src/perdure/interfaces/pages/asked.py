@@ -34,6 +34,7 @@ class Asked:
     token: str = ""  # what each form must carry
     grant: Grant | None = None  # what the token of who is logged in allows; None where nobody has to
     known: bool = True  # whether the caller may see anything but the login
+    has_model: bool = False  # whether a language model is configured; ``memory`` asks it for forms that were sent alone
     live: bool = False  # whether only the part that changes by itself is wanted
 
     @cached_property
@@ -67,6 +68,17 @@ class Asked:
         found = cast("list[Operation]", self.memory.history(namespace=self.namespace, limit=read))
         shown = [one for one in found if one.operation != "upkeep" or one.id == named]
         return shown[:limit], len(shown) > limit or len(found) == read
+
+    @property
+    def model_writes(self) -> bool:
+        """Whether a language model writes summaries."""
+        return self.has_model and self.memory.policy.model.summarise
+
+    @property
+    def preview(self) -> str:
+        """What to preview: as the address says, or a form where a language model takes part."""
+        named, linked = self.given("preview"), self.query.get("preview", "")
+        return named or ("" if self.model_writes and linked != "consolidate" else linked)
 
     @property
     def who(self) -> str:

@@ -23,6 +23,7 @@ def memory_file(asked: Asked) -> Answer:
         "digest": made,
         "profiles": PROFILES,
         "chosen": chosen or own.profile,
+        "joins": asked.has_model and asked.memory.policy.model.digest,
         "lines": list(compared(own.text, made.text)) if chosen else [],
     }
     return Shown("memory_file", "MEMORY.md", values)

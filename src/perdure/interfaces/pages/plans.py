@@ -43,7 +43,7 @@ class ProposedMoves:
 def plans(asked: Asked) -> Answer:
     """Show what was done, and if asked for what maintenance would do."""
     place = asked.namespace
-    wanted = asked.query.get("preview", "")
+    wanted = asked.preview
     preview = _preview(asked) if wanted and wanted not in previews.VERBS else None
     limit = asked.number("limit", _MOST_OPERATIONS if asked.query.get("operation") else _OPERATIONS, _MOST_OPERATIONS)
     operations, others = asked.operations(limit)
