@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
@@ -255,6 +256,64 @@ def test_a_file_opened_read_only_answers_and_refuses(path):
     assert memory.get(kept.id).access_count == 0
     assert memory.check() == []
     memory.close()
+
+
+def test_a_file_opened_read_only_is_written_again_without_a_restart(path, monkeypatch):
+    opened(path).close()
+    real = apsw.Connection
+    with monkeypatch.context() as patched:
+        patched.setattr(apsw, "Connection", lambda name: real(name, flags=apsw.SQLITE_OPEN_READONLY))
+        patched.setattr("perdure.stores.sqlite.store.READ_ONLY_SECONDS", 0.0)
+        with opened(path) as memory:
+            with pytest.raises(StoreReadOnly):
+                memory.remember("too early")
+            assert not memory.readiness.store.writable
+            patched.setattr(apsw, "Connection", real)
+            assert memory.readiness.store.writable
+            kept = memory.remember("zebra crossing")
+            assert memory.recall("zebra").hits[0].memory.id == kept.id
+            assert "read-only" not in memory.recall("zebra").note
+            assert memory.create_token("reader", actor="ana")
+    with opened(path) as memory:
+        assert [m.content for m in memory.list()] == ["zebra crossing"]
+        assert memory.get(kept.id).access_count == 2
+        assert memory.check() == []
+
+
+AS_NOBODY_WAITING = f"""
+import os, sys
+import perdure
+from perdure.records.errors import StoreReadOnly
+from perdure.stores.sqlite import store
+store.READ_ONLY_SECONDS = 0.0
+warm = perdure.open(":memory:", policy={WORDS_ONLY!r})  # imports while it still may
+warm.remember('x'); warm.recall('x'); warm.close()
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+memory = perdure.open(sys.argv[1], policy={WORDS_ONLY!r})
+try:
+    memory.remember("too early")
+except StoreReadOnly:
+    print("refused", flush=True)
+sys.stdin.readline()
+print(memory.remember("zebra again").memory.content, flush=True)
+memory.close()
+"""
+
+
+def test_a_file_whose_permissions_were_wrong_is_written_once_they_are_right(guarded):
+    path, _, memory = guarded  # it is open, so that its shared memory is there
+    for name in (path, f"{path}-wal", f"{path}-shm"):
+        Path(name).chmod(0o444)
+    with python(AS_NOBODY_WAITING, path, stdin=subprocess.PIPE) as child:
+        assert child.stdout.readline() == "refused\n"
+        Path(path).parent.chmod(0o777)
+        for name in (path, f"{path}-wal", f"{path}-shm"):
+            Path(name).chmod(0o666)
+        child.stdin.write("\n")
+        child.stdin.flush()
+        told = child.stdout.readline()
+        assert told == "zebra again\n", child.stderr.read()
+    assert sorted(m.content for m in memory.list()) == ["zebra again", "zebra crossing"]
 
 
 def test_closing_is_final_and_may_be_repeated(path):

@@ -26,7 +26,7 @@ from conftest import ENV, WORDS_ONLY
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.hooks.background import Background
 from perdure.interfaces.mcp.run import OpenOnce
-from perdure.records.errors import StoreError
+from perdure.records.errors import StoreError, StoreReadOnly
 from perdure.records.plan import Change, Plan, Target
 
 LONG_AGO = datetime.now(UTC) - timedelta(days=60)
@@ -176,7 +176,11 @@ def test_a_policy_may_switch_it_off(place):
 
 
 @pytest.mark.behaviour("G40")
-@pytest.mark.parametrize("error", [StoreError("The shelf fell down."), ZeroDivisionError()], ids=["ours", "any"])
+@pytest.mark.parametrize(
+    "error",
+    [StoreError("The shelf fell down."), StoreReadOnly("The shelf is locked."), ZeroDivisionError()],
+    ids=["ours", "read-only", "any"],
+)
 def test_a_failing_run_never_ends_the_thread(place, monkeypatch, error):
     beside = Background(first=0.01, pause=0.01)
     opened = OpenOnce(memory, beside)

@@ -59,7 +59,7 @@ class Background:
             try:
                 memory.upkeep(owner, stop=self._stopped.is_set, known=known)
             except StoreReadOnly:
-                return  # another process keeps it, or nobody may
+                continue  # another process keeps it, or nobody may for now
             except PerdureError as error:
                 if not self._stopped.is_set():
                     _log.warning("Maintenance could not run: %s", error)

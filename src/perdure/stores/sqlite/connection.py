@@ -184,6 +184,24 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
         raise
 
 
+def takes_writes(connection: apsw.Connection) -> bool:
+    """Whether a connection may write: the file may be writable while its log is not."""
+    if connection.readonly("main"):
+        return False
+    connection.set_busy_timeout(0)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+    except apsw.ReadOnlyError:
+        return False
+    except apsw.BusyError:  # somebody writes
+        return True
+    else:
+        return True
+    finally:
+        connection.set_busy_timeout(BUSY_MS)
+
+
 @contextmanager
 def snapshot(connection: apsw.Connection) -> Iterator[None]:
     """Run several reads on one consistent view of the file."""
@@ -214,7 +232,7 @@ class translate_errors:  # noqa: N801  # a context manager, named as what it doe
             raise unreadable(f"A text in {self.path}", error) from error
 
 
-_NO_ACCESS: Final = "Check the file's and the folder's permissions."
+NO_ACCESS: Final = "Check the file's and the folder's permissions."
 _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, str], ...]] = (
     (
         (apsw.BusyError, apsw.LockedError),
@@ -239,9 +257,9 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
         (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
         StoreReadOnly,
         "{path} cannot be written ({text}).",
-        _NO_ACCESS,
+        NO_ACCESS,
     ),
-    ((apsw.CantOpenError,), StoreError, "{path} cannot be opened ({text}).", _NO_ACCESS),
+    ((apsw.CantOpenError,), StoreError, "{path} cannot be opened ({text}).", NO_ACCESS),
     (
         (apsw.Error,),
         StoreError,

@@ -6,14 +6,15 @@ import atexit
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from typing import Any, TypeVar
+from time import monotonic
+from typing import Any, Final, TypeVar
 
 import apsw
 
 from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.erasure import Purged
-from perdure.records.errors import StoreReadOnly
+from perdure.records.errors import PerdureError, StoreReadOnly
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
 from perdure.records.plan import Plan
@@ -29,9 +30,11 @@ from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.compacting import compact_file, file_size
 from perdure.stores.sqlite.connection import (
+    NO_ACCESS,
     check_version,
     open_file,
     snapshot,
+    takes_writes,
     transaction,
     translate_errors,
     without_waiting,
@@ -46,6 +49,8 @@ from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.transaction_view import SqlTransactionView
 
 T = TypeVar("T")
+READ_ONLY_SECONDS: Final = 1.0
+"""How long it holds that a file takes no writes."""
 
 
 class SqliteStore(SqlStore):
@@ -64,10 +69,33 @@ class SqliteStore(SqlStore):
         self.path, self.log_entries = path, log_entries
         self._lock = threading.RLock()
         self._connection = open_file(path, create=create)
-        self.read_only = self._connection.readonly("main")
+        self._read_only = self._connection.readonly("main")
+        self._looked = monotonic()  # when it was last seen that the file takes no writes
         self._waiting: list[Plan] = []
         self._searches = Searches(self._connection)
         atexit.register(self.close)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the file takes no writes. One that was opened so is opened anew now and then."""
+        if self._read_only and monotonic() - self._looked >= READ_ONLY_SECONDS:
+            self._open_again()
+        return self._read_only
+
+    def _open_again(self) -> None:
+        """Open the file anew; what it was opened with serves on where it still takes no writes."""
+        with self._lock, suppress(PerdureError):
+            if not self._read_only or self._connection.in_transaction:
+                return
+            self._looked = monotonic()
+            probe = open_file(self.path, create=False)
+            is_writable = not probe.readonly("main")
+            probe.close()
+            if is_writable:
+                self._connection.close()  # before: connections of a process share what maps the log, as it was opened
+                self._connection = open_file(self.path, create=False)
+                self._searches = Searches(self._connection)
+                self._read_only = not takes_writes(self._connection)
 
     # --- writing
 
@@ -82,9 +110,7 @@ class SqliteStore(SqlStore):
             StoreReadOnly, StoreBusy, DiskFull: The file could not be written; nothing was.
         """
         if self.read_only:
-            raise StoreReadOnly(
-                f"{self.path} was opened read-only.", remedy="Check the file's and the folder's permissions."
-            )
+            raise StoreReadOnly(f"{self.path} was opened read-only.", remedy=NO_ACCESS)
         with self._use() as connection:
             with overwriting(connection) if plan.erasure else nullcontext(), transaction(connection):
                 session = SqliteSession(connection, plan.namespace)
@@ -189,7 +215,7 @@ class SqliteStore(SqlStore):
     def compact(self) -> tuple[str, ...]:
         """Write the file anew without gaps; threads of this process go on reading meanwhile."""
         if self.read_only:
-            raise StoreReadOnly(f"{self.path} was opened read-only.", remedy="Check the file's permissions.")
+            raise StoreReadOnly(f"{self.path} was opened read-only.", remedy=NO_ACCESS)
         self.flush()
         return compact_file(self.path, self._connection)
 
@@ -213,9 +239,10 @@ class SqliteStore(SqlStore):
 
     def health(self) -> StoreHealth:
         """Read the schema's number, so that a file that is gone or damaged says so."""
+        writable = not self.read_only
         with self._use() as connection:
             check_version(connection, self.path)
-            return StoreHealth(connection.pragma("user_version"), not self.read_only)
+            return StoreHealth(connection.pragma("user_version"), writable)
 
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
         """Remove what deleted rows left in the file and its log, and search both for passages of the erased texts."""
@@ -228,7 +255,7 @@ class SqliteStore(SqlStore):
         with self._lock:
             atexit.unregister(self.close)
             try:
-                if self._waiting and not self.read_only:
+                if self._waiting and not self._read_only:
                     self.flush()
             finally:
                 self._connection.close()
@@ -249,12 +276,12 @@ class SqliteStore(SqlStore):
             return work(SqliteSession(connection, namespace))
 
     def _write(self, namespace: str, work: Callable[[Session], T]) -> T:
+        if self.read_only:
+            raise StoreReadOnly(f"{self.path} was opened read-only.", remedy=NO_ACCESS)
         with self._use() as connection, transaction(connection):
             return work(SqliteSession(connection, namespace))
 
     def _rewrite_journal(self, namespace: str, work: Callable[[Session], T]) -> T:
-        if self.read_only:
-            raise StoreReadOnly(f"{self.path} was opened read-only.", remedy="Check the file's permissions.")
         return self._write(namespace, work)
 
     def _admin(self, work: Callable[[Session], T]) -> T:
@@ -279,7 +306,7 @@ class SqliteStore(SqlStore):
     def _fresh(self) -> Iterator[apsw.Connection]:
         """A connection whose reads see this store's own accesses, unless another process holds the lock just now."""
         with self._use() as connection:
-            if self._waiting and not self.read_only and not connection.in_transaction:
+            if self._waiting and not self._read_only and not connection.in_transaction:
                 with suppress(apsw.Error):
                     self._flush()
             yield connection
