@@ -61,7 +61,12 @@ STORES = [
 on_two_servers_too = pytest.mark.parametrize("store", STORES, indirect=True)
 """For a test of what could depend on where a namespace lies. Between them they run the statements on two servers."""
 
-in_processes = pytest.mark.parametrize("store", STORES[:2], indirect=True)
+weekly_on_a_server = pytest.mark.parametrize(
+    "store", [STORES[0], pytest.param(*STORES[1].values, marks=[*STORES[1].marks, weekly])], indirect=True
+)
+"""For a test that costs seconds on a server, where quicker tests run the same statements."""
+
+in_processes = weekly_on_a_server
 """For a test whose children open the store themselves: they know of no second server."""
 
 on_a_file = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
@@ -102,8 +107,8 @@ os.environ["PERDURE_RLM_CONFIG"] = str(Path(__file__).parent / "nothing" / "rlm-
 LONG = {"test_year.py", "test_lives.py", "test_patterns.py", "test_browser.py"}
 """Files of tests that would keep one process busy when the others have nothing left to do."""
 
-CASES = budget(3, 10_000)
-"""How many cases a test of the folders of ``THINNED`` has on one store."""
+CASES, CASES_ON_A_SERVER = budget(2, 10_000), budget(1, 10_000)
+"""How many cases a test of the folders of ``THINNED`` has on a file, and on each kind of server."""
 
 THINNED = {"operations", "interfaces", "stores", "service", "faults", "laws", "authorities", "models", "packaging"}
 EVERY_CASE = {"test_stored_parameters.py", "test_trust.py", "test_fence.py", "test_tenants.py", "test_supply_chain.py"}
@@ -303,15 +308,16 @@ def _deselect(config, items, left):
 
 
 def _left_out(items):
-    """Return the cases beyond ``CASES`` of a test on one store; those that stay are spread over all."""
+    """Return the cases beyond those that a test has on one store; those that stay are spread over all."""
     cases = defaultdict(list)
     for item in items:
         if item.path.parent.name in THINNED and item.path.name not in EVERY_CASE and hasattr(item, "callspec"):
             cases[item.path, item.function, item.callspec.params.get("store")].append(item)
     left = []
-    for several in cases.values():
+    for (_, _, store), several in cases.items():
+        most = CASES_ON_A_SERVER if store in {"postgres", "spread"} else CASES
         last = len(several) - 1
-        kept = {round(n * last / (CASES - 1)) for n in range(CASES)}
+        kept = {round(n * last / max(most - 1, 1)) for n in range(most)}
         left += [item for n, item in enumerate(several) if n not in kept]
     return left
 

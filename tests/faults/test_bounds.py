@@ -10,7 +10,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from conftest import WORDS_ONLY, opened
+from conftest import WORDS_ONLY, opened, weekly
 from forks import Mother
 from perdure.interfaces.cli import app as cli
 
@@ -210,6 +210,7 @@ def test_a_parquet_file_needs_bounded_memory(bounded, folder, name):
     assert json.loads(said)["error"] == "InvalidInput"
 
 
+@weekly
 def test_a_parquet_file_that_lies_about_its_pages_is_found_out(bounded, folder):
     from pyarrow import parquet as pq
 

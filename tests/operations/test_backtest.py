@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import START, WORDS_ONLY, HashEmbedder, tables
+from conftest import START, WORDS_ONLY, HashEmbedder, tables, weekly_on_a_server
 from perdure.records.errors import InvalidInput, PolicyError
 
 TEXTS = [f"the {colour} boat lies at pier {n}" for n, colour in enumerate(("red", "blue", "green", "white", "black"))]
@@ -48,6 +48,7 @@ def test_a_policy_that_hides_everything_after_a_day_would_have_missed_every_hit(
     assert found.now.tokens == sum(memory.get(i).tokens for i in ids)
 
 
+@weekly_on_a_server
 @pytest.mark.behaviour("LE-backtest-2")
 def test_the_same_policy_would_have_missed_nothing_and_lived_as_it_did(opening, clock):
     """Sweeps, recalls, use, reinforcement, restore and pin over most of a year: it ends where the store is."""

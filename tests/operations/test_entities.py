@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import WORDS_ONLY, bare_fact, finished, in_processes, logical, python, tables
+from conftest import WORDS_ONLY, bare_fact, budget, finished, in_processes, logical, python, tables
 from perdure.knowledge.extraction.entity_names import Resolved, normal_name
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.operations.alias_index import names_of
@@ -234,14 +234,15 @@ def test_merges_go_on_through_several_and_move_what_came_too_late(memory, raw_st
 
 
 def test_a_merge_of_thousands_of_mentions_is_one_operation(memory, raw_store):
+    many = budget(2100, 4500)
     known(memory, ("a", "Alpha One"), ("b", "Beta Two"))
     word = [(Span(0, 8, "Beta Two"), "beta two")]
-    write(memory, [mention_change(f"m{i:05}", "b", "named", word) for i in range(4500)])
+    write(memory, [mention_change(f"m{i:05}", "b", "named", word) for i in range(many)])
     done = memory.merge_entities("a", "b")
-    assert done.memories == 4500
-    assert len(raw_store.documents.find_named("default", Shelf.MENTION, ["a"])) == 4500
+    assert done.memories == many
+    assert len(raw_store.documents.find_named("default", Shelf.MENTION, ["a"])) == many
     memory.undo(done.operation)
-    assert len(raw_store.documents.find_named("default", Shelf.MENTION, ["b"])) == 4500
+    assert len(raw_store.documents.find_named("default", Shelf.MENTION, ["b"])) == many
 
 
 # --- splitting

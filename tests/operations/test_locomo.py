@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import STORES, Clock, HashEmbedder, logical, opened, weekly
+from conftest import STORES, Clock, HashEmbedder, budget, logical, opened, weekly
 
 ROOT = Path(__file__).parents[2]
 NAME = "locomo_dev.json.gz"
@@ -90,7 +90,7 @@ def test_a_conversation_lives_for_200_days_and_is_taken_back_row_for_row(path, p
     memory = opened(path, POLICIES[policy], clock, embedder)
     earlier = logical(path)
     operations, moved = [], 0
-    for _ in range(200):
+    for _ in range(budget(70, 200)):
         clock.passes(days=1)
         report = memory.sweep()
         operations += report.operations

@@ -193,7 +193,7 @@ SCHEDULES = (lambda _: True, lambda hour: hour % 24 == 18, lambda hour: hour == 
 
 @pytest.mark.behaviour("G57")
 @on_a_file
-@pytest.mark.parametrize("seed", range(budget(2, 6)))
+@pytest.mark.parametrize("seed", range(budget(1, 6)))
 def test_frequent_daily_and_late_sweeps_end_alike(elsewhere, seed):
     often, *others = [life(elsewhere(), schedule, seed) for schedule in SCHEDULES]
     assert others == [often] * 3

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from conftest import HashEmbedder, logical, tables
+from conftest import HashEmbedder, logical, tables, weekly_on_a_server
 from perdure.compose import EmbedderWarning
 from perdure.models.local import LocalEmbedder
 from perdure.records.errors import EmbedderError, InvalidInput
@@ -31,6 +31,7 @@ def best(memory):
     return [memory.recall(t, limit=1, touch=False).hits[0].memory.content for t in TEXTS[::50]]
 
 
+@weekly_on_a_server
 def test_a_new_space_is_filled_in_steps_and_only_then_searched(opening, path):
     old = opening(embedder=HashEmbedder(64))
     old.remember_many(TEXTS)

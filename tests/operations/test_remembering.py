@@ -157,7 +157,7 @@ ITEMS = st.lists(
 
 
 @settings(
-    max_examples=budget(25, 160),
+    max_examples=budget(10, 160),
     deadline=None,
     derandomize=True,
     phases=[Phase.generate],

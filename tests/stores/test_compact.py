@@ -10,7 +10,7 @@ from contextlib import closing
 import apsw
 import pytest
 
-from conftest import WORDS_ONLY, Clock, on_a_file, opened, python
+from conftest import WORDS_ONLY, Clock, on_a_file, opened, python, weekly_on_a_server
 from perdure.compose import is_server
 from perdure.records.errors import DiskFull, StoreBusy
 
@@ -55,6 +55,7 @@ def runs(memory, task):
     return [run for run in memory.upkeep("worker").runs if run.task == task]
 
 
+@weekly_on_a_server
 def test_a_preview_says_what_it_would_give_and_applying_gives_it(full, clock):
     with opened(full, {**POLICY, "upkeep": {"compact_share": 1}}, clock) as memory:
         runs(memory, "trim")

@@ -117,7 +117,7 @@ def passes(m, wanted):
     return all(tests)
 
 
-@settings(max_examples=budget(30, 480), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=budget(12, 480), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(shared=FILTERS, more=ONLY_RECALL)
 def test_filters_give_what_looking_at_every_memory_gives(worlds, shared, more):
     for memory, everything in worlds:

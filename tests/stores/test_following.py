@@ -11,7 +11,18 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from conftest import WORDS_ONLY, Clock, HashEmbedder, budget, finished, on_a_file, on_two_servers_too, opened, python
+from conftest import (
+    WORDS_ONLY,
+    Clock,
+    HashEmbedder,
+    budget,
+    finished,
+    on_a_file,
+    on_two_servers_too,
+    opened,
+    python,
+    weekly_on_a_server,
+)
 from perdure.compose import store_at
 from perdure.records.errors import ConflictError, InvalidInput
 
@@ -118,6 +129,7 @@ class Following(RuleBasedStateMachine):
                 memory.close()
 
 
+@weekly_on_a_server
 def test_what_one_process_finds_is_what_a_new_one_would_find(store, elsewhere, rooms):
     make = elsewhere if store == "sqlite" else rooms
     run_state_machine_as_test(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import HARSH, HashEmbedder, logical, on_two_servers_too
+from conftest import HARSH, HashEmbedder, logical, on_two_servers_too, weekly
 from perdure.records.errors import NotFound
 
 pytestmark = on_two_servers_too
@@ -101,6 +101,7 @@ def test_anothers_id_says_nothing_under_the_wrong_namespace(shared):
         shared.history(identity, namespace="b")
 
 
+@weekly
 def test_a_small_namespace_is_found_beside_a_large_one(opening):
     for embedder in (None, HashEmbedder()):
         memory = opening(embedder=embedder, at=":memory:")
