@@ -4,12 +4,14 @@ import json
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 
 import perdure
 from conftest import weekly
 from perdure.interfaces.demo.script import questions, sessions
+from perdure.interfaces.hooks.background import Background
 from perdure.models.local import LocalEmbedder
 
 
@@ -79,6 +81,21 @@ def test_the_question_of_a_new_user_is_answered_by_the_current_decision_first(to
         best = memory.recall("What day do we deploy?", "northwall", touch=False).hits[0].memory
     assert best.kind in {"fact", "note"}
     assert "Tuesday" in best.content
+
+
+def test_serving_the_store_changes_nothing_by_itself(told):
+    out, text = told
+    line = next(line for line in text.splitlines() if "perdure serve" in line).split()
+    policy = line[line.index("--policy") + 1]
+    assert line[line.index("--store") + 1] == str(out / "northwall.db")
+    beside = Background(first=0.0, pause=0.0)
+    with perdure.open(out / "northwall.db", policy=policy) as memory:
+        before = memory.history(namespace="northwall", limit=1)
+        assert memory.sweep(dry_run=True, namespace="northwall").moved  # it is due all the same
+        beside.start(memory)
+        time.sleep(0.5)
+        beside.stop()
+        assert memory.history(namespace="northwall", limit=1) == before
 
 
 def test_what_matters_ends_near_and_small_talk_far(told):
