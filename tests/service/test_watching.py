@@ -7,16 +7,19 @@ import hmac
 import json
 import logging
 import threading
-from contextlib import contextmanager
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from opentelemetry.trace import NonRecordingSpan, NoOpTracer, SpanContext, get_current_span, use_span
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind
 
 import perdure
 from conftest import HASHED, Clock, HashEmbedder, finished, opened, python
 from operations.test_tasks import at_work
+from perdure.memory import Memory
 from perdure.records.errors import EmbedderError, InvalidInput
 from service.conftest import POLICY
 from service.test_limits import serving
@@ -162,41 +165,15 @@ def test_a_gate_that_refuses_a_call_is_counted():
 # --- traces
 
 
-class KeptSpan(NonRecordingSpan):
-    def __init__(self, name, context, kind, attributes):
-        super().__init__(SpanContext(trace_id=above(context) or 7, span_id=id(self) & (2**64 - 1), is_remote=False))
-        self.name, self.kind, self.attributes, self.status = name, kind, dict(attributes), None
-        self.parent = get_current_span(context).get_span_context().span_id
-
-    def set_attribute(self, key, value):
-        self.attributes[key] = value
-
-    def set_status(self, status, _description=None):
-        self.status = status
-
-
-def above(context):
-    return get_current_span(context).get_span_context().trace_id
-
-
-class KeptSpans(NoOpTracer):
-    """Keeps the spans that it makes."""
-
-    def __init__(self):
-        self.spans = []
-
-    @contextmanager
-    def start_as_current_span(self, name, context=None, kind=None, attributes=None, **_named):
-        self.spans.append(KeptSpan(name, context, kind, attributes))
-        with use_span(self.spans[-1], record_exception=False, set_status_on_exception=False):
-            yield self.spans[-1]
-
-
 @pytest.fixture
 def spans(monkeypatch):
-    tracer = KeptSpans()
-    monkeypatch.setattr("opentelemetry.trace.get_tracer", lambda *_, **__: tracer)
-    return tracer.spans
+    """Return what OpenTelemetry's own SDK would send: the finished spans, in the order in which they began."""
+    kept = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    monkeypatch.setattr("opentelemetry.trace.get_tracer", provider.get_tracer)
+    yield lambda: sorted(kept.get_finished_spans(), key=lambda span: span.start_time)
+    provider.shutdown()
 
 
 TRACE = {"traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01"}
@@ -211,30 +188,55 @@ def story(client):
 def test_traces_say_what_was_done_and_nothing_of_what_was_said(spans):
     with perdure.open(":memory:", POLICY, embedder=HashEmbedder()) as memory, serving(memory, traces="spans") as client:
         story(client)
-    assert [span.name for span in spans] == [
+    told = spans()
+    assert [span.name for span in told] == [
         "create_memory perdure",
         "embeddings",
         "search_memory perdure",
         "embeddings",
         "update_memory perdure",
     ]
-    stored, embedded, searched, _, failed = spans
-    assert (stored.get_span_context().trace_id, stored.parent) == (int("ab" * 16, 16), int("cd" * 8, 16))
-    assert embedded.parent == stored.get_span_context().span_id
+    stored, embedded, searched, asked, failed = told
+    assert (stored.context.trace_id, stored.parent.span_id) == (int("ab" * 16, 16), int("cd" * 8, 16))
+    assert stored.parent.is_remote
+    assert embedded.parent.span_id == stored.context.span_id
+    assert asked.parent.span_id == searched.context.span_id
+    assert {span.kind for span in (stored, searched, failed)} == {SpanKind.SERVER}
+    assert {span.kind for span in (embedded, asked)} == {SpanKind.CLIENT}
+    assert dict(searched.attributes) == {
+        "gen_ai.operation.name": "search_memory",
+        "gen_ai.provider.name": "perdure",
+        "gen_ai.memory.record.count": 1,
+        "perdure.verb": "recall",
+        "perdure.namespace": "default",
+    }
     assert stored.attributes["perdure.operation"]
-    assert searched.attributes["gen_ai.operation.name"] == "search_memory"
-    assert searched.attributes["gen_ai.memory.record.count"] == 1
     assert (failed.attributes["error.type"], failed.status.is_ok) == ("NotFound", False)
-    assert "stone" not in repr([(span.name, span.attributes, span.status) for span in spans])
+    assert all(span.end_time > span.start_time for span in told)
+    assert "stone" not in "".join(span.to_json() for span in told)
 
 
 def test_content_is_traced_where_that_is_asked_for(spans):
     with perdure.open(":memory:", POLICY) as memory, serving(memory, traces="content") as client:
         story(client)
-    searched = next(span for span in spans if span.name == "search_memory perdure")
+    searched = next(span for span in spans() if span.name == "search_memory perdure")
     assert searched.attributes["gen_ai.memory.query.text"] == "Where is the key under the stone?"
     [record] = json.loads(searched.attributes["gen_ai.memory.records"])
     assert record["content"] == "The key is under the stone."
+
+
+@pytest.mark.parametrize("traces", ["spans", "content"])
+def test_what_an_error_says_is_in_no_span(spans, traces, monkeypatch):
+    monkeypatch.setattr(Memory, "recall", lambda *_, **__: 1 / 0)
+    with perdure.open(":memory:", POLICY) as memory, serving(memory, traces=traces) as client:
+        client.post("/v1/remember", json={"content": ["the stone"]})
+        client.post("/v1/recall", json={"query": "Which stone?"})
+    refused, failed = spans()
+    assert (refused.attributes["error.type"], failed.attributes["error.type"]) == ("InvalidInput", "ZeroDivisionError")
+    told = refused.to_json() + (failed.to_json() if traces == "spans" else "")
+    assert "stone" not in told
+    assert not [event for span in (refused, failed) for event in span.events]
+    assert {span.status.description for span in (refused, failed)} == {None}
 
 
 def test_nothing_of_opentelemetry_is_loaded_unless_it_is_asked_for():
