@@ -117,10 +117,11 @@ def entries_of(
 def _by_rare_words(notes: Sequence[frozenset[str]]) -> Mapping[str, Sequence[frozenset[str]]]:
     """Return the words of notes by their rarest words: a text that says what a note says has one of these at least."""
     common = Counter(word for words in notes for word in words)
+    order = {word: at for at, word in enumerate(sorted(common, key=lambda w: (common[w], w)))}
     found: dict[str, list[frozenset[str]]] = defaultdict(list)
     for words in notes:
         missing = int(len(words) * (1.0 - ECHO)) + 1  # at most so many are not in the text
-        for word in sorted(words, key=lambda w: (common[w], w))[: missing + 1]:
+        for word in sorted(words, key=order.__getitem__)[: missing + 1]:
             found[word].append(words)
     return found
 
