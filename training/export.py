@@ -27,7 +27,7 @@ from onnx import helper, numpy_helper
 from safetensors.torch import load_file
 
 from encoder import Encoder
-from loss import english_test_chats, export_faults, recall_of
+from loss import english_test_chats, export_faults, found_by, lost, recall_of
 from perdure.models.local import LocalEmbedder
 from pools import Kept
 
@@ -139,9 +139,11 @@ def main() -> None:
     export_float(encoder, plain)
     onnx.save(quantized(onnx.load(plain)), small)
     chats = english_test_chats()
-    reached = [recall_of(Kept(LocalEmbedder(weights=file)), chats) for file in (plain, small)]
-    print(f"recall@10 of our English test conversations: float {reached[0]:.2%}, int8 {reached[1]:.2%}")
-    if faults := list(export_faults(*reached, small.stat().st_size)):
+    found = [found_by(Kept(LocalEmbedder(weights=file)), chats) for file in (plain, small)]
+    loss, error = lost(*found)
+    said = " and ".join(f"{recall_of(each):.2%}" for each in found)
+    print(f"recall@10 of our English test conversations, float and int8: {said}; lost {loss:.2%} ± {error:.2%}")
+    if faults := list(export_faults(loss, error, small.stat().st_size)):
         sys.exit("\n".join(faults))
     install(small, given.package)
 

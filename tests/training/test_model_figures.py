@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "training"))
 import evaluate
 import loss
 from corpus import conversations
+from evaluate import Found
 from pools import Kept
 from training.public_sets import data_folder
 
@@ -123,7 +124,7 @@ def test_the_package_is_small_and_as_large_as_its_card_says():
 @weekly  # embeds 2,500 turns
 def test_the_shipped_weights_reach_what_is_stated_for_them_and_for_float():
     pytest.importorskip("perdure_embedder")
-    reached = 100 * loss.recall_of(Kept(), loss.english_test_chats())
+    reached = 100 * loss.recall_of(loss.found_by(Kept(), loss.english_test_chats()))
     stated = means(table(DECISION, VECTORS)[VECTORS])[2]
     plain = float(re.search(r"as float32 reach [\d.]+ / [\d.]+ / ([\d.]+)", DECISION)[1])
     assert reached == pytest.approx(stated, abs=0.3)  # another kind of processor may differ in the last digits
@@ -138,17 +139,26 @@ def test_the_relatedness_of_sick_is_what_is_stated(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("small", "size", "faults"),
+    ("lost", "error", "size", "faults"),
     [
-        (0.660, 23_400_000, 0),
-        (0.6551, 24_000_000, 0),
-        (0.6549, 23_400_000, 1),
-        (0.70, 24_000_001, 1),
-        (0.5, 25_000_000, 2),
+        (0.0, 0.0, 23_400_000, 0),
+        (-0.02, 0.0, 24_000_000, 0),
+        (0.0051, 0.0, 23_400_000, 1),
+        (0.0051, 0.002, 23_400_000, 0),
+        (0.03, 0.01, 23_400_000, 1),
+        (0.0, 0.0, 24_000_001, 1),
+        (0.1, 0.01, 25_000_000, 2),
     ],
 )
-def test_an_export_that_loses_too_much_or_is_too_large_is_refused(small, size, faults):
-    assert len(list(loss.export_faults(0.66, small, size))) == faults
+def test_an_export_that_loses_too_much_or_is_too_large_is_refused(lost, error, size, faults):
+    assert len(list(loss.export_faults(lost, error, size))) == faults
+
+
+def test_the_loss_is_that_of_the_same_questions_and_its_error_that_over_conversations():
+    plain, small = (
+        [Found("a", "", x), Found("a", "", y), Found("b", "", z)] for x, y, z in ((1.0, 0.5, 1.0), (0.5, 0.5, 1.0))
+    )
+    assert loss.lost(plain, small) == (pytest.approx(0.5 / 3), pytest.approx(0.125))  # 0.25 and 0 of two conversations
 
 
 class Rounded:
@@ -167,7 +177,7 @@ def test_the_recall_of_cut_weights_is_lower_and_the_export_refuses_it():
     pytest.importorskip("perdure_embedder")
     chat = next(c for c in loss.english_test_chats() if c.name == "29-mossie-care")
     model = Kept()
-    plain, fine, cut = (loss.recall_of(m, [chat]) for m in (model, Rounded(model, 127), Rounded(model, 1)))
-    assert list(loss.export_faults(plain, fine, 1)) == []
-    (fault,) = loss.export_faults(plain, cut, 1)
+    plain, fine, cut = (loss.found_by(m, [chat]) for m in (model, Rounded(model, 127), Rounded(model, 1)))
+    assert list(loss.export_faults(*loss.lost(plain, fine), 1)) == []
+    (fault,) = loss.export_faults(*loss.lost(plain, cut), 1)
     assert "points of recall@10" in fault
