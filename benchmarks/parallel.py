@@ -196,7 +196,7 @@ def report(told: list[dict[str, Any]], faults: list[str], seconds: float) -> int
     errors = [error for one in told for error in one["errors"]]
     writes = [sum(n for name, n in one["done"].items() if name not in ("recall", "sweep")) for one in told]
     say(f"{sum(done.values()):,} calls of {len(told)} threads in {seconds:.0f} s: {dict(done)}")
-    say(f"memories {sum(len(one['ledger']) for one in told):,}; slowest call {max(o['slowest'] for o in told):.2f} s; ")
+    say(f"memories {sum(len(one['ledger']) for one in told):,}; slowest call {max(o['slowest'] for o in told):.2f} s")
     say(f"writes of the least and the most busy thread {min(writes)} and {max(writes)}")
     for what, some in (("errors", errors), ("differences", faults)):
         say(f"{what}: {len(some)}")
@@ -228,8 +228,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if failed := [child.exitcode for child in children if child.exitcode]:
             say(f"a process ended with {failed[0]}")
             return 1
+        worked = time.monotonic() - begun
         told = [one for answer in answers for one in json.loads(answer.read_text("utf-8"))]
-        return report(told, compared(path, told), time.monotonic() - begun)
+        return report(told, compared(path, told), worked)
 
 
 if __name__ == "__main__":
