@@ -1,6 +1,6 @@
 """How many planted secrets are replaced, how many harmless texts are changed, and what looking for secrets costs.
 
-Usage: python benchmarks/redaction.py [--half open|locked|fresh] [--kinds]
+Usage: python benchmarks/redaction.py [--half open|locked|fresh|agents] [--kinds]
 
 ``--kinds`` lists found and planted for each kind. The locked half is scored once, when nothing is tuned any more.
 """
@@ -37,7 +37,7 @@ def milliseconds(text: str, rounds: int) -> float:
 
 def found(half: str, *, kinds: bool) -> list[Row]:
     """Return the shares of a half."""
-    planted = [] if half == "fresh" else secrets_made.planted(half)
+    planted = [] if half in ("fresh", "agents") else secrets_made.planted(half)
     harmless = secrets_made.harmless(half)
     missed = [p for p in planted if p.left(redact(p.text)[0])]
     changed = [text for text in harmless if redact(text)[1]]
@@ -62,7 +62,7 @@ def _error(share: float, number: int) -> float:
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--half", choices=("open", "locked", "fresh"), default="open")
+    arguments.add_argument("--half", choices=("open", "locked", "fresh", "agents"), default="open")
     arguments.add_argument("--kinds", action="store_true")
     given = arguments.parse_args()
     rows = found(given.half, kinds=given.kinds)

@@ -74,7 +74,7 @@ def planted(half: str, seed: int = 1) -> list[Planted]:
 
 
 def harmless(half: str, seed: int = 1) -> list[str]:
-    """Return the texts without a secret of a half, ``open`` or ``locked``, each once."""
+    """Return the texts without a secret: of a half, ``open`` or ``locked``, or of the sets ``fresh`` and ``agents``."""
     shapes = (LABELS / f"harmless_{half}.txt").read_text("utf-8").splitlines()
     made = (value_of(s, random.Random(f"{seed} {s} {n}")) for s in shapes for n in range(TIMES))
     return list(dict.fromkeys(made))

@@ -79,6 +79,9 @@ WRONG = [
     "CPF 111.111.111-11 and CPF 123.456.789-00",
     "DNI 12345678A",
     "able child wizard above about across again",
+    "words of the week: above, agent, answer, arrow, artist, artwork, aspect, asset, athlete, atom, attack, autumn",
+    "the wallet's words begin with abandon ability able about above absent absorb abstract absurd abuse access acid",
+    " ".join([*phrase(128).split()[:11], "zoo"]),
     "people think that their house might have been built long before anybody wrote about such things",
 ]
 

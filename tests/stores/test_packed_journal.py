@@ -154,6 +154,27 @@ def test_every_number_of_a_line_is_given_back(opening, importance):
     assert memory.get(kept.id).importance == pytest.approx(importance, abs=1e-9)
 
 
+@on_a_file
+def test_what_the_engine_keeps_for_itself_is_packed_and_words_are_not(opening, path):
+    memory = opening(POLICY)
+    for day in range(3):
+        said = [f"Lunch number {n} of day {day} was with Rita, who lives in Oslo." for n in range(8)]
+        memory.ingest([{"role": "user", "content": text} for text in said], session=f"day {day}")
+    memory.upkeep("evening")
+    with closing(apsw.Connection(str(path))) as connection:
+        lines = connection.execute("SELECT data FROM journal WHERE target = 'document'").fetchall()
+    plain = [bytes(data) for (data,) in lines if bytes(data[:1]) == b"\x00"]
+    assert len(plain) < len(lines)
+    assert plain
+    assert not [line for line in plain if b'{"shelf":"learned"' in line or b'{"shelf":"upkeep"' in line]
+    assert memory.check(full=True) == []
+    for done in memory.history(limit=100):
+        if done.operation in {"learn", "ingest", "upkeep"}:
+            memory.undo(done.id)
+    assert memory.check(full=True) == []
+    assert memory.facts() == []
+
+
 numbers = st.one_of(st.integers(0, 10**19), st.floats(0, 1, allow_nan=False), st.integers(10**7, 2**25))
 texts = st.one_of(
     st.uuids().map(str),
@@ -165,12 +186,16 @@ rows = st.one_of(st.none(), st.dictionaries(st.sampled_from("abcd"), st.one_of(n
 
 
 @given(
-    st.uuids().map(str), rows, rows, st.sampled_from(["counted 1 access", "stored as note", "said by a person", None])
+    st.uuids().map(str),
+    rows,
+    rows,
+    st.sampled_from(["counted 1 access", "stored as note", "said by a person", None]),
+    st.sampled_from([None, "learned", "upkeep", "fact"]),
 )
 @settings(max_examples=500, deadline=None, derandomize=True)
-def test_a_line_is_given_back_to_the_letter(operation, before, after, because):
-    sides = [
-        None if row is None else json.dumps({**row, "op": operation}, separators=(",", ":")) for row in (before, after)
-    ]
+def test_a_line_is_given_back_to_the_letter(operation, before, after, because, kept):
+    shelf = {} if kept is None else {"shelf": kept, "name": "", "data": {"recent": [operation]}}
+    whole = [None if row is None else {**shelf, **row, "op": operation} for row in (before, after)]
+    sides = [None if row is None else json.dumps(row, separators=(",", ":")) for row in whole]
     line = packed_line(operation, *sides, because)
     assert [line_part(line, part, operation) for part in range(3)] == [*sides, because or ""]

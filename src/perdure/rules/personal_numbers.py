@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import pairwise
+from hashlib import sha256
+from itertools import pairwise, product
 from typing import Final
 
 from perdure.rules.secret_shapes import Found
@@ -193,29 +194,60 @@ _WORD_RUN: Final = re.compile(
     r"[a-z]{3,8}(?![\w'-])){11,60}"
 )
 _WORD: Final = re.compile(r"[a-z]{3,8}")
-_FEWEST_WORDS: Final = 12
+_PHRASES: Final = (12, 15, 18, 21, 24)
+"""Words of a phrase (BIP-39)."""
+_BITS: Final = 11  # of a word's number
+_FEWEST_WORDS: Final = _PHRASES[0]
+_ABOUT_WALLETS: Final = re.compile(r"(?i)seed|mnemonic|phrase|wallet|recover|backup|bip-?39")
 _SHORTEST_PHRASE: Final = 4 * _FEWEST_WORDS - 1  # characters of so many words of three letters
 _TWO_DIGITS: Final = re.compile("[0-9]{2}")
 """What stands in every card number, IBAN and other number that is looked for."""
 
 
 @cache
-def _wallet_words() -> frozenset[str]:
-    """Return the 2,048 English words of BIP-39; imported here, because hardly any text needs them."""
+def _wallet_words() -> dict[str, int]:
+    """Return the 2,048 English words of BIP-39, numbered; imported here, because hardly any text needs them."""
     from mnemonic import Mnemonic  # noqa: PLC0415
 
-    return frozenset(Mnemonic("english").wordlist)
+    return {word: number for number, word in enumerate(Mnemonic("english").wordlist)}
 
 
 def _seed_phrases(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where 12 words of a wallet or more stand in a row, most of them once."""
+    """Yield where 12 words of a wallet or more stand in a row, most of them once, and are a wallet's.
+
+    They are where something before them says so, or where their checksum is right: one in sixteen rows of twelve
+    such words has it by chance. Words in the order of the alphabet are a list.
+    """
     for run in _WORD_RUN.finditer(text):
         words = [m.span() for m in _WORD.finditer(text, *run.span())]
         unknown = (n for n, (start, end) in enumerate(words) if text[start:end] not in _wallet_words())
         for before, after in pairwise((-1, *unknown, len(words))):
             some = words[before + 1 : after]
-            if len(some) >= _FEWEST_WORDS and len({text[a:b] for a, b in some}) * 3 >= len(some) * 2:
-                yield some[0][0], some[-1][1]
+            if len(some) >= _FEWEST_WORDS:
+                said = [text[start:end] for start, end in some]
+                named = _ABOUT_WALLETS.search(text, max(0, some[0][0] - _BEFORE), some[0][0])
+                for first, last in [(0, len(some))] if named else _with_checksum(said):
+                    if _is_mixed(said[first:last]):
+                        yield some[first][0], some[last - 1][1]
+
+
+def _is_mixed(words: list[str]) -> bool:
+    """Whether most words stand there once, and not in the order of the alphabet."""
+    return len(set(words)) * 3 >= len(words) * 2 and words != sorted(words)
+
+
+def _with_checksum(words: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield where stretches of words begin and end whose last bits are the first of the SHA-256 of the others."""
+    whole = 0
+    for word in words:
+        whole = whole << _BITS | _wallet_words()[word]
+    for length, first in product(_PHRASES, range(len(words))):
+        if (rest := len(words) - first - length) >= 0 and len(set(words[first : first + length])) * 3 >= length * 2:
+            number = whole >> _BITS * rest & ((1 << _BITS * length) - 1)
+            bits = length // 3  # of the checksum; eleven times that are all
+            wanted = sha256((number >> bits).to_bytes(4 * bits, "big")).digest()[0] >> (8 - bits)
+            if number & ((1 << bits) - 1) == wanted:
+                yield first, first + length
 
 
 def find_personal(text: str, lower: str) -> Iterator[Found]:

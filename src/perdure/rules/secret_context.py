@@ -59,6 +59,9 @@ _LOGIN_BEFORE: Final = re.compile(r"(?:login|default)\s{1,4}\S{1,80}\s{1,8}$")
 _REST: Final = re.compile(r"[A-Za-z0-9_\-+/=~.]*+")
 _LONGEST: Final = 200  # characters of a value that are judged; it goes on to its end
 _SNAKE: Final = re.compile(r"[a-z]{1,40}(?:_[a-z]{1,40}){1,12}")
+_UUID: Final = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_VERDICT: Final = re.compile(r"PASS:?[ \t]{1,8}(?:[\w.-]{0,40}[Tt]est|[\w.-]{1,40}/)")
+"""What begins a line about a test that passed."""
 _MOST_INSIDE: Final = 12  # names within so many characters that are looked at
 
 
@@ -73,7 +76,8 @@ class _Name(NamedTuple):
 
 
 def _is_session(value: str) -> bool:
-    return len(value) >= 20 and is_random(value)  # noqa: PLR2004  # a shorter one is a name
+    # A UUID names a session of a tool or of a trace far more often than it opens one.
+    return len(value) >= 20 and is_random(value) and not _UUID.fullmatch(value)  # noqa: PLR2004  # a shorter one is a name
 
 
 def _is_never(_: str) -> bool:
@@ -225,7 +229,7 @@ def _stands_for_secret(text: str, name: _Name, match: re.Match[str]) -> bool:
     """Whether a name is one by itself, and a key by the word before it."""
     before = text[max(0, match.start() - 24) : match.start()]
     if name is _PASSWORDS:
-        return (
+        return not _VERDICT.match(text, match.start()) and (
             match[0].lower() not in {"pass", "passe", "passin", "passout"}
             or not before[-1:].isalpha()
             or before.lower().endswith(("require", "db", "user", "smtp", "mail"))

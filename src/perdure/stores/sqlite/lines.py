@@ -32,6 +32,10 @@ _GENERATED: Final = re.compile(rb"stored as |counted |(hot|warm|cold|vault) to |
 _WORDS: Final = re.compile(rb'"(text|shown|metadata|data)":["{\[]')
 """Columns that hold a memory's words; digests of them are numbers."""
 
+_BOOKKEEPING: Final = re.compile(rb'(?:\x1d\x1e)?\{"shelf":"(?:learned|upkeep|rate)",')
+"""Documents in which the engine keeps for itself how far it is: ids, instants, counts and names of sessions."""
+_FAILED: Final = re.compile(rb'"outcome":"failed"|"failures":[1-9]')  # what an error says may quote a memory
+
 _NUMBERS: Final = re.compile(
     rb'([:."])([1-9][0-9]{7,18}(?![0-9a-f])|[0-9a-f]{24}(?![0-9a-f])|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
 )
@@ -67,7 +71,9 @@ def packed_line(
     reason = _bytes(because)
     line = _BETWEEN.join((_side(before), _side(after), reason))
     words = _GENERATED.match(reason) is None or _WORDS.search(line) is not None
-    if words or not operation or len(line.translate(None, _RESERVED)) < len(line):
+    if words and (_BOOKKEEPING.match(line) is None or _FAILED.search(line)):
+        return _PLAIN + line
+    if not operation or len(line.translate(None, _RESERVED)) < len(line):
         return _PLAIN + line
     packer = _PACKER.copy()
     return _PACKED + packer.compress(_shortened(line.replace(operation.encode(), _OWN))) + packer.flush()
