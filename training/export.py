@@ -99,8 +99,17 @@ def quantized(model: onnx.ModelProto) -> onnx.ModelProto:
     del graph.node[:]
     graph.node.extend(nodes)
     del graph.value_info[:]
+    _forget_origin(model)
     onnx.checker.check_model(model)
     return model
+
+
+def _forget_origin(model: onnx.ModelProto) -> None:
+    """Remove where each node was written: the paths of this machine, by which the same weights had other bytes."""
+    graph = model.graph
+    for part in (model, graph, *graph.node, *graph.initializer, *graph.input, *graph.output):
+        part.ClearField("metadata_props")
+        part.ClearField("doc_string")
 
 
 def _look_up(node: onnx.NodeProto, table: str, fresh: list[onnx.NodeProto]) -> None:
