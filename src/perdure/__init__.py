@@ -35,7 +35,6 @@ from perdure.records.errors import (
     StoreUnfinished,
     TargetTaken,
 )
-from perdure.records.message import Message
 
 if TYPE_CHECKING:
     from perdure.compose import (  # perdure.open is the contract's name
@@ -76,6 +75,7 @@ if TYPE_CHECKING:
     from perdure.records.erasure_result import ErasureResult
     from perdure.records.fact_claim import FactClaim
     from perdure.records.memory import MemoryItem
+    from perdure.records.message import Message
     from perdure.records.outcome import Outcome, RelatedMemory, Remembered
     from perdure.records.plan import Plan
     from perdure.records.policy import Policy
@@ -115,6 +115,7 @@ _MODULES = {
     "interfaces.http.client": "connect",
     "records.access": "NewToken Token",
     "records.memory": "MemoryItem",
+    "records.message": "Message",
     "records.fact_claim": "FactClaim",
     "records.erasure_result": "ErasureResult",
     "records.compact_result": "CompactResult",

@@ -45,13 +45,21 @@ def main() -> None:
         _answer_http(words[1:])
         return
     if words[:1] == ["hook"] and len(words) > 1 and options <= HOOK_OPTIONS:
-        from perdure.interfaces.hooks.agent_hooks import main as answer  # noqa: PLC0415  # only one of them is loaded
-
-        answer(words[1:])
+        _answer_hook(words[1:])
         return
     from perdure.interfaces.cli.app import main as command_line  # noqa: PLC0415  # as above
 
     command_line()
+
+
+def _answer_hook(words: list[str]) -> None:
+    from perdure.interfaces.hooks import running_server  # noqa: PLC0415  # only one of them is loaded
+
+    answered, text = running_server.answer(words)
+    if not answered:
+        from perdure.interfaces.hooks.agent_hooks import main as answer  # noqa: PLC0415  # numpy and SQLite load here
+
+        answer(words, text)
 
 
 def _answer_http(words: list[str]) -> None:

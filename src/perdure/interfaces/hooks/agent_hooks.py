@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.files.project import policy_to_find, project_namespace, resolve_namespace
-from perdure.interfaces.hooks.hook_input import EVENTS, LONGEST_INPUT, HookInput, parse_hook_input, render_hook_output
+from perdure.interfaces.hooks.hook_input import EVENTS, HookInput, parse_hook_input, render_hook_output
+from perdure.interfaces.hooks.running_server import LONGEST_INPUT, made_default_store
 from perdure.interfaces.hooks.transcript_tail import Mark, read_new_messages
 from perdure.records.errors import NotFound, PerdureError
 from perdure.rules.escaping import terminal_line
@@ -175,10 +176,11 @@ def _open_memory(store: str | None, policy: str | None, *, with_embedder: bool) 
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads take 0.07 s to start, and do nothing here
     gc.disable()  # the many modules that load now stay: looking through them takes a sixth of the start time
     import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
-    from perdure.interfaces.mcp.run import default_store  # noqa: PLC0415  # as above
 
     place = str(Path(store).expanduser()) if store is not None and store.startswith("~") else store
-    memory = perdure.open(place or default_store(), policy_to_find(policy), embedder=None if with_embedder else "none")
+    memory = perdure.open(
+        place or made_default_store(), policy_to_find(policy), embedder=None if with_embedder else "none"
+    )
     gc.freeze()
     gc.enable()
     return memory
@@ -200,11 +202,21 @@ def _reported_warnings() -> Iterator[list[str]]:
 
 
 def _report(text: str) -> None:
-    print(f"perdure hook: {terminal_line(' '.join(text.split()))}", file=sys.stderr)
+    print(report_line(text), file=sys.stderr)
 
 
-def main(words: Sequence[str]) -> None:
-    """Run a hook from a command line: the words after ``perdure hook``."""
+def report_line(text: str) -> str:
+    """Return an error or a warning as one line of the hooks' log."""
+    return f"perdure hook: {terminal_line(' '.join(text.split()))}"
+
+
+def main(words: Sequence[str], text: str | None = None) -> None:
+    """Run a hook from a command line.
+
+    Args:
+        words: Those after ``perdure hook``.
+        text: The input, where it was read already.
+    """
     parser = argparse.ArgumentParser(prog="perdure hook", description="Run a hook of a coding agent.")
     parser.add_argument("event", choices=EVENTS, metavar="EVENT", help=f"one of {', '.join(EVENTS)}")
     parser.add_argument("--store", help="the store's file, or postgresql://...")
@@ -214,4 +226,4 @@ def main(words: Sequence[str]) -> None:
         "--meaning", action="store_true", help="for UserPromptSubmit: add semantic search to keyword search"
     )
     given = parser.parse_args(words)
-    run(given.event, given.store, given.policy, given.namespace, meaning=given.meaning)
+    run(given.event, given.store, given.policy, given.namespace, meaning=given.meaning, text=text)

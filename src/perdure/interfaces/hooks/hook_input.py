@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from perdure.interfaces.hooks.running_server import LONGEST_INPUT
 from perdure.records.errors import InvalidInput
 
 EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "TaskCompleted", "SessionEnd")
@@ -25,8 +26,6 @@ EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "Task
 
 WITH_CONTEXT: Final = frozenset({"SessionStart", "UserPromptSubmit"})
 """Events whose answer may put words before the model."""
-
-LONGEST_INPUT: Final = 16 * 1024 * 1024  # characters; a prompt may hold a pasted file
 
 LONGEST_ANSWER: Final = 10_000
 """Characters of a context or a message that the agent shows; the rest would be put into a file."""

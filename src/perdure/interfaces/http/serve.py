@@ -15,6 +15,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from perdure.interfaces.files.project import policy_to_find
+from perdure.interfaces.hooks.answering import HookAnswering
 from perdure.interfaces.hooks.background import Background
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.call_log import log_to
@@ -66,7 +67,8 @@ def serve(
         if log:
             log_to(sys.stderr)
         _announce(host, port, guarded=guarded)
-        _run(memory, build_app(lambda: memory, Settings(hosts, file=_file_of(store), **settings)), listening)
+        app = build_app(lambda: memory, Settings(hosts, file=_file_of(store), **settings))
+        _run(memory, app, listening, HookAnswering(store, policy))
 
 
 def _file_of(store: str | os.PathLike[str]) -> Path | None:
@@ -84,17 +86,19 @@ def _check_address(memory: Memory, host: str) -> bool:
     return guarded
 
 
-def _run(memory: Memory, app: Starlette, listening: socket.socket) -> None:
-    """Answer until a signal; maintenance runs beside it, if the policy wants it."""
+def _run(memory: Memory, app: Starlette, listening: socket.socket, answering: HookAnswering) -> None:
+    """Answer until a signal; maintenance runs beside it, if the policy wants it, and hooks are answered."""
     _allow_connections()
     server = uvicorn.Server(_config(app))
     background = Background()
     background.start(memory)
+    answering.start()
     for number in (signal.SIGTERM, signal.SIGINT):  # the library ends in order at them, then raises them again
         signal.signal(number, lambda *_: None)
     try:
         server.run(sockets=[listening])
     finally:
+        answering.stop()
         background.stop()
 
 

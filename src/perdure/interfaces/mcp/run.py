@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from perdure.interfaces.files.project import policy_to_find, resolve_namespace
+from perdure.interfaces.hooks.answering import HookAnswering
 from perdure.interfaces.hooks.background import Background
+from perdure.interfaces.hooks.running_server import made_default_store
 from perdure.records.errors import StoreError
 
 if TYPE_CHECKING:  # their imports take most of the start time, or load numpy
@@ -47,14 +49,20 @@ class OpenOnce:
     Args:
         opener: Returns the open memory.
         background: Its upkeep, which begins once the store is open and ends before it is closed.
+        answering: What answers hooks; the same.
         notice: Returns what the user should know of how it was opened; "" for nothing.
     """
 
     def __init__(
-        self, opener: Callable[[], Memory], background: Background | None = None, notice: Callable[[], str] = str
+        self,
+        opener: Callable[[], Memory],
+        background: Background | None = None,
+        notice: Callable[[], str] = str,
+        answering: HookAnswering | None = None,
     ) -> None:
         self._opener = opener
         self._background = background
+        self._answering = answering
         self._notice: Callable[[], str] | None = notice
         self._lock = threading.Lock()
         self._memory: Memory | None = None
@@ -69,6 +77,8 @@ class OpenOnce:
                 self._memory = self._opener()
                 if self._background is not None:
                     self._background.start(self._memory)
+                if self._answering is not None:
+                    self._answering.start()
             return self._memory
 
     def take_notice(self) -> str:
@@ -81,8 +91,9 @@ class OpenOnce:
 
     def close(self) -> None:
         """End its upkeep and close the store if it was opened: accesses that wait are written. Twice is harmless."""
-        if self._background is not None:
-            self._background.stop()
+        for beside in (self._answering, self._background):
+            if beside is not None:
+                beside.stop()
         with self._lock:
             self._closed = True
             memory, self._memory = self._memory, None
@@ -132,7 +143,8 @@ def run(
         allowed_hosts: Further Host headers to accept over HTTP, for example ``memory.lan:8765``.
     """
     policy = policy_to_find(policy) if isinstance(policy, str) else policy
-    opened = OpenOnce(lambda: _open(store, policy), Background(), _policy_notice if policy is None else str)
+    notice = _policy_notice if policy is None else str
+    opened = OpenOnce(lambda: _open(store, policy), Background(), notice, HookAnswering(store, policy))
     server = build(opened, profile=profile, namespace=namespace)
     _end_on_signals(opened)
     try:
@@ -150,11 +162,7 @@ def run(
 
 def default_store() -> Path:
     """Return the store where none is named: ``PERDURE_STORE``, else a file in the user's data folder, which is made."""
-    if named := os.environ.get("PERDURE_STORE"):
-        return Path(named)
-    import platformdirs  # noqa: PLC0415  # only where it is used
-
-    return Path(platformdirs.user_data_dir("perdure", ensure_exists=True)) / "memory.db"
+    return Path(made_default_store())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
