@@ -62,6 +62,24 @@ def test_what_is_played_or_chosen_among_what_is_shown_is_no_fact(memory, talk, t
 
 
 @pytest.mark.behaviour("RD2")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't eat meat on Fridays.",
+        "We never eat dinner before eight in this house.",
+        "My aunt Joan converted to Islam last year.",
+    ],
+)
+def test_what_is_denied_of_a_time_alone_and_a_faith_that_is_taken_up_are_no_facts(memory, talk, text):
+    talk(text)
+    assert {fact for fact in believed(memory) if fact[1] in {"eat", "use"}} == set()
+
+
+def test_a_denial_with_a_reason_is_believed(memory, talk):
+    talk("I don't eat meat because of my heart.")
+    assert ("user", "eat", "not meat") in believed(memory)
+
+
 def test_who_gives_a_name_is_known_by_it(memory, talk):
     talk("My name is Ingrid.", "Ingrid prefers tea.")
     assert believed(memory) == {("user", "name", "Ingrid"), ("user", "preference", "tea")}

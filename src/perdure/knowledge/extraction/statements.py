@@ -26,6 +26,8 @@ from perdure.knowledge.records.facts import Learned
 from perdure.knowledge.records.predicates import Predicates
 
 _COMPARING: Final = frozenset({"better", "best", "more", "most", "less", "least"})
+_REASONS: Final = frozenset({"since", "because", ",", "but", "though", "so"})
+"""Words after which a denial goes on without being limited; after the others of ``beside`` it holds only then."""
 ACT: Final = "activity"  # the sort of what somebody does; said in passing it is no fact
 
 
@@ -82,6 +84,8 @@ def _act(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
     if stop is None:
         alone = not rest and verb in WORDS["bare_acts"]
         return [_bare_act(clause, who)] if alone else []
+    if clause.denied and not over and stop < len(rest) and rest[stop].low in WORDS["beside"] - _REASONS:
+        return []  # who does not eat meat on Fridays eats meat
     value = rest[skip_determiners(rest) : stop]
     return [claim_of(clause, who, predicates.name(verb), item, many=True, kind=ACT) for item in listed(value)]
 
