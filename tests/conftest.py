@@ -8,6 +8,7 @@ What is about a file alone says so with the mark ``on_a_file``, what could depen
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import re
@@ -114,7 +115,7 @@ THINNED = {"operations", "interfaces", "stores", "service", "faults", "laws", "a
 EVERY_CASE = {"test_stored_parameters.py", "test_trust.py", "test_fence.py", "test_tenants.py", "test_supply_chain.py"}
 """Files whose cases are found by walking what exists: a new verb, key or statement is a new case."""
 
-ON_A_SERVER = budget(2, 10_000)
+ON_A_SERVER = budget(1, 10_000)
 """How many tests of operations call a verb on a server."""
 
 ENV = {**os.environ, "PYTHONPATH": str(Path(perdure.__file__).parents[1])}
@@ -285,6 +286,11 @@ def finished(child, seconds=120):
     return out
 
 
+def pytest_configure():
+    """Make new stores of this process as copies; children of tests import this file, and make stores as users do."""
+    import_module("fresh_files")
+
+
 def pytest_addoption(parser):
     parser.addoption("--every-store", action="store_true", help="run every test of operations on a server too")
     parser.addoption("--every-case", action="store_true", help="run every case of every test")
@@ -298,6 +304,12 @@ def pytest_collection_modifyitems(config, items):
         _deselect(config, items, _left_out(items))
     if not config.getoption("every_store"):
         _deselect(config, items, _left_out_on_a_server(items))
+
+
+def pytest_collection_finish():
+    """Keep the collector from going through the tests themselves again and again: they stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def _deselect(config, items, left):
@@ -323,7 +335,7 @@ def _left_out(items):
 
 
 def _left_out_on_a_server(items):
-    """Return the tests of operations on a server that are not among the first few to call some verb.
+    """Return the tests of operations on a server that are not the first to call some verb.
 
     Below a verb the two stores differ in their statements alone, which the tests of stores and the laws run on both.
     A test that names its stores by a mark runs on all of them.

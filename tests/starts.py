@@ -1,4 +1,6 @@
-"""Start ``python -m perdure …`` by forking a process that has loaded it: loading takes most of a command's time.
+"""Start ``python -m perdure …`` and code of tests by forking a process that has loaded what they need.
+
+Loading takes most of a command's time.
 
 The child is a child of the test's own process, so that it is waited for, signalled and killed like any other. It gets
 the arguments, environment, working folder and standard streams that it was started with. Linux only; elsewhere Python
@@ -19,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from unittest import mock
 
-from conftest import ENV
+from conftest import ENV, python
 
 MOST = 1 << 18
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: whose parent has ended becomes a child of this process
@@ -28,6 +30,7 @@ MOTHER = """
 import io, json, os, runpy, socket, sys, warnings
 import perdure.compose, perdure.stores.sqlite.store, perdure.knowledge.extension
 import perdure.interfaces.cli.app, perdure.interfaces.hooks.agent_hooks, perdure.interfaces.mcp.run
+exec(sys.argv[2])
 
 def become(order, streams):
     for number, stream in enumerate(streams):
@@ -66,21 +69,24 @@ while True:
 order = json.loads(told)
 orders.close()
 become(order, streams)
-runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
+if order["module"] == "-c":
+    exec(compile(order["code"], "<string>", "exec"), {"__name__": "__main__"})
+else:
+    runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
 """
 
 
 class Mother:
     """A process that has loaded Perdure and becomes what is started."""
 
-    def __init__(self):
+    def __init__(self, load):
         self.orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (self.orders, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MOST)
         number = str(theirs.fileno())
         environment = {k: v for k, v in ENV.items() if k != "PYTHONWARNINGS"}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", MOTHER, number], env=environment, pass_fds=[theirs.fileno()]
+            [sys.executable, "-c", MOTHER, number, load], env=environment, pass_fds=[theirs.fileno()]
         )
         theirs.close()
 
@@ -102,9 +108,9 @@ class Mother:
 
 
 @cache
-def mother():
-    """The one of this process; it ends with it."""
-    made = Mother()
+def mother(load=""):
+    """The one of this process that has run some code, too; it ends with it."""
+    made = Mother(load)
     atexit.register(made.close)
     return made
 
@@ -115,24 +121,48 @@ def _is_ours(args, preexec_fn, pass_fds, shell):
     return ours and all(isinstance(word, str) for word in line) and not (preexec_fn or pass_fds or shell)
 
 
+def _fork(process, rest, order, load=""):
+    """Start what an order names for a Popen that was called with the rest of the arguments of its own start."""
+    _, _, _, cwd, env, _, _, _, *pipes = rest
+    streams, session = (pipes[0], pipes[3], pipes[5]), pipes[11]
+    order |= {"cwd": str(cwd or Path.cwd())}
+    order |= {"env": dict(os.environ if env is None else env), "session": bool(session)}
+    given = [stream if stream >= 0 else number for number, stream in enumerate(streams)]
+    process.pid = mother(load).bear(order, given)
+    process._child_created = True
+    process._close_pipe_fds(*pipes[:6])
+
+
 @contextmanager
 def forked():
     """Fork the commands that a test starts instead of loading Perdure for each."""
     start = subprocess.Popen._execute_child
 
     def execute(self, args, executable, *rest):
-        preexec_fn, _, pass_fds, cwd, env, _, _, shell, *pipes = rest
-        streams, session = (pipes[0], pipes[3], pipes[5]), pipes[11]
+        preexec_fn, _, pass_fds, _, _, _, _, shell, *_ = rest
         if not _is_ours(args, preexec_fn, pass_fds, shell):
             start(self, args, executable, *rest)
             return
         words = list(args)
-        order = {"module": words[2], "argv": [words[2], *words[3:]], "cwd": str(cwd or Path.cwd())}
-        order |= {"env": dict(os.environ if env is None else env), "session": bool(session)}
-        given = [stream if stream >= 0 else number for number, stream in enumerate(streams)]
-        self.pid = mother().bear(order, given)
-        self._child_created = True
-        self._close_pipe_fds(*pipes[:6])
+        _fork(self, rest, {"module": words[2], "argv": [words[2], *words[3:]]})
 
     with mock.patch.object(subprocess.Popen, "_execute_child", execute):
         yield
+
+
+TESTS = f"sys.path.insert(0, {str(Path(__file__).parent)!r}); import conftest"
+"""What code of tests needs besides Perdure."""
+
+
+def forked_python(code, *arguments, **options):
+    """Start a child that runs some code, as ``conftest.python`` does, where Perdure and ``conftest`` are loaded."""
+    if sys.platform != "linux":
+        return python(code, *arguments, **options)
+    mother(TESTS)  # it is started as any other process
+
+    def execute(self, args, executable, *rest):
+        words = list(args)[1:]
+        _fork(self, rest, {"module": "-c", "code": words[1], "argv": ["-c", *words[2:]]}, TESTS)
+
+    with mock.patch.object(subprocess.Popen, "_execute_child", execute):
+        return python(code, *arguments, **options)

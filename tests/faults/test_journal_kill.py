@@ -10,9 +10,10 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import WORDS_ONLY, budget, finished, opened, python
+from conftest import WORDS_ONLY, budget, finished, opened
 from forks import Mother
 from perdure.compose import store_at
+from starts import forked_python
 
 ROUNDS = budget(3, 15)
 DAYS = 100
@@ -93,7 +94,7 @@ memory.close()
 
 
 def test_two_processes_work_while_a_third_trims_and_compacts(lived, clock):
-    children = [python(BESIDE, lived, name, stdin=subprocess.PIPE) for name in ("ann", "ben")]
+    children = [forked_python(BESIDE, lived, name, stdin=subprocess.PIPE) for name in ("ann", "ben")]
     for child in children:
         assert child.stdout.readline() == "ready\n", child.communicate()[1]
     for child in children:

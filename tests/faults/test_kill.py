@@ -12,7 +12,7 @@ from conftest import budget, opened, python
 from forks import Mother
 from perdure.compose import store_at
 
-ROUNDS = budget(24, 200)
+ROUNDS = budget(12, 200)
 SIDE_BY_SIDE = 4
 BEGINNINGS = (0, 1, 31, 41, 42)
 """After so many lines of the writer's, each kind of its work begins."""

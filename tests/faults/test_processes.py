@@ -10,6 +10,7 @@ import pytest
 from conftest import HARSH, Clock, HashEmbedder, budget, finished, opened, python, tables, weekly
 from perdure.compose import store_at
 from perdure.records.errors import ConflictError
+from starts import forked_python
 
 HERE = str(Path(__file__).parents[1])
 
@@ -34,7 +35,7 @@ print(json.dumps([ids, hits]))
 def started(code, *arguments):
     import subprocess  # only for the pipe
 
-    return python(code, *arguments, stdin=subprocess.PIPE)
+    return forked_python(code, *arguments, stdin=subprocess.PIPE)
 
 
 def together(children):
@@ -46,7 +47,7 @@ def together(children):
         child.stdin.flush()
 
 
-@pytest.mark.parametrize(("kind", "writes"), [pytest.param("words", 500, marks=weekly), ("meaning", budget(30, 150))])
+@pytest.mark.parametrize(("kind", "writes"), [pytest.param("words", 500, marks=weekly), ("meaning", budget(15, 150))])
 def test_four_processes_lose_nothing_and_count_exactly(path, kind, writes):
     import json  # as the workers speak
 

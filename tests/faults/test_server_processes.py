@@ -17,13 +17,14 @@ from pathlib import Path
 import pytest
 
 import servers
-from conftest import HashEmbedder, finished, opened, python
+from conftest import HashEmbedder, budget, finished, opened, python
 from faults.server_faults import everything, operations
 from perdure.compose import store_at
 from perdure.records.errors import ConflictError, InvalidInput
+from starts import forked_python
 
 HERE = str(Path(__file__).parents[1])
-SECONDS = float(os.environ.get("PERDURE_FAULT_SECONDS", "3"))
+SECONDS = float(os.environ.get("PERDURE_FAULT_SECONDS", budget(1.5, 3)))
 TOGETHER = ("shared", "team")
 
 
@@ -130,7 +131,7 @@ print(json.dumps(worker.work(float(sys.argv[4]))))
 
 
 def test_four_processes_lose_nothing_double_nothing_and_count_exactly(place, record_property):
-    children = [python(PROCESS, place, f"w{n}", HERE, SECONDS, stdin=subprocess.PIPE) for n in range(4)]
+    children = [forked_python(PROCESS, place, f"w{n}", HERE, SECONDS, stdin=subprocess.PIPE) for n in range(4)]
     for child in children:
         assert child.stdout.readline() == "ready\n", child.communicate()[1]
     for child in children:
@@ -166,11 +167,11 @@ def test_four_processes_lose_nothing_double_nothing_and_count_exactly(place, rec
 def test_eight_threads_on_one_memory_share_its_connections(place):
     memory = opened(f"{place}{'&' if '?' in str(place) else '?'}pool_size=3", embedder=HashEmbedder(32))
     memory.remember_many([f"zebra base {i}" for i in range(50)])
-    failures, hits, ids = [], [], []
+    failures, hits, ids, rounds = [], [], [], budget(10, 20)
 
     def work(n):
         try:
-            for i in range(20):
+            for i in range(rounds):
                 own = memory.remember(f"zebra thread {n} number {i}", session=f"t{n}").id
                 ids.append(own)
                 hits.append(len(memory.recall(f"zebra {n} {i}", limit=3, inside=f"t{n}").hits))
@@ -192,11 +193,11 @@ def test_eight_threads_on_one_memory_share_its_connections(place):
     assert failures == []
     found = [*everything(memory), *(m for n in range(8) for m in memory.list(session=f"t{n}", limit=1000))]
     assert Counter(m.id for m in found if m.session) == Counter(ids)
-    assert len(found) == 210
+    assert len(found) == 50 + 8 * rounds
     assert sum(m.access_count for m in found) == sum(hits)
     with store_at(place) as store:
         turns = sorted((r.content.session, r.content.turn) for r in store.get("default", ids))
-    assert turns == [(f"t{n}", t) for n in range(8) for t in range(20)]
+    assert turns == [(f"t{n}", t) for n in range(8) for t in range(rounds)]
     used = servers.server().sql(
         f"SELECT count(*) FROM pg_stat_activity WHERE usename = 'perdure' AND datname = '{place.rpartition('/')[2]}'"
     )

@@ -13,8 +13,9 @@ from contextlib import suppress
 import pytest
 from typer.testing import CliRunner
 
-from conftest import ENV, opened, python, tables
+from conftest import ENV, opened, tables
 from perdure.interfaces.cli import app as cli
+from starts import forked_python
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and file locks of POSIX")
 
@@ -53,7 +54,7 @@ def told(*words, code=0):
 @pytest.fixture
 def writing(folder):
     """Another process that writes without end; it has begun."""
-    child = python(WRITER, folder / "a.db")
+    child = forked_python(WRITER, folder / "a.db")
     assert child.stdout.readline() == "x\n"
     yield child
     child.kill()

@@ -130,6 +130,7 @@ def test_why_shows_the_history_and_undo_shows_lines_before_and_after(told):
         assert re.findall(r"- Deploy day is (?:now )?(\w+)", part) == [day]
 
 
+@weekly
 def test_it_can_be_run_again_in_the_same_folder(told):
     out, _ = told
     (out / "mine.txt").write_text("keep")

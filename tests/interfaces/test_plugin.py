@@ -17,6 +17,7 @@ import pytest
 from typer.main import get_command
 
 import perdure
+from conftest import weekly
 from perdure.interfaces.cli.app import app
 from perdure.interfaces.hooks.hook_input import EVENTS, render_hook_output
 from perdure.interfaces.mcp.run import build
@@ -220,6 +221,7 @@ def claude(tmp_path_factory):
     return program
 
 
+@weekly
 def test_claude_code_finds_no_fault_in_the_plugin_and_the_marketplace(claude, tmp_path):
     environment = {**os.environ, "HOME": str(tmp_path)}
     for folder in (PLUGIN, ROOT):

@@ -16,13 +16,13 @@ from perdure.rules.policy_check import policy_from
 
 settings.register_profile(
     "laws",
-    max_examples=budget(25, 240),
+    max_examples=budget(15, 240),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 LAW: Final = settings(settings.get_profile("laws"))
-SLOW_LAW: Final = settings(settings.get_profile("laws"), max_examples=budget(12, 50))
+SLOW_LAW: Final = settings(settings.get_profile("laws"), max_examples=budget(8, 50))
 
 SECOND: Final = 1000
 HOUR: Final = 3_600_000

@@ -41,7 +41,7 @@ from perdure.rules.lifecycle.unarchive import unarchive
 
 ROUNDING: Final = 1e-9
 SIGNALS: Final = ("importance", "confidence", "strength", "retention", "value")
-FEW: Final = settings(SLOW_LAW, max_examples=budget(7, 30))
+FEW: Final = settings(SLOW_LAW, max_examples=budget(5, 30))
 LIVELY: Final = (Tier.HOT, Tier.WARM, Tier.COLD)
 FORMS: Final = tuple(Form)
 

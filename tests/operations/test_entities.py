@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import WORDS_ONLY, bare_fact, budget, finished, in_processes, logical, python, tables
+from conftest import WORDS_ONLY, bare_fact, budget, finished, in_processes, logical, tables
 from perdure.knowledge.extraction.entity_names import Resolved, normal_name
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.operations.alias_index import names_of
@@ -14,6 +14,7 @@ from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.plan import Plan
 from perdure.rules.document_edits import document_change
+from starts import forked_python
 
 
 def write(memory, changes, namespace="default"):
@@ -293,7 +294,7 @@ with perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}}) as memory
 @in_processes
 def test_two_processes_name_and_merge_at_once(memory, path):
     known(memory, ("a", "Alpha One"), ("b", "Beta Two"))
-    for child in [python(NAMES, path, number) for number in (1, 2)]:
+    for child in [forked_python(NAMES, path, number) for number in (1, 2)]:
         finished(child)
     memory.merge_entities("a", "b")
     found = memory.entity("b")

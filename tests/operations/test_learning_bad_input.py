@@ -8,8 +8,9 @@ import time
 
 import pytest
 
-from conftest import WORDS_ONLY, budget, finished, on_a_file, python, tables
+from conftest import WORDS_ONLY, budget, finished, on_a_file, tables
 from perdure.records.errors import InvalidInput
+from starts import forked_python
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 FRIDAY = "Remember that Gai Media prefers Friday deliveries."
@@ -167,7 +168,7 @@ def test_two_processes_that_learn_the_same_session_at_once_double_nothing(openin
     for text in SENTENCES:
         clock.passes(minutes=1)
         silent.ingest([{"content": text, "at": clock().isoformat()}], session="s1")
-    children = [python(LEARNER, path, stdin=-1) for _ in range(3)]
+    children = [forked_python(LEARNER, path, stdin=-1) for _ in range(3)]
     for child in children:
         child.stdin.write("go\n")
         child.stdin.flush()
@@ -224,7 +225,7 @@ for i in range(int(sys.argv[2]), 10_000):
 def test_kills_in_the_middle_of_learning_lose_nothing_and_double_nothing(opening, path):
     first = 0
     for round_number in range(budget(3, 6)):
-        child = python(WRITER, path, first)
+        child = forked_python(WRITER, path, first)
         assert child.stdout.readline() == "ready\n"
         time.sleep(0.1 + 0.037 * round_number)
         child.send_signal(signal.SIGKILL)

@@ -8,11 +8,12 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import STORES, Clock, HashEmbedder, finished, in_processes, logical, python, tables
+from conftest import STORES, Clock, HashEmbedder, finished, in_processes, logical, tables
 from perdure.operations.lifecycle.maintain import LEASE_MS
 from perdure.records.errors import LeaseLost, StoreError, StoreUnavailable
 from perdure.records.instant import to_instant
 from perdure.records.plan import Plan
+from starts import forked_python
 
 NAMES = ["a", "b", "c", "d", "e"]
 WEEK = 8
@@ -183,7 +184,7 @@ def test_workers_in_processes_of_their_own_share_the_work(opening, path, clock):
     for i in range(40):
         memory.remember_many([f"note {j}" for j in range(3)], namespace=f"room {i}")
     clock.passes(days=WEEK)
-    children = [python(WORKER, path, clock.now.isoformat(), f"worker {i}") for i in range(3)]
+    children = [forked_python(WORKER, path, clock.now.isoformat(), f"worker {i}") for i in range(3)]
     rounds = [[int(n) for n in line.split()] for child in children for line in finished(child).splitlines()]
     assert sum(moves for _, moves, _, _ in rounds) == 120
     assert sum(failed for *_, failed in rounds) == 0
@@ -221,7 +222,7 @@ def test_a_worker_that_was_paused_past_its_lease_writes_nothing(opening, path, c
     memory = opening()
     memory.remember_many([f"note {i}" for i in range(5)])
     clock.passes(days=WEEK)
-    child = python(PAUSED, path, clock.now.isoformat())
+    child = forked_python(PAUSED, path, clock.now.isoformat())
     assert child.stdout.readline() == "about to write\n"
     os.waitpid(child.pid, os.WUNTRACED)
     clock.passes(seconds=LEASE_MS / 1000 + 1)

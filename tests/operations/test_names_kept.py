@@ -6,11 +6,12 @@ import threading
 
 import pytest
 
-from conftest import WORDS_ONLY, finished, in_processes, python
+from conftest import WORDS_ONLY, finished, in_processes
 from perdure.knowledge.extraction.entity_names import Names, Resolved
 from perdure.knowledge.operations.alias_index import NAMESPACES, names_of
 from perdure.operations.documents import all_documents
 from perdure.records.document import Shelf
+from starts import forked_python
 
 FIRMS = ("Nova", "Delta", "Quint", "Borel", "Hydra", "Ixion", "Juno", "Laurel", "Mistral", "Onyx")
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
@@ -155,7 +156,7 @@ for firm in sys.argv[3:]:
 def test_two_processes_that_learn_the_same_names_make_each_once(path, opening):
     memory = opening(KNOWLEDGE)
     say(memory, "Remember that Gai Media prefers Friday deliveries.")
-    children = [python(TALK, path, day, *FIRMS) for day in ("Monday", "Tuesday")]
+    children = [forked_python(TALK, path, day, *FIRMS) for day in ("Monday", "Tuesday")]
     for child in children:
         finished(child)
     assert len(memory.entities()) == 1 + len(FIRMS)

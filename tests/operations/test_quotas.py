@@ -7,8 +7,9 @@ import json
 import pytest
 
 import perdure
-from conftest import WORDS_ONLY, finished, opened, python, tables
+from conftest import WORDS_ONLY, finished, opened, tables
 from perdure.records.errors import PerdureError, QuotaExceeded
+from starts import forked_python
 
 
 def limited(**quotas):
@@ -100,8 +101,8 @@ def test_an_import_is_held_to_the_quota(tmp_path):
     (tmp_path / "perdure.toml").write_text('[embedder]\nmodel = "none"\n[limits]\nnamespace_memories = 4\n')
     exported = tmp_path / "a.jsonl"
     command = "import sys; from perdure.interfaces.entry import main; sys.argv[0] = 'perdure'; main()"
-    finished(python(command, "export", "--store", tmp_path / "a.db", exported))
-    child = python(
+    finished(forked_python(command, "export", "--store", tmp_path / "a.db", exported))
+    child = forked_python(
         command, "import", exported, "--store", tmp_path / "b.db", "--policy", tmp_path / "perdure.toml", "--json"
     )
     out, _ = child.communicate(timeout=60)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import WORDS_ONLY, HashEmbedder, finished, in_processes, on_a_file, python
+from conftest import WORDS_ONLY, HashEmbedder, finished, in_processes, on_a_file
 from laws.memories import LAW
 from perdure.compose import scratch_store, store_at
 from perdure.interfaces.files.export_files import export_reader
@@ -21,6 +21,7 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy_lifecycle import UpkeepPolicy
 from perdure.rules.lifecycle.schedule import Task, begin_run, earliness, fail_run, finish_run, interval, next_run
 from perdure.stores.backups import BackupFolder
+from starts import forked_python
 
 HOUR, DAY = 3_600_000, 86_400_000
 PLAIN = {"jitter": 0.0, "check_days": 0, "compact_share": 1}
@@ -403,7 +404,7 @@ def test_workers_in_processes_of_their_own_run_each_task_once(opening, path, clo
     for i in range(8):
         memory.remember("a note", f"room-{i}")
     clock.passes(days=8)
-    children = [python(WORKER, path, clock.now.isoformat(), f"worker-{i}") for i in range(2)]
+    children = [forked_python(WORKER, path, clock.now.isoformat(), f"worker-{i}") for i in range(2)]
     lines = [line for child in children for line in finished(child).splitlines()]
     assert sorted(lines) == sorted(f"room-{i} {t} done" for i in range(8) for t in ("sweep", "report", "backup"))
     assert memory.check() == []

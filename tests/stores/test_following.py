@@ -20,11 +20,11 @@ from conftest import (
     on_a_file,
     on_two_servers_too,
     opened,
-    python,
     weekly_on_a_server,
 )
 from perdure.compose import store_at
 from perdure.records.errors import ConflictError, InvalidInput
+from starts import forked_python
 
 WORDS = ["tea", "rain", "deploy", "tuesday", "alice", "bob", "river", "stone"]
 QUERIES = ["tea rain", "alice deploy tuesday", "stone"]
@@ -335,7 +335,7 @@ def test_what_is_kept_of_rows_follows_another_process(path, clock):
             return {hit.memory.content for hit in memory.recall("harbour", touch=False).hits}
 
         assert found() == {"The harbour gate opens at eight.", "The harbour ferry is late."}
-        other = python(OTHER, path, stdin=subprocess.PIPE)
+        other = forked_python(OTHER, path, stdin=subprocess.PIPE)
 
         def ask(verb, identity):
             other.stdin.write(f"{verb} {identity}\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import finished, python
+from conftest import finished, python, weekly
 from perdure.records.errors import StoreError
 from perdure.stores.postgres import local_programs
 from perdure.stores.postgres.local import SUPERUSER, LocalServer, local_server
@@ -119,7 +119,7 @@ def test_what_was_committed_survives_kill(reachable):
     assert (reachable / "kept" / "data" / "PG_VERSION").exists()
 
 
-@pytest.mark.parametrize("synchronous", [True, False])
+@pytest.mark.parametrize("synchronous", [True, pytest.param(False, marks=weekly)])
 def test_a_replica_follows_and_can_be_promoted(synchronous):
     with local_server(fsync="off") as primary, replica_of(primary, synchronous=synchronous) as replica:
         as_perdure(primary, "CREATE TABLE t AS SELECT 7 AS n")

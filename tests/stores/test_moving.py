@@ -28,6 +28,7 @@ from conftest import (
     python,
     servers,
     tables,
+    weekly,
 )
 from perdure.compose import scratch_store, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
@@ -38,10 +39,13 @@ from perdure.records.document import Shelf
 from perdure.records.errors import CopyDiffers, InvalidInput, NotFound, SpaceMismatch, TargetTaken
 from perdure.records.memory import Form
 from perdure.records.transfer import PARTS
+from starts import forked_python
 from stores.planning import applied, document, shortened
 
 EDGE = {"kind": "about", "role": "", "weight": 1.0}
 POLICY = {**WORDS_ONLY, "preset": "tiered"}
+ONE_WAY = pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=weekly)], indirect=True)
+"""For a test whose way back others of this file go."""
 WAYS = [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite"), ("postgres", "postgres")]
 
 
@@ -232,6 +236,7 @@ def answers(memory, told, clock):
     return seen
 
 
+@ONE_WAY
 def test_a_copy_behaves_as_the_original_does(own):
     source, target, told = own
     perdure.copy(source, target)
@@ -295,6 +300,7 @@ def test_an_empty_store(at, kind, other):
     assert logical(target)["memory"] == []
 
 
+@ONE_WAY
 def test_a_second_run_writes_nothing_and_a_later_one_what_was_added(own):
     source, target, told = own
     perdure.copy(source, target)
@@ -407,11 +413,12 @@ perdure.copy(sys.argv[1], sys.argv[2], progress=told)
 """
 
 
+@ONE_WAY
 def test_a_copy_that_is_killed_again_and_again_ends_whole(way):
     source, target = way
     chance = random.Random(str(target))  # noqa: S311  # some points, others for each target
     for _ in range(3):
-        child = python(COPY, source, target)
+        child = forked_python(COPY, source, target)
         for _ in range(chance.randrange(8, 20)):
             assert child.stdout.readline()
         time.sleep(chance.random() * 0.01)
@@ -673,10 +680,12 @@ print((round(20000, sys.argv[1]) - small) // 1024)
 """
 
 
+@weekly
 def test_twenty_thousand_memories_need_no_more_memory_than_five_thousand(tmp_path):
     assert int(finished(python(STREAM, tmp_path))) < 15
 
 
+@ONE_WAY
 def test_large_texts_are_moved_a_few_at_a_time(at, kind, other):
     source, target = at(kind)(), at(other)()
     with opened(source) as memory:

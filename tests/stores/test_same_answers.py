@@ -11,7 +11,19 @@ from unittest import mock
 
 import pytest
 
-from conftest import HARSH, START, WORDS_ONLY, Clock, HashEmbedder, bare_memories, logical, opened, places, servers
+from conftest import (
+    HARSH,
+    START,
+    WORDS_ONLY,
+    Clock,
+    HashEmbedder,
+    bare_memories,
+    logical,
+    opened,
+    places,
+    servers,
+    weekly,
+)
 from perdure.records.policy_recall import RecallPolicy
 from perdure.stores.sqlite import searching
 
@@ -197,7 +209,7 @@ class Both:
         return "both"
 
 
-@pytest.fixture(scope="module", params=["words", "meaning"])
+@pytest.fixture(scope="module", params=[pytest.param("words", marks=weekly), "meaning"])
 def both(request, tmp_path_factory):
     with ExitStack() as stack:
         made = Both(stack, tmp_path_factory.mktemp("both"), HashEmbedder() if request.param == "meaning" else None)
@@ -304,7 +316,7 @@ def test_everything_that_is_told_is_the_same(both):
     agree(both, lambda m: m.check())
 
 
-@pytest.mark.parametrize("embedder", [None, HashEmbedder()], ids=["words", "meaning"])
+@pytest.mark.parametrize("embedder", [pytest.param(None, marks=weekly), HashEmbedder()], ids=["words", "meaning"])
 def test_a_life_and_its_undoing_are_the_same(fresh, embedder):
     both = fresh(embedder=embedder, policy={**HARSH, **EXACT, "gates": {"loss_share": 0.3, "loss_share_day": 0.5}})
     both.each(lambda m: live(m, both.clock, count=140))
@@ -348,7 +360,7 @@ def test_a_name_narrows_to_the_same_memories_and_ranks_them_much_alike(both, nam
     assert sum(shares) / len(shares) >= 0.9  # measured: 0.96 and more
 
 
-@pytest.mark.parametrize("embedder", [None, HashEmbedder()], ids=["words", "meaning"])
+@pytest.mark.parametrize("embedder", [pytest.param(None, marks=weekly), HashEmbedder()], ids=["words", "meaning"])
 def test_with_several_namespaces_the_best_answer_is_nearly_always_the_same(fresh, embedder):
     """How rare a word is, a file counts over all its namespaces, and a server in each."""
     both = fresh(embedder=embedder)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from conftest import WORDS_ONLY
+from conftest import WORDS_ONLY, budget, weekly
 from interfaces.pages.browsers import chromium, served, visiting
 from interfaces.pages.test_looking import ADDRESSES
 from perdure.interfaces import pages
@@ -237,7 +237,9 @@ def every_address(identity):
     return [*found, *verbs, *more, "/plans?preview=1&ahead=1&try=1&preset=facts"]
 
 
-@pytest.mark.parametrize(("scheme", "options"), [("light", None), ("dark", {"runOnly": ["color-contrast"]})])
+@pytest.mark.parametrize(
+    ("scheme", "options"), [("light", None), pytest.param("dark", {"runOnly": ["color-contrast"]}, marks=weekly)]
+)
 def test_axe_finds_nothing_serious_on_any_page(chrome, address, life, scheme, options):
     found = {}
     with visiting(chrome, address, color_scheme=scheme) as tab:
@@ -252,7 +254,7 @@ def test_axe_finds_nothing_serious_on_any_page(chrome, address, life, scheme, op
 
 def test_no_page_is_wider_than_a_phone_or_needs_a_script(chrome, address, life):
     wide = {}
-    for script in (True, False):
+    for script in budget((False,), (True, False)):
         with visiting(chrome, address, viewport={"width": 360, "height": 740}, java_script_enabled=script) as tab:
             for path in every_address(life.id):
                 tab.goto(path)

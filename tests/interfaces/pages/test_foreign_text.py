@@ -7,12 +7,12 @@ from urllib.parse import urljoin
 
 import pytest
 
-from conftest import WORDS_ONLY
+from conftest import WORDS_ONLY, budget
 from interfaces.pages.browsers import chromium, served, visiting
 from interfaces.pages.test_browser import every_address
 
 playwright = pytest.importorskip("playwright.sync_api")
-MOST = 40  # pages that are visited
+MOST = budget(20, 40)  # pages that are visited
 
 HOSTILE = (
     "<script>window.ran=1</script>",
