@@ -151,6 +151,23 @@ def test_a_check_finds_an_altered_vector(path, clock):
     assert any("vector differs" in fault for fault in faults(path, clock))
 
 
+def told(memory):
+    """What a store says of its memories, by every verb that tells something of them."""
+    listed = memory.list(limit=1000, include_archived=True)
+    found = [[(h.memory.id, h.score) for h in memory.recall(q, touch=False).hits] for q in ("harbour port", "zebra")]
+    return listed, [memory.history(m.id) for m in listed], found, memory.facts(), memory.digest()
+
+
+def test_an_altered_line_of_the_log_of_recalls_changes_nothing_that_a_memory_is(path, clock):
+    lived(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        before = told(memory)
+    assert run_by_hand(path, "UPDATE recall_log SET query = 'another question'") > 0
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        assert told(memory) == before
+        assert memory.check(full=True) == []  # what can be read has no second copy there
+
+
 def test_it_names_what_differs_and_where(path, clock):
     lived(path, clock)
     run_by_hand(path, f"UPDATE memory SET importance = 0.51 WHERE id = {ONE}")
