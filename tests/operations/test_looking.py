@@ -170,7 +170,8 @@ def test_high_values_that_would_soon_be_hidden_are_named(opening, clock):
     assert all(value > 0 and when == memory.get(i).due_at.isoformat() for i, value, when in at_risk)
 
 
-def test_a_recall_log_is_never_longer_than_the_policy_says(opening, clock, raw_store):
+@pytest.mark.parametrize("store", ["sqlite", "postgres"], indirect=True)
+def test_a_short_recall_log_is_never_longer_than_the_policy_says(opening, clock, raw_store):
     memory = opening({**WORDS_ONLY, "recall": {"log_entries": 3}})
     memory.remember("zebra")
     for i in range(8):

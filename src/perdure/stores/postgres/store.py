@@ -54,7 +54,8 @@ _FULL_VACUUM: Final = (
 )
 _KNOWN: Final = 1000  # namespaces whose statistics are remembered at once
 _TRIM_EVERY: Final = 20
-"""The log of recalls is trimmed at every so many recalls of a process: it may be longer by as many for each process."""
+"""The log of recalls is trimmed at every so many recalls of a process, oftener where it is short: it may be longer by
+as many for each process."""
 
 
 class PostgresStore(SqlStore):
@@ -127,7 +128,7 @@ class PostgresStore(SqlStore):
             return
         with self._lock:
             self._counted += 1
-            trim = self._counted % _TRIM_EVERY == 1
+            trim = self._counted % min(_TRIM_EVERY, self.log_entries // 8 + 1) == 0
         self._server.write(plan.namespace, lambda s, again: self._count(s, plan, again=again, trim=trim), flush=False)
 
     def _count(self, session: PostgresSession, plan: Plan, *, again: bool, trim: bool) -> None:
