@@ -28,3 +28,9 @@ def test_the_extra_local_takes_it_and_the_demonstration_installs_it_from_the_tre
     assert tuple(map(int, least.split("."))) <= tuple(map(int, version.split("."))) < (int(below),)
     demo = (ROOT / "Makefile").read_text("utf-8").split("\ndemo:", 1)[1].split("\n\n", 1)[0]
     assert "--editable packages/perdure-embedder" in demo
+
+
+def test_its_weights_tell_nothing_of_the_machine_that_made_them():
+    weights = perdure_embedder.model_path().read_bytes()
+    assert b"stack_trace" not in weights
+    assert b"site-packages" not in weights

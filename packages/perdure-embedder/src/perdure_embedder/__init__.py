@@ -5,7 +5,7 @@ from pathlib import Path
 MODEL = "perdure-embedder"
 """The name of the model; vectors of two models are never compared."""
 
-SHA256 = "f1e83768a3346ce301191cb788826e99b388069611c497c215369c72618e9e2a"
+SHA256 = "3d65e548a33400025f5264574444a2be3d86375a52bf47271a30b774403573c4"
 """The digest of the file at :func:`model_path`."""
 
 DIMENSIONS = 384
