@@ -9,7 +9,7 @@ WORKERS ?= 2
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --find-links build/embedder \
 	--no-emit-package perdure-embedder --no-emit-find-links --no-emit-index-url --no-header --no-annotate --quiet
 
-.PHONY: demo test quick weekly coverage fast check wheel lowest bench nightly mutants train lock clean
+.PHONY: demo test quick weekly coverage fast check wheel lowest bench nightly mutants train calibrate lock clean
 
 # The product with its extras, which the README's commands need, and nothing that develops it. Bytecode is made when it is first needed.
 demo:
@@ -75,6 +75,12 @@ train: $(TRAINING)/.ready
 	$(TRAINING)/bin/python training/train.py
 	$(TRAINING)/bin/python training/export.py
 	$(TRAINING)/bin/python training/evaluate.py
+
+# Prints what every setting and threshold that a vector's scale touches would be for the shipped weights. Needs PERDURE_DATA.
+calibrate: $(TRAINING)/.ready
+	$(TRAINING)/bin/python training/calibrate.py
+	$(TRAINING)/bin/python training/relevance.py
+	$(TRAINING)/bin/python training/thresholds.py
 
 $(TRAINING)/.ready: training/requirements.txt
 	$(PYTHON) -m venv $(TRAINING)
