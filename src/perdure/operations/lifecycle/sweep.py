@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import itemgetter
 from typing import Final
 
 from perdure.operations.documents import PAGE, all_ids, ids_through, pages
@@ -21,9 +23,18 @@ from perdure.records.lease import Lease
 from perdure.records.memory import State
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Held, Report, TierMove
-from perdure.rules.lifecycle.maintenance import GateRefusals, count_hidden, list_moves, sweep_note, trajectory_changes
+from perdure.rules.lifecycle.maintenance import (
+    GateRefusals,
+    OrderedMove,
+    count_hidden,
+    list_moves,
+    list_steps,
+    order_moves,
+    sweep_note,
+    trajectory_changes,
+)
 from perdure.rules.lifecycle.ration import Ration, Rationing, Wait
-from perdure.rules.lifecycle.trajectory import SHUT, Opening, Trajectory, replay
+from perdure.rules.lifecycle.trajectory import SHUT, Foreseen, Opening, Trajectory, foresee, replay
 
 TRIES: Final = 4
 """So often a page is tried again without the memories whose answers it would lose; then all that it hides waits."""
@@ -109,27 +120,43 @@ def _report(tally: _Tally, *, dry_run: bool) -> Report:
 def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
     """Return what would move within some days if nothing happened, without touching anything."""
     now = ctx.clock()
-    until, tally = now + int(days * DAY_MS), _Tally()
+    until, examined = now + int(days * DAY_MS), 0
+    moves: list[OrderedMove] = []
     for place, policy in due_places(ctx, until):
         if namespace is None or place == namespace:
-            anew = _differs(policy, ctx)
-            for trajectories in _foreseen(ctx, place, now, until, anew=anew):
-                shortened, _, _ = shorten(ctx, place, trajectories, until)
-                tally.examined += len(shortened)
-                tally.moved += list_moves(shortened, place)
-    return Report(dry_run=True, examined=tally.examined, moved=tuple(sorted(tally.moved, key=lambda m: m.at)))
+            anew, came = _differs(policy, ctx), dict[str, tuple[int, int]]()
+            sharing = _rationing(ctx, now, until, anew=anew)
+            for page in _foreseen(ctx, place, until, sharing, anew=anew):
+                came |= {identity: (examined, row) for row, identity in page.losing().items()}
+                moves += list_steps(page, place, examined, ctx.policy)
+                examined += len(page.ids)
+            for some in pages(_rationed(ctx, place, sharing)):
+                for one in shorten(ctx, place, some, until)[0]:
+                    moves += order_moves(one, place, *came[one.id])
+    moves.sort(key=itemgetter(0))
+    return Report(dry_run=True, examined=examined, moved=tuple(move for _, move in moves))
 
 
 def hidden_by(ctx: Context, place: str, until: Instant) -> int:
     """Return how many memories of a namespace would be hidden by an instant if nothing happened."""
-    return sum(count_hidden(page) for page in _foreseen(ctx, place, ctx.clock(), until, anew=False))
+    sharing = _rationing(ctx, ctx.clock(), until, anew=False)
+    deque(_foreseen(ctx, place, until, sharing, anew=False), maxlen=0)
+    return count_hidden(_rationed(ctx, place, sharing))
 
 
-def _foreseen(ctx: Context, place: str, now: Instant, until: Instant, *, anew: bool) -> Iterator[list[Trajectory]]:
-    """Yield page by page what becomes of the memories that fall due by an instant, with every day's allowance."""
-    ration = _ration(ctx, place, now, until, anew=anew)
+def _foreseen(ctx: Context, place: str, until: Instant, sharing: Rationing, *, anew: bool) -> Iterator[Foreseen]:
+    """Yield page by page what becomes of what falls due by an instant; what loses something is admitted to share."""
     for ids in _pages(ctx, place, until, anew=anew):
-        yield _replay(ctx, place, ids, until, partial(_openings, ctx, now, ration, anew=anew))[0]
+        states, _, accesses = _read(ctx, place, ids, until)
+        page = foresee(states, accesses, until, ctx.policy, sharing.since(states))
+        sharing.admit(page.losing().values(), states, accesses)
+        yield page
+
+
+def _rationed(ctx: Context, place: str, sharing: Rationing) -> list[Trajectory]:
+    """Return what becomes of the admitted memories with every day's allowance."""
+    openings = _shared(ctx, place, sharing).openings
+    return replay(sharing.states, sharing.accesses, sharing.until, ctx.policy, openings)
 
 
 def explain_wait(ctx: Context, place: str, identity: str) -> str:
@@ -147,9 +174,11 @@ def waits(ctx: Context, place: str) -> Mapping[str, Wait]:
 def _ration(ctx: Context, place: str, now: Instant, until: Instant, *, anew: bool) -> Ration:
     """Share the allowances of all days up to an instant out among what a namespace would lose by then."""
     sharing = _rationing(ctx, now, until, anew=anew)
-    for ids in _pages(ctx, place, until, anew=anew):
-        trajectories, _, accesses = _replay(ctx, place, ids, until, sharing.since)
-        sharing.admit(trajectories, accesses)
+    deque(_foreseen(ctx, place, until, sharing, anew=anew), maxlen=0)
+    return _shared(ctx, place, sharing)
+
+
+def _shared(ctx: Context, place: str, sharing: Rationing) -> Ration:
     return sharing.share_out(loss_history(ctx, place, sharing.first_day)) if sharing.states else Ration()
 
 
@@ -268,11 +297,18 @@ def _replay(
     now: Instant,
     openings: Callable[[dict[str, State]], dict[str, Opening]],
 ) -> tuple[list[Trajectory], dict[str, str], dict[str, Pairs]]:
+    states, ops, accesses = _read(ctx, place, ids, now)
+    return replay(states, accesses, now, ctx.policy, openings(states)), ops, accesses
+
+
+def _read(
+    ctx: Context, place: str, ids: Sequence[str], now: Instant
+) -> tuple[dict[str, State], dict[str, str], dict[str, Pairs]]:
+    """Return the states of memories, the operations that last changed them, and their accesses that wait."""
     stored = ctx.store.states(place, ids)
-    accesses = ctx.store.accesses(place, list(stored), now)
     states: dict[str, State] = {i: state for i, (state, _) in stored.items()}
-    trajectories = replay(states, accesses, now, ctx.policy, openings(states))
-    return trajectories, {i: op for i, (_, op) in stored.items()}, accesses
+    ops = {i: op for i, (_, op) in stored.items()}
+    return states, ops, ctx.store.accesses(place, list(stored), now)
 
 
 def _pages(ctx: Context, place: str, now: Instant, *, anew: bool) -> Iterator[list[str]]:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from perdure.formulas.curve import NEVER, Array, due_instants
-from perdure.records.instant import text_of
+from perdure.records.instant import FIRST, LAST
 from perdure.records.memory import Tier
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle import tier_table
@@ -119,6 +119,12 @@ _CROSSINGS: Final[Mapping[str, Callable[[Columns, Policy, Array], Ints]]] = {
 }
 
 
+def instant_texts(at: Ints) -> list[str]:
+    """Return instants as ``text_of`` tells them, all at once."""
+    minutes = np.datetime_as_string(np.clip(at, FIRST, LAST).astype("datetime64[ms]"), unit="m").tolist()
+    return [f"{text[:10]} {text[11:]} UTC" for text in minutes]
+
+
 def explain_moves(states: Columns, moves: Moves, policy: Policy) -> list[str]:
     """Return the reasons of moves in words and numbers: what the journal keeps and `why` shows.
 
@@ -136,11 +142,11 @@ def explain_moves(states: Columns, moves: Moves, policy: Policy) -> list[str]:
         signals["lasting"] = lasting_value_curve(states, policy).value(days)
     texts = []
     for code, at, *numbers in zip(
-        moves.rule.tolist(), moves.at.tolist(), *(values.tolist() for values in signals.values()), strict=True
+        moves.rule.tolist(), instant_texts(moves.at), *(values.tolist() for values in signals.values()), strict=True
     ):
         rule, now = rules[code], dict(zip(signals, numbers, strict=True))
         figures = f" ({rule.figures.format(**now)})" if rule.figures else ""
-        texts.append(f"{rule.move}: {rule.because.format(**limits[code], **now)}; due {text_of(at)}{figures}")
+        texts.append(f"{rule.move}: {rule.because.format(**limits[code], **now)}; due {at}{figures}")
     return texts
 
 

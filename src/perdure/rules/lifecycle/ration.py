@@ -6,7 +6,7 @@ course of the day. So hourly, daily and late sweeps end alike: a late one plays 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from types import MappingProxyType
@@ -20,7 +20,7 @@ from perdure.records.policy import Policy
 from perdure.rules.lifecycle.loss_budget import Budget, LossHistory
 from perdure.rules.lifecycle.moves import surety
 from perdure.rules.lifecycle.state_arrays import Columns
-from perdure.rules.lifecycle.trajectory import FAR, Accesses, Opening, Trajectory, Transition, replay
+from perdure.rules.lifecycle.trajectory import FAR, Accesses, Opening, Transition, replay
 
 _NEVER: Final = "none may go under this policy"
 
@@ -86,12 +86,10 @@ class Rationing:
         held = state.due_ms if state.held and state.due_ms is not None else -FAR
         return Opening(since=max(held, state.recorded_ms, self.floor))
 
-    def admit(self, trajectories: Sequence[Trajectory], accesses: Mapping[str, Accesses]) -> None:
-        """Take in those of some trajectories, replayed with those openings, that lose something."""
-        for t in trajectories:
-            if any(s.hides or s.shrinks for s in t.transitions):
-                self.states[t.id] = t.before
-                self.accesses[t.id] = accesses.get(t.id, ())
+    def admit(self, losing: Iterable[str], states: Mapping[str, State], accesses: Mapping[str, Accesses]) -> None:
+        """Take in memories that lose something when they are replayed with those openings."""
+        for i in losing:
+            self.states[i], self.accesses[i] = states[i], accesses.get(i, ())
 
     @property
     def first_day(self) -> int:

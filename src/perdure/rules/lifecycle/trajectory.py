@@ -26,6 +26,7 @@ from perdure.rules.lifecycle.state_arrays import (
     CODES,
     FORM_CODE,
     TIER_CODE,
+    Bools,
     Columns,
     Ints,
     days_between,
@@ -120,7 +121,7 @@ def replay(
     befores = list(states.values())
     run = _Replay(befores, [accesses.get(i, ()) for i in states], now, policy)
     run.run([openings.get(i, SHUT if shut else _OPEN) for i in states])
-    columns = (states, befores, map(tuple, run.transitions), run.finals(), run.counted.tolist())
+    columns = (states, befores, run.transitions(), run.finals(), run.counted.tolist())
     return [Trajectory(*row) for row in zip(*columns, strict=True)]
 
 
@@ -139,6 +140,63 @@ def count_accesses(states: Sequence[State], accesses: Sequence[Accesses], policy
     return result
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Moves that some memories of a replay made in one round; arrays of shape [n]."""
+
+    rows: Ints  # positions of the memories in the replay
+    before: Columns  # their states just before
+    after: Columns  # their states just after
+    moves: Moves  # what they did, and when
+    fell: Ints  # when that fell due; what came later had to wait for a gate
+
+    @property
+    def loses(self) -> Bools:
+        """Whether each was hidden or shortened."""
+        result: Bools = _GATES[self.moves.rule] > 0
+        return result
+
+    def take(self, which: Ints) -> Step:
+        """Return the step of some of its memories."""
+        before, after = self.before.take(which), self.after.take(which)
+        return Step(self.rows[which], before, after, self.moves.take(which), self.fell[which])
+
+    def told(self, policy: Policy) -> list[str]:
+        """Return the reasons of the moves in words and numbers."""
+        because, late = explain_moves(self.before, self.moves, policy), self.moves.at > self.fell
+        for i in np.flatnonzero(late).tolist():
+            because[i] = f"{because[i]}; waited since {text_of(int(self.fell[i]))}"
+        return because
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What becomes of some memories, as arrays."""
+
+    ids: Sequence[str]
+    steps: Sequence[Step]  # in the order of each memory's moves
+    loses: Bools  # whether each memory is hidden or shortened, shape [memories]
+
+    def losing(self) -> dict[int, str]:
+        """Return position -> id of the memories that are hidden or shortened."""
+        return {i: self.ids[i] for i in np.flatnonzero(self.loses).tolist()}
+
+
+def foresee(
+    states: Mapping[str, State],
+    accesses: Mapping[str, Accesses],
+    now: Instant,
+    policy: Policy,
+    openings: Mapping[str, Opening],
+) -> Foreseen:
+    """Return the moves of ``replay`` as arrays, for what needs no final states."""
+    run, loses = _Replay([*states.values()], [accesses.get(i, ()) for i in states], now, policy), np.zeros(len(states))
+    run.run([openings.get(i, _OPEN) for i in states])
+    for step in run.steps:
+        loses[step.rows] += step.loses
+    return Foreseen(list(states), run.steps, loses > 0)
+
+
 class _Replay:
     """The arrays of one replay. Rounds handle every memory that still has an event before ``now`` at once.
 
@@ -154,7 +212,7 @@ class _Replay:
         self.at = np.array([*(at for at, _ in flat), NEVER], dtype=np.int64)
         self.times = np.array([*(times for _, times in flat), 0], dtype=np.int64)
         self.counted = np.zeros(len(befores), dtype=np.int64)
-        self.transitions: list[list[Transition]] = [[] for _ in befores]
+        self.steps: list[Step] = []
         self.due = np.full(len(befores), NEVER, dtype=np.int64)
         self.waits = np.zeros(len(befores), dtype=np.bool_)
 
@@ -190,6 +248,19 @@ class _Replay:
         befores = [self.befores[i] for i in rows.tolist()]
         return self.columns.states(rows, befores, _REPLAYED, due)
 
+    def transitions(self) -> list[tuple[Transition, ...]]:
+        """Return the moves of each memory, in their order."""
+        found: list[list[Transition]] = [[] for _ in self.befores]
+        for step in self.steps:
+            befores = [self.befores[i] for i in step.rows.tolist()]
+            every = np.arange(len(befores))
+            after = step.after.states(every, befores, _REPLAYED, [None] * len(befores))
+            told = step.told(self.policy)
+            columns = (step.rows, step.moves.at, step.moves.rule, step.fell)
+            for i, at, code, fell, state, why in zip(*(c.tolist() for c in columns), after, told, strict=True):
+                found[i].append(Transition(at, state, tier_table.RULES[code].name, why, fell))
+        return [*map(tuple, found)]
+
     def finals(self) -> list[State]:
         """Return the state of each memory with the instant at which it next moves."""
         due = [None if at >= NEVER else at for at in self.due.tolist()]
@@ -197,7 +268,7 @@ class _Replay:
         return [replace(s, held=True) if waits else s for s, waits in zip(ends, self.waits.tolist(), strict=True)]
 
     def _move(self, rows: Ints, part: Columns, moves: Moves, fell: Ints) -> None:
-        """Move memories, and keep one transition for each.
+        """Move memories, and keep the step.
 
         Args:
             rows: Which.
@@ -208,13 +279,7 @@ class _Replay:
         for code in np.unique(moves.rule).tolist():
             its = moves.rule == code
             self._reach(tier_table.RULES[code].target, rows[its], moves.at[its])
-        because = explain_moves(part, moves, self.policy)
-        after = self.states(rows, [None] * rows.size)
-        for i, at, code, due, state, why in zip(
-            rows.tolist(), moves.at.tolist(), moves.rule.tolist(), fell.tolist(), after, because, strict=True
-        ):
-            told = f"{why}; waited since {text_of(due)}" if at > due else why
-            self.transitions[i].append(Transition(at, state, tier_table.RULES[code].name, told, due))
+        self.steps.append(Step(rows, part, self.columns.take(rows), moves, fell))
 
     def _reach(self, target: Tier | Status | Form, rows: Ints, at: Ints) -> None:
         c = self.columns
