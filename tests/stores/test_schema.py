@@ -200,3 +200,11 @@ def test_due_rows_come_in_order_from_their_index(connection):
     for name in ("due_ids", "held_ids", "due_namespaces", "held_namespaces"):
         assert "memory_due" in " ".join(steps(connection, name))
         assert "TEMP B-TREE" not in " ".join(steps(connection, name))
+
+
+def test_the_newest_memories_in_view_come_in_order_from_their_index(connection):
+    sql = filled("sqlite", "list_records", ("filter_active",))
+    found = connection.execute(f"EXPLAIN QUERY PLAN {sql}", {"namespace": "default", "limit": 50}).fetchall()
+    told = " ".join(row[3] for row in found)
+    assert "memory_newest" in told
+    assert "TEMP B-TREE FOR ORDER BY" not in told

@@ -98,6 +98,7 @@ def old_server(url):
             "namespace_policy",
             "memory_in_view",
             "memory_facts",
+            "memory_newest",
         ):  # a cluster drops one at a time
             operator.execute(f"DROP INDEX {name}")
         operator.execute("ALTER TABLE memory " + ", ".join(f"DROP COLUMN {name}" for name in NEW_STATE))
@@ -204,7 +205,7 @@ def test_births_as_earlier_versions_wrote_them_are_checked_and_trimmed(path):
 
 def to_schema_8(place):
     """Take from a store what schema 9 brought."""
-    names = ("memory_in_view", "memory_facts")
+    names = ("memory_in_view", "memory_facts", "memory_newest")
     if is_server(str(place)):
         with servers().reader(place) as operator:
             operator.execute("DROP TABLE login")

@@ -1,5 +1,6 @@
 -- Sessions of the page, so that they outlive a restart: a salted hash of the secret in the browser's cookie, the token
--- that it stands for, and when it ends. And MEMORY.md finds its candidates, and questions the facts that age, by an index.
+-- that it stands for, and when it ends. And MEMORY.md finds its candidates by an index, questions
+-- the facts that age, and lists the newest memories.
 
 CREATE TABLE login (
   name TEXT PRIMARY KEY NOT NULL,
@@ -15,3 +16,4 @@ CREATE INDEX memory_in_view ON memory (
   anchor_ms DESC, row
 ) WHERE status = 'active';
 CREATE INDEX memory_facts ON memory (namespace, coalesce(validated_ms, created_ms), id) WHERE kind = 'fact' AND status = 'active';
+CREATE INDEX memory_newest ON memory (namespace, created_ms) WHERE status = 'active';
