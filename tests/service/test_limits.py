@@ -7,6 +7,7 @@ import logging
 import signal
 import socket
 import threading
+import time
 from http.client import HTTPException
 from io import StringIO
 
@@ -178,6 +179,7 @@ def test_kill_9_loses_nothing_that_was_acknowledged(tmp_path):
             thread.start()
         while len(acknowledged) < 40:
             assert any(t.is_alive() for t in threads)
+            time.sleep(0.01)
         process.kill()
         for thread in threads:
             thread.join(60)

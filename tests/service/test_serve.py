@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 
 import pytest
 
@@ -39,22 +39,17 @@ def served(folder, *words):
 
 
 def ask(port, method, path, given=None, headers=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     body = None if given is None else json.dumps(given)
-    connection.request(method, path, body, {"content-type": "application/json", **(headers or {})})
-    answer = connection.getresponse()
-    text = answer.read()
-    connection.close()
-    return answer.status, json.loads(text) if text else None
+    status, _, text = talked(port, method, path, body, {"content-type": "application/json", **(headers or {})})
+    return status, json.loads(text) if text else None
 
 
 def talked(port, method, path, body, headers):
     """Send a request, and return status, headers with lower-case names, and text of its answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    connection.request(method, path, body, headers)
-    answer = connection.getresponse()
-    found = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read().decode()
-    connection.close()
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        connection.request(method, path, body, headers)
+        with connection.getresponse() as answer:
+            found = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read().decode()
     return found
 
 
