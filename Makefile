@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 TRAINING := .venv-training
 MUTANTS := .venv-mutants
-WORKERS ?= 2
+# Processes of tests. They wait a third of their time (servers, browsers, children), so three keep two cores busy.
+WORKERS ?= 3
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --find-links build/embedder \
 	--no-emit-package perdure-embedder --no-emit-find-links --no-emit-index-url --no-header --no-annotate --quiet
 

@@ -30,7 +30,7 @@ from re import _constants, _parser  # type: ignore[attr-defined]  # how Python i
 import pytest
 
 import perdure
-from conftest import LONG_RUN
+from conftest import LONG_RUN, weekly
 
 SMALL, SCREEN, LARGE = 2000, 8000, 64_000  # characters
 QUICK = 0.001
@@ -438,7 +438,7 @@ def test_there_are_198_pieces():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no timer of the processor's time")
-@pytest.mark.parametrize("pattern", [r"\s+x", r"\w+@\w+"])
+@pytest.mark.parametrize("pattern", [r"\s+x", pytest.param(r"\w+@\w+", marks=weekly)])
 def test_a_pattern_that_takes_the_square_is_seen(pattern):
     assert not _is_quick(re.compile(pattern))
     assert _slowest(re.compile(pattern), anchored=False)

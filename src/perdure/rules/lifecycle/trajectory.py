@@ -141,7 +141,7 @@ def count_accesses(states: Sequence[State], accesses: Sequence[Accesses], policy
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReplayRound:
     """Moves that some memories of a replay made in one round; arrays of shape [n]."""
 
     rows: Ints  # positions of the memories in the replay
@@ -156,10 +156,10 @@ class Step:
         result: Bools = _GATES[self.moves.rule] > 0
         return result
 
-    def take(self, which: Ints) -> Step:
-        """Return the step of some of its memories."""
+    def take(self, which: Ints) -> ReplayRound:
+        """Return the round of some of its memories."""
         before, after = self.before.take(which), self.after.take(which)
-        return Step(self.rows[which], before, after, self.moves.take(which), self.fell[which])
+        return ReplayRound(self.rows[which], before, after, self.moves.take(which), self.fell[which])
 
     def told(self, policy: Policy) -> list[str]:
         """Return the reasons of the moves in words and numbers."""
@@ -174,7 +174,7 @@ class Foreseen:
     """What becomes of some memories, as arrays."""
 
     ids: Sequence[str]
-    steps: Sequence[Step]  # in the order of each memory's moves
+    steps: Sequence[ReplayRound]  # in the order of each memory's moves
     loses: Bools  # whether each memory is hidden or shortened, shape [memories]
 
     def losing(self) -> dict[int, str]:
@@ -212,7 +212,7 @@ class _Replay:
         self.at = np.array([*(at for at, _ in flat), NEVER], dtype=np.int64)
         self.times = np.array([*(times for _, times in flat), 0], dtype=np.int64)
         self.counted = np.zeros(len(befores), dtype=np.int64)
-        self.steps: list[Step] = []
+        self.steps: list[ReplayRound] = []
         self.due = np.full(len(befores), NEVER, dtype=np.int64)
         self.waits = np.zeros(len(befores), dtype=np.bool_)
 
@@ -279,7 +279,7 @@ class _Replay:
         for code in np.unique(moves.rule).tolist():
             its = moves.rule == code
             self._reach(tier_table.RULES[code].target, rows[its], moves.at[its])
-        self.steps.append(Step(rows, part, self.columns.take(rows), moves, fell))
+        self.steps.append(ReplayRound(rows, part, self.columns.take(rows), moves, fell))
 
     def _reach(self, target: Tier | Status | Form, rows: Ints, at: Ints) -> None:
         c = self.columns
