@@ -40,6 +40,10 @@ TABLES = {
 }
 
 
+OPEN = {}
+"""The connection of all attempts on a database: a server takes longer to begin one than to run most statements."""
+
+
 @pytest.fixture(scope="module")
 def store():
     return "postgres"
@@ -50,6 +54,8 @@ def path():
     """One database for the walk: what one attempt leaves behind must not help the next."""
     url = fresh_database()
     yield url
+    while OPEN:
+        OPEN.popitem()[1].close()
     drop_database(url)
 
 
@@ -244,25 +250,27 @@ def bindings(name, text, alice, namespace):
 def attempt(path, alice, name, *, seeing, asking, reach="routed", prefix=""):
     """Run a statement that asks for one namespace in a transaction that may see another; the rows, or the refusal."""
     text = filled_out(name)
-    with _raw(path) as connection:
-        connection.execute("BEGIN")
-        for setting, value in (("namespace", seeing), ("reach", reach), ("prefix", prefix)):
-            if value is not None:
-                connection.execute(
-                    sql.SQL("SET LOCAL {} = {}").format(sql.Identifier("perdure", setting), sql.Literal(value))
-                )
-        try:
-            cursor = connection.execute(text, bindings(name, text, alice, asking))
-            rows = cursor.fetchall() if cursor.description else []
-            changed = 0 if cursor.description else cursor.rowcount
-            connection.execute("COMMIT")
-        except psycopg.errors.InsufficientPrivilege as refusal:
-            connection.execute("ROLLBACK")
-            return str(refusal), 0
-        except psycopg.errors.UniqueViolation:  # of one's own rows, after the walk has written some
-            connection.execute("ROLLBACK")
-            return [], 0
-        return rows, changed
+    if path not in OPEN:
+        OPEN[path] = _raw(path)
+    connection = OPEN[path]
+    connection.execute("BEGIN")
+    for setting, value in (("namespace", seeing), ("reach", reach), ("prefix", prefix)):
+        if value is not None:
+            connection.execute(
+                sql.SQL("SET LOCAL {} = {}").format(sql.Identifier("perdure", setting), sql.Literal(value))
+            )
+    try:
+        cursor = connection.execute(text, bindings(name, text, alice, asking))
+        rows = cursor.fetchall() if cursor.description else []
+        changed = 0 if cursor.description else cursor.rowcount
+        connection.execute("COMMIT")
+    except psycopg.errors.InsufficientPrivilege as refusal:
+        return str(refusal), 0
+    except psycopg.errors.UniqueViolation:  # of one's own rows, after the walk has written some
+        return [], 0
+    finally:
+        connection.execute("ROLLBACK")  # no more than a warning of the server's after a commit
+    return rows, changed
 
 
 SAYS_NOTHING = (0, None, ())
