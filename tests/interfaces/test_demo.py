@@ -2,16 +2,20 @@
 
 import json
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import time
 
 import pytest
+import uvicorn
 
 import perdure
 from conftest import weekly
 from perdure.interfaces.demo.script import questions, sessions
-from perdure.interfaces.hooks.background import Background
+from perdure.interfaces.hooks import background
+from perdure.interfaces.http.command import main as service
 from perdure.models.local import LocalEmbedder
 
 
@@ -83,19 +87,33 @@ def test_the_question_of_a_new_user_is_answered_by_the_current_decision_first(to
     assert "Tuesday" in best.content
 
 
-def test_serving_the_store_changes_nothing_by_itself(told):
+@pytest.fixture
+def signals():
+    """The service takes the process's signals; afterwards they are the tests' again."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("as_told", [True, False])
+def test_the_store_is_served_as_it_was_shown_until_maintenance_is_wanted(told, tmp_path, monkeypatch, signals, as_told):
     out, text = told
     line = next(line for line in text.splitlines() if "perdure serve" in line).split()
-    policy = line[line.index("--policy") + 1]
-    assert line[line.index("--store") + 1] == str(out / "northwall.db")
-    beside = Background(first=0.0, pause=0.0)
-    with perdure.open(out / "northwall.db", policy=policy) as memory:
-        before = memory.history(namespace="northwall", limit=1)
-        assert memory.sweep(dry_run=True, namespace="northwall").moved  # it is due all the same
-        beside.start(memory)
-        time.sleep(0.5)
-        beside.stop()
-        assert memory.history(namespace="northwall", limit=1) == before
+    words = line[line.index("serve") + 1 :]
+    assert words == ["--store", str(out / "northwall.db"), "--no-maintenance"]
+    store = tmp_path / "copy.db"
+    shutil.copy(words[1], store)
+    monkeypatch.setattr(background, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(uvicorn.Server, "run", lambda *_, **__: time.sleep(1.5))
+    before = operations(store)
+    service(["--store", str(store), "--port", "0", *(words[2:] if as_told else ())])
+    assert (operations(store) == before) is as_told
+
+
+def operations(store):
+    with perdure.open(store, policy={"embedder": {"model": "none"}}) as memory:
+        return [o.id for o in memory.history(namespace="northwall", limit=5)]
 
 
 def test_what_matters_ends_near_and_small_talk_far(told):

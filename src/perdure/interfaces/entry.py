@@ -22,6 +22,7 @@ SERVICE_OPTIONS: Final = frozenset(
         "--tools",
         "--allowed-host",
         "--log",
+        "--no-maintenance",
         "--threads",
         "--waiting",
         "--timeout",

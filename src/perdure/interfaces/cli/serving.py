@@ -39,6 +39,9 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         typer.Option("--traces", help="OpenTelemetry spans of calls; with content also questions and memories."),
     ] = "off",
     log: Annotated[bool, typer.Option("--log", help="Write a line of JSON for each call, without content.")] = False,
+    no_maintenance: Annotated[
+        bool, typer.Option("--no-maintenance", help="Run no maintenance beside the service; Plans shows what is due.")
+    ] = False,
 ) -> None:
     """Serve the store over HTTP: every command as a route, a description at /openapi.json. Needs the extra server."""
     with extra_needed("The service", "server"):
@@ -46,4 +49,5 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
 
         limits = {"threads": threads, "waiting": waiting, "call_seconds": timeout, "rate": rate, "traces": traces}
         named: dict[str, Any] = {"namespace": call.place, "tools": tools, **limits}
-        run(call.prepared_store(), call.policy, host, port, allowed_hosts=allowed_host or (), log=log, **named)
+        beside: dict[str, Any] = {"log": log, "maintenance": not no_maintenance}
+        run(call.prepared_store(), call.policy, host, port, allowed_hosts=allowed_host or (), **beside, **named)

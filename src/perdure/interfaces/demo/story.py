@@ -26,14 +26,6 @@ POSTGRES = "postgres"  # the store that stands for a throw-away server
 
 DEPLOY_DAY = "deploy_day"
 
-POLICY = """\
-# The demonstration ended months ago. Maintenance would at once move and archive what has become due since, so it does
-# not run by itself here. `perdure serve` shows under Plans what is due, `perdure maintain --once` does it.
-[upkeep]
-background = false
-"""
-"""The policy that serves the store as it was shown."""
-
 BUDGET = 750  # tokens of MEMORY.md in the demonstration; small, so that it fits a screen
 
 
@@ -65,9 +57,8 @@ def run(
     html = _tell_story(out, place, embedder, show)
     if store is None:
         show.print(f"Store: {place}. Look around: perdure --store {place} -n {NAMESPACE} stats", soft_wrap=True)
-        (kept := out / "northwall.toml").write_text(POLICY, "utf-8")
-        show.print(f"See it in a browser: perdure serve --store {place} --policy {kept}", soft_wrap=True)
-        show.print("The conversation ended in June: that policy leaves the store as shown until you run maintenance.")
+        show.print(f"See it in a browser: perdure serve --store {place} --no-maintenance", soft_wrap=True)
+        show.print("The conversation ended in June: maintenance would at once move what has become due since.")
     return html
 
 

@@ -30,6 +30,7 @@ def main(words: Sequence[str]) -> None:
                 given.port,
                 allowed_hosts=given.allowed_host,
                 log=given.log,
+                maintenance=not given.no_maintenance,
                 namespace=place,
                 tools=given.tools,
                 traces=given.traces,
@@ -66,4 +67,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rate", type=_number(float, 0, float("inf")), default=0.0)
     parser.add_argument("--traces", choices=("off", "spans", "content"), default="off")
     parser.add_argument("--log", action="store_true")
+    parser.add_argument("--no-maintenance", action="store_true")
     return parser

@@ -39,6 +39,7 @@ def serve(
     *,
     allowed_hosts: Sequence[str] = (),
     log: bool = False,
+    maintenance: bool = True,
     **settings: Any,
 ) -> None:
     """Serve a store over HTTP until SIGTERM or Ctrl-C; then finish what runs and close the store.
@@ -50,6 +51,7 @@ def serve(
         port: The port to listen on; 0 for a free one.
         allowed_hosts: Further Host headers to accept, for example ``memory.example.org``.
         log: Write a line of JSON for each call to standard error.
+        maintenance: Run maintenance beside the service, if the policy wants it.
         settings: Attributes of ``Settings``.
 
     Raises:
@@ -68,7 +70,8 @@ def serve(
             log_to(sys.stderr)
         _announce(host, port, guarded=guarded)
         app = build_app(lambda: memory, Settings(hosts, file=_file_of(store), **settings))
-        _run(memory, app, listening, HookAnswering(store, policy))
+        beside = [Background()] if maintenance else []
+        _run(memory, app, listening, HookAnswering(store, policy), beside)
 
 
 def _file_of(store: str | os.PathLike[str]) -> Path | None:
@@ -86,12 +89,18 @@ def _check_address(memory: Memory, host: str) -> bool:
     return guarded
 
 
-def _run(memory: Memory, app: Starlette, listening: socket.socket, answering: HookAnswering) -> None:
-    """Answer until a signal; maintenance runs beside it, if the policy wants it, and hooks are answered."""
+def _run(
+    memory: Memory,
+    app: Starlette,
+    listening: socket.socket,
+    answering: HookAnswering,
+    background: Sequence[Background],
+) -> None:
+    """Answer until a signal; maintenance runs in the background, if the policy wants it, and hooks are answered."""
     _allow_connections()
     server = uvicorn.Server(_config(app))
-    background = Background()
-    background.start(memory)
+    for beside in background:
+        beside.start(memory)
     answering.start()
     for number in (signal.SIGTERM, signal.SIGINT):  # the library ends in order at them, then raises them again
         signal.signal(number, lambda *_: None)
@@ -99,7 +108,8 @@ def _run(memory: Memory, app: Starlette, listening: socket.socket, answering: Ho
         server.run(sockets=[listening])
     finally:
         answering.stop()
-        background.stop()
+        for beside in background:
+            beside.stop()
 
 
 def _allow_connections() -> None:
