@@ -27,17 +27,20 @@ _LEVEL: Final = 6
 _WINDOW: Final = -12  # raw deflate; 4 kB reach over the dictionary and make a copy of the compressor cheap
 _STATES: Final = 5
 
-_GENERATED: Final = re.compile(rb"stored as |counted |(hot|warm|cold|vault) to |to vault: ")
-"""Beginnings of the reasons that are made of numbers and of words of ours."""
+_GENERATED: Final = re.compile(
+    rb"stored as |counted |(hot|warm|cold|vault) to |to vault: |(?:helpful: )?reinforced \("
+    rb"|(?:superseded: )?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12} (?:stands for|is its newer summary)"
+)
+"""Beginnings of the reasons that are made of ids, numbers and words of ours."""
 _WORDS: Final = re.compile(rb'"(text|shown|metadata|data)":["{\[]')
 """Columns that hold a memory's words; digests of them are numbers."""
 
-_BOOKKEEPING: Final = re.compile(rb'(?:\x1d\x1e)?\{"shelf":"(?:learned|upkeep|rate)",')
+_BOOKKEEPING: Final = re.compile(rb'(?:(?:\x1d|\{\})\x1e)?\{"shelf":"(?:learned|upkeep|rate)",')
 """Documents in which the engine keeps for itself how far it is: ids, instants, counts and names of sessions."""
 _FAILED: Final = re.compile(rb'"outcome":"failed"|"failures":[1-9]')  # what an error says may quote a memory
 
 _NUMBERS: Final = re.compile(
-    rb'([:."])([1-9][0-9]{7,18}(?![0-9a-f])|[0-9a-f]{24}(?![0-9a-f])|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
+    rb'([:." \x1e])([1-9][0-9]{7,18}(?![0-9a-f])|[0-9a-f]{24}(?![0-9a-f])|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
 )
 """A number of 8 to 19 digits, half a digest, a UUID: each becomes a byte that says which it is, and its own bytes."""
 _BYTES: Final = re.compile(rb"(\x10.{12}|\x11.{16}|\x13.{3}|\x14.{4}|\x15.{5}|\x16.{6}|\x17.{7}|\x18.{8})", re.DOTALL)
