@@ -6,18 +6,20 @@ so the ids of the last minute are kept, and what lies among them unlearned is fo
 
 from __future__ import annotations
 
+import re
+import struct
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
-from uuid import UUID
 
 from perdure.records.errors import StoreDamaged
 
 OVERLAP_MS: Final = 60_000
 MOST: Final = 1000  # ids that are kept; of a batch that is larger the last ones
-_UUID: Final = 16  # bytes
+_BYTES: Final = 16  # of a UUID
+_UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MOST_FAILED: Final = 100
 """Messages of a session that a model gave no useful reply to, and that are kept to ask again."""
 
@@ -33,6 +35,11 @@ def recent(mark: Mapping[str, Any]) -> list[str]:
     return _ids_of(mark["near"])[-kept:] if isinstance(kept, int) else _ids_of(kept)
 
 
+def floor(mark: Mapping[str, Any]) -> str:
+    """Return the id up to which everything was learned; empty where nothing was."""
+    return str(mark.get("floor", ""))
+
+
 def _ids_of(kept: str | Sequence[str]) -> list[str]:
     """Return the ids that a mark keeps: packed, or as a list where an earlier version wrote them.
 
@@ -43,28 +50,20 @@ def _ids_of(kept: str | Sequence[str]) -> list[str]:
         return [str(i) for i in kept]
     try:
         data = zlib.decompress(b64decode(kept, validate=True))
-        return [str(UUID(bytes=data[at : at + _UUID])) for at in range(0, len(data), _UUID)]
-    except (ValueError, zlib.error) as error:
+        digits = [bytes(id_bytes).hex() for id_bytes in struct.iter_unpack(f"{_BYTES}B", data)]
+    except (ValueError, zlib.error, struct.error) as error:
         raise StoreDamaged(
             f"How far a session was learned from cannot be read ({error}).",
             remedy="Run `perdure check --full` to see what is damaged, then `perdure repair`, or restore a backup.",
         ) from error
+    return [f"{d[:8]}-{d[8:12]}-{d[12:16]}-{d[16:20]}-{d[20:]}" for d in digits]
 
 
 def _packed(ids: Sequence[str]) -> str | list[str]:
     """Return ids in a third of their room: those of a batch begin alike; ids of another form stay as they are."""
-    try:
-        found = [UUID(i) for i in ids]
-    except ValueError:
+    if not ids or not all(map(_UUID.fullmatch, ids)):
         return list(ids)
-    if not ids or [str(u) for u in found] != list(ids):
-        return list(ids)
-    return b64encode(zlib.compress(b"".join(u.bytes for u in found), 9)).decode()
-
-
-def floor(mark: Mapping[str, Any]) -> str:
-    """Return the id up to which everything was learned; empty where nothing was."""
-    return str(mark.get("floor", ""))
+    return b64encode(zlib.compress(bytes.fromhex("".join(ids).replace("-", "")), 9)).decode()
 
 
 def advance(mark: Mapping[str, Any], learned: Iterable[str], last: Sequence[str]) -> dict[str, Any]:
