@@ -6,13 +6,12 @@ import os
 import re
 import secrets
 import stat
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 _STALE: Final = 24 * 60 * 60
-"""Seconds without a write after which nobody can be at work on a file that grows."""
+"""Seconds without a write, up to the last change of the folder, after which nobody can be at work on a file."""
 
 
 def growing_path(path: Path, family: str | None = None) -> Path:
@@ -26,14 +25,15 @@ def growing_path(path: Path, family: str | None = None) -> Path:
         rf"\.(?:{re.escape(path.name) if family is None else family})\.[0-9a-f]{{16}}\.part(?:-wal|-shm)?"
     )
     with suppress(OSError), os.scandir(path.parent) as beside:
+        until = path.parent.stat().st_mtime - _STALE
         for entry in beside:
             if left.fullmatch(entry.name) is not None:
-                _remove_stale(entry)
+                _remove_stale(entry, until)
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
 
 
-def _remove_stale(entry: os.DirEntry[str]) -> None:
+def _remove_stale(entry: os.DirEntry[str], until: float) -> None:
     with suppress(OSError):
         found = entry.stat(follow_symlinks=False)
-        if stat.S_ISREG(found.st_mode) and time.time() - found.st_mtime > _STALE:
+        if stat.S_ISREG(found.st_mode) and found.st_mtime < until:
             Path(entry.path).unlink()
