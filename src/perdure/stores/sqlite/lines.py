@@ -58,6 +58,8 @@ _UUID_LENGTH, _HALF_LENGTH = 36, 24
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _FORM: Final = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh"
 _DIGITS: Final = "0123456789abcdef"
+_MESSAGE_KEY: Final = re.compile(r"message:([0-9a-f]{24}):([0-9]+)", re.ASCII)
+_HALF_DIGEST_BYTES: Final = 12
 
 
 def packed_line(
@@ -170,6 +172,19 @@ def packed_after(identity: str) -> bytes:
     return whole if len(identity) < len(_FORM) else whole + b"\x00"
 
 
+def packed_key(key: str) -> bytes | str:
+    """Return the idempotency key of a message, which has a digest, as its bytes; any other key stays as it is."""
+    found = _MESSAGE_KEY.fullmatch(key) if isinstance(key, str) else None
+    return key if found is None else bytes.fromhex(found[1]) + found[2].encode()
+
+
+def plain_key(key: bytes | str) -> str:
+    """Return a key as text again; a damaged one as a text that no key is."""
+    if not isinstance(key, bytes):
+        return key
+    return f"message:{key[:_HALF_DIGEST_BYTES].hex()}:{key[_HALF_DIGEST_BYTES:].decode('latin-1')}"
+
+
 def add_functions(connection: apsw.Connection) -> None:
     """Make a connection's statements and migrations able to read and write lines."""
     functions: Mapping[str, tuple[Callable[..., Any], int]] = {
@@ -178,6 +193,8 @@ def add_functions(connection: apsw.Connection) -> None:
         "packed_id": (packed_id, 1),
         "plain_id": (plain_id, 1),
         "packed_after": (packed_after, 1),
+        "packed_key": (packed_key, 1),
+        "plain_key": (plain_key, 1),
     }
     for name, (function, count) in functions.items():
         connection.create_scalar_function(name, function, count, deterministic=True)
