@@ -172,7 +172,7 @@ def packed_after(identity: str) -> bytes:
     return whole if len(identity) < len(_FORM) else whole + b"\x00"
 
 
-def packed_key(key: str) -> bytes | str:
+def packed_key(key: str | None) -> bytes | str | None:
     """Return the idempotency key of a message, which has a digest, as its bytes; any other key stays as it is."""
     found = _MESSAGE_KEY.fullmatch(key) if isinstance(key, str) else None
     return key if found is None else bytes.fromhex(found[1]) + found[2].encode()
