@@ -159,15 +159,15 @@ UPDATE namespace SET recalls = recalls - :many WHERE namespace = :namespace;
 
 -- name: insert_key
 -- kind: routed
-INSERT INTO idempotency (namespace, key, row) VALUES (?, ?, ?);
+INSERT INTO idempotency (namespace, packed, row) VALUES (?, packed_key(?), ?);
 
 -- name: delete_key
 -- kind: routed
-DELETE FROM idempotency WHERE namespace = :namespace AND key = :key AND row = :row;
+DELETE FROM idempotency WHERE namespace = :namespace AND packed = packed_key(:key) AND row = :row;
 
 -- name: keys_of
 -- kind: routed
-SELECT m.id, min(k.key) FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
+SELECT m.id, min(plain_key(k.packed)) FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
   CROSS JOIN idempotency AS k ON k.namespace = m.namespace AND k.row = m.row GROUP BY m.id;
 
 -- name: insert_journal
@@ -227,8 +227,8 @@ ORDER BY c.row;
 
 -- name: find_keys
 -- kind: routed
-SELECT k.key, m.id FROM idempotency AS k CROSS JOIN memory AS m NOT INDEXED ON m.namespace = k.namespace AND m.row = k.row
-WHERE k.namespace = :namespace AND k.key IN (SELECT value FROM json_each(:keys));
+SELECT plain_key(k.packed), m.id FROM idempotency AS k CROSS JOIN memory AS m NOT INDEXED ON m.namespace = k.namespace AND m.row = k.row
+WHERE k.namespace = :namespace AND k.packed IN (SELECT packed_key(value) FROM json_each(:keys));
 
 -- name: operations
 -- kind: fan-out
@@ -577,7 +577,7 @@ WHERE namespace = :namespace AND shelf = :shelf AND name IN (SELECT value FROM j
 -- kind: routed
 SELECT m.row, m.id, m.op, m.session, m.turn, m.speaker, {state},
   c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed,
-  (SELECT json_group_array(k.key) FROM idempotency AS k WHERE k.namespace = m.namespace AND k.row = m.row)
+  (SELECT json_group_array(plain_key(k.packed)) FROM idempotency AS k WHERE k.namespace = m.namespace AND k.row = m.row)
 FROM memory AS m NOT INDEXED
   CROSS JOIN content AS c NOT INDEXED ON c.namespace = m.namespace AND c.row = m.row
 WHERE m.namespace = :namespace AND m.row > :row_after ORDER BY m.row LIMIT :limit;
