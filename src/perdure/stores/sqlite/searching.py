@@ -15,7 +15,7 @@ from perdure.stores import reading
 from perdure.stores.sqlite.candidates import SqliteSearch
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary
-from perdure.stores.sqlite.session import SqliteSession, fetch_value
+from perdure.stores.sqlite.session import SqliteSession
 
 MAJORITY: Final = 0.5
 """A namespace with more than this share of the store is searched by words without naming it in the index."""
@@ -35,7 +35,7 @@ class Searches:
         index = self._index(namespace)
         if index is not None and filters.looks_back:
             index.look_back(self.connection)
-        total = int(fetch_value(self.connection, "total_rows"))
+        total = self.vocabulary.refresh()
         share = len(index) / total if index is not None and total else 0.0
         return self._search(namespace, index, policy, majority=share > MAJORITY).pool(query, filters)
 
@@ -61,10 +61,10 @@ class Searches:
         if None in rows.values():
             return reading.vectors(session, ids)
         wanted = {row: identity for identity, row in rows.items() if row is not None}
-        found, matrix = index.resident.vectors(session, index.having(list(wanted)))
-        unit = matrix.astype(np.float32)
-        unit = (unit / np.sqrt(np.vecdot(unit, unit))[:, None]).astype("<f4")
-        return {wanted[row]: vector.tobytes() for row, vector in zip(found, unit, strict=True)}
+        found, slots = index.slots(session, list(wanted))
+        unit = index.resident.vectors(slots).astype(np.float32)
+        unit = (unit / np.sqrt(np.vecdot(unit, unit))[:, None]).astype("<f4", copy=False)
+        return {wanted[row]: vector.tobytes() for row, vector in zip(found.tolist(), unit, strict=True)}
 
     def _search(
         self, namespace: str, index: SearchIndex | None, policy: RecallPolicy, *, majority: bool
@@ -87,7 +87,9 @@ class Searches:
         if found is None:
             return None
         number, space = found
-        index = self._indexes.setdefault((namespace, number), SearchIndex(namespace, number, space.dimensions))
+        index = self._indexes.get((namespace, number))
+        if index is None:
+            index = self._indexes[namespace, number] = SearchIndex(namespace, number, space.dimensions)
         try:
             index.refresh(self.connection)
         except BaseException:  # a half-read index must not be used again
