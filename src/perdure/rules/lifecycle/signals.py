@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.formulas.curve import Array, ages
+from perdure.formulas.curve import FEW, Array, ages
 from perdure.formulas.value import value_at_start
 from perdure.records.instant import Instant, from_instant
 from perdure.records.memory import MemoryItem, Record, State
 from perdure.records.policy import Policy
+from perdure.rules.lifecycle.single_signals import signals_of_one
 from perdure.rules.lifecycle.stale_facts import is_aging
 from perdure.rules.lifecycle.state_arrays import (
     Columns,
@@ -60,6 +61,8 @@ def memory_items(records: Sequence[Record], policy: Policy, now: Instant) -> lis
     states = count_accesses([r.state for r in records], [r.accesses for r in records], policy)
     if all(_is_fresh(state, now) for state in states):
         numbers: Iterable[tuple[float, ...]] = [_signals_at_start(state, policy) for state in states]
+    elif len(states) <= FEW:
+        numbers = [signals_of_one(state, policy, now) for state in states]
     else:
         current = current_signals(states, policy, now)
         numbers = zip(*(getattr(current, name).tolist() for name in _SIGNALS), strict=True)

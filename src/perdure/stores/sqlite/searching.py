@@ -16,6 +16,7 @@ from perdure.stores.sqlite.candidates import SqliteSearch
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary
 from perdure.stores.sqlite.session import SqliteSession
+from perdure.stores.sqlite.unchanged import Unchanged
 
 MAJORITY: Final = 0.5
 """A namespace with more than this share of the store is searched by words without naming it in the index."""
@@ -25,8 +26,8 @@ TOGETHER: Final = 25  # vectors whose neighbours are read from the file at once
 class Searches:
     """Keeps indexes between searches. Its methods run under the store's lock, inside one snapshot."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        self.connection = connection
+    def __init__(self, connection: apsw.Connection, unchanged: Unchanged) -> None:
+        self.connection, self._unchanged = connection, unchanged
         self.vocabulary = Vocabulary(connection)
         self._indexes: dict[tuple[str, int], SearchIndex] = {}
 
@@ -35,7 +36,7 @@ class Searches:
         index = self._index(namespace)
         if index is not None and filters.looks_back:
             index.look_back(self.connection)
-        total = self.vocabulary.refresh()
+        total = self._unchanged.get("total_rows", self.vocabulary.refresh)
         share = len(index) / total if index is not None and total else 0.0
         return self._search(namespace, index, policy, majority=share > MAJORITY).pool(query, filters)
 
@@ -74,6 +75,7 @@ class Searches:
 
     def forget(self, namespace: str) -> None:
         """Drop a namespace's index, so that the next search reads it anew."""
+        self._unchanged.forget()
         for key in [k for k in self._indexes if k[0] == namespace]:
             del self._indexes[key]
 
@@ -83,6 +85,9 @@ class Searches:
         return sum(index.nbytes for index in self._indexes.values())
 
     def _index(self, namespace: str) -> SearchIndex | None:
+        return self._unchanged.get((namespace, "index"), lambda: self._refreshed(namespace))
+
+    def _refreshed(self, namespace: str) -> SearchIndex | None:
         found = reading.active_space(SqliteSession(self.connection, namespace))
         if found is None:
             return None
