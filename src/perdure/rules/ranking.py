@@ -14,6 +14,7 @@ from perdure.formulas.curve import Array
 from perdure.formulas.fusion import Bools, Ints, context_parts, dated_parts, fuse
 from perdure.formulas.relevance import answer_chance, hit_chances
 from perdure.records.instant import DAY_MS, Instant
+from perdure.records.maker import maker_of
 from perdure.records.memory import MemoryItem
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import CandidateColumns, Hit, Pool, Query, Ranked
@@ -203,11 +204,14 @@ def _of_speakers(columns: CandidateColumns, test: Callable[[str | None], bool]) 
     return np.array([known[speaker] for speaker in columns.speakers], dtype=np.bool_)
 
 
+_hit: Final = maker_of(Hit)
+
+
 def with_signals(entry: Ranked, memory: MemoryItem, policy: RecallPolicy) -> Hit:
     """Return a hit: relevance plus the small, bounded part of importance and confidence."""
     extra = policy.signals * (memory.importance + memory.confidence) / 2.0
     parts = {**entry.parts, "signals": extra} if extra else dict(entry.parts)
-    return Hit(memory, sum(parts.values()), parts, entry.cosine, entry.relevance)
+    return _hit(memory, sum(parts.values()), parts, entry.cosine, entry.relevance, "", None, (), (), (), ())
 
 
 def diversify(

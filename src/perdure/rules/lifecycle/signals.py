@@ -9,6 +9,7 @@ from typing import Final
 from perdure.formulas.curve import FEW, Array, ages
 from perdure.formulas.value import value_at_start
 from perdure.records.instant import Instant, from_instant
+from perdure.records.maker import maker_of
 from perdure.records.memory import MemoryItem, Record, State
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle.single_signals import signals_of_one
@@ -82,12 +83,14 @@ def _signals_at_start(state: State, policy: Policy) -> tuple[float, ...]:
     return state.importance, state.confidence, state.strength, 1.0, value_at_start(*parts, value_weights(policy))
 
 
+_item: Final = maker_of(MemoryItem)
 _SIGNALS: Final = ("importance", "confidence", "strength", "retention", "value")
 
 
 def _view(record: Record, state: State, signals: tuple[float, ...], aging: bool) -> MemoryItem:  # zipped
     content, (importance, confidence, strength, retention, value) = record.content, signals
-    return MemoryItem(
+    created_at = from_instant(state.created_ms)
+    return _item(
         id=record.id,
         namespace=record.namespace,
         kind=state.kind,
@@ -102,8 +105,8 @@ def _view(record: Record, state: State, signals: tuple[float, ...], aging: bool)
         tier=state.tier,
         status=state.status,
         pinned=state.pinned,
-        created_at=from_instant(state.created_ms),
-        recorded_at=from_instant(state.recorded_ms),
+        created_at=created_at,
+        recorded_at=created_at if state.recorded_ms == state.created_ms else from_instant(state.recorded_ms),
         importance=importance,
         confidence=confidence,
         strength=strength,
