@@ -127,17 +127,17 @@ def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: In
     bm25, share = np.array(columns.bm25), policy.words_share(pool.coverage)
     dense, lexical = fuse(cosines if pool.vectors else None, bm25, share, policy.cosine_anchor)
     previous, following, session = _places(columns)
-    names, asks = people_named(query.text), np.array(columns.asks, dtype=np.bool_)
+    names, asks, speakers = people_named(query.text), np.array(columns.asks, dtype=np.bool_), _Speakers(columns)
     context = context_parts(
         dense + lexical,
         previous,
         following,
         session,
-        answers=_answers(columns, asks, previous),
-        named=_of_speakers(columns, lambda speaker: is_named(speaker, names)),
+        answers=speakers.answering(asks, previous),
+        named=speakers.passing(lambda speaker: is_named(speaker, names)),
         weight=policy.answer,
     )
-    tells = 1.0 - policy.asking * (asks & _of_speakers(columns, has_name))
+    tells = 1.0 - policy.asking * (asks & speakers.passing(has_name))
     parts = {"meaning": dense * tells, "words": lexical * tells}
     parts |= {name: getattr(policy, name) * values for name, values in context.items()}
     if periods := periods_in(query.text, asked_at):
@@ -190,18 +190,23 @@ def _places(columns: CandidateColumns) -> tuple[Ints, Ints, Ints]:
     return np.array(previous), np.array(following), np.array(session)
 
 
-def _answers(columns: CandidateColumns, asks: Bools, previous: Ints) -> Bools:
-    """Return which answer a question that another speaker asked in the turn before."""
-    who = {speaker: number for number, speaker in enumerate(dict.fromkeys(columns.speakers))}
-    speaker = np.array([who[name] for name in columns.speakers])
-    asked = (previous >= 0) & asks[previous] & (speaker[previous] != speaker)
-    return np.asarray(asked & _of_speakers(columns, may_answer), dtype=np.bool_)
+class _Speakers:
+    """Who said each candidate, as numbers."""
 
+    def __init__(self, columns: CandidateColumns) -> None:
+        numbers: dict[str | None, int] = {}
+        self._of = np.array([numbers.setdefault(name, len(numbers)) for name in columns.speakers])
+        self._names = list(numbers)
 
-def _of_speakers(columns: CandidateColumns, test: Callable[[str | None], bool]) -> Bools:
-    """Return whose speaker passes a test."""
-    known = {speaker: test(speaker) for speaker in set(columns.speakers)}
-    return np.array([known[speaker] for speaker in columns.speakers], dtype=np.bool_)
+    def passing(self, test: Callable[[str | None], bool]) -> Bools:
+        """Return whose speaker passes a test."""
+        passes: Bools = np.array([test(name) for name in self._names], dtype=np.bool_)[self._of]
+        return passes
+
+    def answering(self, asks: Bools, previous: Ints) -> Bools:
+        """Return which answer a question that another speaker asked in the turn before."""
+        asked = (previous >= 0) & asks[previous] & (self._of[previous] != self._of)
+        return np.asarray(asked & self.passing(may_answer), dtype=np.bool_)
 
 
 _hit: Final = maker_of(Hit)

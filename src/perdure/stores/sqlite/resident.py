@@ -94,14 +94,17 @@ class Resident:
     def narrow(self, session: Session, rows: Iterable[int]) -> dict[int, Narrow]:
         """Return row -> its narrow columns, whatever its status."""
         wanted = list(rows)
-        missing = [row for row in wanted if row not in self._narrow]
-        if missing:
+        found = {row: values for row in wanted if (values := self._narrow.get(row)) is not None}
+        if len(found) < len(wanted):
+            missing = [row for row in wanted if row not in found]
             if len(self._narrow) + len(missing) > MOST:
-                self._narrow, self._rows, missing = {}, {}, wanted
+                self._narrow, self._rows = {}, {}
+                self._take(found.values())
             self._take(session.rows("narrow", (), rows=missing))
-        return {row: self._narrow[row] for row in wanted if row in self._narrow}
+            found = {row: self._narrow[row] for row in wanted if row in self._narrow}
+        return found
 
-    def _take(self, found: Sequence[Narrow]) -> None:
+    def _take(self, found: Iterable[Narrow]) -> None:
         for values in found:
             self._narrow[values[0]] = values
             self._rows[values[1]] = values[0]
@@ -120,7 +123,7 @@ class Resident:
             found = session.rows("beside", (), places=missing)
             self._take(found)
             self._places.update(((values[2], values[3]), values[0]) for values in found)
-        return [row for place in places if (row := self._places[place]) is not None]
+        return [row for row in map(self._places.__getitem__, places) if row is not None]
 
     def forget(self, changed: Iterable[int], positions: Positions | None) -> None:
         """Forget rows that were changed or are gone, and the places where no row was: there may be one now.

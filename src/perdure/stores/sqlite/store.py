@@ -328,10 +328,8 @@ class SqliteStore(SqlStore):
     def _newest_operations(self, limit: int) -> list[tuple[Any, ...]]:
         return self._everywhere("operations", limit=limit)
 
-    @contextmanager
-    def _use(self) -> Iterator[apsw.Connection]:
-        with self._lock, translate_errors(self.path):
-            yield self._connection
+    def _use(self) -> _Use:
+        return _Use(self)
 
     @contextmanager
     def _fresh(self) -> Iterator[apsw.Connection]:
@@ -341,3 +339,20 @@ class SqliteStore(SqlStore):
                 with suppress(apsw.Error):
                     self._flush()
             yield connection
+
+
+class _Use:
+    """The connection of a store under its lock, its errors ours. A recall asks for it a dozen times."""
+
+    __slots__ = ("_errors", "_store")
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store, self._errors = store, translate_errors(store.path)
+
+    def __enter__(self) -> apsw.Connection:
+        self._store._lock.acquire()  # noqa: SLF001  # of this file
+        return self._store._connection  # noqa: SLF001  # as above
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._store._lock.release()  # noqa: SLF001  # as above
+        self._errors.__exit__(kind, error, trace)
