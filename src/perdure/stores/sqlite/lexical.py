@@ -28,7 +28,7 @@ class Vocabulary:
         for word in words:
             stems = self.stemmer.stems(word)
             if stems and stems[0] not in found:
-                found[stems[0]] = Term(word, stems[0], self._count(stems[0]))
+                found[stems[0]] = Term(word, stems[0], self.count(stems[0]))
         return sorted(found.values(), key=lambda t: t.documents)
 
     def beginning(self, letters: str) -> list[str]:
@@ -48,7 +48,8 @@ class Vocabulary:
             self.total = total
         return total
 
-    def _count(self, stem: str) -> int:
+    def count(self, stem: str) -> int:
+        """Return in how many memories of the file a stem is."""
         if stem not in self._counts:
             self._counts[stem] = int(fetch_value(self.connection, "document_frequency", {"term": stem}) or 0)
         return self._counts[stem]
