@@ -18,6 +18,10 @@ for line in sys.stdin:
     verb, identity = line.split()
     if verb == "forget":
         memory.forget(identity, "wrong")
+    elif verb == "undo":
+        memory.undo(identity)
+    elif verb == "say":
+        memory.remember(f"{identity} throws stones into the river.")
     else:
         memory.remember(f"Alice brings {identity} to the river.", facts=[
             {"subject": "Alice", "predicate": "brings", "value": identity}
@@ -58,5 +62,10 @@ def test_names_facts_and_vectors_are_those_of_the_file_whoever_writes(path, cloc
         by_text = {m.content: m.id for m in memory.list()}
         cheese = by_text["Alice brings cheese to the river."]
         asks("forget", cheese)
+        assert found(entity="Alice") == {"Alice brings bread to the river."}
+        asks("say", "Alice")
+        assert "Alice throws stones into the river." in found(entity="Alice")
+        asks("undo", "last")
+        asks("say", "Bob")  # in the row that is free again
         assert found(entity="Alice") == {"Alice brings bread to the river."}
         finished(other)
