@@ -66,6 +66,6 @@ def test_names_facts_and_vectors_are_those_of_the_file_whoever_writes(path, cloc
         asks("say", "Alice")
         assert "Alice throws stones into the river." in found(entity="Alice")
         asks("undo", "last")
-        asks("say", "Bob")  # in the row that is free again
+        asks("say", "Bob")
         assert found(entity="Alice") == {"Alice brings bread to the river."}
         finished(other)
