@@ -154,6 +154,10 @@ class SqliteSearch(Search):
         """Return the stems of the file that begin with some letters, in the order of their code points."""
         return self.vocabulary.beginning(letters)
 
+    def near(self, stem: str) -> list[str]:
+        """Return the stems of the file that one may be misspelt from, nearest first."""
+        return self.vocabulary.near(stem)
+
     def held(self, terms: Sequence[Term], seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
         """Return the stems of those words that a memory of the namespace holds; the counts are of the whole file."""
         known = [t for t in terms if t.documents]

@@ -36,7 +36,7 @@ class Searches:
         index = self._index(namespace)
         if index is not None and filters.looks_back:
             index.look_back(self.connection)
-        total = self._unchanged.get("total_rows", self.vocabulary.refresh)
+        total = self.vocabulary.size
         share = len(index) / total if index is not None and total else 0.0
         return self._search(namespace, index, policy, majority=share > MAJORITY).pool(query, filters)
 
@@ -88,6 +88,7 @@ class Searches:
         return self._unchanged.get((namespace, "index"), lambda: self._refreshed(namespace))
 
     def _refreshed(self, namespace: str) -> SearchIndex | None:
+        self.vocabulary.refresh()
         found = reading.active_space(SqliteSession(self.connection, namespace))
         if found is None:
             return None
