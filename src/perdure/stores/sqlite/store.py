@@ -52,6 +52,7 @@ from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.transaction_view import SqlTransactionView
 
 T = TypeVar("T")
+MOST_FILLED: Final = 10_000  # shelves with documents that are remembered
 READ_ONLY_SECONDS: Final = 1.0
 """How long it holds that a file takes no writes."""
 
@@ -213,6 +214,8 @@ class SqliteStore(SqlStore):
             key = {"namespace": namespace, "shelf": shelf.value, "id": "", "name": "", "limit": 1}
             empty = self._unchanged.get((namespace, shelf), lambda: not fetch_all(connection, "documents", key))
         if not empty:
+            if len(self._filled) >= MOST_FILLED:
+                self._filled.clear()
             self._filled.add((namespace, shelf))
         return empty
 
