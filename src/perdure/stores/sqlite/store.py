@@ -71,7 +71,7 @@ class SqliteStore(SqlStore):
 
     def __init__(self, path: str, *, log_entries: int = 5000, create: bool = True) -> None:
         self.path, self.log_entries = path, log_entries
-        self._lock = threading.RLock()
+        self._lock, self._using = threading.RLock(), _Use(self)
         self._connect(open_file(path, create=create))
         self._read_only = self._connection.readonly("main")
         self._looked = monotonic()  # when it was last seen that the file takes no writes
@@ -332,7 +332,7 @@ class SqliteStore(SqlStore):
         return self._everywhere("operations", limit=limit)
 
     def _use(self) -> _Use:
-        return _Use(self)
+        return self._using
 
     @contextmanager
     def _fresh(self) -> Iterator[apsw.Connection]:
