@@ -190,7 +190,7 @@ class SqliteStore(SqlStore):
             return self._searches.nearest(namespace, vectors, limit)
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
-        with self._use() as connection, snapshot(connection):
+        with self._use():
             return self._searches.vectors(namespace, ids)
 
     def space(self) -> Space | None:
