@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, make_dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -15,12 +16,21 @@ def maker_of(kind: type[T]) -> Callable[..., T]:
     A frozen class sets each of its fields by a call, nine times as slow as plain assignment. So a twin with the same
     slots is filled, and becomes the frozen class. Defaults and ``__post_init__`` do not take part.
     """
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # a data class
-    twin: Any = make_dataclass(kind.__name__, names, bases=kind.__bases__, slots=True, eq=False, repr=False)
+    twin: Any = None
 
     def make(*values: Any, **named: Any) -> T:
+        nonlocal twin
+        if twin is None:
+            twin = _twin_of(kind)  # type: ignore[arg-type]  # mypy takes a type of T for unhashable
         made = twin(*values, **named)
         made.__class__ = kind
         return made  # type: ignore[no-any-return]  # it is one now
 
     return make
+
+
+@cache
+def _twin_of(kind: type) -> type:
+    """Return a class with the slots of a frozen one; made at first use, because it takes as long as the class did."""
+    names = [field.name for field in fields(kind)]
+    return make_dataclass(kind.__name__, names, bases=kind.__bases__, slots=True, eq=False, repr=False)
