@@ -35,14 +35,17 @@ def nearest_of_each(index: Codes, codes: Bits, k: int, mask: Mask | None = None)
     allowed = len(index) if mask is None else int(np.count_nonzero(mask))
     if len(codes) < _FEW or not 0 < k < allowed // 2 or allowed * _SPARSE < len(index):
         return [index.nearest(code, k, mask=mask) for code in codes]
+    room = Meter(BLOCK), np.empty((min(len(codes), _TOGETHER), BLOCK), np.uint16)
     found: list[Positions] = []
     for start in range(0, len(codes), _TOGETHER):
-        found += _some(index, codes[start : start + _TOGETHER], k, mask)
+        found += _some(index, codes[start : start + _TOGETHER], k, mask, room)
     return found
 
 
-def _some(index: Codes, codes: Bits, k: int, mask: Mask | None) -> list[Positions]:
-    meter, distances = Meter(BLOCK), np.empty((len(codes), BLOCK), np.uint16)
+def _some(
+    index: Codes, codes: Bits, k: int, mask: Mask | None, room: tuple[Meter, NDArray[np.uint16]]
+) -> list[Positions]:
+    meter, distances = room[0], room[1][: len(codes)]
     limits: NDArray[np.uint16] | None = None
     keys: list[Keys] = []
     for start, block in index.blocks():
@@ -52,8 +55,8 @@ def _some(index: Codes, codes: Bits, k: int, mask: Mask | None) -> list[Position
             meter.measure(block, code, out[:rows])
         if limits is None:
             limits = _guessed(distances[:, :rows], k)
-            keys.append(np.sort(_below(distances[:, :rows], limits, start, allowed)))
-            limits = _kth(keys[0], k, limits)  # of later rows only closer ones can be among the k
+            first, limits = _closest(np.sort(_below(distances[:, :rows], limits, start, allowed)), k, limits)
+            keys.append(first)  # of later rows only closer ones can be among the k
         else:
             keys.append(_below(distances[:, :rows], limits, start, allowed))
     whole = np.sort(np.concatenate(keys))
@@ -85,14 +88,18 @@ def _below(distances: NDArray[np.uint16], limits: NDArray[np.uint16], start: int
     return keys
 
 
-def _kth(keys: Keys, k: int, limits: NDArray[np.uint16]) -> NDArray[np.uint16]:
-    """Return for each code the distance of its k-th closest row, of sorted keys; its limit where there are fewer."""
+def _closest(keys: Keys, k: int, limits: NDArray[np.uint16]) -> tuple[Keys, NDArray[np.uint16]]:
+    """Return the keys of each code's k closest rows, of sorted keys, and the distance of its k-th closest.
+
+    A code with fewer rows keeps its limit.
+    """
     ends = _ends(keys, len(limits))
-    last = np.concatenate([[0], ends[:-1]]) + k - 1
+    starts = np.concatenate([[0], ends[:-1]])
+    last = starts + k - 1
     known = last < ends
     least = limits.copy()
     least[known] = (keys[last[known]] >> _DISTANCE).astype(np.uint16)  # the code is cut off
-    return least
+    return keys[np.arange(len(keys)) - np.repeat(starts, ends - starts) < k], least
 
 
 def _ends(keys: Keys, codes: int) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import Codes, encode
 from perdure.stores.many_codes import nearest_of_each
 from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed, tag_bits, tags_of
-from perdure.stores.sqlite.resident import Resident
+from perdure.stores.sqlite.resident import MOST, Resident
 from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
 
 SEGMENT: Final = 4096
@@ -111,12 +111,14 @@ class SearchIndex:
         data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), self.dimensions)
         known = len(self)
         ascending = self._ascending and (not known or rows[0] > self._rows[-1])
-        self._ascending = bool(ascending and (rows[1:] > rows[:-1]).all())
+        self._ascending = bool(ascending and (len(rows) == 1 or (rows[1:] > rows[:-1]).all()))
         if known + len(rows) > len(self._row_buffer):
             self._row_buffer = np.resize(self._row_buffer, max(known + len(rows), 2 * len(self._row_buffer)))
         self._row_buffer[known : known + len(rows)] = rows
         self._sorter = None
         self.codes.extend(encode(data))
+        if len(new) <= MOST:
+            self.resident.keep(rows.tolist(), data)
         self.attributes.extend(
             packed(
                 [

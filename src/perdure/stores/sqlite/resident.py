@@ -6,7 +6,7 @@ speaker. What does change is told by the change feed of the namespace; see :meth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from perdure.stores.session import Session
 MOST: Final = 50_000
 """So many rows are kept, then it begins anew: some 40 MB."""
 _FIRST: Final = 256
+_TOGETHER: Final = 8  # queries whose rows are multiplied together: as many as the cache holds
 
 
 class Resident:
@@ -33,6 +34,7 @@ class Resident:
         self._narrow: dict[int, Narrow] = {}
         self._rows: dict[str, int] = {}
         self._places: dict[tuple[str, int], int | None] = {}
+        self._has_absent = False  # whether a place is kept at which no row was
 
     @property
     def nbytes(self) -> int:
@@ -45,31 +47,42 @@ class Resident:
         found = [row for row in rows if row in self._slots]
         return found, self._matrix[[self._slots[row] for row in found]]
 
-    def cosines(self, queries: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the cosines of queries [q, d] with rows of their own [q, n], which were read."""
-        slots = list(map(self._slots.__getitem__, rows.ravel().tolist()))
-        vectors = self._matrix[slots].reshape(*rows.shape, self._matrix.shape[1])  # rows may be none
-        return similarities_of_each(queries, vectors, self._lengths[slots].reshape(rows.shape))
+    def cosines(
+        self, session: Session, queries: NDArray[np.float32], rows: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """Return the cosines of queries [q, d] with rows of their own [q, n], all of which have a vector."""
+        wanted = rows.ravel().tolist()
+        self.read(session, dict.fromkeys(wanted))
+        slots = np.fromiter(map(self._slots.__getitem__, wanted), np.int64, len(wanted)).reshape(rows.shape)
+        found = np.empty(rows.shape, np.float32)
+        for start in range(0, len(rows), _TOGETHER):
+            some = slice(start, start + _TOGETHER)
+            vectors = self._matrix[slots[some]]
+            found[some] = similarities_of_each(queries[some], vectors, self._lengths[slots[some]])
+        return found
 
-    def read(self, session: Session, rows: Sequence[int]) -> None:
+    def read(self, session: Session, rows: Collection[int]) -> None:
         """Read the vectors of some rows, as far as they are not kept already."""
         missing = [row for row in rows if row not in self._slots]
         if missing:
             if self._used + len(missing) > MOST:
                 self._slots, self._used, missing = {}, 0, list(rows)
-            self._keep(session.rows("vectors_at", space=self.space, rows=missing))
+            found = session.rows("vectors_at", space=self.space, rows=missing)
+            if found:
+                self.keep([row for row, _ in found], np.frombuffer(b"".join(data for _, data in found), np.int8))
 
-    def _keep(self, found: Sequence[tuple[int, bytes]]) -> None:
-        if not found:
-            return
-        count, end = self._used, self._used + len(found)
+    def keep(self, rows: Sequence[int], vectors: NDArray[np.int8]) -> None:
+        """Keep the vectors of some rows, int8 [n, d] or as one; at most ``MOST``."""
+        if self._used + len(rows) > MOST:
+            self._slots, self._used = {}, 0
+        count, end = self._used, self._used + len(rows)
         if end > len(self._matrix):
             larger = np.empty((max(end, 2 * len(self._matrix)), self._matrix.shape[1]), np.int8)
             larger[:count] = self._matrix[:count]
             self._matrix, self._lengths = larger, np.resize(self._lengths, len(larger))
-        self._matrix[count:end] = np.frombuffer(b"".join(data for _, data in found), np.int8).reshape(len(found), -1)
+        self._matrix[count:end] = vectors.reshape(len(rows), -1)
         self._lengths[count:end] = lengths_of(self._matrix[count:end])
-        self._slots.update((row, slot) for slot, (row, _) in enumerate(found, count))
+        self._slots.update(zip(rows, range(count, end), strict=True))
         self._used = end
 
     def narrow(self, session: Session, rows: Iterable[int]) -> dict[int, Narrow]:
@@ -98,16 +111,18 @@ class Resident:
             if len(self._places) + len(missing) > MOST:
                 self._places, missing = {}, list(places)
             self._places.update(dict.fromkeys(missing))
+            self._has_absent = True
             found = session.rows("beside", (), places=missing)
             self._take(found)
             self._places.update(((values[2], values[3]), values[0]) for values in found)
         return [row for place in places if (row := self._places[place]) is not None]
 
-    def forget(self, changed: Iterable[int]) -> None:
+    def forget(self, changed: Sequence[int]) -> None:
         """Forget rows that were changed or are gone, and the places where no row was: there may be one now."""
         for row in changed:
             self._slots.pop(row, None)
             if (values := self._narrow.pop(row, None)) is not None:
                 self._rows.pop(values[1], None)
-        gone = {row for row in self._places.values() if row not in self._narrow}
-        self._places = {place: row for place, row in self._places.items() if row not in gone and row is not None}
+        if changed or self._has_absent:
+            self._places = {place: row for place, row in self._places.items() if row in self._narrow}
+            self._has_absent = False

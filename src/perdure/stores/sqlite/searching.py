@@ -15,11 +15,11 @@ from perdure.stores import reading
 from perdure.stores.sqlite.candidates import SqliteSearch
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary
+from perdure.stores.sqlite.neighbours import nearest_memories
 from perdure.stores.sqlite.session import SqliteSession, fetch_value
 
 MAJORITY: Final = 0.5
 """A namespace with more than this share of the store is searched by words without naming it in the index."""
-TOGETHER: Final = 25  # vectors whose neighbours are read from the file at once
 
 
 class Searches:
@@ -44,12 +44,7 @@ class Searches:
         index = self._index(namespace)
         if index is None or not len(index):
             return [[] for _ in vectors]
-        search = self._search(namespace, index, RecallPolicy(rescored=max(50, 10 * limit)), majority=True)
-        found: list[list[tuple[str, float]]] = []
-        for start in range(0, len(vectors), TOGETHER):
-            some = [np.frombuffer(vector, "<f4") for vector in vectors[start : start + TOGETHER]]
-            found += search.nearest(some, limit)
-        return found
+        return nearest_memories(SqliteSession(self.connection, namespace), index, vectors, limit)
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         """Return id -> unit vector, of those memories that have one in the active space."""
