@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +26,9 @@ from perdure.rules.lifecycle.state_arrays import Columns, strength_curve, with_v
 
 NEAREST = 5
 _MOST_STARTS: Final = 1000
+_read_state: Final = attrgetter(*State.__slots__)
+_read_content: Final = attrgetter(*Content.__slots__)
+_read_draft: Final = attrgetter(*(name for name in Content.__slots__ if name != "shown"))  # which comes last
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +159,7 @@ def with_due(states: Sequence[State], policy: Policy) -> list[State]:
 
 def new_record(prepared: PreparedDraft, state: State, namespace: str, op: str) -> Record:
     """Return a draft as the store will hold it."""
-    content = Content(**{name: getattr(prepared.draft, name) for name in Content.__slots__ if name != "shown"})
+    content = Content(*_read_draft(prepared.draft))
     return Record(namespace, prepared.id, state, content, op)
 
 
@@ -183,8 +187,8 @@ def insertions(records: Sequence[Record], drafts: Sequence[PreparedDraft], polic
 
 def _row(record: Record, prepared: PreparedDraft, space: str) -> Mapping[str, Any]:
     return {
-        **{name: getattr(record.state, name) for name in State.__slots__},
-        **{name: getattr(record.content, name) for name in Content.__slots__},
+        **dict(zip(State.__slots__, _read_state(record.state), strict=True)),
+        **dict(zip(Content.__slots__, _read_content(record.content), strict=True)),
         "op": record.op,
         "key": prepared.draft.key,
         "space": space if prepared.vector is not None else None,

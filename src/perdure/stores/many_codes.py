@@ -35,30 +35,55 @@ def nearest_of_each(index: Codes, codes: Bits, k: int, mask: Mask | None = None)
     allowed = len(index) if mask is None else int(np.count_nonzero(mask))
     if len(codes) < _FEW or not 0 < k < allowed // 2 or allowed * _SPARSE < len(index):
         return [index.nearest(code, k, mask=mask) for code in codes]
-    room = Meter(BLOCK), np.empty((min(len(codes), _TOGETHER), BLOCK), np.uint16)
+    room = _Room(min(len(codes), _TOGETHER))
     found: list[Positions] = []
     for start in range(0, len(codes), _TOGETHER):
         found += _some(index, codes[start : start + _TOGETHER], k, mask, room)
     return found
 
 
-def _some(
-    index: Codes, codes: Bits, k: int, mask: Mask | None, room: tuple[Meter, NDArray[np.uint16]]
-) -> list[Positions]:
-    meter, distances = room[0], room[1][: len(codes)]
+class _Room:
+    """Memory for the distances of codes to a block: asking the system for it anew costs as much as comparing them."""
+
+    def __init__(self, codes: int) -> None:
+        self.meter = Meter(BLOCK)
+        self._distances = np.empty(codes * BLOCK, np.uint16)
+        self._close = np.empty(codes * BLOCK, np.bool_)
+
+    def distances(self, block: Bits, codes: Bits) -> NDArray[np.uint16]:
+        """Return the distances of codes [q, W] to the columns of a block, [q, rows]."""
+        rows = block.shape[1]
+        found = self._distances[: len(codes) * rows].reshape(len(codes), rows)
+        for code, out in zip(codes, found, strict=True):
+            self.meter.measure(block, code, out)
+        return found
+
+    def below(
+        self, distances: NDArray[np.uint16], limits: NDArray[np.uint16], start: int, allowed: Mask | None
+    ) -> Keys:
+        """Return what is closer than its code's limit, as numbers that sort by code, distance and position."""
+        close = self._close[: distances.size].reshape(distances.shape)
+        np.less(distances, limits[:, None], out=close)
+        if allowed is not None:
+            close &= allowed
+        at = np.flatnonzero(close)
+        code, row = np.divmod(at, distances.shape[1])
+        keys: Keys = code << _CODE | distances.ravel()[at].astype(np.int64) << _DISTANCE | (row + start)
+        return keys
+
+
+def _some(index: Codes, codes: Bits, k: int, mask: Mask | None, room: _Room) -> list[Positions]:
     limits: NDArray[np.uint16] | None = None
     keys: list[Keys] = []
     for start, block in index.blocks():
-        rows = block.shape[1]
-        allowed = None if mask is None else mask[start : start + rows]
-        for code, out in zip(codes, distances, strict=True):
-            meter.measure(block, code, out[:rows])
+        allowed = None if mask is None else mask[start : start + block.shape[1]]
+        distances = room.distances(block, codes)
         if limits is None:
-            limits = _guessed(distances[:, :rows], k)
-            first, limits = _closest(np.sort(_below(distances[:, :rows], limits, start, allowed)), k, limits)
+            limits = _guessed(distances, k)
+            first, limits = _closest(np.sort(room.below(distances, limits, start, allowed)), k, limits)
             keys.append(first)  # of later rows only closer ones can be among the k
         else:
-            keys.append(_below(distances[:, :rows], limits, start, allowed))
+            keys.append(room.below(distances, limits, start, allowed))
     whole = np.sort(np.concatenate(keys))
     ends = _ends(whole, len(codes))
     parts = [whole[begin:end][:k] & _POSITION for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
@@ -76,16 +101,6 @@ def _guessed(distances: NDArray[np.uint16], k: int) -> NDArray[np.uint16]:
         return np.full(len(distances), _ANY)
     guess: NDArray[np.uint16] = np.partition(sample, place, axis=1)[:, place] + np.uint16(1)
     return guess
-
-
-def _below(distances: NDArray[np.uint16], limits: NDArray[np.uint16], start: int, allowed: Mask | None) -> Keys:
-    """Return what is closer than its code's limit, as numbers that sort by code, distance and position."""
-    close = distances < limits[:, None]
-    if allowed is not None:
-        close &= allowed
-    code, row = np.divmod(np.flatnonzero(close), distances.shape[1])
-    keys: Keys = code << _CODE | distances[code, row].astype(np.int64) << _DISTANCE | (row + start)
-    return keys
 
 
 def _closest(keys: Keys, k: int, limits: NDArray[np.uint16]) -> tuple[Keys, NDArray[np.uint16]]:

@@ -285,13 +285,10 @@ def _brief(change: Change, operation: str, vector: bytes | None) -> Row | None:
     if change.before is not None or after is None:
         return after
     if change.target is Target.MEMORY:
-        told, created, row = _TOLD_BY_BIRTH.get, after["created_ms"], {}
-        for name, value in after.items():
-            if value is None or name in _UNJOURNALLED or value == (created if name in BORN_AT else told(name)):
-                continue
-            if (name == "op" and value == operation) or (name == "tags" and not list(value)):
-                continue
-            row[name] = value
+        told = {**_TOLD_BY_BIRTH, **dict.fromkeys(BORN_AT, after["created_ms"]), "op": operation}.get
+        row = {n: v for n, v in after.items() if v is not None and v != told(n) and n not in _UNJOURNALLED}
+        if not row.get("tags", True):
+            del row["tags"]
         row[DIGESTS] = digests_of(after, vector)
         return row
     if change.target is Target.VECTOR:
