@@ -12,6 +12,7 @@ from typing import Any, Final
 from perdure.records.digests import DIGESTS, digest_of, digests_of
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import LeaseLost, StoreDamaged, StoreError
+from perdure.records.glance import Glance
 from perdure.records.instant import text_of
 from perdure.records.lease import Lease
 from perdure.records.memory import Content, Form, Kind, Record, Scope, State, Status, Tier
@@ -115,6 +116,12 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
         return Record(namespace, identity, state_of(values[5 : 5 + states]), content, op)
     except UNREADABLE as error:
         raise unreadable(f"The memory {identity} of {namespace}", error) from error
+
+
+def glance_of(values: Sequence[Any]) -> Glance:
+    """Return a glance from (id, kind, scope, status, session, created_ms, text, packed)."""
+    identity, kind, scope, status, session, created, text, pack = values
+    return Glance(identity, _KINDS[kind], _SCOPES[scope], _STATUSES[status], session, created, unpacked(text, pack))
 
 
 def stored_text(values: Sequence[Any]) -> str:

@@ -47,9 +47,7 @@ class Resident:
         found = [row for row in rows if row in self._slots]
         return found, self._matrix[[self._slots[row] for row in found]]
 
-    def cosines(
-        self, session: Session, queries: NDArray[np.float32], rows: NDArray[np.int64]
-    ) -> NDArray[np.float32]:
+    def cosines(self, session: Session, queries: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the cosines of queries [q, d] with rows of their own [q, n], all of which have a vector."""
         wanted = rows.ravel().tolist()
         self.read(session, dict.fromkeys(wanted))

@@ -265,6 +265,12 @@ SELECT m.id, m.op, m.session, m.turn, m.speaker, {state}, c.text, c.tags, c.sour
 FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
 WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
 
+-- name: glances
+-- kind: routed
+SELECT m.id, m.kind, m.scope, m.status, m.session, m.created_ms, c.text, c.packed
+FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
+WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
+
 -- name: states
 -- kind: routed
 SELECT m.id, m.op, {state} FROM memory AS m WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));

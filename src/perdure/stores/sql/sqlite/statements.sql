@@ -180,6 +180,12 @@ SELECT m.id, m.op, m.session, m.turn, m.speaker, {state}, c.text, c.tags, c.sour
 FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
   CROSS JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row;
 
+-- name: glances
+-- kind: routed
+SELECT m.id, m.kind, m.scope, m.status, m.session, m.created_ms, c.text, c.packed
+FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
+  CROSS JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row;
+
 -- name: states
 -- kind: routed
 SELECT m.id, m.op, {state}
