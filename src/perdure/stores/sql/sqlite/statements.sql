@@ -359,8 +359,8 @@ FROM json_each(:rows) AS r CROSS JOIN content AS c NOT INDEXED
 
 -- name: vectors_at
 -- kind: routed
-SELECT row, data FROM vector
-WHERE namespace = :namespace AND space = :space AND row IN (SELECT value FROM json_each(:rows));
+SELECT v.row, v.data FROM json_each(:rows) AS r
+  CROSS JOIN vector AS v ON v.namespace = :namespace AND v.space = :space AND v.row = r.value;
 
 -- name: document_frequency
 -- kind: admin
