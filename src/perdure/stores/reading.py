@@ -11,6 +11,7 @@ import numpy as np
 from perdure.records.errors import DamageWarning, StoreDamaged
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant
+from perdure.records.maker import maker_of
 from perdure.records.memory import Record, State
 from perdure.records.usage import Usage
 from perdure.records.vector import Space, Vector
@@ -20,6 +21,7 @@ from perdure.stores.session import Session
 ALWAYS: Final = 2**62  # no instant is later: stands for no limit
 
 Pairs = tuple[tuple[Instant, int], ...]
+_record: Final = maker_of(Record)
 
 
 def records(session: Session, namespace: str, ids: Sequence[str]) -> list[Record]:
@@ -76,7 +78,7 @@ def _warn(error: StoreDamaged) -> None:
 def _with_accesses(record: Record, pending: Pairs) -> Record:
     if not pending:
         return record
-    return Record(record.namespace, record.id, record.state, record.content, record.op, pending)
+    return _record(record.namespace, record.id, record.state, record.content, record.op, pending)
 
 
 def usage(session: Session) -> Usage:

@@ -15,6 +15,7 @@ from perdure.records.errors import LeaseLost, StoreDamaged, StoreError
 from perdure.records.glance import Glance
 from perdure.records.instant import text_of
 from perdure.records.lease import Lease
+from perdure.records.maker import maker_of
 from perdure.records.memory import Content, Form, Kind, Record, Scope, State, Status, Tier
 from perdure.records.plan import Change, Row, Target
 from perdure.records.report import Entry, Operation
@@ -48,6 +49,8 @@ _STATUSES: Final = {member.value: member for member in Status}
 _FORMS: Final = {member.value: member for member in Form}
 _SORTS: Final = {member.value: member for member in Sort}
 """Looked up here a member takes a tenth of the time, and a recall reads a dozen rows with six of them each."""
+
+_state, _content, _record = maker_of(State), maker_of(Content), maker_of(Record)
 
 TOLD: Final[dict[str, Any]] = {
     "scope": Scope.LONG_TERM.value,
@@ -85,7 +88,7 @@ def state_of(values: Sequence[Any]) -> State:
     numbers[_SORT] = _SORTS[numbers[_SORT]]
     if str in map(type, numbers) or numbers[_ACCESSES] < 0:  # a file's columns take any type
         raise ValueError("a number of its state is none")
-    return State(_KINDS[kind], _SCOPES[scope], _TIERS[tier], _STATUSES[status], bool(pinned), *numbers)
+    return _state(_KINDS[kind], _SCOPES[scope], _TIERS[tier], _STATUSES[status], bool(pinned), *numbers)
 
 
 def record_of(namespace: str, values: Sequence[Any]) -> Record:
@@ -102,18 +105,10 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
     states = len(STATE_COLUMNS)
     text, tags, source, task, metadata, shown, pack = values[5 + states :]
     try:
-        content = Content(
-            text=unpacked(text, pack),
-            tags=() if tags == "[]" else tuple(json_value(tags)),
-            source=source,
-            speaker=speaker,
-            session=session,
-            task=task,
-            turn=turn,
-            metadata={} if metadata == "{}" else json_value(metadata),
-            shown=shown,
-        )
-        return Record(namespace, identity, state_of(values[5 : 5 + states]), content, op)
+        listed = () if tags == "[]" else tuple(json_value(tags))
+        more = {} if metadata == "{}" else json_value(metadata)
+        content = _content(unpacked(text, pack), listed, source, speaker, session, task, turn, more, shown)
+        return _record(namespace, identity, state_of(values[5 : 5 + states]), content, op, ())
     except UNREADABLE as error:
         raise unreadable(f"The memory {identity} of {namespace}", error) from error
 

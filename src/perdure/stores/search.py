@@ -211,5 +211,5 @@ def _columns(found: Sequence[Narrow], cosine: Mapping[int, float], bm25: Mapping
     if not found:
         return CandidateColumns()
     rows, ids, sessions, turns, speakers, asks, said_at = zip(*found, strict=True)
-    cosines, scores = tuple(map(cosine.get, rows)), tuple(bm25.get(row, 0.0) for row in rows)
+    cosines, scores = tuple(map(cosine.get, rows)), tuple([bm25.get(row, 0.0) for row in rows])
     return CandidateColumns(ids, cosines, scores, sessions, turns, speakers, asks, said_at)

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.formulas.curve import Array, ages
+from perdure.formulas.curve import FEW, Array, ages
 from perdure.formulas.value import value_at_start
 from perdure.records.instant import Instant, from_instant
+from perdure.records.maker import maker_of
 from perdure.records.memory import MemoryItem, Record, State
 from perdure.records.policy import Policy
+from perdure.rules.lifecycle.single_signals import signals_of_one
 from perdure.rules.lifecycle.stale_facts import is_aging
 from perdure.rules.lifecycle.state_arrays import (
     Columns,
@@ -60,6 +62,8 @@ def memory_items(records: Sequence[Record], policy: Policy, now: Instant) -> lis
     states = count_accesses([r.state for r in records], [r.accesses for r in records], policy)
     if all(_is_fresh(state, now) for state in states):
         numbers: Iterable[tuple[float, ...]] = [_signals_at_start(state, policy) for state in states]
+    elif len(states) <= FEW:
+        numbers = [signals_of_one(state, policy, now) for state in states]
     else:
         current = current_signals(states, policy, now)
         numbers = zip(*(getattr(current, name).tolist() for name in _SIGNALS), strict=True)
@@ -79,12 +83,14 @@ def _signals_at_start(state: State, policy: Policy) -> tuple[float, ...]:
     return state.importance, state.confidence, state.strength, 1.0, value_at_start(*parts, value_weights(policy))
 
 
+_item: Final = maker_of(MemoryItem)
 _SIGNALS: Final = ("importance", "confidence", "strength", "retention", "value")
 
 
 def _view(record: Record, state: State, signals: tuple[float, ...], aging: bool) -> MemoryItem:  # zipped
     content, (importance, confidence, strength, retention, value) = record.content, signals
-    return MemoryItem(
+    created_at = from_instant(state.created_ms)
+    return _item(
         id=record.id,
         namespace=record.namespace,
         kind=state.kind,
@@ -99,8 +105,8 @@ def _view(record: Record, state: State, signals: tuple[float, ...], aging: bool)
         tier=state.tier,
         status=state.status,
         pinned=state.pinned,
-        created_at=from_instant(state.created_ms),
-        recorded_at=from_instant(state.recorded_ms),
+        created_at=created_at,
+        recorded_at=created_at if state.recorded_ms == state.created_ms else from_instant(state.recorded_ms),
         importance=importance,
         confidence=confidence,
         strength=strength,

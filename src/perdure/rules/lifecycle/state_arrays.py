@@ -20,6 +20,7 @@ from perdure.formulas.retention import RetentionCurve
 from perdure.formulas.strength import Parameters, StrengthCurve
 from perdure.formulas.value import ValueCurve
 from perdure.records.instant import DAY_MS
+from perdure.records.maker import maker_of
 from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import SessionStrengthPolicy, StrengthPolicy
@@ -48,6 +49,7 @@ _FACT: Final = CODES["kind"][Kind.FACT]
 
 _FIELDS: Final = tuple(field.name for field in fields(State))
 _read: Final = attrgetter(*_FIELDS)
+_state: Final = maker_of(State)
 _PLACES: Final = {name: place for place, name in enumerate(_FIELDS)}
 _OPTIONAL: Final = frozenset({"accessed_ms", "access2_ms", "access3_ms", "validated_ms"})
 _MISSING: Final = int(-NEVER)  # in arrays, an instant that there has not been
@@ -184,7 +186,7 @@ def with_values(state: State, **new: Any) -> State:
     values = list(_read(state))
     for name, value in new.items():
         values[_PLACES[name]] = value
-    return State(*values)
+    return _state(*values)
 
 
 def days_between(since: Ints, now: Ints | int) -> Array:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from heapq import nlargest
 from itertools import compress
-from operator import itemgetter
 from typing import Final
 
 import numpy as np
@@ -14,7 +12,6 @@ from numpy.typing import NDArray
 
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters
-from perdure.stores.codes import similarities
 from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary, best_by_words, holding_text, match_text
@@ -54,11 +51,10 @@ class SqliteSearch(Search):
         Some filters are known only to the file. Where they leave too few, the search goes over what passes them.
         """
         among = self._holding(filters.entity) if filters.entity else None
-        cosine = self._near(vector, filters, among)
         late = bool(filters.tags or filters.entity) or filters.min_confidence > 0.0
-        wanted = len(cosine) if late else self.policy.candidates
-        cosine = dict(nlargest(wanted, cosine.items(), key=itemgetter(1)))
-        passed = self._narrow(cosine, filters)
+        cosine = self._near(vector, filters, among, None if late else self.policy.candidates)
+        exact = not late and self._is_held(filters)  # what was looked for there needs no second look
+        passed = self._in_memory(cosine, filters) if exact else self._narrow(cosine, filters)
         if late and among is None and len(passed) < min(self.policy.candidates, len(cosine)):
             parts, bindings = filter_parts(filters)
             rows = self.session.rows("passing", parts, **bindings)
@@ -71,19 +67,21 @@ class SqliteSearch(Search):
         """Return row -> cosine of those rows that have a vector."""
         if self.index is None or not rows:
             return {}
-        found, matrix = self.index.resident.vectors(self.session, self.index.having(rows))
-        return dict(zip(found, similarities(vector, matrix).tolist(), strict=True)) if found else {}
+        found, slots = self.index.slots(self.session, rows)
+        return dict(zip(found.tolist(), self.index.resident.similarities(vector, slots).tolist(), strict=True))
 
-    def _near(self, vector: Float32s, filters: Filters, among: NDArray[np.int64] | None = None) -> dict[int, float]:
-        return self.cosines(vector, self._rows_near(vector, filters, among))
-
-    def _rows_near(self, vector: Float32s, filters: Filters, among: NDArray[np.int64] | None = None) -> list[int]:
+    def _near(
+        self, vector: Float32s, filters: Filters, among: NDArray[np.int64] | None = None, most: int | None = None
+    ) -> dict[int, float]:
+        """Return row -> cosine of those that are likely to be nearest: the best so many, or all that were compared."""
         if self.index is None:
-            return []
-        most, cells = self.policy.rescored, self.policy.cells_above
-        positions = self.index.nearest(vector, most, filters, cells_above=cells, among=among)
-        rows: list[int] = self.index.rows(positions).tolist()
-        return rows
+            return {}
+        wide, cells = self.policy.rescored, self.policy.cells_above
+        positions = self.index.nearest(vector, wide, filters, cells_above=cells, among=among)
+        rows, slots = self.index.slots_at(self.session, positions)
+        cosine = self.index.resident.similarities(vector, slots)
+        best = np.argsort(-cosine, kind="stable")[:most]
+        return dict(zip(rows[best].tolist(), cosine[best].tolist(), strict=True))
 
     def _holding(self, entity: str) -> NDArray[np.int64] | None:
         """The rows whose words hold a name, in order; None where they are so many that the nearest hold it anyway."""
@@ -144,12 +142,12 @@ class SqliteSearch(Search):
         limit = (self.policy.candidates + SLACK) * (SELECTIVE if narrowed else 1)
         while True:
             found = best_by_words(self.session, query, limit)
-            narrow = self._first_passing(self._likely(found, filters), filters)
+            narrow = self._first_passing(*self._likely(found, filters), filters)
             if len(narrow) >= self.policy.candidates or len(found) < limit:
                 return found, narrow
             limit *= WIDER
 
-    def _first_passing(self, rows: Sequence[int], filters: Filters) -> dict[int, Narrow]:
+    def _first_passing(self, rows: Sequence[int], indexed: Sequence[bool], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of the first rows that pass the filters: as many as are ranked, or more.
 
         Each look is at twice as many, because a statement costs as much as a dozen rows.
@@ -157,17 +155,23 @@ class SqliteSearch(Search):
         passed: dict[int, Narrow] = {}
         start, step = 0, self.policy.candidates + SLACK
         while start < len(rows) and len(passed) < self.policy.candidates:
-            passed |= self._narrow(rows[start : start + step], filters)
+            some = slice(start, start + step)
+            passed |= self._likely_narrow(rows[some], indexed[some], filters)
             start, step = start + step, 2 * step
         return passed
 
-    def _likely(self, rows: Mapping[int, float], filters: Filters) -> list[int]:
-        """Those rows, best first, that the attributes in memory do not rule out; rows without a vector stay."""
+    def _likely(self, rows: Mapping[int, float], filters: Filters) -> tuple[list[int], list[bool]]:
+        """Those rows, best first, that the attributes in memory do not rule out, and whether each is there."""
+        some = list(rows)
         if self.index is None:
-            return list(rows)
-        positions = self.index.positions(np.array(list(rows), np.int64))
+            return some, [False] * len(some)
+        positions = self.index.positions(np.array(some, np.int64))
+        indexed = positions >= 0
         mask = self.index.attributes.mask(filters, positions)
-        return list(rows if mask is None else compress(rows, (mask | (positions < 0)).tolist()))
+        if mask is None:
+            return some, indexed.tolist()
+        likely = mask | ~indexed
+        return [*compress(some, likely.tolist())], indexed[likely].tolist()
 
     # --- rows
 
@@ -182,14 +186,26 @@ class SqliteSearch(Search):
         """Return the narrow columns of those rows that pass every filter, exactly."""
         if self.index is None or not rows or not self._is_held(filters):
             return self.naming(self._narrow_in_file(rows, filters), filters.entity)
-        positions = self.index.positions(np.array(list(rows), np.int64))
-        mask = self.index.attributes.mask(filters, positions)
-        passes = positions >= 0 if mask is None else mask & (positions >= 0)
-        found = self.index.resident.narrow(self.session, compress(rows, passes.tolist()))
+        return self._likely_narrow(*self._likely(dict.fromkeys(rows, 0.0), filters), filters)
+
+    def _likely_narrow(self, rows: Sequence[int], indexed: Sequence[bool], filters: Filters) -> dict[int, Narrow]:
+        """Return the narrow columns of those rows that pass every filter, of rows that attributes do not rule out."""
+        if not self._is_held(filters):
+            return self.naming(self._narrow_in_file(rows, filters), filters.entity)
+        if all(indexed):
+            return self.naming(self._in_memory(rows, filters), filters.entity)
+        found = self._in_memory(compress(rows, indexed), filters)
+        found |= self._narrow_in_file([row for row, has in zip(rows, indexed, strict=True) if not has], filters)
+        return self.naming(found, filters.entity)
+
+    def _in_memory(self, rows: Iterable[int], filters: Filters) -> dict[int, Narrow]:
+        """Return the narrow columns of rows that the attributes in memory let through."""
+        if self.index is None:
+            return {}
+        found = self.index.resident.narrow(self.session, rows)
         if filters.session is not None:  # in memory there is a digest of it
             found = {row: values for row, values in found.items() if values[2] == filters.session}
-        found |= self._narrow_in_file([*compress(rows, (positions < 0).tolist())], filters)
-        return self.naming(found, filters.entity)
+        return found
 
     def _is_held(self, filters: Filters) -> bool:
         """Whether what is in memory decides these filters, exactly."""

@@ -7,7 +7,6 @@ the segments costs time, never a memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
 from typing import Final
 
 import apsw
@@ -19,8 +18,9 @@ from perdure.records.recall import Filters
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import Codes, encode
 from perdure.stores.many_codes import nearest_of_each
+from perdure.stores.session import Session
 from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed, tag_bits, tags_of
-from perdure.stores.sqlite.resident import MOST, Resident
+from perdure.stores.sqlite.resident import Resident
 from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
 
 SEGMENT: Final = 4096
@@ -117,8 +117,7 @@ class SearchIndex:
         self._row_buffer[known : known + len(rows)] = rows
         self._sorter = None
         self.codes.extend(encode(data))
-        if len(new) <= MOST:
-            self.resident.keep(rows.tolist(), data)
+        self.resident.keep(np.arange(known, known + len(rows)), data)
         self.attributes.extend(
             packed(
                 [
@@ -144,7 +143,10 @@ class SearchIndex:
         if gone:
             positions = self.positions(np.array(gone, np.int64))
             self.attributes.change(positions[positions >= 0], GONE)
-        self.resident.forget([*(row for row, *_ in changed), *gone])
+        other = [*(row for row, *_ in changed), *gone]
+        if other or self.resident.has_absent:
+            positions = self.positions(np.array(other, np.int64))
+            self.resident.forget(other, positions[positions >= 0] if self._ascending else None)
 
     def rows(self, positions: Positions) -> Positions:
         """Return the file's rows at some positions."""
@@ -176,9 +178,18 @@ class SearchIndex:
             recorded[:known] = self.attributes.recorded
         self.attributes.recorded = recorded
 
-    def having(self, rows: Sequence[int]) -> list[int]:
-        """Return those of some rows that have a vector here."""
-        return list(compress(rows, (self.positions(np.array(rows, np.int64)) >= 0).tolist()))
+    def slots(self, session: Session, rows: Sequence[int]) -> tuple[Positions, NDArray[np.int32]]:
+        """Return those of some rows that have a vector, and where it is kept."""
+        asked = np.array(rows, np.int64)
+        positions = self.positions(asked)
+        if (positions < 0).any():
+            asked, positions = asked[positions >= 0], positions[positions >= 0]
+        return _having(asked, self.resident.slots(session, asked, positions))
+
+    def slots_at(self, session: Session, positions: Positions) -> tuple[Positions, NDArray[np.int32]]:
+        """Return the rows at some positions that have a vector, and where it is kept."""
+        rows = self._rows[positions]
+        return _having(rows, self.resident.slots(session, rows, positions))
 
     def nearest(
         self,
@@ -217,6 +228,11 @@ class SearchIndex:
         if self.cells is not None and self.lists is not None and len(self) >= cells_above:
             return [self.nearest(query, count, Filters(), cells_above=cells_above) for query in queries]
         return nearest_of_each(self.codes, encode(queries), count, self.attributes.mask(Filters()))
+
+
+def _having(rows: Positions, slots: NDArray[np.int32]) -> tuple[Positions, NDArray[np.int32]]:
+    has = slots >= 0
+    return (rows, slots) if has.all() else (rows[has], slots[has])
 
 
 def pack(connection: apsw.Connection, namespace: str, space: int, version: int) -> None:

@@ -24,7 +24,6 @@ class Vocabulary:
 
     def terms(self, words: Sequence[str]) -> list[Term]:
         """Return the words as the index has them, rarest first."""
-        self._grow()
         found: dict[str, Term] = {}
         for word in words:
             stems = self.stemmer.stems(word)
@@ -34,19 +33,20 @@ class Vocabulary:
 
     def beginning(self, letters: str) -> list[str]:
         """Return the stems that begin with some letters, in the order of their code points."""
-        self._grow()
         if letters not in self._beginnings:
             last = letters[:-1] + chr(ord(letters[-1]) + 1)
             key = {"first": letters, "last": last, "limit": MOST_SPELLINGS}
             self._beginnings[letters] = [stem for (stem,) in fetch_all(self.connection, "beginning", key)]
         return self._beginnings[letters]
 
-    def _grow(self) -> None:
+    def refresh(self) -> int:
+        """Return how many rows the file has; what was counted is forgotten once they are a tenth more or less."""
         total = int(fetch_value(self.connection, "total_rows"))
         if not self.total * 0.9 <= total <= self.total * 1.1 or total < MOST_MATCHES:
             self._counts.clear()
             self._beginnings.clear()
             self.total = total
+        return total
 
     def _count(self, stem: str) -> int:
         if stem not in self._counts:

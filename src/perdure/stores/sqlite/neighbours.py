@@ -42,11 +42,12 @@ def _best(
     session: Session, index: SearchIndex, queries: NDArray[np.float32], near: NDArray[np.int64], limit: int
 ) -> list[list[tuple[str, float]]]:
     """Return the best of positions [q, n] for queries [q, d]."""
-    rows = index.rows(near)
-    cosine = index.resident.cosines(session, queries, rows)
+    kept, rows = index.resident, index.rows(near)
+    slots = kept.slots(session, rows.ravel(), near.ravel()).reshape(near.shape)
+    cosine = np.where(slots >= 0, kept.similarities_of_each(queries, slots), np.float32(-1.0))
     each, best = np.arange(len(rows))[:, None], np.argsort(-cosine, axis=1, kind="stable")[:, :limit]
     chosen, values = rows[each, best].tolist(), cosine[each, best].tolist()
-    known = index.resident.narrow(session, dict.fromkeys(chain.from_iterable(chosen)))
+    known = kept.narrow(session, dict.fromkeys(chain.from_iterable(chosen)))
     return [
         [(known[row][1], value) for row, value in zip(*pair, strict=True)] for pair in zip(chosen, values, strict=True)
     ]

@@ -13,6 +13,7 @@ import apsw
 
 from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
+from perdure.records.document import Shelf
 from perdure.records.erasure import Purged
 from perdure.records.errors import PerdureError, StoreReadOnly
 from perdure.records.instant import Instant
@@ -22,9 +23,10 @@ from perdure.records.policy_recall import RecallPolicy
 from perdure.records.readiness import StoreHealth
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.transaction_view import TransactionView
-from perdure.records.vector import Vector
+from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
+from perdure.stores.documents import SqlDocuments
 from perdure.stores.session import Session
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
@@ -45,6 +47,7 @@ from perdure.stores.sqlite.rebuilding import rebuild
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.session import SqliteSession, fetch_all, run
 from perdure.stores.sqlite.transfer import SqliteTransfer
+from perdure.stores.sqlite.unchanged import Unchanged
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.transaction_view import SqlTransactionView
 
@@ -68,12 +71,16 @@ class SqliteStore(SqlStore):
     def __init__(self, path: str, *, log_entries: int = 5000, create: bool = True) -> None:
         self.path, self.log_entries = path, log_entries
         self._lock = threading.RLock()
-        self._connection = open_file(path, create=create)
+        self._connect(open_file(path, create=create))
         self._read_only = self._connection.readonly("main")
         self._looked = monotonic()  # when it was last seen that the file takes no writes
         self._waiting: list[Plan] = []
-        self._searches = Searches(self._connection)
+        self._filled: set[tuple[str, Shelf]] = set()
         atexit.register(self.close)
+
+    def _connect(self, connection: apsw.Connection) -> None:
+        self._connection, self._unchanged = connection, Unchanged(connection)
+        self._searches = Searches(connection, self._unchanged)
 
     @property
     def read_only(self) -> bool:
@@ -93,8 +100,7 @@ class SqliteStore(SqlStore):
             probe.close()
             if is_writable:
                 self._connection.close()  # before: connections of a process share what maps the log, as it was opened
-                self._connection = open_file(self.path, create=False)
-                self._searches = Searches(self._connection)
+                self._connect(open_file(self.path, create=False))
                 self._read_only = not takes_writes(self._connection)
 
     # --- writing
@@ -167,8 +173,9 @@ class SqliteStore(SqlStore):
 
     def _append_waiting(self, connection: apsw.Connection) -> int:
         """Write what waits, and return how many; they are forgotten only once the transaction is safe."""
-        for plan in self._waiting:
-            append_accesses(SqliteSession(connection, plan.namespace), plan, self.log_entries)
+        with self._unchanged.counting_accesses():
+            for plan in self._waiting:
+                append_accesses(SqliteSession(connection, plan.namespace), plan, self.log_entries)
         return len(self._waiting)
 
     # --- searching
@@ -184,6 +191,30 @@ class SqliteStore(SqlStore):
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         with self._use() as connection, snapshot(connection):
             return self._searches.vectors(namespace, ids)
+
+    def space(self) -> Space | None:
+        with self._use():
+            return self._unchanged.get("space", super().space)
+
+    # --- documents
+
+    @property
+    def documents(self) -> SqlDocuments:
+        return SqlDocuments(self._rows, self._has_none)
+
+    def _has_none(self, namespace: str, shelf: Shelf) -> bool:
+        """Whether a shelf of a namespace is empty, as most are: each recall asks five of them about its hits.
+
+        One that had documents is asked, whatever has become of them.
+        """
+        if (namespace, shelf) in self._filled:
+            return False
+        with self._use() as connection:
+            key = {"namespace": namespace, "shelf": shelf.value, "id": "", "name": "", "limit": 1}
+            empty = self._unchanged.get((namespace, shelf), lambda: not fetch_all(connection, "documents", key))
+        if not empty:
+            self._filled.add((namespace, shelf))
+        return empty
 
     # --- upkeep of the file
 
@@ -230,7 +261,7 @@ class SqliteStore(SqlStore):
         """Make search indexes and counts anew, and drop triggers that are not ours; True."""
         with self._use() as connection:
             rebuild(connection)
-            self._searches = Searches(connection)
+            self._connect(connection)
         return True
 
     def _view(self, namespace: str, work: Callable[[Session], T]) -> T:
@@ -297,10 +328,8 @@ class SqliteStore(SqlStore):
     def _newest_operations(self, limit: int) -> list[tuple[Any, ...]]:
         return self._everywhere("operations", limit=limit)
 
-    @contextmanager
-    def _use(self) -> Iterator[apsw.Connection]:
-        with self._lock, translate_errors(self.path):
-            yield self._connection
+    def _use(self) -> _Use:
+        return _Use(self)
 
     @contextmanager
     def _fresh(self) -> Iterator[apsw.Connection]:
@@ -310,3 +339,20 @@ class SqliteStore(SqlStore):
                 with suppress(apsw.Error):
                     self._flush()
             yield connection
+
+
+class _Use:
+    """The connection of a store under its lock, its errors ours. A recall asks for it a dozen times."""
+
+    __slots__ = ("_errors", "_store")
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store, self._errors = store, translate_errors(store.path)
+
+    def __enter__(self) -> apsw.Connection:
+        self._store._lock.acquire()  # noqa: SLF001  # of this file
+        return self._store._connection  # noqa: SLF001  # as above
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._store._lock.release()  # noqa: SLF001  # as above
+        self._errors.__exit__(kind, error, trace)

@@ -76,13 +76,11 @@ def insert_lines(session: SqliteSession, lines: Iterable[tuple[int, Row]]) -> No
 
 def append_accesses(session: SqliteSession, plan: Plan, log_entries: int) -> None:
     """Append a recall's accesses to their log, and the recall to its own; the logs are their own journal."""
-    for change in plan.changes:
-        row = change.after
-        if row is None:
-            continue
-        if change.target is Target.ACCESS:
-            session.run("insert_access", id=change.id, at_ms=row["at_ms"], times=row["times"])
-        elif change.target is Target.RECALL and log_entries:
+    accesses = [(c.id, c.after) for c in plan.changes if c.target is Target.ACCESS and c.after is not None]
+    key = {"namespace": session.namespace}
+    run_many(session.connection, "insert_access", ({**key, "id": identity, **row} for identity, row in accesses))
+    for change in plan.changes if log_entries else ():
+        if change.target is Target.RECALL and (row := change.after) is not None:
             hits = list(row["hits"])
             session.run("insert_recall", id=change.id, at_ms=row["at_ms"], query=row["query"], hits=hits)
             _trim(session, log_entries)
