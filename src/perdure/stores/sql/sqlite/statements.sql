@@ -15,13 +15,13 @@ SELECT coalesce(sum(unused), 0) FROM dbstat WHERE aggregate = TRUE;
 
 -- name: bump_version
 -- kind: routed
-INSERT INTO namespace (namespace, version, created_ms, policy) VALUES (:namespace, 1, :at, :policy)
-ON CONFLICT (namespace) DO UPDATE SET version = version + 1
-RETURNING version;
+INSERT INTO namespace (namespace, version, created_ms, policy, vectors) VALUES (:namespace, 1, :at, :policy, :vectors)
+ON CONFLICT (namespace) DO UPDATE SET version = version + 1, vectors = vectors + excluded.vectors
+RETURNING version, vectors - packed;
 
 -- name: count_vectors
 -- kind: routed
-UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace RETURNING vectors - packed;
+UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace;
 
 -- name: count_packed
 -- kind: routed
