@@ -160,7 +160,7 @@ class _Writer(PlanWriter):
         self._many("insert_gone", rows)
         vectors = self.connection.total_changes()
         self._many("delete_vectors", rows)  # of every space
-        self.session.run("count_vectors", more=vectors - self.connection.total_changes())
+        self.session.run("add_vectors", more=vectors - self.connection.total_changes())
 
     def _update_states(self, columns: Sequence[str], checked: Sequence[str], changes: list[Change]) -> None:
         written = present(changes[0].after).keys()
@@ -213,7 +213,7 @@ class _Writer(PlanWriter):
         rows = [{"space": self._space(present(c.before)["space"]), "row": self._row(c.id)} for c in changes]
         self._match_rows("delete_vector", rows, changes)
         self._many("mark_changed", ({"namespace": self.namespace, "version": self.version, **row} for row in rows))
-        self.session.run("count_vectors", more=-len(changes))
+        self.session.run("add_vectors", more=-len(changes))
 
     # --- how statements are run
 

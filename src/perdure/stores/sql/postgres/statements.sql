@@ -50,10 +50,6 @@ ON CONFLICT (namespace) DO UPDATE SET version = n.version + 1, last_row = n.last
   vectors = n.vectors + excluded.vectors
 RETURNING version, last_row;
 
--- name: add_vectors
--- kind: routed
-UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace;
-
 -- name: operation_exists
 -- kind: routed
 SELECT EXISTS (SELECT 1 FROM operation WHERE namespace = :namespace AND id = :id);

@@ -19,10 +19,6 @@ INSERT INTO namespace (namespace, version, created_ms, policy, vectors) VALUES (
 ON CONFLICT (namespace) DO UPDATE SET version = version + 1, vectors = vectors + excluded.vectors
 RETURNING version, vectors - packed;
 
--- name: count_vectors
--- kind: routed
-UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace;
-
 -- name: count_packed
 -- kind: routed
 UPDATE namespace SET packed = packed + :more WHERE namespace = :namespace;
