@@ -10,7 +10,7 @@ import numpy as np
 
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.vector import Vector
+from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.sqlite.candidates import SqliteSearch
 from perdure.stores.sqlite.index import SearchIndex
@@ -79,11 +79,15 @@ class Searches:
         """Bytes held."""
         return sum(index.nbytes for index in self._indexes.values())
 
+    def space(self) -> tuple[int, Space] | None:
+        """Return the space that searches use, with its number; None before the first vector."""
+        return self._unchanged.get("space", lambda: reading.active_space(SqliteSession(self.connection, "")))
+
     def _index(self, namespace: str) -> SearchIndex | None:
         return self._unchanged.get((namespace, "index"), lambda: self._refreshed(namespace))
 
     def _refreshed(self, namespace: str) -> SearchIndex | None:
-        found = reading.active_space(SqliteSession(self.connection, namespace))
+        found = self.space()
         if found is None:
             return None
         number, space = found
