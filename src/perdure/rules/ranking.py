@@ -180,13 +180,13 @@ def _own(order: Ranking) -> Array:
 
 def _places(columns: CandidateColumns) -> tuple[Ints, Ints, Ints]:
     """Return the index of the previous and of the next turn, (-1 for none), and session numbers."""
-    places = list(zip(columns.sessions, columns.turns, strict=True))
-    at = {place: i for i, place in enumerate(places)}
-    previous = [-1 if s is None or t is None else at.get((s, t - 1), -1) for s, t in places]
-    following = [-1 if s is None or t is None else at.get((s, t + 1), -1) for s, t in places]
     # What belongs to no session is one of its own, or notes and facts would lose to any chat.
     first: dict[str | None, int] = {}
     session = [i if name is None else first.setdefault(name, i) for i, name in enumerate(columns.sessions)]
+    places = [None if t is None or s is None else (s, t) for s, t in zip(columns.sessions, columns.turns, strict=True)]
+    at = {place: i for i, place in enumerate(places)}
+    previous = [-1 if place is None else at.get((place[0], place[1] - 1), -1) for place in places]
+    following = [-1 if place is None else at.get((place[0], place[1] + 1), -1) for place in places]
     return np.array(previous), np.array(following), np.array(session)
 
 

@@ -130,11 +130,15 @@ class Search(ABC):
 
     # --- what is the same in every store
 
+    def near(self, stem: str) -> list[str]:
+        """Return the stems of the index that one may be misspelt from, nearest first."""
+        return near_spellings(stem, self.beginning(stem[:2]))
+
     def _respelt(self, terms: Sequence[Term]) -> dict[str, str]:
         """Return word -> the word of the namespace that it is probably misspelt from, of words that no memory has."""
         found: dict[str, str] = {}
         for term in terms:
-            near = near_spellings(term.stem, self.beginning(term.stem[:2]))
+            near = self.near(term.stem)
             words = {stem: word for stem in near if (word := self.stemmer.word_of(stem)) is not None}
             known = self.held(self.terms(list(words.values()))[0]) if words else frozenset()
             best = next((word for stem, word in words.items() if stem in known), None)

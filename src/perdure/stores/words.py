@@ -124,4 +124,6 @@ def unknown_shares(
 def holds(stems: Sequence[str], name: Sequence[str]) -> bool:
     """Whether a text holds a name's stems side by side."""
     size = len(name)
+    if size == 1:
+        return name[0] in stems
     return bool(name) and any(list(stems[i : i + size]) == list(name) for i in range(len(stems) - size + 1))

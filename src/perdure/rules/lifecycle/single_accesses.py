@@ -59,10 +59,10 @@ def with_accesses(state: State, accesses: Sequence[tuple[Instant, int]], policy:
 def _boosted(importance: float, boosted: float, times: int, policy: Policy) -> tuple[float, float]:
     """Return importance after some accesses at once, and what was added on their day."""
     keys = policy.importance
+    amount, factor, most, highest = keys.on_access, keys.diminishing, keys.daily_cap, keys.maximum
     for _ in range(times):
-        worth = keys.on_access * keys.diminishing ** (boosted / DIMINISHING_UNIT)
-        worth = max(0.0, min(worth, keys.daily_cap - boosted))
-        raised = max(importance, min(keys.maximum, importance + worth))
+        worth = min(amount * factor ** (boosted / DIMINISHING_UNIT), most - boosted)
+        raised = min(highest, importance + worth)
         if not raised > importance:  # nor will the next one add any
             break
         importance, boosted = raised, boosted + (raised - importance)

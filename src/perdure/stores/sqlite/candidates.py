@@ -20,6 +20,7 @@ from perdure.stores.statements import filter_parts
 from perdure.stores.words import Term, worth_searching
 
 MOST_HOLDING: Final = 5000  # a name in more memories than this is tested on the candidates, not listed
+MOST_NAMES: Final = 16  # whose memories are kept listed
 
 
 class SqliteSearch(Search):
@@ -37,7 +38,7 @@ class SqliteSearch(Search):
         super().__init__(session, policy, vocabulary.stemmer)
         self.namespace, self.index = session.namespace, index
         self.vocabulary, self.majority = vocabulary, majority
-        self._held: dict[str, NDArray[np.int64] | None] = {}
+        self._listed: dict[str, NDArray[np.int64] | None] = {} if index is None else index.holding
 
     # --- by meaning
 
@@ -54,7 +55,7 @@ class SqliteSearch(Search):
         late = bool(filters.tags or filters.entity) or filters.min_confidence > 0.0
         cosine = self._near(vector, filters, among, None if late else self.policy.candidates)
         exact = not late and self._is_held(filters)  # what was looked for there needs no second look
-        passed = self._in_memory(cosine, filters) if exact else self._narrow(cosine, filters)
+        passed = self._in_memory(cosine, filters) if exact else self._nearest_passing(list(cosine), filters)
         if late and among is None and len(passed) < min(self.policy.candidates, len(cosine)):
             parts, bindings = filter_parts(filters)
             rows = self.session.rows("passing", parts, **bindings)
@@ -62,6 +63,15 @@ class SqliteSearch(Search):
             passed = self._narrow(cosine, filters)
         narrow |= passed
         return cosine
+
+    def _nearest_passing(self, rows: Sequence[int], filters: Filters) -> dict[int, Narrow]:
+        """Return the narrow columns of the first rows that pass the filters: as many as are ranked, or more."""
+        passed: dict[int, Narrow] = {}
+        for start in range(0, len(rows), step := 2 * self.policy.candidates):
+            passed |= self._narrow(rows[start : start + step], filters)
+            if len(passed) >= self.policy.candidates:
+                break
+        return passed
 
     def cosines(self, vector: Float32s, rows: Sequence[int]) -> dict[int, float]:
         """Return row -> cosine of those rows that have a vector."""
@@ -85,18 +95,34 @@ class SqliteSearch(Search):
 
     def _holding(self, entity: str) -> NDArray[np.int64] | None:
         """The rows whose words hold a name, in order; None where they are so many that the nearest hold it anyway."""
-        if entity not in self._held:
-            query = holding_text(entity, self.namespace)
-            rows = [row for (row,) in self.session.rows("holding", query=query, limit=MOST_HOLDING + 1)]
-            self._held[entity] = None if len(rows) > MOST_HOLDING else np.array(rows, np.int64)
-        return self._held[entity]
+        if entity not in self._listed:
+            if len(self._listed) >= MOST_NAMES:
+                self._listed.clear()
+            self._listed[entity] = None if self._is_common(entity) else self._list_holding(entity)
+        return self._listed[entity]
+
+    def _is_common(self, entity: str) -> bool:
+        """Whether it is known without a look that more memories hold a name than are listed."""
+        stems, elsewhere = self.stemmer.stems(entity), max(0, self.vocabulary.total - self.size())
+        return len(stems) == 1 and self.vocabulary.count(stems[0]) - elsewhere > MOST_HOLDING
+
+    def _list_holding(self, entity: str) -> NDArray[np.int64] | None:
+        query = holding_text(entity, self.namespace)
+        rows = [row for (row,) in self.session.rows("holding", query=query, limit=MOST_HOLDING + 1)]
+        return None if len(rows) > MOST_HOLDING else np.array(rows, np.int64)
 
     def naming(self, rows: dict[int, Narrow], entity: str | None) -> dict[int, Narrow]:
         """Those rows whose words hold a name; texts are read only where the index lists too many rows."""
-        listed = None if entity is None or not rows else self._holding(entity)
-        if listed is None:
-            return super().naming(rows, entity)
-        return dict(compress(rows.items(), np.isin(list(rows), listed).tolist()))
+        if entity is None or not rows:
+            return rows
+        listed = self._holding(entity)
+        if listed is not None:
+            return dict(compress(rows.items(), np.isin(list(rows), listed).tolist()))
+        known = {} if self.index is None else self.index.resident.holding(entity)
+        unknown = {row: values for row, values in rows.items() if row not in known}
+        known |= dict.fromkeys(unknown, False)
+        known |= dict.fromkeys(super().naming(unknown, entity), True)
+        return {row: values for row, values in rows.items() if known[row]}
 
     # --- by words
 
@@ -107,6 +133,10 @@ class SqliteSearch(Search):
     def beginning(self, letters: str) -> list[str]:
         """Return the stems of the file that begin with some letters, in the order of their code points."""
         return self.vocabulary.beginning(letters)
+
+    def near(self, stem: str) -> list[str]:
+        """Return the stems of the file that one may be misspelt from, nearest first."""
+        return self.vocabulary.near(stem)
 
     def held(self, terms: Sequence[Term], seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
         """Return the stems of those words that a memory of the namespace holds; the counts are of the whole file."""
@@ -142,6 +172,8 @@ class SqliteSearch(Search):
         limit = (self.policy.candidates + SLACK) * (SELECTIVE if narrowed else 1)
         while True:
             found = best_by_words(self.session, query, limit)
+            if filters.entity is not None and self.index is not None and self.stemmer.stems(filters.entity):
+                self.index.resident.holding(filters.entity).update(dict.fromkeys(found, True))
             narrow = self._first_passing(*self._likely(found, filters), filters)
             if len(narrow) >= self.policy.candidates or len(found) < limit:
                 return found, narrow
@@ -205,13 +237,15 @@ class SqliteSearch(Search):
         found = self.index.resident.narrow(self.session, rows)
         if filters.session is not None:  # in memory there is a digest of it
             found = {row: values for row, values in found.items() if values[2] == filters.session}
+        if filters.tags:  # in memory there are bits of them
+            tagged = self.index.resident.tagged(self.session, found, frozenset(filters.tags))
+            found = {row: values for row, values in found.items() if row in tagged}
         return found
 
     def _is_held(self, filters: Filters) -> bool:
         """Whether what is in memory decides these filters, exactly."""
-        unknown = bool(filters.tags) or filters.min_confidence > 0.0
         inside = filters.isolated and filters.seen_inside is not None
-        return not unknown and not inside
+        return not filters.min_confidence > 0.0 and not inside
 
     def _narrow_in_file(self, rows: Collection[int], filters: Filters) -> dict[int, Narrow]:
         if not rows:

@@ -45,6 +45,8 @@ class SearchIndex:
         self._ascending = True
         self.cells: Cells | None = None
         self.lists: CellLists | None = None
+        self.holding: dict[str, Positions | None] = {}
+        """Name -> the rows whose words hold it, as of the version; a search fills it."""
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -64,6 +66,7 @@ class SearchIndex:
         version = fetch_value(connection, "namespace_version", {"namespace": self.namespace})
         if version is None or version == self.version:
             return
+        self.holding.clear()
         key = {"namespace": self.namespace, "space": self.space}
         seen = self.version
         if not seen:
@@ -154,8 +157,11 @@ class SearchIndex:
 
     def positions(self, rows: Positions) -> Positions:
         """Return the positions of some rows; -1 where a row has no vector."""
-        if not len(self._rows):
+        if not len(self):
             return np.full(len(rows), -1, np.int64)
+        first, last = int(self._rows[0]), int(self._rows[-1])
+        if self._ascending and last - first + 1 == len(self):  # without a gap, as in a file of one namespace
+            return np.where((rows >= first) & (rows <= last), rows - first, -1)
         if not self._ascending and self._sorter is None:
             self._sorter = np.argsort(self._rows, kind="stable")
         at = np.searchsorted(self._rows, rows, sorter=self._sorter)

@@ -7,6 +7,7 @@ speaker. What does change is told by the change feed of the namespace; see :meth
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from perdure.stores.codes import lengths_of, similarities, similarities_of_each
 from perdure.stores.search import Narrow
 from perdure.stores.session import Session
+from perdure.stores.sqlite.attributes import tags_of
 
 Positions = NDArray[np.int64]
 MOST: Final = 50_000
@@ -22,6 +24,8 @@ MOST: Final = 50_000
 _FIRST: Final = 256
 _UNREAD: Final = -1
 _TOGETHER: Final = 8  # queries whose vectors are multiplied together: as many as the cache holds
+_NAMES: Final = 16
+_NO_TAGS: Final = frozenset[str]()
 
 
 class Resident:
@@ -36,6 +40,8 @@ class Resident:
         self._lengths = np.empty(_FIRST, np.float32)
         self._narrow: dict[int, Narrow] = {}
         self._rows: dict[str, int] = {}
+        self._tags: dict[int, frozenset[str]] = {}
+        self._holding: dict[str, dict[int, bool]] = {}
         self._places: dict[tuple[str, int], int | None] = {}
         self.has_absent = False
         """Whether places are kept at which no row may be."""
@@ -133,6 +139,26 @@ class Resident:
             self._narrow[values[0]] = values
             self._rows[values[1]] = values[0]
 
+    def tagged(self, session: Session, rows: Iterable[int], tags: AbstractSet[str]) -> set[int]:
+        """Return those of some rows that have all of some tags."""
+        wanted = list(rows)
+        missing = [row for row in wanted if row not in self._tags]
+        if missing:
+            if len(self._tags) + len(missing) > MOST:
+                self._tags, missing = {}, wanted
+            read = session.rows("tags_at", rows=missing)
+            self._tags.update((row, _NO_TAGS if text == "[]" else frozenset(tags_of(text))) for row, text in read)
+        return {row for row in wanted if tags <= self._tags.get(row, _NO_TAGS)}
+
+    def holding(self, name: str) -> dict[int, bool]:
+        """Return row -> whether its words hold a name, of rows that were looked at; what is put there is kept."""
+        if name not in self._holding and len(self._holding) >= _NAMES:
+            del self._holding[next(iter(self._holding))]
+        known = self._holding.setdefault(name, {})
+        if len(known) > MOST:
+            known.clear()
+        return known
+
     def rows_of(self, ids: Iterable[str]) -> dict[str, int | None]:
         """Return id -> row of some memories; None of one that was not read yet, or has changed since."""
         return {identity: self._rows.get(identity) for identity in ids}
@@ -162,6 +188,9 @@ class Resident:
         else:
             self._slots[positions[positions < len(self._slots)]] = _UNREAD
         for row in changed:
+            self._tags.pop(row, None)
+            for known in self._holding.values():
+                known.pop(row, None)
             if (values := self._narrow.pop(row, None)) is not None:
                 self._rows.pop(values[1], None)
         self._places = {place: row for place, row in self._places.items() if row in self._narrow}

@@ -36,7 +36,8 @@ class Searches:
         index = self._index(namespace)
         if index is not None and filters.looks_back:
             index.look_back(self.connection)
-        total = self._unchanged.get("total_rows", self.vocabulary.refresh)
+        self._unchanged.get("vocabulary", self.vocabulary.refresh)
+        total = self.vocabulary.size
         share = len(index) / total if index is not None and total else 0.0
         return self._search(namespace, index, policy, majority=share > MAJORITY).pool(query, filters)
 

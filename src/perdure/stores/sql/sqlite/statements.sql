@@ -353,6 +353,11 @@ FROM json_each(:rows) AS r CROSS JOIN content AS c NOT INDEXED
   ON c.namespace = :namespace AND c.row = r.value AND c.shown IS NOT NULL
   CROSS JOIN memory AS m NOT INDEXED ON m.namespace = c.namespace AND m.row = c.row;
 
+-- name: tags_at
+-- kind: routed
+SELECT row, tags FROM content NOT INDEXED
+WHERE namespace = :namespace AND row IN (SELECT value FROM json_each(:rows));
+
 -- name: vectors_at
 -- kind: routed
 SELECT v.row, v.data FROM json_each(:rows) AS r
