@@ -24,6 +24,7 @@ from perdure.stores.sqlite.resident import Resident
 from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
 
 SEGMENT: Final = 4096
+_MANY: Final = 16
 _FIRST: Final = 256  # rows for which there is room at first
 SAMPLE: Final = 100_000
 NEVER: Final = 2**62  # later than all instants: of a row that is gone
@@ -120,7 +121,8 @@ class SearchIndex:
         self._row_buffer[known : known + len(rows)] = rows
         self._sorter = None
         self.codes.extend(encode(data))
-        self.resident.keep(np.arange(known, known + len(rows)), data)
+        if len(rows) >= _MANY:  # one costs more to keep than to read again, where it is asked for at all
+            self.resident.keep(np.arange(known, known + len(rows)), data)
         self.attributes.extend(
             packed(
                 [
