@@ -51,10 +51,12 @@ def earlier_in_batch(ids: Sequence[str], vectors: Sequence[Vector | None]) -> li
     if len(known) < 2:  # noqa: PLR2004  # one vector has no neighbour
         return result
     matrix = np.frombuffer(b"".join(v for v in vectors if v is not None), "<f4").reshape(len(known), -1)
-    earlier = np.tri(len(known), k=-1, dtype=np.bool_)
-    cosine = np.where(earlier, matrix @ matrix.T, -np.inf)
+    cosine = np.full((len(known), len(known)), -np.inf, np.float32)
+    for row in range(1, len(known)):  # one product of matrices would start BLAS's threads, which spin long afterwards
+        np.vecdot(matrix[:row], matrix[row], out=cosine[row, :row])
     least = -min(NEAREST, len(known))
-    rows, others = np.nonzero(earlier & (cosine >= np.partition(cosine, least, axis=1)[:, least, None]))
+    near = cosine >= np.partition(cosine, least, axis=1)[:, least, None]
+    rows, others = np.nonzero(near & (cosine > -np.inf))
     order = np.lexsort((-cosine[rows, others], rows))  # stable: of equal ones the earlier first
     rows, others = rows[order], others[order]
     for row, other, value in zip(rows.tolist(), others.tolist(), cosine[rows, others].tolist(), strict=True):
