@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isqrt
 from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perdure.formulas.curve import FEW, NEVER, Array
 from perdure.formulas.strength import reinforce_strength
@@ -26,6 +28,8 @@ from perdure.rules.lifecycle.state_arrays import Columns, strength_curve, with_v
 
 NEAREST = 5
 _MOST_STARTS: Final = 1000
+_PRODUCT: Final = 1 << 18
+"""Multiplications that OpenBLAS does not share out among threads."""
 _read_state: Final = attrgetter(*State.__slots__)
 _read_content: Final = attrgetter(*Content.__slots__)
 _read_draft: Final = attrgetter(*(name for name in Content.__slots__ if name != "shown"))  # which comes last
@@ -51,18 +55,33 @@ def earlier_in_batch(ids: Sequence[str], vectors: Sequence[Vector | None]) -> li
     if len(known) < 2:  # noqa: PLR2004  # one vector has no neighbour
         return result
     matrix = np.frombuffer(b"".join(v for v in vectors if v is not None), "<f4").reshape(len(known), -1)
-    cosine = np.full((len(known), len(known)), -np.inf, np.float32)
-    for row in range(1, len(known)):  # one product of matrices would start BLAS's threads, which spin long afterwards
-        np.vecdot(matrix[:row], matrix[row], out=cosine[row, :row])
+    earlier = np.tri(len(known), k=-1, dtype=np.bool_)
+    cosine = np.where(earlier, _products(matrix), -np.inf)
     least = -min(NEAREST, len(known))
-    near = cosine >= np.partition(cosine, least, axis=1)[:, least, None]
-    rows, others = np.nonzero(near & (cosine > -np.inf))
+    rows, others = np.nonzero(earlier & (cosine >= np.partition(cosine, least, axis=1)[:, least, None]))
     order = np.lexsort((-cosine[rows, others], rows))  # stable: of equal ones the earlier first
     rows, others = rows[order], others[order]
     for row, other, value in zip(rows.tolist(), others.tolist(), cosine[rows, others].tolist(), strict=True):
         if len(result[known[row]]) < NEAREST:
             result[known[row]].append((ids[known[other]], value))
     return result
+
+
+def _products(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the products of the rows [n, d] with each other, [n, n]; those with later rows may be missing.
+
+    They are made tile by tile: BLAS shares a larger product out among threads, and those spin for long afterwards.
+    """
+    count, dimensions = matrix.shape
+    tile = max(1, isqrt(_PRODUCT // dimensions))
+    if count <= tile:
+        return matrix @ matrix.T
+    found = np.zeros((count, count), np.float32)
+    for row in range(0, count, tile):
+        some = matrix[row : row + tile]
+        for other in range(0, row + 1, tile):
+            np.matmul(some, matrix[other : other + tile].T, out=found[row : row + tile, other : other + tile])
+    return found
 
 
 def birth_confidence(kind: Kind, policy: Policy) -> float:
