@@ -483,6 +483,7 @@ def test_a_reader_between_sweeps_sees_the_signals_that_a_sweep_would_write(state
     assert current(read, policy, now) == pytest.approx(current(written, policy, now))
 
 
+@pytest.mark.behaviour("A35")
 @LAW
 @given(data=st.data(), policy=policies, days=st.integers(0, 90 * DAY))
 def test_few_memories_have_the_accesses_and_signals_that_they_have_among_many(data, policy, days):

@@ -13,6 +13,7 @@ from perdure.records.recall import Filters, Pool, Query
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.sqlite.candidates import SqliteSearch
+from perdure.stores.sqlite.connection import snapshot
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary
 from perdure.stores.sqlite.neighbours import nearest_memories
@@ -24,7 +25,7 @@ MAJORITY: Final = 0.5
 
 
 class Searches:
-    """Keeps indexes between searches. Its methods run under the store's lock, inside one snapshot."""
+    """Keeps indexes between searches. Its methods run under the store's lock; searches inside one snapshot."""
 
     def __init__(self, connection: apsw.Connection, unchanged: Unchanged) -> None:
         self.connection, self._unchanged = connection, unchanged
@@ -88,6 +89,9 @@ class Searches:
         return self._unchanged.get((namespace, "index"), lambda: self._refreshed(namespace))
 
     def _refreshed(self, namespace: str) -> SearchIndex | None:
+        if not self.connection.in_transaction:
+            with snapshot(self.connection):
+                return self._refreshed(namespace)
         found = self.space()
         if found is None:
             return None

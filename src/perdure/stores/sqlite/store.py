@@ -52,6 +52,7 @@ from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.transaction_view import SqlTransactionView
 
 T = TypeVar("T")
+MOST_FILLED: Final = 10_000  # shelves with documents that are remembered
 READ_ONLY_SECONDS: Final = 1.0
 """How long it holds that a file takes no writes."""
 
@@ -70,7 +71,7 @@ class SqliteStore(SqlStore):
 
     def __init__(self, path: str, *, log_entries: int = 5000, create: bool = True) -> None:
         self.path, self.log_entries = path, log_entries
-        self._lock = threading.RLock()
+        self._lock, self._using = threading.RLock(), _Use(self)
         self._connect(open_file(path, create=create))
         self._read_only = self._connection.readonly("main")
         self._looked = monotonic()  # when it was last seen that the file takes no writes
@@ -189,7 +190,7 @@ class SqliteStore(SqlStore):
             return self._searches.nearest(namespace, vectors, limit)
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
-        with self._use() as connection, snapshot(connection):
+        with self._use():
             return self._searches.vectors(namespace, ids)
 
     def space(self) -> Space | None:
@@ -214,6 +215,8 @@ class SqliteStore(SqlStore):
             key = {"namespace": namespace, "shelf": shelf.value, "id": "", "name": "", "limit": 1}
             empty = self._unchanged.get((namespace, shelf), lambda: not fetch_all(connection, "documents", key))
         if not empty:
+            if len(self._filled) >= MOST_FILLED:
+                self._filled.clear()
             self._filled.add((namespace, shelf))
         return empty
 
@@ -330,7 +333,7 @@ class SqliteStore(SqlStore):
         return self._everywhere("operations", limit=limit)
 
     def _use(self) -> _Use:
-        return _Use(self)
+        return self._using
 
     @contextmanager
     def _fresh(self) -> Iterator[apsw.Connection]:
