@@ -10,6 +10,7 @@ from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.document import Document, Shelf
 from perdure.records.erasure import Purged
+from perdure.records.glance import Glance
 from perdure.records.importance_row import ImportanceRow
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
@@ -127,6 +128,9 @@ class Store(Protocol):
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Record]:
         """Return records in the order asked for; unknown ids are left out."""
+
+    def glances(self, namespace: str, ids: Sequence[str]) -> list[Glance]:
+        """Return the texts of memories and who may see them, as ``get`` returns records."""
 
     def locate(self, identity: str) -> str | None:
         """Return the namespace that holds a memory, looking in all; None for an unknown id."""

@@ -9,12 +9,13 @@ from typing import Any, Final
 import numpy as np
 
 from perdure.records.errors import DamageWarning, StoreDamaged
+from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.maker import maker_of
 from perdure.records.memory import Record, State
 from perdure.records.usage import Usage
 from perdure.records.vector import Space, Vector
-from perdure.stores.rows import UNREADABLE, image_of, record_of, state_of, unreadable
+from perdure.stores.rows import UNREADABLE, glance_of, image_of, record_of, state_of, unreadable
 from perdure.stores.session import Session
 
 ALWAYS: Final = 2**62  # no instant is later: stands for no limit
@@ -48,6 +49,26 @@ def _readable(namespace: str, rows: Iterable[Sequence[Any]]) -> Iterator[Record]
             yield record_of(namespace, values)
         except StoreDamaged as error:
             _warn(error)
+
+
+def glances(session: Session, namespace: str, ids: Sequence[str]) -> list[Glance]:
+    """Return glances of some ids, in the order asked for; unknown ids are left out, damaged ones with a warning."""
+    try:
+        rows = session.rows("glances", ids=list(ids))
+    except UnicodeDecodeError:  # one text that is no text: it is found among the records
+        return [_glance(record) for record in records(session, namespace, ids)]
+    found = {}
+    for values in rows:
+        try:
+            found[values[0]] = glance_of(values)
+        except UNREADABLE as error:
+            _warn(unreadable(f"The memory {values[0]} of {namespace}", error))
+    return [found[i] for i in ids if i in found]
+
+
+def _glance(record: Record) -> Glance:
+    state, content = record.state, record.content
+    return Glance(record.id, state.kind, state.scope, state.status, content.session, state.created_ms, content.text)
 
 
 def _warn(error: StoreDamaged) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from perdure.records.digests import DIGESTS, digest_of, digests_of
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import LeaseLost, StoreDamaged, StoreError
+from perdure.records.glance import Glance
 from perdure.records.instant import text_of
 from perdure.records.lease import Lease
 from perdure.records.maker import maker_of
@@ -110,6 +111,12 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
         return _record(namespace, identity, state_of(values[5 : 5 + states]), content, op, ())
     except UNREADABLE as error:
         raise unreadable(f"The memory {identity} of {namespace}", error) from error
+
+
+def glance_of(values: Sequence[Any]) -> Glance:
+    """Return a glance from (id, kind, scope, status, session, created_ms, text, packed)."""
+    identity, kind, scope, status, session, created, text, pack = values
+    return Glance(identity, _KINDS[kind], _SCOPES[scope], _STATUSES[status], session, created, unpacked(text, pack))
 
 
 def stored_text(values: Sequence[Any]) -> str:
@@ -280,13 +287,10 @@ def _brief(change: Change, operation: str, vector: bytes | None) -> Row | None:
     if change.before is not None or after is None:
         return after
     if change.target is Target.MEMORY:
-        told, created, row = _TOLD_BY_BIRTH.get, after["created_ms"], {}
-        for name, value in after.items():
-            if value is None or name in _UNJOURNALLED or value == (created if name in BORN_AT else told(name)):
-                continue
-            if (name == "op" and value == operation) or (name == "tags" and not list(value)):
-                continue
-            row[name] = value
+        told = {**_TOLD_BY_BIRTH, **dict.fromkeys(BORN_AT, after["created_ms"]), "op": operation}.get
+        row = {n: v for n, v in after.items() if v is not None and v != told(n) and n not in _UNJOURNALLED}
+        if not row.get("tags", True):
+            del row["tags"]
         row[DIGESTS] = digests_of(after, vector)
         return row
     if change.target is Target.VECTOR:

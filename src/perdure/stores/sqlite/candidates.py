@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain, compress
+from itertools import compress
 from typing import Final
 
 import numpy as np
@@ -39,26 +39,6 @@ class SqliteSearch(Search):
         self.namespace, self.index = session.namespace, index
         self.vocabulary, self.majority = vocabulary, majority
         self._listed: dict[str, NDArray[np.int64] | None] = {} if index is None else index.holding
-
-    def nearest(self, vectors: Sequence[Float32s], limit: int) -> list[list[tuple[str, float]]]:
-        """Return, for each vector, (id, cosine) of the nearest visible memories, nearest first."""
-        if self.index is None:
-            return [[] for _ in vectors]
-        kept, queries = self.index.resident, np.array(vectors)
-        found = self.index.nearest_of_each(queries, self.policy.rescored, cells_above=self.policy.cells_above)
-        if len({len(rows) for rows in found}) > 1:  # cells of few rows: each is scored by itself
-            return [self.nearest([vector], limit)[0] for vector in vectors]
-        positions = np.array(found, np.int64)
-        near = self.index.rows(positions)
-        slots = kept.slots(self.session, near.ravel(), positions.ravel()).reshape(positions.shape)
-        cosine = np.where(slots >= 0, kept.similarities_of_each(queries, slots), np.float32(-1.0))
-        best = np.argsort(-cosine, axis=1, kind="stable")[:, :limit]
-        rows = np.take_along_axis(near, best, axis=1).tolist()
-        ids = kept.narrow(self.session, dict.fromkeys(chain.from_iterable(rows)))
-        values = np.take_along_axis(cosine, best, axis=1).tolist()
-        return [
-            [(ids[row][1], value) for row, value in zip(*pair, strict=True)] for pair in zip(rows, values, strict=True)
-        ]
 
     # --- by meaning
 

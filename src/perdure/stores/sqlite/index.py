@@ -24,6 +24,7 @@ from perdure.stores.sqlite.resident import Resident
 from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
 
 SEGMENT: Final = 4096
+_MANY: Final = 16
 _FIRST: Final = 256  # rows for which there is room at first
 SAMPLE: Final = 100_000
 NEVER: Final = 2**62  # later than all instants: of a row that is gone
@@ -114,12 +115,14 @@ class SearchIndex:
         data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), self.dimensions)
         known = len(self)
         ascending = self._ascending and (not known or rows[0] > self._rows[-1])
-        self._ascending = bool(ascending and (rows[1:] > rows[:-1]).all())
+        self._ascending = bool(ascending and (len(rows) == 1 or (rows[1:] > rows[:-1]).all()))
         if known + len(rows) > len(self._row_buffer):
             self._row_buffer = np.resize(self._row_buffer, max(known + len(rows), 2 * len(self._row_buffer)))
         self._row_buffer[known : known + len(rows)] = rows
         self._sorter = None
         self.codes.extend(encode(data))
+        if len(rows) >= _MANY:  # one costs more to keep than to read again, where it is asked for at all
+            self.resident.keep(np.arange(known, known + len(rows)), data)
         self.attributes.extend(
             packed(
                 [
@@ -146,8 +149,9 @@ class SearchIndex:
             positions = self.positions(np.array(gone, np.int64))
             self.attributes.change(positions[positions >= 0], GONE)
         other = [*(row for row, *_ in changed), *gone]
-        positions = self.positions(np.array(other, np.int64))
-        self.resident.forget(other, positions[positions >= 0] if self._ascending else None)
+        if other or self.resident.has_absent:
+            positions = self.positions(np.array(other, np.int64))
+            self.resident.forget(other, positions[positions >= 0] if self._ascending else None)
 
     def rows(self, positions: Positions) -> Positions:
         """Return the file's rows at some positions."""

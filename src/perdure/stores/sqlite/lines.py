@@ -40,7 +40,8 @@ _BOOKKEEPING: Final = re.compile(rb'(?:(?:\x1d|\{\})\x1e)?\{"shelf":"(?:learned|
 _FAILED: Final = re.compile(rb'"outcome":"failed"|"failures":[1-9]')  # what an error says may quote a memory
 
 _NUMBERS: Final = re.compile(
-    rb'([:." \x1e])([1-9][0-9]{7,18}(?![0-9a-f])|[0-9a-f]{24}(?![0-9a-f])|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
+    rb'([:." \x1e])(?=[0-9a-f]{8})'  # as each of them begins: most places are passed over by this alone
+    rb"([1-9][0-9]{7,18}(?![0-9a-f])|[0-9a-f]{24}(?![0-9a-f])|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
 )
 """A number of 8 to 19 digits, half a digest, a UUID: each becomes a byte that says which it is, and its own bytes."""
 _BYTES: Final = re.compile(rb"(\x10.{12}|\x11.{16}|\x13.{3}|\x14.{4}|\x15.{5}|\x16.{6}|\x17.{7}|\x18.{8})", re.DOTALL)

@@ -6,7 +6,7 @@ speaker. What does change is told by the change feed of the namespace; see :meth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -23,6 +23,7 @@ MOST: Final = 50_000
 """So many rows are kept, then it begins anew: some 40 MB."""
 _FIRST: Final = 256
 _UNREAD: Final = -1
+_TOGETHER: Final = 8  # queries whose vectors are multiplied together: as many as the cache holds
 _NAMES: Final = 16
 _NO_TAGS: Final = frozenset[str]()
 
@@ -42,6 +43,8 @@ class Resident:
         self._tags: dict[int, frozenset[str]] = {}
         self._holding: dict[str, dict[int, bool]] = {}
         self._places: dict[tuple[str, int], int | None] = {}
+        self.has_absent = False
+        """Whether places are kept at which no row may be."""
 
     @property
     def nbytes(self) -> int:
@@ -56,19 +59,18 @@ class Resident:
             rows: In the file, int64 [n].
             positions: The same in the index, int64 [n].
         """
-        if len(positions) and (most := int(positions.max())) >= len(self._slots):
-            grown = np.full(max(most + 1, 2 * len(self._slots)), _UNREAD, np.int32)
-            grown[: len(self._slots)] = self._slots
-            self._slots = grown
+        self._reserve(positions)
         slots = self._slots[positions]
         unread = slots == _UNREAD
         if unread.any():
-            if self._used + len(rows) > MOST:
+            places = dict(zip(rows[unread].tolist(), positions[unread].tolist(), strict=True))
+            if self._used + len(places) > MOST:
                 self._slots.fill(_UNREAD)
                 self._used = 0
-                unread[:] = True
-            places = dict(zip(rows[unread].tolist(), positions[unread].tolist(), strict=True))
-            self._keep(session.rows("vectors_at", space=self.space, rows=list(places)), places)
+                places = dict(zip(rows.tolist(), positions.tolist(), strict=True))
+            found = session.rows("vectors_at", space=self.space, rows=list(places))
+            data = np.frombuffer(b"".join(data for _, data in found), np.int8)
+            self._keep(np.array([places[row] for row, _ in found], np.int64), data)
             slots = self._slots[positions]
         return slots
 
@@ -82,19 +84,41 @@ class Resident:
 
     def similarities_of_each(self, queries: NDArray[np.float32], slots: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return the cosines of queries [q, d] with vectors of their own, by where they are kept [q, n]."""
-        return similarities_of_each(queries, self._matrix[slots], self._lengths[slots])
+        found = np.empty(slots.shape, np.float32)
+        for start in range(0, len(slots), _TOGETHER):
+            some = slice(start, start + _TOGETHER)
+            kept = slots[some]
+            found[some] = similarities_of_each(queries[some], self._matrix[kept], self._lengths[kept])
+        return found
 
-    def _keep(self, found: Sequence[tuple[int, bytes]], places: Mapping[int, int]) -> None:
-        if not found:
+    def keep(self, positions: Positions, vectors: NDArray[np.int8]) -> None:
+        """Keep vectors that were just read anyway, int8 [n, d]; where they are too many, none."""
+        if len(positions) > MOST:
             return
-        count, end = self._used, self._used + len(found)
+        self._reserve(positions)
+        if self._used + len(positions) > MOST:
+            self._slots.fill(_UNREAD)
+            self._used = 0
+        self._keep(positions, vectors)
+
+    def _reserve(self, positions: Positions) -> None:
+        """Make room for what is known of some positions."""
+        if len(positions) and (most := int(positions.max())) >= len(self._slots):
+            grown = np.full(max(most + 1, 2 * len(self._slots)), _UNREAD, np.int32)
+            grown[: len(self._slots)] = self._slots
+            self._slots = grown
+
+    def _keep(self, positions: Positions, vectors: NDArray[np.int8]) -> None:
+        if not len(positions):
+            return
+        count, end = self._used, self._used + len(positions)
         if end > len(self._matrix):
             larger = np.empty((max(end, 2 * len(self._matrix)), self._matrix.shape[1]), np.int8)
             larger[:count] = self._matrix[:count]
             self._matrix, self._lengths = larger, np.resize(self._lengths, len(larger))
-        self._matrix[count:end] = np.frombuffer(b"".join(data for _, data in found), np.int8).reshape(len(found), -1)
+        self._matrix[count:end] = vectors.reshape(len(positions), -1)
         self._lengths[count:end] = lengths_of(self._matrix[count:end])
-        self._slots[[places[row] for row, _ in found]] = np.arange(count, end)
+        self._slots[positions] = np.arange(count, end)
         self._used = end
 
     def narrow(self, session: Session, rows: Iterable[int]) -> dict[int, Narrow]:
@@ -146,12 +170,13 @@ class Resident:
             if len(self._places) + len(missing) > MOST:
                 self._places, missing = {}, list(places)
             self._places.update(dict.fromkeys(missing))
+            self.has_absent = True
             found = session.rows("beside", (), places=missing)
             self._take(found)
             self._places.update(((values[2], values[3]), values[0]) for values in found)
         return [row for row in map(self._places.__getitem__, places) if row is not None]
 
-    def forget(self, changed: Iterable[int], positions: Positions | None) -> None:
+    def forget(self, changed: Sequence[int], positions: Positions | None) -> None:
         """Forget rows that were changed or are gone, and the places where no row was: there may be one now.
 
         Args:
@@ -168,5 +193,5 @@ class Resident:
                 known.pop(row, None)
             if (values := self._narrow.pop(row, None)) is not None:
                 self._rows.pop(values[1], None)
-        gone = {row for row in self._places.values() if row not in self._narrow}
-        self._places = {place: row for place, row in self._places.items() if row not in gone and row is not None}
+        self._places = {place: row for place, row in self._places.items() if row in self._narrow}
+        self.has_absent = False

@@ -10,18 +10,18 @@ import numpy as np
 
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.vector import Vector
+from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.sqlite.candidates import SqliteSearch
 from perdure.stores.sqlite.connection import snapshot
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary
+from perdure.stores.sqlite.neighbours import nearest_memories
 from perdure.stores.sqlite.session import SqliteSession
 from perdure.stores.sqlite.unchanged import Unchanged
 
 MAJORITY: Final = 0.5
 """A namespace with more than this share of the store is searched by words without naming it in the index."""
-TOGETHER: Final = 25  # vectors whose neighbours are read from the file at once
 
 
 class Searches:
@@ -37,6 +37,7 @@ class Searches:
         index = self._index(namespace)
         if index is not None and filters.looks_back:
             index.look_back(self.connection)
+        self._unchanged.get("vocabulary", self.vocabulary.refresh)
         total = self.vocabulary.size
         share = len(index) / total if index is not None and total else 0.0
         return self._search(namespace, index, policy, majority=share > MAJORITY).pool(query, filters)
@@ -46,12 +47,7 @@ class Searches:
         index = self._index(namespace)
         if index is None or not len(index):
             return [[] for _ in vectors]
-        search = self._search(namespace, index, RecallPolicy(rescored=max(50, 10 * limit)), majority=True)
-        found: list[list[tuple[str, float]]] = []
-        for start in range(0, len(vectors), TOGETHER):
-            some = [np.frombuffer(vector, "<f4") for vector in vectors[start : start + TOGETHER]]
-            found += search.nearest(some, limit)
-        return found
+        return nearest_memories(SqliteSession(self.connection, namespace), index, vectors, limit)
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         """Return id -> unit vector, of those memories that have one in the active space."""
@@ -85,6 +81,10 @@ class Searches:
         """Bytes held."""
         return sum(index.nbytes for index in self._indexes.values())
 
+    def space(self) -> tuple[int, Space] | None:
+        """Return the space that searches use, with its number; None before the first vector."""
+        return self._unchanged.get("space", lambda: reading.active_space(SqliteSession(self.connection, "")))
+
     def _index(self, namespace: str) -> SearchIndex | None:
         return self._unchanged.get((namespace, "index"), lambda: self._refreshed(namespace))
 
@@ -92,8 +92,7 @@ class Searches:
         if not self.connection.in_transaction:
             with snapshot(self.connection):
                 return self._refreshed(namespace)
-        self.vocabulary.refresh()
-        found = reading.active_space(SqliteSession(self.connection, namespace))
+        found = self.space()
         if found is None:
             return None
         number, space = found

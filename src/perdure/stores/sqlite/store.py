@@ -195,7 +195,8 @@ class SqliteStore(SqlStore):
 
     def space(self) -> Space | None:
         with self._use():
-            return self._unchanged.get("space", super().space)
+            found = self._searches.space()
+        return None if found is None else found[1]
 
     # --- documents
 

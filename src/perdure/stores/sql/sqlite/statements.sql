@@ -15,13 +15,9 @@ SELECT coalesce(sum(unused), 0) FROM dbstat WHERE aggregate = TRUE;
 
 -- name: bump_version
 -- kind: routed
-INSERT INTO namespace (namespace, version, created_ms, policy) VALUES (:namespace, 1, :at, :policy)
-ON CONFLICT (namespace) DO UPDATE SET version = version + 1
-RETURNING version;
-
--- name: count_vectors
--- kind: routed
-UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace RETURNING vectors - packed;
+INSERT INTO namespace (namespace, version, created_ms, policy, vectors) VALUES (:namespace, 1, :at, :policy, :vectors)
+ON CONFLICT (namespace) DO UPDATE SET version = version + 1, vectors = vectors + excluded.vectors
+RETURNING version, vectors - packed;
 
 -- name: count_packed
 -- kind: routed
@@ -177,6 +173,12 @@ INSERT INTO journal (namespace, operation, position, target, id, data) VALUES (?
 -- name: records
 -- kind: routed
 SELECT m.id, m.op, m.session, m.turn, m.speaker, {state}, c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed
+FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
+  CROSS JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row;
+
+-- name: glances
+-- kind: routed
+SELECT m.id, m.kind, m.scope, m.status, m.session, m.created_ms, c.text, c.packed
 FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
   CROSS JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row;
 
@@ -358,8 +360,8 @@ WHERE namespace = :namespace AND row IN (SELECT value FROM json_each(:rows));
 
 -- name: vectors_at
 -- kind: routed
-SELECT row, data FROM vector
-WHERE namespace = :namespace AND space = :space AND row IN (SELECT value FROM json_each(:rows));
+SELECT v.row, v.data FROM json_each(:rows) AS r
+  CROSS JOIN vector AS v ON v.namespace = :namespace AND v.space = :space AND v.row = r.value;
 
 -- name: document_frequency
 -- kind: admin
