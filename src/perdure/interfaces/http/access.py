@@ -235,7 +235,16 @@ def memory_for(request: Request) -> Memory:
     Raises:
         RequestRefused: It has no token, and one is needed.
     """
-    memory: Memory | None = request.state.memory
+    return memory_of(request.scope)
+
+
+def memory_of(scope: Scope) -> Memory:
+    """Return the memory of a request by its scope.
+
+    Raises:
+        RequestRefused: It has no token, and one is needed.
+    """
+    memory: Memory | None = scope["state"]["memory"]
     if memory is None:
         raise unauthorized("A token is needed.")
     return memory

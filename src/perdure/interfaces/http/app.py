@@ -14,6 +14,7 @@ from anyio.to_thread import run_sync
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -26,7 +27,7 @@ from perdure.interfaces.http.guard import RequestGuard
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.openapi import openapi_document
 from perdure.interfaces.http.problems import RequestRefused, problem_of
-from perdure.interfaces.http.routes import SCHEMA, verb_routes
+from perdure.interfaces.http.routes import SCHEMA, VerbShortcut, verb_endpoints, verb_routes
 from perdure.interfaces.http.sessions import Sessions
 from perdure.interfaces.http.settings import Settings
 from perdure.records.access import EVERYWHERE
@@ -54,8 +55,9 @@ def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
     opened().watch(limits.watch)
     mount = _mcp(limits)
     sessions = Sessions()
+    endpoints = verb_endpoints(limits)
     routes: list[BaseRoute] = [
-        *verb_routes(limits),
+        *verb_routes(endpoints),
         Route(EXPORT, Exports(limits).answer, name="export", methods=["GET"]),
         Route(SCHEMA, _schema_endpoint(), name="openapi"),
         Route("/healthz", _alive, name="healthz"),
@@ -64,12 +66,16 @@ def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
         *([Route("/mcp", mount, methods=["POST"], name="mcp")] if mount else []),
         *_pages(sessions),
     ]
-    access = Middleware(Access, opened=opened, keyring=Keyring(opened), sessions=sessions, page_of=_page_of)
+    layers = [
+        Middleware(RequestGuard, settings=settings, observed=limits.observed),
+        Middleware(Access, opened=opened, keyring=Keyring(opened), sessions=sessions, page_of=_page_of),
+        Middleware(VerbShortcut, endpoints=endpoints),  # has its own limit of bodies
+        Middleware(RequestBodyLimitMiddleware, max_body_size=settings.body_bytes),
+    ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(RequestGuard, settings=settings, observed=limits.observed), access],
+        middleware=layers,
         exception_handlers={HTTPException: _refused},
-        max_body_size=settings.body_bytes,
         lifespan=lambda _: _running(limits, mount),
     )
     app.state.limits = limits
