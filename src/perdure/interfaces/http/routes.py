@@ -269,7 +269,7 @@ def object_of(body: bytes) -> Mapping[str, Any]:
         RequestRefused: It is no JSON object.
     """
     try:
-        found = json.loads(body, parse_constant=_no_constant) if body.strip() else {}
+        found = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass")) if body.strip() else {}
     except (ValueError, RecursionError) as error:
         what = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
         raise RequestRefused(400, f"The body is not JSON: {what}.", remedy="Send one JSON object.") from None
@@ -280,6 +280,9 @@ def object_of(body: bytes) -> Mapping[str, Any]:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def query_values(text: bytes, parameters: list[Parameter]) -> Mapping[str, Any]:
