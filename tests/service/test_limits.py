@@ -69,6 +69,34 @@ def test_overload_is_refused_at_once_and_passes(memory, held):
         assert client.get("/v1/list").status_code == 200
 
 
+def test_recalls_of_a_file_take_turns_and_lend_theirs_while_the_embedder_is_asked(tmp_path, monkeypatch):
+    both, inside, most = threading.Barrier(2), [], []
+
+    def embed(texts):
+        if texts[0].startswith("Who"):
+            both.wait(60)  # breaks unless a second recall has got as far as this one
+        return [[float(len(text)), 1.0] for text in texts]
+
+    def searched(self, *args, **named):
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.05)  # long enough for another one to come in, if it may
+        inside.pop()
+        return usual(self, *args, **named)
+
+    with perdure.open(tmp_path / "a.db", embedder=embed) as memory:
+        memory.remember("Ana paints the fence.")
+        usual = type(memory._context.store).search
+        monkeypatch.setattr(type(memory._context.store), "search", searched)
+        with serving(memory, file=tmp_path / "a.db") as client:
+            ask_for = [{"query": f"Who paints the {what}?"} for what in ("fence", "old gate")]
+            asked = [in_thread(lambda q=q: client.post("/v1/recall", json=q).status_code) for q in ask_for]
+            for thread, found in asked:
+                thread.join(60)
+                assert found == [200]
+    assert set(most) == {1}
+
+
 def test_a_call_that_takes_too_long_is_told_and_goes_on(memory, held):
     runs, go = held
     with serving(memory, call_seconds=0.05, threads=2) as client:

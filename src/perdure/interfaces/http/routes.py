@@ -7,6 +7,7 @@ import logging
 import re
 from asyncio import timeout
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -120,6 +121,7 @@ class VerbEndpoint:
     def __init__(self, verb: Verb, limits: CallLimits) -> None:
         self._verb, self._limits = verb, limits
         self._parameters = parameters_of(verb)
+        self._takes_turns = verb.name == "recall" and limits.settings.file is not None
         self._has_key = _KEY in {p.name for p in self._parameters}
 
     async def answer(self, request: Request) -> Response:
@@ -204,7 +206,8 @@ class VerbEndpoint:
     def _call(self, call: Call, given: Mapping[str, Any], note: Callable[[Any], None] | None = None) -> Payload:
         arguments = arguments_of(self._verb, given, self._parameters, where="route", schema=SCHEMA)
         place = call.memory.usual_namespace(self._limits.settings.namespace)
-        result = call_verb(call.memory, self._verb, arguments, namespace=place)
+        with self._limits.turns.take() if self._takes_turns else nullcontext():
+            result = call_verb(call.memory, self._verb, arguments, namespace=place)
         if note is not None:
             note(result)
         return answer_of(self._verb, result, as_lines=wants_lines(call.headers), tagged=call.method != "POST")
