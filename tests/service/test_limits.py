@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import signal
@@ -233,6 +234,42 @@ def test_slow_clients_hold_no_place_and_are_cut_off(tmp_path, monkeypatch):
             talk.close()
         answer = raw(port, f"GET /healthz HTTP/1.1\r\n{host}\r\n".encode())
         assert answer.startswith(b"HTTP/1.1 200")
+
+
+async def answered(app, method, receive, **headers):
+    """Send a request to an application, and return the status of its answer."""
+    named = {"host": HOST, "content-type": "application/json", **headers}
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": method,
+        "path": "/v1/list",
+        "query_string": b"",
+        "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in named.items()],
+    }
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    await app(scope, receive, send)
+    return sent[0]["status"]
+
+
+def test_a_body_that_comes_too_slowly_is_refused_and_a_long_one_before_it_is_read(memory):
+    app = build_app(lambda: memory, Settings(frozenset({HOST}), body_seconds=0.05, body_bytes=1000))
+    parts = iter([{"type": "http.request", "body": b"{", "more_body": True}])
+
+    async def slow():
+        return next(parts, None) or await asyncio.sleep(60)
+
+    async def never():
+        raise AssertionError("it was read")
+
+    assert asyncio.run(answered(app, "POST", slow)) == 408
+    for method in ("GET", "POST"):
+        assert asyncio.run(answered(app, method, never, content_length="1001")) == 413
+    assert app.state.limits.workers.taken == 0
 
 
 def test_metrics_tell_what_happened(client, memory):
