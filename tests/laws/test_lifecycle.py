@@ -482,6 +482,7 @@ def test_a_reader_between_sweeps_sees_the_signals_that_a_sweep_would_write(state
     assert current(read, policy, now) == pytest.approx(current(written, policy, now))
 
 
+@pytest.mark.behaviour("B20")
 @LAW
 @given(state=states(), other=states(), accesses=histories(60), policy=policies, late=st.integers(0, 60 * 24 - 1))
 def test_what_was_counted_for_an_earlier_reader_changes_nothing(state, other, accesses, policy, late):

@@ -117,7 +117,7 @@ def _give_up(future: Future[T], answer: asyncio.Future[T], seconds: float) -> No
     answer.set_exception(refused)
 
 
-class Turns:
+class RecallTurns:
     """Lets one recall of a file run at a time; whoever waits for a model lets the next one go first.
 
     Recalls of one file take turns at its connection and at Python's lock anyway. Where eight do so many times in each
@@ -248,7 +248,7 @@ class CallLimits:
     repeats: Repeats
     observed: Observed
     tracing: Tracing | None = None
-    turns: Turns = field(default_factory=Turns)
+    turns: RecallTurns = field(default_factory=RecallTurns)
 
     @classmethod
     def of(cls, settings: Settings) -> CallLimits:

@@ -100,7 +100,7 @@ def parameters_of(verb: Verb) -> list[Parameter]:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class VerbRequest:
     """A request of a verb."""
 
     method: str
@@ -164,7 +164,7 @@ class VerbEndpoint:
                 error=error,
             )
 
-    async def _made(self, call: Call, receive: Receive) -> Payload:
+    async def _made(self, call: VerbRequest, receive: Receive) -> Payload:
         self._limits.rate.check(call.caller)
         body = await self._body(call, receive)
         given = object_of(body) if call.method == "POST" else query_values(call.query, self._parameters)
@@ -178,7 +178,7 @@ class VerbEndpoint:
             return await run()
         return await self._limits.repeats.run((call.caller, self._verb.name, key), body, run)
 
-    async def _body(self, call: Call, receive: Receive) -> bytes:
+    async def _body(self, call: VerbRequest, receive: Receive) -> bytes:
         """Return the body; it is empty where the method has none."""
         most = self._limits.settings.body_bytes
         if (length := call.headers.get("content-length", "0")).isdecimal() and int(length) > most:
@@ -192,18 +192,18 @@ class VerbEndpoint:
         except TimeoutError:
             raise RequestRefused(408, "The body came too slowly.", remedy="Send it again, faster.") from None
 
-    def _seconds(self, call: Call) -> float:
+    def _seconds(self, call: VerbRequest) -> float:
         """Return how long the call may take: as long as the client waits (``Prefer: wait=5``), up to the limit."""
         longest = self._limits.settings.call_seconds
         wait = _WAIT.search(call.headers["prefer"]) if "prefer" in call.headers else None
         return longest if wait is None else min(longest, max(float(wait[1]), _SHORTEST))
 
-    def _trace(self, tracing: Tracing, call: Call, given: Mapping[str, Any]) -> Payload:
+    def _trace(self, tracing: Tracing, call: VerbRequest, given: Mapping[str, Any]) -> Payload:
         """Run the verb within a span."""
         with tracing.call(self._verb.name, given, call.headers) as called:
             return self._call(call, given, note=called.returned)
 
-    def _call(self, call: Call, given: Mapping[str, Any], note: Callable[[Any], None] | None = None) -> Payload:
+    def _call(self, call: VerbRequest, given: Mapping[str, Any], note: Callable[[Any], None] | None = None) -> Payload:
         arguments = arguments_of(self._verb, given, self._parameters, where="route", schema=SCHEMA)
         place = call.memory.usual_namespace(self._limits.settings.namespace)
         with self._limits.turns.take() if self._takes_turns else nullcontext():
@@ -213,7 +213,7 @@ class VerbEndpoint:
         return answer_of(self._verb, result, as_lines=wants_lines(call.headers), tagged=call.method != "POST")
 
 
-def call_of(scope: Scope) -> Call:
+def call_of(scope: Scope) -> VerbRequest:
     """Return the call that a request makes.
 
     Raises:
@@ -223,7 +223,7 @@ def call_of(scope: Scope) -> Call:
     memory, method = memory_of(scope), scope["method"]
     if method == "GET":  # it is sent unasked, and again: it must cost nothing
         memory = memory.without_model()
-    return Call(method, headers, scope["query_string"], memory, scope["state"]["principal"].key)
+    return VerbRequest(method, headers, scope["query_string"], memory, scope["state"]["principal"].key)
 
 
 async def read_body(receive: Receive, most: int) -> bytes:
