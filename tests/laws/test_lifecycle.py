@@ -497,6 +497,19 @@ def test_few_memories_have_the_accesses_and_signals_that_they_have_among_many(da
     assert alone == pytest.approx([getattr(together, name)[0] for name in SIGNALS], abs=1e-12)
 
 
+@pytest.mark.behaviour("B20")
+@LAW
+@given(state=states(), other=states(), accesses=histories(60), policy=policies, late=st.integers(0, 60 * 24 - 1))
+def test_what_was_counted_for_an_earlier_reader_changes_nothing(state, other, accesses, policy, late):
+    now, counted = START + 60 * DAY, {}
+    grown = [accesses[:n] for n in range(1, len(accesses) + 1)]
+    with_late = tuple(sorted({*accesses, (START + late * HOUR, 1)}))  # another process has appended it since
+    for some in (*grown, with_late, accesses[1:], ()):
+        for now_stored in (state, other):
+            records = [Record("default", "m", now_stored, Content("The deploy happens on Tuesdays."), "", some)]
+            assert memory_items(records, policy, now, counted) == memory_items(records, policy, now)
+
+
 @pytest.mark.behaviour("B21")
 @LAW
 @given(state=states(), accesses=histories(60), policy=policies, back=st.integers(1, 30 * DAY))

@@ -202,7 +202,7 @@ def _read(ctx: Context, page: Ranking, namespace: str, filters: Filters, now: In
     """Read a part of an order in full, without what is less sure than asked for."""
     records = ctx.store.get(namespace, page.ids) if len(page) else []
     records = _of_then(ctx, namespace, records, filters, now)
-    by_id = {m.id: m for m in memory_items(records, ctx.policy, now)}
+    by_id = {m.id: m for m in memory_items(records, ctx.policy, now, ctx.counted)}
     return [
         with_signals(r, by_id[r.id], ctx.policy.recall)
         for r in page
