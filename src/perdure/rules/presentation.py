@@ -15,7 +15,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from perdure.formulas.changes import MODELS, MODELS_BY_WORDS, PairSignals, pair_chances
+from perdure.formulas.changes import (
+    DIFFERENCE,
+    DIFFERENCE_BY_WORDS,
+    ORDER,
+    ORDER_BY_WORDS,
+    PairSignals,
+    pair_chances,
+)
 from perdure.formulas.curve import Array
 from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.recall import Hit
@@ -63,8 +70,8 @@ def newest_first(
     keeps the order.
     """
     pairs, signals = compared(hits[: bounds.compared], question, vectors)
-    models = MODELS if vectors else MODELS_BY_WORDS
-    order, difference = (pair_chances(model, signals) for model in models)
+    order = pair_chances(ORDER if vectors else ORDER_BY_WORDS, signals)
+    difference = pair_chances(DIFFERENCE if vectors else DIFFERENCE_BY_WORDS, signals)
     newer = {p for p, chance in zip(pairs, order, strict=True) if chance >= bounds.newer and max(p) < bounds.among}
     differing = {p for p, chance in zip(pairs, difference, strict=True) if chance >= bounds.differs}
     return arranged(hits, question, newer, differing)
