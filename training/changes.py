@@ -222,12 +222,11 @@ def told(name: str, found: updates.Figures, plain: updates.Figures) -> str:
 
 
 def precision(pairs: Pairs, chances: np.ndarray, threshold: float) -> str:
-    """Return how many of the pairs that would be marked were read as what, each pair once."""
+    """Return how many of the pairs that would be marked are different, of those that somebody read, each pair once."""
     marked = {key for key, chance in zip(pairs.key, chances, strict=True) if chance >= threshold}
-    labels = Counter(label for key, label in _read().items() if key in marked)
-    known = [chat for (chat, ids), label in _read().items() if (chat, ids) in marked and label != "unclear"]
-    right = sum(labels[name] for name in DIFFERENT)
-    return f"{right} of {len(known)} right ({dict(labels)}), {len(marked) - sum(labels.values())} unread"
+    read = {key: label for key, label in _read().items() if key in marked and label != "unclear"}
+    right = updates.Figures({"": [(chat, float(label in DIFFERENT)) for (chat, _), label in read.items()]})
+    return f"{100 * right.mean(''):.1f} ± {100 * right.error(''):.1f} % of {len(read)} right: {Counter(read.values())}"
 
 
 def report(cases: list[Case], *, vectors: bool) -> None:
