@@ -159,7 +159,7 @@ def constant(pairs: Pairs, names: tuple[str, ...], labels: np.ndarray, weights: 
     used = np.isfinite(labels) & (weights > 0)
     base, *found = fitted(_columns(pairs, names)[used], labels[used], weights[used])
     known = dict(zip(names, found, strict=True))
-    return f"Model({base:.2f}, PairSignals({', '.join(f'{known.get(name, 0.0):.2f}' for name in PairSignals._fields)}))"
+    return f"PairModel({base:.2f}, PairSignals({', '.join(f'{known.get(name, 0.0):.2f}' for name in PairSignals._fields)}))"
 
 
 def own_cases(embedder: Kept, cache: Path | None) -> list[Case]:

@@ -27,22 +27,24 @@ class PairSignals(NamedTuple):
     denial: float  # how much of what one says was never the other says, 0 to 1
 
 
-class Model(NamedTuple):
+class PairModel(NamedTuple):
     """A logistic model of pairs."""
 
     base: float
     weights: PairSignals
 
 
-ORDER: Final = Model(-3.99, PairSignals(0.84, -0.81, -2.36, 3.79, 2.86, 0.72, -0.16, 2.81, -1.86, 0.00))
-ORDER_BY_WORDS: Final = Model(-0.47, PairSignals(0.00, -1.01, -2.35, 0.00, 3.41, 0.75, -0.31, 2.98, -1.79, 0.00))
+ORDER: Final = PairModel(-3.99, PairSignals(0.84, -0.81, -2.36, 3.79, 2.86, 0.72, -0.16, 2.81, -1.86, 0.00))
+ORDER_BY_WORDS: Final = PairModel(-0.47, PairSignals(0.00, -1.01, -2.35, 0.00, 3.41, 0.75, -0.31, 2.98, -1.79, 0.00))
 """Whether the later one answers in the place of the earlier one; ``BY_WORDS`` where there are no vectors."""
-DIFFERENCE: Final = Model(-0.33, PairSignals(4.45, -0.26, -1.24, 1.41, 2.33, 0.93, -1.08, 3.91, -3.64, 4.67))
-DIFFERENCE_BY_WORDS: Final = Model(2.65, PairSignals(0.00, -0.36, -1.44, 0.00, 2.94, 0.94, -0.98, 4.91, -3.28, 4.80))
+DIFFERENCE: Final = PairModel(-0.33, PairSignals(4.45, -0.26, -1.24, 1.41, 2.33, 0.93, -1.08, 3.91, -3.64, 4.67))
+DIFFERENCE_BY_WORDS: Final = PairModel(
+    2.65, PairSignals(0.00, -0.36, -1.44, 0.00, 2.94, 0.94, -0.98, 4.91, -3.28, 4.80)
+)
 """Whether the two say otherwise of one thing."""
 
 
-def pair_chances(model: Model, signals: Array) -> Array:
+def pair_chances(model: PairModel, signals: Array) -> Array:
     """Return the chance of each pair, 0 to 1, shape [n].
 
     Args:

@@ -20,7 +20,7 @@ _CHANGES = 2
 """More words of change in a text say no more."""
 
 
-class Found(NamedTuple):
+class ComparedHit(NamedTuple):
     """A hit as it is compared: its place by score, from 0, its cosine with the question, and what it says."""
 
     place: int
@@ -29,7 +29,11 @@ class Found(NamedTuple):
 
 
 def pair_signals(
-    older: Found, newer: Found, cosine: float, question: frozenset[str], weight: Callable[[Iterable[str]], float]
+    older: ComparedHit,
+    newer: ComparedHit,
+    cosine: float,
+    question: frozenset[str],
+    weight: Callable[[Iterable[str]], float],
 ) -> PairSignals:
     """Return the signals of two hits.
 

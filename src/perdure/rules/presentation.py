@@ -29,7 +29,7 @@ from perdure.records.recall import Hit
 from perdure.records.vector import Vector
 from perdure.rules.differences import statements
 from perdure.rules.language.words import may_answer, query_words, shared_words
-from perdure.rules.pair_signals import Found, pair_signals, weigher
+from perdure.rules.pair_signals import ComparedHit, pair_signals, weigher
 
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 """Facts follow each other by rules of their own, and a summary says what its sources say."""
@@ -100,7 +100,7 @@ def compared(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) 
     ]
     said = [statements(memory.content) for memory in best]
     places = {at: place for place, at in enumerate(sorted(range(len(hits)), key=lambda at: -hits[at].score))}
-    found = [Found(places[at], hits[at].cosine or 0.0, said[at]) for at in range(len(hits))]
+    found = [ComparedHit(places[at], hits[at].cosine or 0.0, said[at]) for at in range(len(hits))]
     asked, weight = statements(question).words, weigher(said)
     rows = [pair_signals(found[i], found[j], _cosine(best, i, j, vectors), asked, weight) for i, j in pairs]
     return pairs, np.array(rows, dtype=np.float64).reshape(len(rows), len(PairSignals._fields))
