@@ -6,10 +6,11 @@ Two logistic models of pairs among the ten best hits, each fitted a second time 
 
 - *order*: on the questions of BEAM's 28 chats (CC BY-SA 4.0). A pair whose earlier message has the old value and whose
   later one has the new value counts 1, a pair of which only the earlier message answers counts 0.
-- *difference*: on the labels in ``changes.jsonl``, which were given by reading pairs of BEAM's development chats and of
-  our own conversations: ``state`` (a later value of one thing), ``contradiction``, ``same`` (one thing, nothing
-  differs) and ``other`` (two things); ``unclear`` ones are left out. BEAM's own pairs of sides count as differences,
-  and what nobody read as "other" with a weight of 0.3.
+- *difference*, of pairs that give other figures or of which one denies what the other says: on the labels in
+  ``changes.jsonl``, which were given by reading pairs of BEAM's development chats and of our own conversations:
+  ``state`` (a later value of one thing), ``contradiction``, ``same`` (one thing, nothing differs) and ``other`` (two
+  things); ``unclear`` ones are left out. BEAM's own pairs of sides count as differences, and what nobody read as
+  "other" with a weight of 0.3.
 
 Every figure is of conversations that were left out, with its standard error over conversations.
 """
@@ -34,7 +35,7 @@ from corpus import Conversation, conversations
 from perdure.formulas.changes import PairSignals
 from perdure.records.message import Message
 from perdure.records.recall import Hit
-from perdure.rules.presentation import BOUNDS, Bounds, Pair, arranged, compared
+from perdure.rules.presentation import BOUNDS, Bounds, Pair, arranged, compared, may_differ
 from updates import Case
 
 OWN = "own/"
@@ -115,7 +116,8 @@ def difference_labels(pairs: Pairs, side: np.ndarray) -> tuple[np.ndarray, np.nd
     weights = [
         {"unclear": 0.0, "": UNREAD}.get(label, 1.0) / times[key] for label, key in zip(found, pairs.key, strict=True)
     ]
-    return np.array([float(label in DIFFERENT) for label in found]), np.array(weights)
+    may = np.array([may_differ(row) for row in pairs.signals])
+    return np.array([float(label in DIFFERENT) for label in found]), np.array(weights) * may
 
 
 def _read() -> dict[tuple[str, tuple[int, ...]], str]:
@@ -159,7 +161,8 @@ def constant(pairs: Pairs, names: tuple[str, ...], labels: np.ndarray, weights: 
     used = np.isfinite(labels) & (weights > 0)
     base, *found = fitted(_columns(pairs, names)[used], labels[used], weights[used])
     known = dict(zip(names, found, strict=True))
-    return f"PairModel({base:.2f}, PairSignals({', '.join(f'{known.get(name, 0.0):.2f}' for name in PairSignals._fields)}))"
+    weights_of = ", ".join(f"{known.get(name, 0.0):.2f}" for name in PairSignals._fields)
+    return f"PairModel({base:.2f}, PairSignals({weights_of}))"
 
 
 def own_cases(embedder: Kept, cache: Path | None) -> list[Case]:
@@ -221,10 +224,13 @@ def told(name: str, found: updates.Figures, plain: updates.Figures) -> str:
     return f"{name}: {', '.join(parts)} ({100 * (found.mean('mrr') - plain.mean('mrr')):+.1f})"
 
 
-def precision(pairs: Pairs, chances: np.ndarray, threshold: float) -> str:
+def precision(pairs: Pairs, chances: np.ndarray, threshold: float, *, own: bool) -> str:
     """Return how many of the pairs that would be marked are different, of those that somebody read, each pair once."""
-    marked = {key for key, chance in zip(pairs.key, chances, strict=True) if chance >= threshold}
+    found = zip(pairs.key, chances, strict=True)
+    marked = {key for key, chance in found if chance >= threshold and key[0].startswith(OWN) == own}
     read = {key: label for key, label in _read().items() if key in marked and label != "unclear"}
+    if not read:
+        return "none read"
     right = updates.Figures({"": [(chat, float(label in DIFFERENT)) for (chat, _), label in read.items()]})
     return f"{100 * right.mean(''):.1f} ± {100 * right.error(''):.1f} % of {len(read)} right: {Counter(read.values())}"
 
@@ -237,6 +243,7 @@ def report(cases: list[Case], *, vectors: bool) -> None:
     names = tuple(name for name in PairSignals._fields if vectors or name not in BY_VECTORS)
     ordering = tuple(name for name in names if name != "denial")
     first, second = left_out(pairs, ordering, *order), left_out(pairs, names, *difference)
+    second *= [may_differ(row) for row in pairs.signals]
     asked = [case for case in cases if not case.chat.startswith(OWN)]
     plain = updates.figures(asked, updates.as_found)
     print(f"\n{'with' if vectors else 'without'} vectors, {len(cases)} questions, {len(pairs.case)} pairs")
@@ -246,7 +253,8 @@ def report(cases: list[Case], *, vectors: bool) -> None:
     for threshold in MARKS:
         laid = arrangement(cases, pairs, first, second, BOUNDS._replace(differs=threshold))
         print(told(f"differs from {threshold}", updates.figures(asked, laid), plain))
-        print(f"  {precision(pairs, second, threshold)}")
+        for own in (False, True):
+            print(f"  {'own' if own else 'BEAM'}: {precision(pairs, second, threshold, own=own)}")
     print(constant(pairs, ordering, *order), constant(pairs, names, *difference), sep="\n")
 
 

@@ -104,11 +104,19 @@ def test_only_what_people_say_and_still_stands_is_compared(fixed):
     assert order(newest_first(hits(*RENT, **fixed), ASKED)) == [0, 1, 2, 3]
 
 
-def test_another_number_is_a_difference_where_the_texts_are_near_each_other():
-    made = hits((1, "My rent is $900 a month."), (4, "The rent is $950 a month."))
-    near, far = ({"m00": vector(1, 0), "m01": vector(*other)} for other in ((0.9, 0.44), (0, 1)))
-    assert [h.differs for h in newest_first(made, ASKED, near)] == [("m00",), ("m01",)]
-    assert [h.differs for h in newest_first(made, ASKED, far)] == [(), ()]
+def test_another_number_is_a_difference_and_another_word_is_none_however_near_the_texts_are():
+    vectors = {"m00": vector(1, 0), "m01": vector(0.9, 0.44)}
+    rents = hits((1, "My rent is $900 a month."), (4, "The rent is $950 a month."))
+    homes = hits((1, "I live in Rome."), (4, "I live in Paris."))
+    assert [h.differs for h in newest_first(rents, ASKED, vectors)] == [("m00",), ("m01",)]
+    assert [h.differs for h in newest_first(homes, "Where do I live?", vectors)] == [(), ()]
+
+
+def test_what_the_question_does_not_ask_about_is_marked_less_readily():
+    told = [(1, "My rent is $900 a month."), (4, "In May the rent for the garage was $950 a month.")]
+    vectors = {"m00": vector(1, 0), "m01": vector(0.3, 0.95)}
+    assert any(h.differs for h in newest_first(hits(*told), ASKED, vectors))
+    assert not any(h.differs for h in newest_first(hits(*told), "Who feeds the cat?", vectors))
 
 
 def vector(*values):

@@ -37,11 +37,11 @@ class PairModel(NamedTuple):
 ORDER: Final = PairModel(-3.99, PairSignals(0.84, -0.81, -2.36, 3.79, 2.86, 0.72, -0.16, 2.81, -1.86, 0.00))
 ORDER_BY_WORDS: Final = PairModel(-0.47, PairSignals(0.00, -1.01, -2.35, 0.00, 3.41, 0.75, -0.31, 2.98, -1.79, 0.00))
 """Whether the later one answers in the place of the earlier one; ``BY_WORDS`` where there are no vectors."""
-DIFFERENCE: Final = PairModel(-0.33, PairSignals(4.45, -0.26, -1.24, 1.41, 2.33, 0.93, -1.08, 3.91, -3.64, 4.67))
+DIFFERENCE: Final = PairModel(0.77, PairSignals(4.54, -0.13, -1.05, 1.32, 2.51, 0.76, -1.21, 2.32, -3.24, 3.43))
 DIFFERENCE_BY_WORDS: Final = PairModel(
-    2.65, PairSignals(0.00, -0.36, -1.44, 0.00, 2.94, 0.94, -0.98, 4.91, -3.28, 4.80)
+    3.55, PairSignals(0.00, -0.17, -1.12, 0.00, 3.64, 0.70, -1.16, 3.13, -2.89, 3.70)
 )
-"""Whether the two say otherwise of one thing."""
+"""Whether the two say otherwise of one thing, where they give other figures or one denies what the other says."""
 
 
 def pair_chances(model: PairModel, signals: Array) -> Array:

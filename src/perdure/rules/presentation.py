@@ -52,7 +52,8 @@ class Bounds(NamedTuple):
     compared: int = 10  # so many of the best hits may be marked
     among: int = 4  # so many of them may change places
     newer: float = 0.06  # from this chance on that the later of two answers in place of the earlier, it stands first
-    differs: float = 0.6  # from this chance on that two say otherwise of one thing, they are marked
+    newer_by_words: float = 0.08  # the same without vectors
+    differs: float = 0.5  # from this chance on that two say otherwise of one thing, they are marked
 
 
 BOUNDS: Final = Bounds()
@@ -72,9 +73,17 @@ def newest_first(
     pairs, signals = compared(hits[: bounds.compared], question, vectors)
     order = pair_chances(ORDER if vectors else ORDER_BY_WORDS, signals)
     difference = pair_chances(DIFFERENCE if vectors else DIFFERENCE_BY_WORDS, signals)
-    newer = {p for p, chance in zip(pairs, order, strict=True) if chance >= bounds.newer and max(p) < bounds.among}
-    differing = {p for p, chance in zip(pairs, difference, strict=True) if chance >= bounds.differs}
+    least = bounds.newer if vectors else bounds.newer_by_words
+    newer = {p for p, chance in zip(pairs, order, strict=True) if chance >= least and max(p) < bounds.among}
+    marked = difference >= bounds.differs
+    differing = {p for p, row, mark in zip(pairs, signals, marked, strict=True) if mark and may_differ(row)}
     return arranged(hits, question, newer, differing)
+
+
+def may_differ(signals: Array) -> bool:
+    """Return whether two hits give other figures, or one denies what the other says: only such pairs are marked."""
+    row = PairSignals(*signals)
+    return row.differ > 0 or row.denial > 0
 
 
 def arranged(hits: Sequence[Hit], question: str, newer: AbstractSet[Pair], differing: AbstractSet[Pair]) -> list[Hit]:
