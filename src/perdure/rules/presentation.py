@@ -41,8 +41,11 @@ _PAST: Final = re.compile(
     r"\b(?:before|first|original\w*|initial\w*|earlier|previous\w*|between|order)\b", re.IGNORECASE
 )
 """A question that asks for the past, or compares, is not answered by the newest."""
-
-
+_ASKS_WHAT_HAPPENED: Final = re.compile(r"\b(?:did|was|were|had|ago)\b", re.IGNORECASE)
+_ASKS_WHAT_HOLDS: Final = re.compile(
+    r"\b(?:is|are|am|do|does|has|have|current(?:ly)?|now)\b|\b(?:what|where|who|how)['\u2019]?s\b", re.IGNORECASE
+)
+"""Tenses of English questions; a question in another language has neither."""
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
@@ -51,8 +54,12 @@ class Bounds(NamedTuple):
 
     compared: int = 10  # so many of the best hits may be marked
     among: int = 4  # so many of them may change places
-    newer: float = 0.06  # from this chance on that the later of two answers in place of the earlier, it stands first
-    newer_by_words: float = 0.08  # the same without vectors
+    # from this chance on that the later of two answers in place of the earlier, it stands first: where the question's
+    # tense is not known, where it asks what holds, and where it asks what happened, which older messages answer as well
+    newer: float = 0.06
+    newer_of_what_holds: float = 0.02
+    newer_of_what_happened: float = 0.1
+    newer_by_words: float = 0.08  # without vectors, whatever is asked
     differs: float = 0.5  # from this chance on that two say otherwise of one thing, they are marked
 
 
@@ -73,11 +80,20 @@ def newest_first(
     pairs, signals = compared(hits[: bounds.compared], question, vectors)
     order = pair_chances(ORDER if vectors else ORDER_BY_WORDS, signals)
     difference = pair_chances(DIFFERENCE if vectors else DIFFERENCE_BY_WORDS, signals)
-    least = bounds.newer if vectors else bounds.newer_by_words
+    least = least_chance(question, bounds, by_words=not vectors)
     newer = {p for p, chance in zip(pairs, order, strict=True) if chance >= least and max(p) < bounds.among}
     marked = difference >= bounds.differs
     differing = {p for p, row, mark in zip(pairs, signals, marked, strict=True) if mark and may_differ(row)}
     return arranged(hits, question, newer, differing)
+
+
+def least_chance(question: str, bounds: Bounds, *, by_words: bool) -> float:
+    """Return the chance from which the later of two stands first, by the tense of the question."""
+    if by_words:
+        return bounds.newer_by_words
+    if _ASKS_WHAT_HAPPENED.search(question):
+        return bounds.newer_of_what_happened
+    return bounds.newer_of_what_holds if _ASKS_WHAT_HOLDS.search(question) else bounds.newer
 
 
 def may_differ(signals: Array) -> bool:
