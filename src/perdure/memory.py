@@ -13,7 +13,6 @@ from perdure.rules.learning_hint import untaught
 from perdure.verbs.checks import check_role
 from perdure.verbs.consolidating import ConsolidatingVerbs
 from perdure.verbs.deciding import DecidingVerbs
-from perdure.verbs.erasing import ErasingVerbs
 from perdure.verbs.facts import FactVerbs
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.maintaining import MaintainingVerbs
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from perdure.operations.watched_models import Watch
     from perdure.records.access import Grant, Login
     from perdure.records.policy import Policy
-    from perdure.records.readiness import Readiness
+    from perdure.records.store_results import Readiness
     from perdure.records.transfer import Line
 else:
     confined_store, hooks, identify, logins, monitoring, tokens, transfer, watched_models = lazy_modules(
@@ -55,7 +54,6 @@ class Memory(
     FactVerbs,
     ReviewingVerbs,
     DecidingVerbs,
-    ErasingVerbs,
     ConsolidatingVerbs,
     MaintainingVerbs,
     TokenVerbs,

@@ -13,11 +13,9 @@ from conftest import WORDS_ONLY, Clock, HashEmbedder, bare_fact, logical, opened
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.records.authority import Agreement, Sight
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind, fact_key
-from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped, InvalidInput, PolicyError
 from perdure.records.instant import to_instant
-from perdure.records.memory import Status
-from perdure.records.trust import Trust
+from perdure.records.memory import Shelf, Status, Trust
 from stores.planning import applied, document
 
 pytest.importorskip("sqlalchemy")

@@ -20,8 +20,8 @@ from perdure.interfaces.http.client import RemoteMemory
 from perdure.interfaces.http.serve import _config, _listen
 from perdure.interfaces.http.settings import Settings
 from perdure.records.access import Grant
-from perdure.records.compact_result import CompactResult
 from perdure.records.errors import InvalidInput, NotAllowed, NotFound, PerdureError, StoreUnavailable
+from perdure.records.store_results import CompactResult
 from perdure.verbs.declaration import VERBS
 from service.conftest import START
 

@@ -16,12 +16,9 @@ from perdure.operations.remember import Embed, remember, unique_in_batch
 from perdure.operations.tombstones import without_erased
 from perdure.operations.usage_detection import detect_use, mark_used
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import Scope
-from perdure.records.message import Message
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Message, Scope, Sort
 from perdure.records.outcome import operations_of
 from perdure.records.report import Ingested
-from perdure.records.sort import Sort
 from perdure.rules.prompt_context import remove_blocks
 from perdure.rules.redaction import redact_key
 from perdure.rules.source_trust import trust_of, with_trust

@@ -12,8 +12,7 @@ from perdure.operations.remember_one import supersede, take_claims
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim
-from perdure.records.memory import Kind, Record, Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Kind, Record, Status
 from perdure.records.outcome import Remembered
 from perdure.rules.redaction import redaction_note
 from perdure.rules.validation import inputs

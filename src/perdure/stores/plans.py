@@ -26,7 +26,7 @@ from perdure.stores.rows import (
     present,
     shape_of,
 )
-from perdure.stores.session import Session
+from perdure.stores.statements import Session
 
 
 class PlanWriter(ABC):

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from perdure.records.memory import Record
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.usage import Usage
+from perdure.records.store_rows import Usage
 from perdure.stores import reading
-from perdure.stores.session import Session
+from perdure.stores.statements import Session
 
 
 class SqlTransactionView:
-    """Reads of one namespace as they would be after the plan. See records/transaction_view.py."""
+    """Reads of one namespace as they would be after the plan. See records/store_rows.py."""
 
     def __init__(self, session: Session, namespace: str, pool: Callable[[Query, Filters, RecallPolicy], Pool]) -> None:
         self._session, self._namespace, self._pool = session, namespace, pool

@@ -15,11 +15,9 @@ if TYPE_CHECKING:
     from perdure.operations import compact, journal, reembed, repair
     from perdure.operations.lifecycle import compression, fit, maintain, maintenance_tasks, sweep
     from perdure.operations.ports import Context, Progress
-    from perdure.records.applied import ApplyResult
-    from perdure.records.compact_result import CompactResult
     from perdure.records.plan import Plan
-    from perdure.records.repair_result import RepairResult
     from perdure.records.report import CompressionReport, FitResult, Maintained, Reembedded, Report, Upkept
+    from perdure.records.store_results import ApplyResult, CompactResult, RepairResult
     from perdure.rules import redaction
     from perdure.rules.validation import queries, values
 else:

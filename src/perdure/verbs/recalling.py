@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from perdure.operations import explain, explain_miss, journal, monitoring, recall
     from perdure.operations.lifecycle import digest
     from perdure.operations.ports import Context
-    from perdure.records.applied import UndoResult
     from perdure.records.memory import MemoryItem
     from perdure.records.recall import Absence, Recall
     from perdure.records.report import Alert, Digest, Entry, Explanation, Operation, Stats
+    from perdure.records.store_results import UndoResult
     from perdure.rules.validation import queries
 else:
     explain, explain_miss, journal, monitoring, recall = lazy_modules(

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from perdure import __version__
-from perdure.interfaces.cli import file_commands, plan, server, serving, setup, transfer, watching
+from perdure.interfaces.cli import file_commands, plan, server, setup, transfer
 from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
 from perdure.interfaces.cli.commands import verb_commands
 from perdure.interfaces.cli.lazy_command import own_command
@@ -33,12 +33,12 @@ SHORT: Final[set[Panel]] = {"Store", "Find and explain", "Feedback", "Change one
 BRIEF: Final = {v.command for v in VERBS.values() if v.panel in SHORT}
 """Commands that are over before numpy's threads have started."""
 OWN: Final[Mapping[Panel, Mapping[str, Body]]] = {
-    "Maintenance": {"maintain": server.maintain, "apply": plan.apply, "watch": watching.watch},
+    "Maintenance": {"maintain": server.maintain, "apply": plan.apply, "watch": server.watch},
     "Export and copy": {"export": transfer.export, "import": transfer.import_, "copy": transfer.copy},
     "Backups": {"backup": transfer.backup, "restore-backup": transfer.restore_backup},
     "PostgreSQL": {"migrate": server.migrate, "postgres": server.postgres},
     "Setup": {
-        "serve": serving.serve,
+        "serve": server.serve,
         "mcp": setup.mcp,
         "mcp-config": setup.mcp_config,
         "hook": command.hook,

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from perdure.records.fact_claim import FactClaim
-from perdure.records.message import Message
+from perdure.records.memory import Message
 
 NAMESPACE = "northwall"
 

@@ -10,7 +10,7 @@ from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pa
 from perdure.interfaces.views.journal import line_of, told_operation
 from perdure.interfaces.views.knowledge import period, state, true_period
 from perdure.interfaces.views.values import MOST, first, sum_of
-from perdure.records.fact_reasons import Checked, Clash, FactReasons, Said, Surer
+from perdure.records.fact_claim import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.report import Entry, Explanation
 
 _SAYS: Final = 500

@@ -8,12 +8,9 @@ from collections.abc import Iterator, Sequence
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Table, command
 from perdure.interfaces.views.values import cell, counted, label, undo
-from perdure.records.applied import UndoResult
-from perdure.records.compact_result import CompactResult
-from perdure.records.erasure_result import ErasureResult
 from perdure.records.plan import Plan
-from perdure.records.repair_result import RepairResult
 from perdure.records.report import Entry, Operation
+from perdure.records.store_results import CompactResult, ErasureResult, RepairResult, UndoResult
 
 _LISTED = 20
 _COUNTED = re.compile(r"counted (one access|\d+ accesses) by recall")

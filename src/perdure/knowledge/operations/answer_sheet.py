@@ -21,23 +21,22 @@ from perdure.knowledge.rules.fact_answers import (
     ANSWERS,
     SheetQuestion,
     answers,
+    cosines,
     missing_words,
     names_one,
     outdated_facts,
     parse_question,
+    relevance,
     says_more,
     select_facts,
 )
-from perdure.knowledge.rules.fact_history import fact_at
 from perdure.knowledge.rules.fact_records import fact_text
-from perdure.knowledge.rules.fact_relevance import cosines, relevance
-from perdure.knowledge.rules.fact_states import FactState
+from perdure.knowledge.rules.fact_states import FactState, fact_at
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
-from perdure.records.document import Shelf
 from perdure.records.instant import text_of
-from perdure.records.memory import Kind, MemoryItem, Record, Scope
+from perdure.records.memory import Kind, MemoryItem, Record, Scope, Shelf
 from perdure.records.recall import Filters, Hit
 from perdure.rules.language.words import query_words
 

@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 
 from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
 from perdure.knowledge.operations.alias_index import names_of
-from perdure.knowledge.operations.conflict_detection import merge_conflicts
+from perdure.knowledge.operations.apply_claims import merge_conflicts
 from perdure.knowledge.records.facts import Entity
 from perdure.knowledge.records.results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.knowledge.rules import entities as entity_rules
 from perdure.operations.documents import find_documents, find_documents_named, find_states, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import from_instant
-from perdure.records.memory import Status
+from perdure.records.memory import Document, Shelf, Status
 from perdure.records.plan import Change
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.learning_hint import untaught

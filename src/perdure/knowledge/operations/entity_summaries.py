@@ -18,11 +18,8 @@ from perdure.operations.documents import find_records
 from perdure.operations.lifecycle.model_summaries import write_summaries
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant, text_of
-from perdure.records.link_kinds import SUPERSEDES
-from perdure.records.memory import Kind, Record, Scope, Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import SUPERSEDES, Document, Draft, Kind, Record, Scope, Shelf, Status
 from perdure.records.plan import Plan
 from perdure.rules.consolidation.merge_plan import stands_for_link
 from perdure.rules.language.tokens import count_tokens

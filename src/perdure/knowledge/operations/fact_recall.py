@@ -16,9 +16,8 @@ from perdure.knowledge.rules.fact_states import learned_confidence
 from perdure.knowledge.rules.procedures import Procedure
 from perdure.operations.documents import all_documents, find_documents
 from perdure.operations.ports import Context
-from perdure.records.document import Shelf
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, MemoryItem, Scope, State, Status
+from perdure.records.memory import Kind, MemoryItem, Scope, Shelf, State, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.lifecycle.confirmation import confirmation_question
 from perdure.rules.lifecycle.stale_facts import validated_at

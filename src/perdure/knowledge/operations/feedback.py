@@ -18,9 +18,7 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
-from perdure.records.link_kinds import SUPERSEDES
-from perdure.records.memory import Kind, Record, Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import SUPERSEDES, Draft, Kind, Record, Status
 from perdure.records.outcome import Outcome
 from perdure.rules.lifecycle.reinforcement import validate_state
 

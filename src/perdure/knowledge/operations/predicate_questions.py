@@ -11,22 +11,21 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.feedback import apply_answer
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.predicate_lessons import (
+from perdure.knowledge.rules.predicate_registry import (
     SynonymAnswer,
     SynonymPair,
     comparable,
     cosine,
     new_pair,
     pairs_of,
+    readable_name,
     word_nearness,
 )
-from perdure.knowledge.rules.predicate_registry import readable_name
 from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
-from perdure.records.document import Shelf
 from perdure.records.errors import NotFound, PerdureError
 from perdure.records.instant import Instant, text_of
-from perdure.records.memory import Record, Scope, Status
+from perdure.records.memory import Record, Scope, Shelf, Status
 from perdure.records.outcome import Outcome
 from perdure.records.signal_results import Question
 from perdure.records.vector import Vector

@@ -11,9 +11,7 @@ from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.records.facts import Fact
 from perdure.operations.documents import derived_from, find_documents
 from perdure.operations.ports import Context
-from perdure.records.document import Shelf
-from perdure.records.link_kinds import SUPERSEDES
-from perdure.records.memory import MemoryItem, Scope
+from perdure.records.memory import SUPERSEDES, MemoryItem, Scope, Shelf
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE
 
 _MOST_SAID: Final = 1000  # facts, those learned last, whose words notes are held against

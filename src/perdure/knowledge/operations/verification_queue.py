@@ -19,9 +19,8 @@ from perdure.operations.documents import (
     pages,
 )
 from perdure.operations.ports import Context
-from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant
-from perdure.records.memory import Status
+from perdure.records.memory import Document, Shelf, Status
 from perdure.rules.document_edits import DocumentEdits
 
 

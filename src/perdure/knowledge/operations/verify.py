@@ -29,11 +29,8 @@ from perdure.knowledge.rules.verification import (
 from perdure.operations.lifecycle.gates import budget_of, with_accepted_loss
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import GateStopped
-from perdure.records.link_kinds import SUPERSEDES
-from perdure.records.memory import Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import SUPERSEDES, Document, Draft, Shelf, Status
 from perdure.records.plan import Plan
 
 LIMIT: Final = 1000

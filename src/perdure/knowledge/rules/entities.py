@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from perdure.knowledge.extraction.entity_names import normal_name
 from perdure.knowledge.records.facts import Entity, Span, fact_key
-from perdure.records.document import Document, Shelf
+from perdure.records.memory import Document, Shelf
 from perdure.records.plan import Change
 from perdure.rules.document_edits import DocumentEdits, document_change
 

@@ -7,12 +7,9 @@ from typing import Final
 from perdure.knowledge.languages import language
 from perdure.knowledge.records.facts import Claim, Fact, Learned, value_text
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Scope
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Kind, Scope, Sort, Trust
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
-from perdure.records.sort import Sort
-from perdure.records.trust import Trust
 
 _WORDS: Final = language("en").words
 IMPORTANCE: Final = 0.6  # of a fact: that of a statement

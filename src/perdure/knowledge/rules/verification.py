@@ -18,12 +18,9 @@ from perdure.knowledge.records.authority import (
 from perdure.knowledge.records.facts import Fact, Learned, Value
 from perdure.knowledge.rules.citations import worst
 from perdure.knowledge.rules.fact_records import fact_text
-from perdure.records.document import Document
 from perdure.records.instant import HOUR_MS, Instant
-from perdure.records.memory import Kind, Record, State
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Document, Draft, Kind, Record, State, Trust
 from perdure.records.policy import Policy
-from perdure.records.trust import Trust
 from perdure.rules.lifecycle.reinforcement import validate_state
 
 AGAIN_MS: Final = 12 * HOUR_MS

@@ -14,8 +14,8 @@ from perdure.operations.new_memories import prepare, store_new
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.consolidation_results import ConsolidateResult
-from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
+from perdure.records.memory import Shelf
 from perdure.rules.consolidation.duplicate_links import choose_marks
 from perdure.rules.consolidation.duplicates import LikePair, connected_groups, pairs_by_group
 from perdure.rules.consolidation.edges import EdgeUse

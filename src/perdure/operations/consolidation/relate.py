@@ -8,9 +8,8 @@ from perdure.operations.documents import find_documents, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry
 from perdure.records.consolidation_results import Edge, EdgeChange
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.records.memory import Status
+from perdure.records.memory import Document, Shelf, Status
 from perdure.rules.consolidation.edges import join_edge, read_edges
 
 

@@ -17,10 +17,9 @@ from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.consolidation_results import Crystal, PromotionResult, SessionResult
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant, text_of
-from perdure.records.memory import Kind, Record, Scope, Status
+from perdure.records.memory import Document, Kind, Record, Scope, Shelf, Status
 from perdure.rules.consolidation.merge_plan import stands_for_link
 from perdure.rules.consolidation.session_summaries import (
     CONNECTING,

@@ -8,10 +8,9 @@ from perdure.operations.documents import all_ids, find_documents, find_states
 from perdure.operations.lifecycle.model_summaries import write_summaries
 from perdure.operations.ports import Context
 from perdure.operations.recall import SPARE, recall
-from perdure.records.document import Shelf
 from perdure.records.errors import ConflictError, PerdureError
 from perdure.records.instant import Instant
-from perdure.records.memory import Form, Record, Status
+from perdure.records.memory import Form, Record, Shelf, Status
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
 from perdure.records.report import CompressionReport

@@ -15,11 +15,10 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import ATTEMPTS
 from perdure.records.errors import ConflictError, GateStopped
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.lease import Lease
 from perdure.records.memory import Content, Form, MemoryItem, Record, State, Status
 from perdure.records.plan import Plan
 from perdure.records.report import FitResult, Held, Refitted, Report, TierMove
-from perdure.records.transaction_view import TransactionView
+from perdure.records.store_rows import Lease, TransactionView
 from perdure.rules.decisions import Decisions, settle
 from perdure.rules.lifecycle.budget_fitting import (
     Choice,

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from perdure.records.document import Shelf
 from perdure.records.instant import Instant
-from perdure.records.memory import Record
+from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Change, Target
 from perdure.records.policy_lifecycle import ConsolidatePolicy
 from perdure.rules.consolidation.duplicates import Label, LikePair, pair_label

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Record, Scope
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Kind, Record, Scope
 from perdure.records.policy import Policy
 from perdure.rules.consolidation.duplicates import components
 from perdure.rules.language.tokens import count_tokens

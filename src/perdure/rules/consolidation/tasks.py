@@ -12,9 +12,8 @@ import numpy as np
 
 from perdure.formulas.strength import StrengthCurve, reinforce_strength
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Record, Scope, State, Status
+from perdure.records.memory import Kind, Record, Scope, Sort, State, Status
 from perdure.records.policy import Policy
-from perdure.records.sort import Sort
 from perdure.rules.consolidation.duplicates import LikePair, connected_groups, pairs_by_group
 from perdure.rules.consolidation.merge_plan import restart_strength
 from perdure.rules.consolidation.merging import MergeStrategy, Proposal, merge_obstacle, propose_merges

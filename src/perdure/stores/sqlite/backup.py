@@ -31,12 +31,11 @@ from perdure.records.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
-from perdure.stores.session import Session
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.connection import APPLICATION_ID, BUSY_MS, snapshot, translate_errors
 from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.sqlite.session import SqliteSession, fetch_all, fetch_value
-from perdure.stores.statements import migrations
+from perdure.stores.statements import Session, migrations
 
 T = TypeVar("T")
 _PAGES: Final = 2048  # pages that are copied at once

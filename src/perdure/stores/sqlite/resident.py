@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from perdure.stores.codes import lengths_of, similarities_of_each
 from perdure.stores.search import Narrow
-from perdure.stores.session import Session
+from perdure.stores.statements import Session
 
 MOST: Final = 50_000
 """So many rows are kept, then it begins anew: some 40 MB."""

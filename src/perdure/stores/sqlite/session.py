@@ -40,7 +40,7 @@ def fetch_value(connection: apsw.Connection, name: str, bindings: Any = ()) -> A
 
 
 class SqliteSession:
-    """Statements in one namespace of a file. See stores/session.py."""
+    """Statements in one namespace of a file. See stores/statements.py."""
 
     __slots__ = ("connection", "namespace")
 

@@ -11,24 +11,19 @@ from typing import Any, Final, TypeVar
 
 import apsw
 
-from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
-from perdure.records.erasure import Purged
 from perdure.records.errors import PerdureError, StoreReadOnly
 from perdure.records.instant import Instant
-from perdure.records.lease import Lease
 from perdure.records.plan import Plan
 from perdure.records.policy_recall import RecallPolicy
-from perdure.records.readiness import StoreHealth
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.transaction_view import TransactionView
+from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView
 from perdure.records.vector import Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
-from perdure.stores.session import Session
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
-from perdure.stores.sqlite.compacting import compact_file, file_size
+from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge, rebuild
 from perdure.stores.sqlite.connection import (
     NO_ACCESS,
     check_version,
@@ -40,12 +35,11 @@ from perdure.stores.sqlite.connection import (
     without_waiting,
 )
 from perdure.stores.sqlite.index import save_cells, trained_cells
-from perdure.stores.sqlite.purging import overwriting, purge
-from perdure.stores.sqlite.rebuilding import rebuild
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.session import SqliteSession, fetch_all, run
 from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
+from perdure.stores.statements import Session
 from perdure.stores.transaction_view import SqlTransactionView
 
 T = TypeVar("T")

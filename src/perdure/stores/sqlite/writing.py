@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import apsw
 
-from perdure.records.lease import Lease
 from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Plan, Row, Target
+from perdure.records.store_rows import Lease
 from perdure.stores.erasing import erase_traces
 from perdure.stores.packing import packed, unpacked
 from perdure.stores.plans import PlanWriter, applied_before, journal_lines, memory_gone, operation_row, stored_meanwhile
