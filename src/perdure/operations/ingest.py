@@ -53,9 +53,6 @@ def ingest(
 
     All messages are checked before the first one is stored. A message that is there already (same session, speaker,
     time and words) is skipped, so a grown transcript can be taken in again.
-
-    Raises:
-        InvalidInput: A message is refused; the text says which one. Nothing was stored.
     """
     if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
         raise InvalidInput("messages must be a list.", remedy="Pass a list of dicts with content, role and at.")

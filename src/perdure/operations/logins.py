@@ -21,9 +21,6 @@ def log_in(ctx: Context, secret: str, seconds: int) -> str | None:
     """Return the cookie of a new session that stands for a token; None where the token is not valid.
 
     The store keeps a salted hash of the cookie's secret half: who reads the table cannot make a cookie from it.
-
-    Raises:
-        StoreReadOnly, StoreBusy, DiskFull: The store takes no writes.
     """
     token, now = recognize(ctx, secret), ctx.clock()
     if token is None or ctx.secret is None:
@@ -47,11 +44,7 @@ def logged_in(ctx: Context, cookie: str) -> Login | None:
 
 
 def log_out(ctx: Context, cookie: str) -> None:
-    """End the session of a cookie; no effect where there is none.
-
-    Raises:
-        StoreReadOnly, StoreBusy, DiskFull: The store takes no writes, and the session goes on.
-    """
+    """End the session of a cookie; no effect where there is none."""
     found = _COOKIE.fullmatch(cookie)
     if found is not None and logged_in(ctx, cookie) is not None:
         ctx.store.tokens.end_login(found[1])

@@ -22,10 +22,6 @@ def create_token(ctx: Context, grant: Grant, expires: Instant | None) -> NewToke
     """Make a token; its secret is returned once, and only its hash is kept.
 
     A plain SHA-256 is enough: the secret has 256 random bits, so there is no list of likely ones to try.
-
-    Raises:
-        InvalidInput: It would be expired at once.
-        NotAllowed: The caller's own token does not reach as far.
     """
     now = ctx.clock()
     if expires is not None and expires <= now:
@@ -49,11 +45,7 @@ def list_tokens(ctx: Context) -> list[Token]:
 
 
 def revoke_token(ctx: Context, identity: str) -> Token:
-    """Make a token invalid from now on. Doing it twice changes nothing.
-
-    Raises:
-        NotFound: There is no such token.
-    """
+    """Make a token invalid from now on. Doing it twice changes nothing."""
     now = ctx.clock()
     found = [row for row in _known(ctx) if row.id == identity]
     if not found:

@@ -24,10 +24,6 @@ def update(ctx: Context, identity: str, content: str, claims: tuple[GivenClaim, 
     The new memory has the old one's tags, metadata, kind, importance, pin, session and task, and is linked to it. Words
     that another memory has already are not stored twice: that one takes over the labels. Facts that rest on the old
     memory alone are no longer believed, unless a claim says them again. One operation does all of it.
-
-    Raises:
-        NotFound: There is no such memory.
-        InvalidInput: It is hidden, or a fact and no claims are given, or the words or a claim are refused.
     """
 
     def attempt() -> Remembered:

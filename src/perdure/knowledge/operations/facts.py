@@ -41,10 +41,6 @@ def facts(
     """Return facts, those that are believed first, then by entity, predicate and time.
 
     Of ``then`` only ``as_of`` (what was true) and ``known_at`` (what was believed) count.
-
-    Raises:
-        NotFound: There is no such entity.
-        InvalidInput: The name means several.
     """
     names = names_of(ctx, namespace)
     subject = None if entity is None else find_entity(ctx, names, entity, namespace)
@@ -88,10 +84,6 @@ def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeli
 
     When it was true goes by the days of the messages, when it was believed by the instants of learning: what is taken
     in later was believed by nobody before, and no belief ends before it begins.
-
-    Raises:
-        NotFound: There is no such entity.
-        InvalidInput: The name means several.
     """
     names = names_of(ctx, namespace)
     subject = find_entity(ctx, names, entity, namespace)

@@ -49,11 +49,7 @@ _LONGEST_QUOTE: Final = 200  # characters of the content that stand for a quote 
 
 
 def learn_claims(ctx: Context, namespace: str, given: Any) -> Learnt:
-    """Write down claims that stand in no memory, as one operation.
-
-    Raises:
-        InvalidInput: A claim is refused, names nobody or several, or two contradict each other; nothing was stored.
-    """
+    """Write down claims that stand in no memory, as one operation."""
     claims = parsed_claims(given, None, policy=ctx.policy, now=ctx.clock())
 
     def attempt() -> Learnt:

@@ -47,11 +47,7 @@ _NAMES: Final = frozenset({"name", "nickname"})  # predicates whose value is a n
 
 
 def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
-    """Learn from sessions that a caller names; one that is not there is told, and nothing is learned.
-
-    Raises:
-        NotFound: Nothing was ever said in one of them.
-    """
+    """Learn from sessions that a caller names; one that is not there is told, and nothing is learned."""
     gone = [s for s in sessions if not ctx.store.ids_of_session(namespace, s, "", 1)]
     if gone:
         told = ", ".join(repr(s[:_NAME]) for s in gone[:_TOLD]) + ", ..." * (len(gone) > _TOLD)

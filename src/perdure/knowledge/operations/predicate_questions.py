@@ -138,10 +138,6 @@ def same(ctx: Context, identity: str, *, yes: bool) -> Outcome:
 
     If they are, every fact of the one name gets the other, and so does what is learned later; what then contradicts
     each other is asked about. Either way the pair is not asked about again.
-
-    Raises:
-        NotFound: There is no such memory, or no such open question about it.
-        InvalidInput: It is hidden, or not believed any longer.
     """
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:

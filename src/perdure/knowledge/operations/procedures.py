@@ -40,11 +40,7 @@ _LINKED: Final = 10  # sessions whose messages a procedure is linked to; its cou
 def learn_procedures(
     ctx: Context, namespace: str, *, dry_run: bool, accept_loss: str | None = None
 ) -> ProceduresResult:
-    """Learn what follows what in recent conversations; procedures that stopped holding are archived.
-
-    Raises:
-        GateStopped: It would archive too much; nothing was written.
-    """
+    """Learn what follows what in recent conversations; procedures that stopped holding are archived."""
 
     def attempt() -> ProceduresResult:
         now = ctx.clock()

@@ -86,12 +86,7 @@ class _Merging:
 def consolidate(
     ctx: Context, request: ConsolidateRequest, *, dry_run: bool = True, accept_loss: str | None = None
 ) -> ConsolidateResult:
-    """Merge what says the same, or tell what would be merged.
-
-    Raises:
-        InvalidInput: The policy asks for a dry run first, and there was none that would do the same now.
-        GateStopped: The plan would lose more than the gates allow; nothing was written.
-    """
+    """Merge what says the same, or tell what would be merged."""
     return retry(lambda: _attempt(ctx, request, dry_run=dry_run, accept_loss=accept_loss))
 
 

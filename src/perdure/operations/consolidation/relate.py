@@ -16,12 +16,7 @@ from perdure.rules.consolidation.edges import join_edge, read_edges
 def relate(
     ctx: Context, members: Mapping[str, str], *, kind: str, weight: float, edge: str | None, namespace: str | None
 ) -> EdgeChange:
-    """Join memories by an edge, or bring more into one that exists.
-
-    Raises:
-        NotFound: There is no such memory.
-        InvalidInput: They are in different namespaces, or there are fewer than two.
-    """
+    """Join memories by an edge, or bring more into one that exists."""
     place = _place(ctx, members, namespace)
     name = ctx.ids(ctx.clock()) if edge is None else edge
 

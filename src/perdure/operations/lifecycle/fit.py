@@ -48,11 +48,7 @@ def fit(
     accept_loss: str | None = None,
     lease: Lease | None = None,
 ) -> FitResult:
-    """Bring what recall may return within a number of tokens, as far as the gates allow.
-
-    Raises:
-        ConflictError: Others changed the same memories at every attempt; what was written before stays.
-    """
+    """Bring what recall may return within a number of tokens, as far as the gates allow."""
     return _Fit(ctx, namespace, tokens, ctx.clock(), dry_run, accept_loss, lease).run()
 
 

@@ -153,12 +153,7 @@ def _question(memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str
 
 
 def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> Outcome:
-    """Close the questions about a memory: ``keep`` validates it, ``drop`` archives it (a fact: invalidates it).
-
-    Raises:
-        NotFound: There is no such memory, or no open question about it.
-        InvalidInput: It is to be kept, but is hidden by now.
-    """
+    """Close the questions about a memory: ``keep`` validates it, ``drop`` archives it (a fact: invalidates it)."""
 
     def attempt() -> Outcome:
         record = read_record(ctx, identity)
