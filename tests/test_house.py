@@ -126,11 +126,11 @@ VIOLATIONS = {
     ),
     "a reader that knows what is believed": (
         "knowledge/extraction/claims.py",
-        "from perdure.knowledge.rules.fact_states import FactState\n",
+        "from perdure.knowledge.rules.fact_records import FactState\n",
     ),
     "a door that works on knowledge": (
         "interfaces/views/knowledge.py",
-        "from perdure.knowledge.rules.fact_states import FactState\n",
+        "from perdure.knowledge.rules.fact_records import FactState\n",
     ),
     "a ring that imports upward": ("rules/lifecycle/signals.py", "import perdure.memory\n"),
 }

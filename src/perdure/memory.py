@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         confined_store,
         hooks,
         identify,
-        logins,
         monitoring,
         tokens,
         transfer,
@@ -42,9 +41,9 @@ if TYPE_CHECKING:
     from perdure.records.store_results import Readiness
     from perdure.records.transfer import Line
 else:
-    confined_store, hooks, identify, logins, monitoring, tokens, transfer, watched_models = lazy_modules(
+    confined_store, hooks, identify, monitoring, tokens, transfer, watched_models = lazy_modules(
         "perdure.operations",
-        *("confined_store", "hooks", "identify", "logins", "monitoring", "tokens", "transfer", "watched_models"),
+        *("confined_store", "hooks", "identify", "monitoring", "tokens", "transfer", "watched_models"),
     )
 
 
@@ -135,11 +134,11 @@ class Memory(
         Raises:
             StoreReadOnly, StoreBusy, DiskFull: The store takes no writes.
         """
-        return logins.log_in(self._context, secret, seconds)
+        return tokens.log_in(self._context, secret, seconds)
 
     def logged_in(self, cookie: str) -> Login | None:
         """Return what the session of a cookie allows; None where there is none, or it has ended."""
-        return logins.logged_in(self._context, cookie)
+        return tokens.logged_in(self._context, cookie)
 
     def log_out(self, cookie: str) -> None:
         """End the session of a cookie; no effect where there is none.
@@ -147,7 +146,7 @@ class Memory(
         Raises:
             StoreReadOnly, StoreBusy, DiskFull: The store takes no writes, and the session goes on.
         """
-        logins.log_out(self._context, cookie)
+        tokens.log_out(self._context, cookie)
 
     def usual_namespace(self, usual: str) -> str:
         """Return the namespace of calls that name none: the usual one, or the only one that the token reaches."""

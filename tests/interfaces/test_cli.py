@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 
 import perdure
 from perdure.interfaces.cli import app as cli
-from perdure.interfaces.cli import file_commands, renamed
+from perdure.interfaces.cli import file_commands
+from perdure.interfaces.cli import options as cli_options
 from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.files.conversation_files import Format
 
@@ -511,9 +512,9 @@ def test_an_unknown_command_is_answered_with_one_that_exists(place, word, comman
 
 def test_every_hint_names_a_command_and_every_renamed_option_exists():
     there = {"-".join(path): command for path, command in commands()}
-    assert {*renamed.ALIASES.values(), *renamed.MEANT.values()} <= there.keys()
-    assert not {*renamed.ALIASES, *renamed.MEANT} & there.keys()
-    for name, options in renamed.OPTIONS.items():
+    assert {*cli_options.ALIASES.values(), *cli_options.MEANT.values()} <= there.keys()
+    assert not {*cli_options.ALIASES, *cli_options.MEANT} & there.keys()
+    for name, options in cli_options.EARLIER_OPTIONS.items():
         known = {option for p in there[name].params for option in (*p.opts, *p.secondary_opts)}
         assert set(options.values()) <= known
         assert not set(options) & known

@@ -19,8 +19,11 @@ from perdure.knowledge.operations.entity_summaries import summarize
 from perdure.knowledge.operations.fact_recall import (
     facts_of,
     facts_of_named,
+    hidden_beside,
     known_procedures,
     mark_facts,
+    outdated_messages,
+    outdated_notes,
     source_messages,
 )
 from perdure.knowledge.operations.facts import fact_reasons
@@ -33,7 +36,6 @@ from perdure.knowledge.operations.ports import Resources
 from perdure.knowledge.operations.predicate_questions import synonym_questions
 from perdure.knowledge.operations.procedures import learn_procedures
 from perdure.knowledge.operations.promotion import promote_facts
-from perdure.knowledge.operations.stale_sources import hidden_beside, outdated_messages, outdated_notes
 from perdure.knowledge.operations.verify import verify
 from perdure.knowledge.records.authority import SqlConfig, TreeConfig
 from perdure.knowledge.rules.authority_config import authorities_from

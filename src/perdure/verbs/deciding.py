@@ -22,7 +22,7 @@ from perdure.verbs.parameters import (
 
 if TYPE_CHECKING:
     from perdure.operations import erase as erasing
-    from perdure.operations.lifecycle import decay, manual_decisions, reinforce, usage_feedback
+    from perdure.operations.lifecycle import manual_decisions, reinforce, usage_feedback
     from perdure.operations.ports import Context
     from perdure.records import memory as records
     from perdure.records.outcome import Outcome
@@ -35,8 +35,8 @@ else:
     (erasing,) = lazy_modules("perdure.operations", "erase")
     (queries,) = lazy_modules("perdure.rules.validation", "queries")
     (records,) = lazy_modules("perdure.records", "memory")
-    decay, manual_decisions, reinforce, usage_feedback = lazy_modules(
-        "perdure.operations.lifecycle", "decay", "manual_decisions", "reinforce", "usage_feedback"
+    manual_decisions, reinforce, usage_feedback = lazy_modules(
+        "perdure.operations.lifecycle", "manual_decisions", "reinforce", "usage_feedback"
     )
     decay_rules, reinforcement = lazy_modules("perdure.rules.lifecycle", "decay", "reinforcement")
 _ABOUT: Final = "Change one memory"
@@ -203,7 +203,7 @@ class DecidingVerbs:
         memories are left out; pinned ones and those in the vault are reported but not changed.
         """
         asked = decay_rules.Decay(decay_function, half_life_days, min_importance, access_weight)
-        return decay.decay(self._context, namespace, asked, dry_run=dry_run)
+        return reinforce.decay(self._context, namespace, asked, dry_run=dry_run)
 
     @verb(
         _ABOUT,

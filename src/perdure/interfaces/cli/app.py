@@ -15,10 +15,8 @@ from typer.core import TyperCommand, TyperGroup
 from perdure import __version__
 from perdure.interfaces.cli import file_commands, plan, server, setup, transfer
 from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
-from perdure.interfaces.cli.commands import verb_commands
-from perdure.interfaces.cli.lazy_command import own_command
-from perdure.interfaces.cli.options import Json, Namespace, PolicyFile, Store
-from perdure.interfaces.cli.renamed import ALIASES, MEANT
+from perdure.interfaces.cli.commands import own_command, verb_commands
+from perdure.interfaces.cli.options import ALIASES, MEANT, Json, Namespace, PolicyFile, Store
 from perdure.interfaces.hooks import command
 from perdure.records.errors import NotFound, PerdureError
 from perdure.rules.escaping import terminal_text

@@ -13,9 +13,8 @@ from rich.panel import Panel
 from rich.table import Table
 
 from perdure import compose
-from perdure.interfaces.demo.history import FOLLOWED, SimulatedLife, live
+from perdure.interfaces.demo.history import FOLLOWED, NAMESPACE, SimulatedClock, SimulatedLife, live, notes, sessions
 from perdure.interfaces.demo.plots import page
-from perdure.interfaces.demo.script import NAMESPACE, SimulatedClock, notes, sessions
 from perdure.interfaces.views.journal import told_operation, told_reason
 from perdure.knowledge.records.results import FactLine
 from perdure.memory import Memory

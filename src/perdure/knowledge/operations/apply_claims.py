@@ -11,8 +11,15 @@ from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Source
 from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision, KnownFact
-from perdure.knowledge.rules.fact_records import draft_fact, link_change, new_fact
-from perdure.knowledge.rules.fact_states import FactEvent, allowed, state_of, status_after
+from perdure.knowledge.rules.fact_records import (
+    FactEvent,
+    allowed,
+    draft_fact,
+    link_change,
+    new_fact,
+    state_of,
+    status_after,
+)
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import CONFLICT_WITH, DERIVED, SUPERSEDES, Kind, Record, Scope, Shelf, Status, Trust

@@ -11,11 +11,10 @@ from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import all_facts, fact_lines
 from perdure.knowledge.records.results import EntitySummary, FactLine, Summaries
-from perdure.knowledge.rules.entity_summaries import Profile, is_due, profile_of, surer_for_it
-from perdure.knowledge.rules.fact_records import link_change
-from perdure.knowledge.rules.fact_states import FactState
+from perdure.knowledge.rules.entities import Profile, is_due, profile_of, surer_for_it
+from perdure.knowledge.rules.fact_records import FactState, link_change
 from perdure.operations.documents import find_records
-from perdure.operations.lifecycle.model_summaries import write_summaries
+from perdure.operations.lifecycle.compression import write_summaries
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.instant import Instant, text_of

@@ -11,7 +11,7 @@ from dataclasses import replace
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.records.facts import Fact, fact_key
 from perdure.knowledge.rules.claim_resolution import KnownFact
-from perdure.knowledge.rules.fact_states import learned_confidence
+from perdure.knowledge.rules.fact_records import learned_confidence
 from perdure.knowledge.rules.predicate_registry import SynonymPair, canonical_name, pairs_of
 from perdure.operations.decisions import begin
 from perdure.operations.documents import all_documents, find_documents, find_documents_named, find_records

@@ -16,7 +16,7 @@ from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import UNNAMED, Fact
 from perdure.knowledge.records.results import FactLine, Timeline
 from perdure.knowledge.rules.fact_explanation import explain_fact
-from perdure.knowledge.rules.fact_states import BELIEVED, FactState, fact_at, state_of
+from perdure.knowledge.rules.fact_records import BELIEVED, FactState, fact_at, state_of
 from perdure.operations.documents import all_documents, find_documents, find_states, pages
 from perdure.operations.ports import Context
 from perdure.records.fact_claim import FactReasons

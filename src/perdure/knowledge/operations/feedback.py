@@ -11,8 +11,7 @@ from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision
-from perdure.knowledge.rules.fact_records import link_change
-from perdure.knowledge.rules.fact_states import FactEvent
+from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.decisions import outcome
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry

@@ -20,8 +20,7 @@ from perdure.knowledge.records.facts import Claim, Entity, Learned, Span, Value,
 from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import Action, Decision, KnownFact
 from perdure.knowledge.rules.entities import mention_change, new_entity_changes
-from perdure.knowledge.rules.fact_records import ACTS, draft_fact, link_change
-from perdure.knowledge.rules.fact_states import FactEvent
+from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact, link_change
 from perdure.knowledge.rules.given_claims import (
     MeantClaim,
     birth_confidence,

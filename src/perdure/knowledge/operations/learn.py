@@ -25,7 +25,7 @@ from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.records.facts import UNNAMED, Claim, Entity, EventType, Learned
 from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_answered_fact, resolve_claim
-from perdure.knowledge.rules.fact_states import FactEvent
+from perdure.knowledge.rules.fact_records import FactEvent
 from perdure.knowledge.rules.ingest_watermark import Unread, advance, floor, near
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.authority import AuthorityQuestion, Citation
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.citations import citations
-from perdure.knowledge.rules.verification import is_believed, question_of
+from perdure.knowledge.rules.verification import citations, is_believed, question_of
 from perdure.operations.documents import (
     all_documents,
     all_ids,

@@ -16,12 +16,11 @@ from perdure.operations.writing import retry
 from perdure.records.consolidation_results import ConsolidateResult
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Shelf
-from perdure.rules.consolidation.duplicate_links import choose_marks
 from perdure.rules.consolidation.duplicates import LikePair, connected_groups, pairs_by_group
 from perdure.rules.consolidation.edges import EdgeUse
 from perdure.rules.consolidation.merge_plan import decide_merges, draft_from_merge, fingerprint, merge_states
 from perdure.rules.consolidation.merging import Guard, Merge, MergeStrategy, Proposal, pairs_to_compare, propose_merges
-from perdure.rules.consolidation.report import build_result, most_similar, report_groups
+from perdure.rules.consolidation.report import build_result, choose_marks, most_similar, report_groups
 from perdure.rules.consolidation.similarity_index import SimilarityIndex, SimilarMemories
 from perdure.rules.decisions import Decisions
 from perdure.rules.insertion import initial_states, new_record, with_due

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.operations.extract import Place
-from perdure.operations.lifecycle.model_summaries import join_lines
+from perdure.operations.lifecycle.compression import join_lines
 from perdure.operations.lifecycle.review import left_today, review
 from perdure.operations.ports import Context
 from perdure.records.instant import from_instant

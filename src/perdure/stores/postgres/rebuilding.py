@@ -15,7 +15,6 @@ from perdure.records.store_rows import Purged
 from perdure.stores.erasing import passages, places, rows_with
 from perdure.stores.packing import unpacked
 from perdure.stores.postgres.distribution import is_distributed
-from perdure.stores.postgres.expected_schema import differences, remedies, schema_of
 from perdure.stores.postgres.faults import plain, translated
 from perdure.stores.postgres.inserting import (
     SPAN,
@@ -26,6 +25,7 @@ from perdure.stores.postgres.inserting import (
     numbered_postings,
     rows_in,
 )
+from perdure.stores.postgres.schema import differences, remedies, schema_of
 from perdure.stores.postgres.server import Address, PostgresSession, Server, connect
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.statements import registry

@@ -19,6 +19,7 @@ from perdure.records.recall import Filters, Pool, Query
 from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView
 from perdure.records.vector import Vector
 from perdure.stores.checking import journal_faults
+from perdure.stores.plans import SqlTransactionView
 from perdure.stores.postgres.approximate import build_index
 from perdure.stores.postgres.checking import find_faults
 from perdure.stores.postgres.faults import node_unavailable
@@ -31,7 +32,6 @@ from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_
 from perdure.stores.rows import present
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.statements import Session
-from perdure.stores.transaction_view import SqlTransactionView
 from perdure.stores.words import Stemmer
 
 T = TypeVar("T")

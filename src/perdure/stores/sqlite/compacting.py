@@ -17,10 +17,18 @@ from perdure.records.memory import searchable
 from perdure.records.store_rows import Purged, StoreSize
 from perdure.stores.erasing import passages, places, rows_with
 from perdure.stores.packing import unpacked
-from perdure.stores.sqlite.connection import MEMORY, transaction, translate_errors, without_waiting
+from perdure.stores.sqlite.connection import (
+    MEMORY,
+    SqliteSession,
+    fetch_all,
+    fetch_value,
+    run,
+    transaction,
+    translate_errors,
+    without_waiting,
+)
 from perdure.stores.sqlite.lexical import place_of
 from perdure.stores.sqlite.lines import add_functions
-from perdure.stores.sqlite.session import SqliteSession, fetch_all, fetch_value, run
 from perdure.stores.statements import migrations
 
 _STEPS: Final = (

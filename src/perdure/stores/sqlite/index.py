@@ -20,8 +20,8 @@ from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import Codes, encode
 from perdure.stores.many_codes import nearest_of_each
 from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed, tag_bits, tags_of
+from perdure.stores.sqlite.connection import fetch_all, fetch_value, json_list, run
 from perdure.stores.sqlite.resident import Resident
-from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
 
 SEGMENT: Final = 4096
 _FIRST: Final = 256  # rows for which there is room at first

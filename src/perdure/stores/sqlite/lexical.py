@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import apsw
 
-from perdure.stores.sqlite.session import fetch_all, fetch_value
+from perdure.stores.sqlite.connection import fetch_all, fetch_value
 from perdure.stores.statements import Session
 from perdure.stores.words import MOST_MATCHES, MOST_SPELLINGS, Stemmer, Term
 

@@ -13,9 +13,9 @@ from perdure.records.recall import Filters, Pool, Query
 from perdure.records.vector import Vector
 from perdure.stores import reading
 from perdure.stores.sqlite.candidates import SqliteSearch
+from perdure.stores.sqlite.connection import SqliteSession, fetch_value
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary
-from perdure.stores.sqlite.session import SqliteSession, fetch_value
 
 MAJORITY: Final = 0.5
 """A namespace with more than this share of the store is searched by words without naming it in the index."""

@@ -21,13 +21,17 @@ from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, Tr
 from perdure.records.vector import Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
+from perdure.stores.plans import SqlTransactionView
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge, rebuild
 from perdure.stores.sqlite.connection import (
     NO_ACCESS,
+    SqliteSession,
     check_version,
+    fetch_all,
     open_file,
+    run,
     snapshot,
     takes_writes,
     transaction,
@@ -36,11 +40,9 @@ from perdure.stores.sqlite.connection import (
 )
 from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.searching import Searches
-from perdure.stores.sqlite.session import SqliteSession, fetch_all, run
 from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.statements import Session
-from perdure.stores.transaction_view import SqlTransactionView
 
 T = TypeVar("T")
 READ_ONLY_SECONDS: Final = 1.0
