@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -761,3 +762,34 @@ def test_the_local_embedder_works_from_the_command_line(place):
     assert (stored.returncode, stored.stderr) == (0, b"")
     answer = process("recall", "Where does the kitten nap?", "--policy", str(policy), "--json")
     assert "cosine" in json.loads(answer.stdout)["hits"][0]
+
+
+def test_every_option_that_a_help_page_names_is_one_of_the_command():
+    others = {"--plugin-dir", "--store", "--policy", "--namespace", "--json"}  # of Claude Code, and of every command
+    unknown = {}
+    for file in sorted((Path(__file__).parents[1] / "golden" / "help").glob("*.txt")):
+        told, _, listed = file.read_text("utf-8").partition("╭")
+        unknown[file.stem] = (
+            set(re.findall(r"--[a-z][a-z-]+", told)) - set(re.findall(r"--[a-z][a-z-]+", listed)) - others
+        )
+    assert {name: options for name, options in unknown.items() if options} == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("demo", "--out", "a file/demo"), Exit.FAILED, "cannot be created"),
+        (("sweep", "--apply"), Exit.FAILED, "applies what is due by itself"),
+        (("learn",), Exit.FAILED, "Give either sessions to learn from or facts to store."),
+        (("move", "0123456789", "warmer", "--reason", "why"), Exit.USAGE, "'TIER': 'warmer' is not one of"),
+    ],
+)
+def test_what_is_refused_says_why_in_words_of_ours(words, code, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("a file").write_text("", encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        cli.app([*words, "--store", "agent.db"])
+    shown = capsys.readouterr()
+    assert ended.value.code == code
+    assert said in " ".join(re.sub("[│╭╮╰╯─]", " ", shown.err).split())
+    assert "bug in Perdure" not in shown.err

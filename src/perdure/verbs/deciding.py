@@ -96,7 +96,7 @@ class DecidingVerbs:
         tier: Annotated[Literal["hot", "warm", "cold", "vault"], Param("The tier to move it to.", argument=True)],
         reason: Reason,
     ) -> Outcome:
-        """Move a memory to a tier by hand. The rules continue from there; the vault is never left by rule.
+        """Move a memory to a tier by hand. The rules continue from there, but none moves a memory out of the vault.
 
         Raises:
             InvalidInput: It is hidden; the message says what to do.
@@ -197,7 +197,7 @@ class DecidingVerbs:
         ] = 0.3,
         dry_run: Annotated[DryRun, Param("Preview changes without applying")] = True,
     ) -> DecayResult:
-        """Report the decayed importance; if applied, store it and sweep. What is omitted is as the policy has it.
+        """Report the decayed importance; if applied, store it and sweep. The policy decides what is not given.
 
         The base values do not change, so how often it runs makes no difference to a memory's value. Archived
         memories are left out; pinned ones and those in the vault are reported but not changed.
@@ -228,7 +228,7 @@ class DecidingVerbs:
         confirm: Annotated[str, Param("The word that the dry run returned.", longest=40)] | None = None,
         dry_run: DryRun = True,
     ) -> ErasureResult:
-        """Erase memories for good, with what rests on them: text, vectors, index entries, journal, past questions.
+        """Erase memories for good, and what was derived from them: texts, vectors, journal lines, past questions.
 
         What is left is when, by whom and why each was erased, and a salted digest, so that taking in the same
         transcript again does not bring it back. Facts that rest on other memories too stay, without the quote.
@@ -241,7 +241,7 @@ class DecidingVerbs:
         """
         narrowed = bool(tags or session or until)
         if not (ids or narrowed or subject or everything):
-            raise InvalidInput("Nothing is selected.", remedy="Pass ids, a filter, a subject, or everything=True.")
+            raise InvalidInput("Nothing is selected.", remedy="Give ids, a filter, a subject, or everything.")
         given = {"tags": tags, "session": session, "until": until, "include_archived": True}
         filters = queries.filters(self._context.policy, given) if narrowed else None
         chosen = erasing.Selection(tuple(ids), filters, subject, everything)

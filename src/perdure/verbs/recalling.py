@@ -173,7 +173,7 @@ class RecallingVerbs:
             int, Param("Most memories of a namespace that values, sizes and what fades rest on.", ge=100, le=5000)
         ] = 5000,
     ) -> Stats:
-        """Show how a store is doing: counts, values, what is due, fades, waits or is asked, growth of the journal."""
+        """Show the state of a store: counts, values, what is due, fading or held back, questions, journal growth."""
         return monitoring.stats(self._context, namespace, sample)
 
     @verb("Maintenance", reads=True, items="alerts")

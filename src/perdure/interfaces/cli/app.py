@@ -129,6 +129,7 @@ def _report(error: Exception, *, as_json: bool) -> Exit:
         if as_json:
             _report_json("UsageError", error.format_message(), "Add --help to see the options.", "caller")
         else:
+            error.message = error.message.replace("Value error, ", "")  # how its library tells a wrong choice
             error.show()
         return Exit.USAGE
     if isinstance(error, typer.Abort):

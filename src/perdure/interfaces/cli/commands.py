@@ -144,8 +144,9 @@ def help_of(declared: Verb, docstring: str) -> str:
 
     def shown(code: re.Match[str]) -> str:
         name = code[1]
-        if name in declared.signature.parameters:
-            return f"--{name.replace('_', '-')}"
+        parameter = next((p for p in declared.parameters if p.name == name), None)
+        if parameter is not None:
+            return "--apply" if is_inverted(parameter) else option_names(parameter)[0].partition("/")[0]
         return f"'perdure {command_name(VERBS[name])}'" if name in VERBS else name
 
     text = help_text(_CODE.sub(shown, docstring))

@@ -44,7 +44,12 @@ def run(
         console: Where to print.
     """
     show = console or Console(highlight=False)
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(
+            f"The folder {out} cannot be created ({error.strerror}).", remedy="Choose another one with --out."
+        ) from error
     if store == POSTGRES:
         with compose.local_postgres() as url:
             html = _tell_story(out, url, embedder, show)
