@@ -95,6 +95,12 @@ def test_the_map_names_every_folder_and_only_what_is_there():
     ] == []
 
 
+def test_tests_reach_the_engine_through_public_doors():
+    """What takes the place of a clock, a model or a connection may reach inside; there are few such tests."""
+    lines = [line for p in (ROOT / "tests").rglob("*.py") for line in p.read_text("utf-8").splitlines()]
+    assert sum("._context" in line for line in lines) <= 41  # this line too
+
+
 def test_no_import_points_upward():
     edges = import_graph.imports()
     assert import_graph.upward(edges) == []

@@ -49,8 +49,9 @@ def fixed():
     """A memory whose ids and clock are the same each time."""
     memory = perdure.open(":memory:", POLICY, clock=lambda: START)
     numbers = count()
-    memory._context.ids = lambda _at: f"01a2099f-0000-7000-8000-{next(numbers):012x}"
-    memory._context.secret = lambda: "A" * 43
+    context = memory._context
+    context.ids = lambda _at: f"01a2099f-0000-7000-8000-{next(numbers):012x}"
+    context.secret = lambda: "A" * 43
     return memory
 
 
