@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,21 @@ def test_no_import_points_upward():
     assert import_graph.upward(edges) == []
     assert ("interfaces", "compose") in edges  # the graph sees imports at all
     assert import_graph.upward({("records", "stores")}) == [("records", "stores")]
+
+
+def test_no_module_needs_itself_to_be_imported():
+    """Such a module can be imported after some others and not before them: what works hangs on the order."""
+    needed = import_graph.modules()
+    assert len(needed) == len(FILES)
+    assert tuple(TopologicalSorter(needed).static_order())  # raises CycleError with the modules
+    with pytest.raises(CycleError):
+        TopologicalSorter({**needed, "perdure.records.errors": {"perdure.memory"}}).prepare()
+
+
+def test_nothing_cites_a_document_that_is_not_here():
+    cited = re.compile(r"\b(?:[Dd]esign|[Ss]eed|[Ii]ssue) #?\d+\b")
+    files = [*FILES, *(p for p in (ROOT / "docs").glob("*.md")), *ROOT.glob("*.md")]
+    assert {str(p.relative_to(ROOT)): found for p in files if (found := cited.findall(p.read_text("utf-8")))} == {}
 
 
 VIOLATIONS = {
