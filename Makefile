@@ -62,7 +62,7 @@ nightly: $(STAMP)
 # Changes the formulas and the rules of the lifecycle in small ways and lists the changes that no test notices. Hours on two cores;
 # OF='perdure.formulas.strength*' takes one module in minutes. `mutmut show NAME` shows a change. What ran is not run again.
 mutants: $(MUTANTS)/.ready
-	$(MUTANTS)/bin/mutmut run --max-children $(WORKERS) $(OF)
+	PERDURE_LONG_RUN=1 $(MUTANTS)/bin/mutmut run --max-children $(WORKERS) $(OF)
 	$(MUTANTS)/bin/mutmut results
 
 $(MUTANTS)/.ready: pyproject.toml packages/perdure-embedder/pyproject.toml

@@ -234,12 +234,16 @@ def _schema_damage(connection: Any, kind: str, chance: random.Random) -> str:
         ]
         name = chance.choice(sorted(names))
         return chance.choice([f"DROP POLICY {name} ON {table}", f"CREATE POLICY other ON {table} USING (true)"])
-    query = "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = %s::regclass AND NOT indisprimary"
-    names = sorted(n for (n,) in connection.execute(query, [table]))
+    query = (
+        "SELECT i.indexrelid::regclass::text, c.conname FROM pg_index AS i "
+        "LEFT JOIN pg_constraint AS c ON c.conindid = i.indexrelid AND c.contype = 'u' "
+        "WHERE i.indrelid = %s::regclass AND NOT i.indisprimary"
+    )
+    names = sorted(connection.execute(query, [table]).fetchall())
     if not names:
         return f"ALTER TABLE {table} DROP CONSTRAINT {table}_pkey"
-    name = chance.choice(names)
-    return f"DROP INDEX {name}" if "number" not in name else f"ALTER TABLE {table} DROP CONSTRAINT {name}"
+    name, constraint = chance.choice(names)
+    return f"DROP INDEX {name}" if constraint is None else f"ALTER TABLE {table} DROP CONSTRAINT {constraint}"
 
 
 def _row_damage(connection: Any, kind: str, chance: random.Random) -> str | None:

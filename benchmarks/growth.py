@@ -3,9 +3,10 @@
 The clock is injected. Each day brings four sessions; every tenth message states something that can be learned; one
 question is asked for ten messages, and maintenance runs in the evening. ``--vectors`` gives each message a vector.
 Each life is measured twice: with all that the journal was told, and with everything older than its horizon. With
-``--as-lived`` it is measured once, as the preset's own horizon and maintenance leave it.
+``--as-lived`` it is measured once, as the preset's own horizon and maintenance leave it. ``--horizon`` shortens the
+horizon of such a life: 48 days with 12 have the same share of whole lines as a year with 90.
 
-    python benchmarks/growth.py [--days 365] [--messages 200] [--preset balanced ...] [--vectors] [--as-lived]
+    python benchmarks/growth.py [--days 365] [--messages 200] [--preset facts] [--vectors] [--as-lived] [--horizon 90]
 """
 
 from __future__ import annotations
@@ -127,6 +128,8 @@ def sizes(path: Path) -> Counter[str]:
 def measured(preset: str, options: argparse.Namespace) -> dict[str, Counter[str]]:
     """Live one life; return its file's sizes, with all of the journal's images and with none of them."""
     keys: dict[str, Any] = {"preset": preset, "embedder": {"model": "none"}}
+    if options.horizon is not None:
+        keys["journal"] = {"horizon_days": options.horizon}
     whole = keys if options.as_lived else {**keys, "upkeep": {"compact_share": 1}, "journal": {"horizon_days": 0}}
     clock, embedder = Clock(), Given() if options.vectors else None
     with tempfile.TemporaryDirectory() as folder:
@@ -155,6 +158,7 @@ def main() -> None:
     parser.add_argument("--preset", nargs="+", default=["balanced", "facts"])
     parser.add_argument("--vectors", action="store_true")
     parser.add_argument("--as-lived", action="store_true", help="with the journal's own horizon and compacting")
+    parser.add_argument("--horizon", type=float, help="days that the journal is kept whole, with --as-lived")
     options = parser.parse_args()
     found = {name: one for preset in options.preset for name, one in measured(preset, options).items()}
     messages = 1000 * options.days * options.messages

@@ -1,6 +1,6 @@
 """How many planted secrets are replaced, how many harmless texts are changed, and what looking for secrets costs.
 
-Usage: python benchmarks/redaction.py [--half open|locked|fresh|agents] [--kinds]
+Usage: python benchmarks/redaction.py [--half open|locked|fresh|agents|later_open|later_locked] [--kinds]
 
 ``--kinds`` lists found and planted for each kind. The locked half is scored once, when nothing is tuned any more.
 """
@@ -16,6 +16,7 @@ import secrets_made
 from perdure.rules.redaction import redact
 from report import Row, finished, parser, say
 
+HALVES = ("open", "locked", "fresh", "agents", "later_open", "later_locked")
 SHARE, FALSE = 0.85, 1 / 219
 MESSAGE = (
     "We moved the deployment to Tuesday at 10:00, because Ana is away on Monday. The pull request 1287 changes how "
@@ -62,7 +63,7 @@ def _error(share: float, number: int) -> float:
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--half", choices=("open", "locked", "fresh", "agents"), default="open")
+    arguments.add_argument("--half", choices=HALVES, default="open")
     arguments.add_argument("--kinds", action="store_true")
     given = arguments.parse_args()
     rows = found(given.half, kinds=given.kinds)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 import re
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,8 @@ _PART: Final = re.compile(
     r"\[(?P<set>[^\]]+)\](?:\{(?P<times>\d+)\})?|\((?P<words>[^()]+)\)|\\(?P<plain>.)|(?P<one>.)", re.DOTALL
 )
 _SHORT: Final = 8
+_BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_CRC: Final = 6
 TIMES: Final = 3  # values of each shape without a secret
 
 
@@ -59,14 +62,35 @@ def _letters(told: str) -> str:
     return "".join(dict.fromkeys(spread))
 
 
+def _checked(shape: str, chance: random.Random) -> str:
+    """Return a value of a shape that may ask for right check digits: ``luhn:``, ``iban:`` or ``crc:`` before it."""
+    check, _, bare = shape.partition(":")
+    if check == "luhn":  # the last digit is added
+        number = value_of(bare, chance)
+        doubled = (int(d) * (2 - i % 2) for i, d in enumerate(reversed(number)))
+        return number + str(-sum(d - 9 * (d > 9) for d in doubled) % 10)
+    if check == "iban":  # the two digits after the country are put in
+        number = value_of(bare, chance)
+        digits = "".join(str(int(c, 36)) for c in f"{number[2:]}{number[:2]}00")
+        return f"{number[:2]}{98 - int(digits) % 97:02}{number[2:]}"
+    if check == "crc":  # GitHub's and npm's: six characters of base 62 over what stands behind the prefix
+        token = value_of(bare, chance)
+        rest, tail = zlib.crc32(token.partition("_")[2].encode()), ""
+        while len(tail) < _CRC:
+            rest, digit = divmod(rest, len(_BASE62))
+            tail = _BASE62[digit] + tail
+        return token + tail
+    return value_of(shape, chance)
+
+
 def planted(half: str, seed: int = 1) -> list[Planted]:
-    """Return the texts with a secret of a half, ``open`` or ``locked``."""
+    """Return the texts with a secret of a half: ``open``, ``locked``, ``later_open`` or ``later_locked``."""
     found = []
     for line in (LABELS / f"secrets_{half}.tsv").read_text("utf-8").splitlines():
         if line.startswith("#"):
             continue
         kind, shape, around = line.split("\t")
-        value = value_of(shape, random.Random(f"{seed} {line}"))
+        value = _checked(shape, random.Random(f"{seed} {line}"))
         secret = value.partition("«")[2].partition("»")[0] or value
         text = around.replace("\\n", "\n").replace("\\\\", "\\").replace("{}", value.replace("«", "").replace("»", ""))
         found.append(Planted(kind, text, secret))
@@ -74,7 +98,7 @@ def planted(half: str, seed: int = 1) -> list[Planted]:
 
 
 def harmless(half: str, seed: int = 1) -> list[str]:
-    """Return the texts without a secret: of a half, ``open`` or ``locked``, or of the sets ``fresh`` and ``agents``."""
+    """Return the texts without a secret: of a half or of the sets ``fresh`` and ``agents``."""
     shapes = (LABELS / f"harmless_{half}.txt").read_text("utf-8").splitlines()
     made = (value_of(s, random.Random(f"{seed} {s} {n}")) for s in shapes for n in range(TIMES))
     return list(dict.fromkeys(made))

@@ -251,7 +251,8 @@ LOGICAL = {
     "link": "SELECT * FROM link",
     "tag": "SELECT t.namespace, t.tag, m.id FROM tag AS t LEFT JOIN memory AS m USING (row)",
     "access": "SELECT * FROM access",
-    "idempotency": "SELECT k.namespace, k.key, m.id FROM idempotency AS k LEFT JOIN memory AS m USING (row)",
+    "idempotency": """SELECT k.namespace, plain_key(k.packed), m.id
+      FROM idempotency AS k LEFT JOIN memory AS m USING (row)""",
     "words": "SELECT w.term, m.id, w.col, w.offset FROM temp.instances AS w LEFT JOIN memory AS m ON m.row = w.doc",
 }
 
@@ -261,6 +262,7 @@ def logical(path):
     if is_server(str(path)):
         return servers().logical(path)
     with closing(apsw.Connection(str(path))) as connection:
+        add_functions(connection)
         connection.execute("CREATE VIRTUAL TABLE temp.instances USING fts5vocab ('main', 'words', 'instance')")
         columns = [c[1] for c in connection.execute("PRAGMA table_info(memory)") if c[1] not in UNSEEN]
         queries = {"memory": f"SELECT {', '.join(columns)} FROM memory", **LOGICAL}

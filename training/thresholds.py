@@ -55,7 +55,7 @@ class Constant(NamedTuple):
         return float(found)  # type: ignore[arg-type]
 
 
-FUSION, CHANCE = "calibrate.py", "relevance.py"
+FUSION, CHANCE, PAIRS = "calibrate.py", "relevance.py", "changes.py"
 CONSTANTS = (
     Constant("recall.cosine_anchor", "scale of meaning in a score", FUSION),
     Constant("recall.lexical_weight", "words against meaning", FUSION),
@@ -76,8 +76,8 @@ CONSTANTS = (
     Constant("operations.hooks:KNOWN_AGAIN", "requests that are known already", SAME),
     Constant("knowledge.synonym_at", "names of predicates a person is asked about", SAME),
     Constant("operations.remember_one:_NEAR", "earlier memories offered by a reply", ABOUT),
-    Constant("rules.presentation:BOUNDS.near", "hits shown newest first", ABOUT),
-    Constant("rules.presentation:BOUNDS.alike", "hits said to differ", ABOUT),
+    Constant("formulas.changes:ORDER.weights.cosine", "hits shown newest first", PAIRS),
+    Constant("formulas.changes:DIFFERENCE.weights.cosine", "hits said to differ", PAIRS),
     Constant("rules.lifecycle.older_statements:ALIKE", "statements a later one replaces", ABOUT),
     Constant("rules.lifecycle.older_statements:_ABOUT_ONE_THING", "values a later text names", ABOUT),
     Constant("compression.preservation", "summaries that lose the meaning", UNMEASURED),

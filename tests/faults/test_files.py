@@ -67,6 +67,19 @@ def test_what_is_exported_is_its_owners_alone_and_leaves_nothing_beside_it(folde
     assert [p.name for p in folder.iterdir() if ".part" in p.name] == []
 
 
+@pytest.mark.parametrize("words", [("export", "out.jsonl"), ("backup", "out.jsonl")])
+def test_what_a_killed_process_left_half_written_goes_after_a_day(folder, words):
+    names = ("out.jsonl.0123456789abcdef", "out.jsonl.00000000000000ff", "else.jsonl.0123456789abcdef")
+    old, young, other = (folder / f".{name}.part" for name in names)
+    for path in (old, young, other):
+        path.write_bytes(b"half of a store")
+    for path in (old, other):
+        os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 25 * 3600))
+    done = cli(folder, *words, "--force")
+    assert done.returncode == 0, done.stderr
+    assert [p.exists() for p in (old, young, other)] == [False, True, True]
+
+
 def test_a_pipe_as_the_folders_policy_is_not_read(folder):
     os.mkfifo(folder / "perdure.toml")
     assert cli(folder, "stats").returncode == 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -240,6 +241,16 @@ def test_the_crossing_of_value_does_not_depend_on_how_many_are_searched_at_once(
     ]
     crossing = value([*others, one], {}).crossing(0.3)[-1]
     assert crossing == pytest.approx(float(value([one], {}).crossing(0.3)[0]), abs=1.1 * MS)
+
+
+@pytest.mark.behaviour("A6")
+def test_the_crossing_of_value_follows_the_rates_that_it_was_given():
+    row = {"mass": 3.0, "uniqueness": 0.4, "base": 0.8, "rate": 0.02, "lag": 4.0, "reinforcements": 1.0, "accesses": 0}
+    curve = replace(value([row] * 20, {}), mass_rate=0.2, full_mass=7.0, recency_rate=0.013, recency_gain=0.31)
+    at = curve.crossing(0.3)
+    assert np.all((at > 1.0) & np.isfinite(at))
+    assert np.all(curve.value(at - 2 * MS) >= 0.3 - ROUNDING)
+    assert np.all(curve.value(at + 2 * MS) <= 0.3 + ROUNDING)
 
 
 @pytest.mark.behaviour("A12")

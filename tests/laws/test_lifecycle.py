@@ -36,6 +36,7 @@ from perdure.records.memory import Content, Form, Kind, Record, Scope, State, St
 from perdure.records.policy import Policy
 from perdure.rules.insertion import PreparedDraft, initial_states, with_due
 from perdure.rules.lifecycle.signals import current_signals, memory_items
+from perdure.rules.lifecycle.single_signals import signals_of_one
 from perdure.rules.lifecycle.trajectory import Trajectory, Transition, count_accesses, replay
 from perdure.rules.lifecycle.unarchive import unarchive
 
@@ -480,6 +481,33 @@ def test_a_reader_between_sweeps_sees_the_signals_that_a_sweep_would_write(state
     now = START + 60 * DAY
     read, written = count_accesses([state], [accesses], policy)[0], played(state, accesses, now, policy).after
     assert current(read, policy, now) == pytest.approx(current(written, policy, now))
+
+
+@pytest.mark.behaviour("A35")
+@LAW
+@given(data=st.data(), policy=policies, days=st.integers(0, 90 * DAY))
+def test_few_memories_have_the_accesses_and_signals_that_they_have_among_many(data, policy, days):
+    many = [data.draw(states())] * 40
+    accesses = [data.draw(histories(60))] * 40
+    alone, among = (count_accesses(many[:n], accesses[:n], policy)[0] for n in (1, 40))
+    for name in State.__slots__:
+        assert getattr(alone, name) == pytest.approx(getattr(among, name)), name
+    alone = signals_of_one(among, policy, START + days)
+    together = current_signals([among] * 40, policy, START + days)
+    assert alone == pytest.approx([getattr(together, name)[0] for name in SIGNALS], abs=1e-12)
+
+
+@pytest.mark.behaviour("B20")
+@LAW
+@given(state=states(), other=states(), accesses=histories(60), policy=policies, late=st.integers(0, 60 * 24 - 1))
+def test_what_was_counted_for_an_earlier_reader_changes_nothing(state, other, accesses, policy, late):
+    now, counted = START + 60 * DAY, {}
+    grown = [accesses[:n] for n in range(1, len(accesses) + 1)]
+    with_late = tuple(sorted({*accesses, (START + late * HOUR, 1)}))  # another process has appended it since
+    for some in (*grown, with_late, accesses[1:], ()):
+        for now_stored in (state, other):
+            records = [Record("default", "m", now_stored, Content("The deploy happens on Tuesdays."), "", some)]
+            assert memory_items(records, policy, now, counted) == memory_items(records, policy, now)
 
 
 @pytest.mark.behaviour("B21")

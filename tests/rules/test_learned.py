@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import zlib
+from base64 import b64encode
+from uuid import UUID
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from laws.memories import LAW
-from perdure.knowledge.rules.ingest_watermark import MOST, OVERLAP_MS, advance, floor, near
+from perdure.knowledge.rules.ingest_watermark import MOST, OVERLAP_MS, advance, floor, near, recent
+from perdure.records.errors import StoreDamaged
 
 AT = 0x019B76DB9260
 
@@ -46,3 +52,33 @@ def test_what_is_kept_is_bounded():
 
 def test_an_id_of_another_form_is_its_own_floor():
     assert floor(advance({}, ["one", "zwei"], ())) == "zwei"
+
+
+@LAW
+@given(st.lists(st.one_of(st.uuids(), st.text(max_size=9)).map(str), min_size=1, max_size=30, unique=True), st.data())
+def test_what_is_written_down_is_given_back(ids, data):
+    last = data.draw(st.lists(st.sampled_from(ids), max_size=10, unique=True))
+    mark = json.loads(json.dumps(advance({}, ids, last)))
+    assert near(mark) == {i for i in ids if i > floor(mark)}
+    assert recent(mark) == last
+
+
+def test_a_mark_of_an_earlier_version_is_read():
+    ids = [identity(AT, n) for n in range(12)]
+    mark = {"floor": ids[0], "near": ids[1:], "recent": ids[-3:]}
+    assert (near(mark), recent(mark)) == (set(ids[1:]), ids[-3:])
+    assert recent(advance(mark, [identity(AT, 12)], ids[-2:])) == ids[-2:]
+
+
+def test_what_a_batch_writes_down_fits_a_page_of_a_file():
+    batch = [
+        str(UUID(int=(AT << 80) + (0x7000 + n << 64) + 0x8 * 16**15 + n * 0x9E3779B97F4A7C15 % 2**62))
+        for n in range(50)
+    ]
+    assert len(json.dumps(advance({}, batch, batch[-10:]))) < 950
+
+
+@pytest.mark.parametrize("near_ids", ["eJ", "!", b64encode(zlib.compress(b"12345")).decode()])
+def test_what_cannot_be_read_of_it_says_so(near_ids):
+    with pytest.raises(StoreDamaged, match="perdure check"):
+        near({"near": near_ids})

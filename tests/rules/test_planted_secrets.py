@@ -1,4 +1,4 @@
-"""Of the open half of the planted secrets nearly all are replaced, and hardly any harmless text is changed."""
+"""Of the open halves of the planted secrets nearly all are replaced, and hardly any harmless text is changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ MADE = module_from_spec(SPEC)
 sys.modules["secrets_made"] = MADE
 SPEC.loader.exec_module(MADE)
 
-PLANTED = [planted for seed in (1, 2) for planted in MADE.planted("open", seed)]
+PLANTED = [
+    planted for half, seed in (("open", 1), ("open", 2), ("later_open", 1)) for planted in MADE.planted(half, seed)
+]
 
 
 def test_nine_in_ten_planted_secrets_are_replaced_and_the_words_beside_them_stay():
@@ -26,11 +28,12 @@ def test_nine_in_ten_planted_secrets_are_replaced_and_the_words_beside_them_stay
     assert beside == []
 
 
-def test_of_harmless_texts_no_more_than_one_in_219_is_changed():
-    texts = MADE.harmless("open")
-    changed = [text for text in texts if redact(text)[1]]
+@pytest.mark.parametrize("halves", [["open"], ["later_open", "later_locked"]], ids=" ".join)
+def test_of_harmless_texts_no_more_than_one_in_219_is_changed(halves):
+    texts = [text for half in halves for text in MADE.harmless(half)]
+    changed = sum(bool(redact(text)[1]) for text in texts)  # a number: nobody looks at the locked half
     assert len(texts) >= 219
-    assert len(changed) <= 1, changed
+    assert changed <= len(texts) / 219
 
 
 def test_what_is_left_holds_no_secret_to_find():

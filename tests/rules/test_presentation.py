@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from perdure.records.memory import Kind, Status
 from perdure.records.recall import Hit
 from perdure.rules.differences import LONGEST, differ, statements
-from perdure.rules.presentation import BOUNDS, Bounds, newest_first
+from perdure.rules.presentation import BOUNDS, newest_first
 from rules.builders import DAY, START, memory
 
 DIFFERENT = [
@@ -104,17 +104,23 @@ def test_only_what_people_say_and_still_stands_is_compared(fixed):
     assert order(newest_first(hits(*RENT, **fixed), ASKED)) == [0, 1, 2, 3]
 
 
-def test_two_that_are_near_are_about_one_thing_but_differ_only_in_what_they_say():
-    made = hits((1, "I live in Rome."), (5, "I live in Paris."), (3, "My rent is $900."), (4, "The rent is $950."))
-    vectors = {h.memory.id: np.array(v, "<f4").tobytes() for h, v in zip(made, NEAR, strict=True)}
-    found = newest_first(made, ASKED, vectors, Bounds(among=4, near=0.6, alike=0.8))
-    assert order(found) == [1, 0, 3, 2]
-    assert [(h.older, h.differs) for h in found] == [(("m00",), ()), ((), ()), (("m02",), ()), ((), ())]
-    closer = newest_first(made, ASKED, vectors, Bounds(among=4, near=0.6, alike=0.6))
-    assert [h.differs for h in closer] == [(), (), ("m02",), ("m03",)]
+def test_another_number_is_a_difference_where_the_texts_are_near_each_other():
+    made = hits((1, "My rent is $900 a month."), (4, "The rent is $950 a month."))
+    near, far = ({"m00": vector(1, 0), "m01": vector(*other)} for other in ((0.9, 0.44), (0, 1)))
+    assert [h.differs for h in newest_first(made, ASKED, near)] == [("m00",), ("m01",)]
+    assert [h.differs for h in newest_first(made, ASKED, far)] == [(), ()]
 
 
-NEAR = [(1, 0, 0, 0), (0.7, 0.71, 0, 0), (0, 0, 1, 0), (0, 0, 0.7, 0.71)]
+def vector(*values):
+    return np.array(values, "<f4").tobytes()
+
+
+def test_a_difference_far_down_is_marked_but_moves_nothing():
+    other = [(1, f"The cat sleeps in basket number {n}.", "Ann" if n % 2 else "Ben") for n in range(BOUNDS.among)]
+    made = hits(*other, (1, "My rent is $900 a month."), (5, "My rent was raised to $1,000 a month."))
+    found = newest_first(made, ASKED)
+    assert order(found) == order(made)
+    assert [h.differs for h in found[-2:]] == [("m05",), ("m04",)]
 
 
 @pytest.mark.behaviour("UP5")

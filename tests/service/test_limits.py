@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import signal
@@ -67,6 +68,34 @@ def test_overload_is_refused_at_once_and_passes(memory, held):
             thread.join(30)
             assert found == [200]
         assert client.get("/v1/list").status_code == 200
+
+
+def test_recalls_of_a_file_take_turns_and_lend_theirs_while_the_embedder_is_asked(tmp_path, monkeypatch):
+    both, inside, most = threading.Barrier(2), [], []
+
+    def embed(texts):
+        if texts[0].startswith("Who"):
+            both.wait(60)  # breaks unless a second recall has got as far as this one
+        return [[float(len(text)), 1.0] for text in texts]
+
+    def searched(self, *args, **named):
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.05)  # long enough for another one to come in, if it may
+        inside.pop()
+        return usual(self, *args, **named)
+
+    with perdure.open(tmp_path / "a.db", embedder=embed) as memory:
+        memory.remember("Ana paints the fence.")
+        usual = type(memory._context.store).search
+        monkeypatch.setattr(type(memory._context.store), "search", searched)
+        with serving(memory, file=tmp_path / "a.db") as client:
+            ask_for = [{"query": f"Who paints the {what}?"} for what in ("fence", "old gate")]
+            asked = [in_thread(lambda q=q: client.post("/v1/recall", json=q).status_code) for q in ask_for]
+            for thread, found in asked:
+                thread.join(60)
+                assert found == [200]
+    assert set(most) == {1}
 
 
 def test_a_call_that_takes_too_long_is_told_and_goes_on(memory, held):
@@ -205,6 +234,42 @@ def test_slow_clients_hold_no_place_and_are_cut_off(tmp_path, monkeypatch):
             talk.close()
         answer = raw(port, f"GET /healthz HTTP/1.1\r\n{host}\r\n".encode())
         assert answer.startswith(b"HTTP/1.1 200")
+
+
+async def answered(app, method, receive, **headers):
+    """Send a request to an application, and return the status of its answer."""
+    named = {"host": HOST, "content-type": "application/json", **headers}
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": method,
+        "path": "/v1/list",
+        "query_string": b"",
+        "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in named.items()],
+    }
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    await app(scope, receive, send)
+    return sent[0]["status"]
+
+
+def test_a_body_that_comes_too_slowly_is_refused_and_a_long_one_before_it_is_read(memory):
+    app = build_app(lambda: memory, Settings(frozenset({HOST}), body_seconds=0.05, body_bytes=1000))
+    parts = iter([{"type": "http.request", "body": b"{", "more_body": True}])
+
+    async def slow():
+        return next(parts, None) or await asyncio.sleep(60)
+
+    async def never():
+        raise AssertionError("it was read")
+
+    assert asyncio.run(answered(app, "POST", slow)) == 408
+    for method in ("GET", "POST"):
+        assert asyncio.run(answered(app, method, never, content_length="1001")) == 413
+    assert app.state.limits.workers.taken == 0
 
 
 def test_metrics_tell_what_happened(client, memory):

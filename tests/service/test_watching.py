@@ -239,7 +239,7 @@ def test_what_an_error_says_is_in_no_span(spans, traces, monkeypatch):
     assert {span.status.description for span in (refused, failed)} == {None}
 
 
-def test_nothing_of_opentelemetry_is_loaded_unless_it_is_asked_for():
+def test_neither_traces_nor_pages_are_loaded_before_they_are_asked_for():
     code = """
 import sys
 import perdure
@@ -247,8 +247,9 @@ from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
 memory = perdure.open(":memory:", {"embedder": {"model": "none"}})
 build_app(lambda: memory, Settings(frozenset({"localhost"})))
-print(any(name.startswith("opentelemetry") for name in sys.modules))
-build_app(lambda: memory, Settings(frozenset({"localhost"}), traces="spans"))
-print(any(name.startswith("opentelemetry") for name in sys.modules))
+print("opentelemetry" in sys.modules, "jinja2" in sys.modules, "mcp" in sys.modules)
+app = build_app(lambda: memory, Settings(frozenset({"localhost"}), traces="spans"))
+print([len(getattr(route, "routes", ())) > 10 for route in app.routes][-1])
+print("opentelemetry" in sys.modules, "jinja2" in sys.modules)
 """
-    assert finished(python(code)).split() == ["False", "True"]
+    assert finished(python(code)).split() == ["False", "False", "False", "True", "True", "True"]

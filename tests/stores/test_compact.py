@@ -21,7 +21,7 @@ def fill(memory, clock):
     """Store and change so much that trimming leaves gaps of more than a megabyte."""
     for page in range(8):
         kept = memory.remember_many([f"note {page} {n} about the harbour and its {n} ships" for n in range(300)])
-        for _ in range(2):
+        for _ in range(5):
             memory.reinforce([m.id for m in kept], boost_amount=0.05)
     clock.passes(days=40)
 

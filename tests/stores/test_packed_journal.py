@@ -64,24 +64,25 @@ def test_it_gets_smaller_and_goes_on(old, clock):
     assert old.stat().st_size < before
 
 
-@pytest.mark.parametrize("lines", [1, 17])
-def test_a_migration_that_is_killed_changes_nothing(old, clock, lines):
+@pytest.mark.parametrize(("function", "calls"), [("packed_line", 1), ("packed_line", 17), ("packed_key", 2)])
+def test_a_migration_that_is_killed_changes_nothing(old, clock, function, calls):
     done = python(
         """
 import os, sys
 from perdure.stores.sqlite import lines
 import perdure
-real, left = lines.packed_line, [int(sys.argv[2])]
+real, left = getattr(lines, sys.argv[3]), [int(sys.argv[2])]
 def killing(*line):
     left[0] -= 1
     if not left[0]:
         os.kill(os.getpid(), 9)
     return real(*line)
-lines.packed_line = killing
+setattr(lines, sys.argv[3], killing)
 perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}}).list()
 """,
         old,
-        lines,
+        calls,
+        function,
     )
     done.communicate(timeout=60)
     assert done.returncode == -signal.SIGKILL

@@ -24,8 +24,7 @@ from conftest import (
     servers,
     weekly,
 )
-from perdure.records.policy_recall import RecallPolicy
-from perdure.stores.sqlite import searching
+from perdure.stores.sqlite import neighbours
 
 NOUNS = [
     "deploy",
@@ -177,18 +176,14 @@ def live(memory, clock, namespace="default", seed=7, count=300):
 
 
 EXACT = {**WORDS_ONLY, "recall": {"rescored": 1000}}
-"""A file's search by 1-bit codes is then as exact as a server's of this size; so is that for neighbours of new ones:"""
-
-
-def rescoring(rescored):
-    return RecallPolicy(rescored=max(1000, rescored))
+"""A file's search by 1-bit codes is then as exact as a server's of this size. ``FEWEST`` does it for new ones."""
 
 
 class Both:
     """The same store twice: in a file and on a server."""
 
     def __init__(self, stack, folder, embedder=None, policy=EXACT):
-        stack.enter_context(pytest.MonkeyPatch.context()).setattr(searching, "RecallPolicy", rescoring)
+        stack.enter_context(pytest.MonkeyPatch.context()).setattr(neighbours, "FEWEST", 1000)
         self.clock, self.rounded = Clock(), embedder is not None
         self.places, self.memories = [], []
         for store in ("sqlite", "postgres"):

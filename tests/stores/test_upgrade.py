@@ -40,7 +40,8 @@ KEPT = {
       line_part(j.data, 0, o.id), line_part(j.data, 1, o.id),
       line_part(j.data, 2, o.id)
     FROM new.journal AS j JOIN new.operation AS o ON o.namespace = j.namespace AND o.number = j.operation""",
-    "idempotency": "SELECT k.namespace, k.key, m.id FROM new.idempotency AS k JOIN new.memory AS m USING (row)",
+    "idempotency": """SELECT k.namespace, plain_key(k.packed), m.id
+    FROM new.idempotency AS k JOIN new.memory AS m USING (row)""",
 }
 """What earlier schemas kept in another form: its columns in their order."""
 
@@ -203,8 +204,15 @@ def test_births_as_earlier_versions_wrote_them_are_checked_and_trimmed(path):
         assert memory.check(full=True) == []
 
 
+WHOLE_KEYS = (
+    "UPDATE idempotency SET packed = plain_key(packed)",
+    "ALTER TABLE idempotency RENAME COLUMN packed TO key",
+)
+"""Keys of messages as schema 8 kept them."""
+
+
 def to_schema_8(place):
-    """Take from a store what schema 9 brought."""
+    """Take from a store what schema 9, and in a file schema 10, brought."""
     names = ("memory_in_view", "memory_facts", "memory_newest")
     if is_server(str(place)):
         with servers().reader(place) as operator:
@@ -215,13 +223,30 @@ def to_schema_8(place):
         return
     with closing(apsw.Connection(str(place))) as file:
         add_functions(file)
-        edit(file, "DROP TABLE login", *(f"DROP INDEX {name}" for name in names), "PRAGMA user_version = 8")
+        edit(file, "DROP TABLE login", *(f"DROP INDEX {name}" for name in names), *WHOLE_KEYS)
+        file.execute("PRAGMA user_version = 8")
         with closing(apsw.Connection(":memory:")) as expected:
             add_functions(expected)
             for _, sql in migrations("sqlite")[:8]:
                 expected.execute(sql)
             schema = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name"
             assert file.execute(schema).fetchall() == expected.execute(schema).fetchall()
+
+
+@on_a_file
+def test_a_file_of_schema_8_knows_what_it_was_told_by_the_same_keys(path):
+    talk = [{"role": "user", "content": f"Tea is at {hour}."} for hour in range(3, 9)]
+    with opened(path, POLICY, Clock(START)) as memory:
+        memory.ingest(talk, session="s")
+        named = memory.remember("by a name", idempotency_key="message:of-mine:1")
+    to_schema_8(path)
+    with opened(path, POLICY, Clock(START)) as memory:
+        assert memory.ingest(talk, session="s").added == 0
+        assert memory.remember("by a name", idempotency_key="message:of-mine:1").id == named.id
+        assert memory.check(full=True) == []
+    with closing(apsw.Connection(str(path))) as file:
+        kept = dict(file.execute("SELECT typeof(packed), count(*) FROM idempotency GROUP BY 1"))
+    assert kept == {"blob": len(talk), "text": 1}
 
 
 def test_a_store_of_the_schema_before_keeps_sessions_and_shows_the_same_summary(path):

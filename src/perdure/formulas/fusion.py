@@ -46,7 +46,7 @@ def fuse(cosine: Array | None, bm25: Array, share: float, anchor: float) -> tupl
     lexical = bm25 / top if top > 0.0 else np.zeros_like(bm25)
     if cosine is None:
         return np.zeros_like(lexical), lexical
-    near = np.clip(np.nan_to_num(cosine), 0.0, None)
+    near = np.fmax(cosine, 0.0)  # which takes NaN for 0
     dense = near / max(float(near.max(initial=0.0)), anchor)
     return (1.0 - share) * dense, share * lexical
 

@@ -15,8 +15,8 @@ Shape = Literal["exponential", "linear", "step"]
 ACCESS_BONUS: Final = 1.5
 ACCESS_CAP: Final = 20
 DIMINISHING_UNIT: Final = 0.1
-_FIRST_STEP: Final = 0.5
-_SECOND_STEP: Final = 0.25
+FIRST_STEP: Final = 0.5
+SECOND_STEP: Final = 0.25
 _HALVINGS: Final = 60  # enough to end at neighbouring numbers
 
 
@@ -48,7 +48,7 @@ class ImportanceCurve:
         elif self.shape == "linear":
             time = np.maximum(0.0, 1.0 - d / (2.0 * h))
         else:
-            time = np.where(d < h, 1.0, np.where(d < 2.0 * h, _FIRST_STEP, _SECOND_STEP))
+            time = np.where(d < h, 1.0, np.where(d < 2.0 * h, FIRST_STEP, SECOND_STEP))
         kept = self._kept()
         return np.asarray(time + kept * (1.0 - time), dtype=np.float64)
 
@@ -67,7 +67,7 @@ class ImportanceCurve:
             elif self.shape == "linear":
                 days = 2.0 * h * (1.0 - time)
             else:
-                days = np.where(time > _FIRST_STEP, h, np.where(time > _SECOND_STEP, 2.0 * h, np.inf))
+                days = np.where(time > FIRST_STEP, h, np.where(time > SECOND_STEP, 2.0 * h, np.inf))
         never = (goal <= np.minimum(self.floor, self.base)) | ~(time > 0.0)
         return np.where(goal > self.base, 0.0, np.where(never, np.inf, days))
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from perdure.formulas.curve import Array, ages
+
+LARGEST_EXPONENT: Final = 700.0
+"""It keeps growth ** n inside float64; a strength of 1e100 days is for ever either way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +23,7 @@ class RetentionCurve:
     growth: float = 1.5  # factor on the strength for each reinforcement
 
     def _strength(self) -> Array:
-        # 700 keeps growth ** n inside float64; a strength of 1e100 days is for ever either way.
-        exponent = np.minimum(self.reinforcements * np.log(self.growth), 700.0)
+        exponent = np.minimum(self.reinforcements * np.log(self.growth), LARGEST_EXPONENT)
         return np.asarray(self.strength_days * np.exp(exponent), dtype=np.float64)
 
     def value(self, days: ArrayLike) -> Array:

@@ -1,4 +1,4 @@
-"""Value and confidence of one memory in plain numbers, as the curves of value.py and confidence.py give them of many.
+"""The signals of one memory in plain numbers, as the curves of the other modules give them of many.
 
 An array costs by the call: the next move of one memory took a millisecond of calls for a few dozen numbers. The laws
 compare both.
@@ -7,10 +7,14 @@ compare both.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, exp, inf, log
-from typing import Final
+from math import ceil, exp, expm1, inf, log, log1p
+from typing import Any, Final, cast
 
 from perdure.formulas.curve import DAY_MS, HORIZON_DAYS, Parts, crossing_of_sum
+from perdure.formulas.fsrs import RETENTION_AT_STABILITY
+from perdure.formulas.importance import ACCESS_BONUS, ACCESS_CAP, FIRST_STEP, SECOND_STEP, ImportanceCurve
+from perdure.formulas.retention import LARGEST_EXPONENT
+from perdure.formulas.strength import DAY_SECONDS, Parameters
 from perdure.formulas.value import FULL_MASS, MASS_RATE, RECENCY_GAIN, RECENCY_RATE
 
 _HORIZON_MS: Final = ceil(HORIZON_DAYS * DAY_MS)
@@ -82,6 +86,57 @@ def amplifier_of_one(accesses: int) -> float:
     """Return max(1, n / (1 + ln n)) with n = max(1, accesses): more access, slower decay."""
     n = max(1.0, float(accesses))
     return max(1.0, n / (1.0 + log(n)))
+
+
+def importance_of_one(curve: ImportanceCurve, base: float, accesses: int, days: float) -> float:
+    """Return current importance, 0 to 1.
+
+    Args:
+        curve: Half-life, weight, floor and shape; its arrays are not looked at.
+        base: Undecayed importance, 0 to 1.
+        accesses: How often it was accessed.
+        days: Since the last access, 0 or more.
+    """
+    half_life: float = curve.half_life * ACCESS_BONUS ** float(min(accesses, ACCESS_CAP)) * (1.0 + base)
+    if curve.shape == "exponential":
+        time = 2.0 ** (-days / half_life)
+    elif curve.shape == "linear":
+        time = max(0.0, 1.0 - days / (2.0 * half_life))
+    else:
+        time = 1.0 if days < half_life else FIRST_STEP if days < 2.0 * half_life else SECOND_STEP
+    kept = curve.weight * min(1.0, log1p(accesses) / log(100.0))
+    return float(min(base, max(curve.floor, base * (time + kept * (1.0 - time)))))
+
+
+def strength_of_one(keys: Parameters, strength: float, level: float, importance: float, days: float) -> float:
+    """Return current strength, 0 to the maximum.
+
+    Args:
+        keys: One number each.
+        strength: At age 0.
+        level: Reinforcement energy at age 0.
+        importance: 0 to 1.
+        days: Since its state last changed, 0 or more.
+    """
+    p = cast("Any", keys)
+    seconds = days * DAY_SECONDS
+    left = level * 2.0 ** -(seconds / p.reinforcement_half_life + seconds / p.staleness_half_life)
+    low = min(p.maximum, max(p.minimum, p.baseline + importance * p.importance_weight))
+    target = low + (p.maximum - low) * -expm1(-min(p.max_level, max(0.0, left)) / p.scale)
+    closed = max(strength - target, 0.0) * (1.0 - 2.0 ** (-seconds / p.passive_half_life))
+    allowed = p.max_decay_per_cycle * max(1.0, seconds / p.cycle_seconds)
+    return float(min(strength, max(target, strength - min(closed, allowed))))
+
+
+def retention_of_one(reinforcements: float, strength_days: float, growth: float, days: float) -> float:
+    """Return retention, above 0 to 1, after some days without access, by the exponential curve."""
+    return exp(-days / (strength_days * exp(min(reinforcements * log(growth), LARGEST_EXPONENT))))
+
+
+def power_retention_of_one(stability: float, decay: float, days: float) -> float:
+    """Return retention, above 0 to 1, after some days without access, by the power law."""
+    factor = expm1(-log(RETENTION_AT_STABILITY) / decay)
+    return exp(-decay * log1p(factor * days / stability))
 
 
 def first_below_of_one(falling: Callable[[float], float], threshold: float, guess: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from perdure.operations.extension import Extension
 from perdure.operations.store_protocol import Store
@@ -17,6 +17,9 @@ from perdure.records.recall import Query
 from perdure.records.store_rows import Canary
 from perdure.records.transfer import Line
 from perdure.records.vector import Space, Vector
+
+if TYPE_CHECKING:  # it loads numpy
+    from perdure.rules.lifecycle.signals import Counted
 
 Clock = Callable[[], Instant]
 Ids = Callable[[Instant], str]
@@ -115,6 +118,8 @@ class Context:
     joined: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     # what a caller asked to see -> a digest of what it would do
     previews: dict[object, str] = field(default_factory=dict)
+    # what waiting accesses came to: a memory may be used a thousand times between two sweeps
+    counted: Counted = field(default_factory=dict)
     # namespace -> (tokens, day) at which it could not be brought within the policy's budget
     crowded: dict[str, tuple[int, int]] = field(default_factory=dict)
     # namespace -> the day on which this process last tried there what gates hold back

@@ -59,8 +59,9 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
     if why := why_nothing_known(pool, ctx.policy.recall):
         why = of_another_time(ctx, query, namespace, limit, filters) or f"no stored memory matches: {why}"
         return Recall(text, (), nothing_known=True, note=_joined(why, note))
-    order = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(now))
-    order = with_relevance(ctx.extension.rank(ctx, namespace, query, pool, order, filters), pool)
+    found = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(now))
+    order = ctx.extension.rank(ctx, namespace, query, pool, found, filters)
+    order = order if order is found else with_relevance(order, pool)
     order, problem = rerank(ctx, text, namespace, order, drop_unrelated(order, ctx.policy.recall))
     note = _joined(note, problem)
     hits = best_hits(ctx, order, text, namespace, limit, filters, now)
@@ -142,7 +143,7 @@ def widened(
     ctx: Context, namespace: str, query: Query, hits: list[Hit], limit: int, filters: Filters, now: Instant
 ) -> list[Hit]:
     """Return hits with one about what usually follows: in the last place, where a procedure knows what that is."""
-    if limit < _ROOM or replace(filters, isolated=False, inside=None) != Filters():
+    if limit < _ROOM or filters != Filters(isolated=filters.isolated, inside=filters.inside):
         return hits
     words = ctx.extension.follow_ups(ctx, namespace, query)
     if not words:
@@ -201,7 +202,7 @@ def _read(ctx: Context, page: Ranking, namespace: str, filters: Filters, now: In
     """Read a part of an order in full, without what is less sure than asked for."""
     records = ctx.store.get(namespace, page.ids) if len(page) else []
     records = _of_then(ctx, namespace, records, filters, now)
-    by_id = {m.id: m for m in memory_items(records, ctx.policy, now)}
+    by_id = {m.id: m for m in memory_items(records, ctx.policy, now, ctx.counted)}
     return [
         with_signals(r, by_id[r.id], ctx.policy.recall)
         for r in page

@@ -14,6 +14,7 @@ from perdure.operations.remember import handed_claims, store_drafts
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim
+from perdure.records.glance import Glance
 from perdure.records.instant import text_of
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Scope, Status
 from perdure.records.outcome import ClaimResult, RelatedMemory, Remembered
@@ -132,17 +133,16 @@ def _reply(ctx: Context, decisions: Decisions, done: Remembered, claims: Sequenc
     told, predicates = ctx.extension.near(ctx, place, claims, besides) if claims else ((), ())
     near = [other for other, cosine in decisions.neighbours.get(done.id, ()) if cosine >= _NEAR]
     ids = [i for i in dict.fromkeys((*told, *near)) if i != done.id and i not in besides]
-    found = [r for r in (ctx.store.get(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(r, done)]
-    words = content_words(done.memory.content)
-    related = (r for r in found if r.id in told or shared_part(content_words(r.content.text), words) >= _SHARED)
+    found = [g for g in (ctx.store.glances(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(g, done)]
+    words = content_words(done.memory.content) if found else frozenset()
+    related = (g for g in found if g.id in told or shared_part(content_words(g.text), words) >= _SHARED)
     return replace(done, related=tuple(map(_related, islice(related, _MOST))), predicates=tuple(predicates))
 
 
-def _is_shown(record: Record, done: Remembered) -> bool:
+def _is_shown(glance: Glance, done: Remembered) -> bool:
     """Whether an earlier memory is in view of those who see the new one."""
-    state, content, new = record.state, record.content, done.memory
-    seen = state.scope is Scope.LONG_TERM or content.session == new.session
-    return state.status is Status.ACTIVE and seen
+    seen = glance.scope is Scope.LONG_TERM or glance.session == done.memory.session
+    return glance.status is Status.ACTIVE and seen
 
 
 def related_memories(
@@ -161,16 +161,16 @@ def related_memories(
     for _, other, fact in sorted(pairs, reverse=True):
         near.setdefault(other, decisions.records[fact].content.text)
     ids = list(dict.fromkeys((*told, *near)))[: 3 * _MOST]
-    found = ctx.store.get(decisions.namespace, ids) if ids else []
+    found = ctx.store.glances(decisions.namespace, ids) if ids else []
     shown = (
-        r
-        for r in found
-        if (r.state.status, r.state.scope) == (Status.ACTIVE, Scope.LONG_TERM)
-        and (r.id in told or (r.state.kind is not Kind.FACT and shared_words(r.content.text, near[r.id]) >= _SHARED))
+        g
+        for g in found
+        if (g.status, g.scope) == (Status.ACTIVE, Scope.LONG_TERM)
+        and (g.id in told or (g.kind is not Kind.FACT and shared_words(g.text, near[g.id]) >= _SHARED))
     )
     return tuple(map(_related, islice(shown, _MOST)))
 
 
-def _related(record: Record) -> RelatedMemory:
-    words = " ".join(record.content.text.split())
-    return RelatedMemory(record.id, text_of(record.state.created_ms)[:10], words[:_LENGTH])
+def _related(glance: Glance) -> RelatedMemory:
+    words = " ".join(glance.text.split())
+    return RelatedMemory(glance.id, text_of(glance.created_ms)[:10], words[:_LENGTH])

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from perdure.operations.token_store import Tokens
 from perdure.records.damage import CheckScope, Fault
+from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Record, Shelf, State
 from perdure.records.plan import Change, Plan, Row
@@ -128,6 +129,9 @@ class Store(Protocol):
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Record]:
         """Return records in the order asked for; unknown ids are left out."""
+
+    def glances(self, namespace: str, ids: Sequence[str]) -> list[Glance]:
+        """Return the texts of memories and who may see them, as ``get`` returns records."""
 
     def locate(self, identity: str) -> str | None:
         """Return the namespace that holds a memory, looking in all; None for an unknown id."""

@@ -54,7 +54,7 @@ def clock_instant(moment: datetime) -> Instant:
 
 def from_instant(instant: Instant) -> datetime:
     """Return an instant as an aware datetime in UTC."""
-    return _EPOCH + timedelta(milliseconds=min(max(instant, FIRST), LAST))
+    return _EPOCH + timedelta(0, 0, 0, instant if FIRST <= instant <= LAST else min(max(instant, FIRST), LAST))
 
 
 def text_of(instant: Instant) -> str:

@@ -114,17 +114,18 @@ class Pool:
     unknown_names: float = 0.0  # the share of its names that no memory holds, 0 to 1
     compared: int = 1  # how many memories were compared with the query
     respelt: tuple[str, ...] = ()  # words of it that no memory holds, searched in the nearest known spelling
+    best_cosine: float | None = field(init=False, compare=False)
+    """The cosine of the nearest memory; None where only words were searched."""
+
+    def __post_init__(self) -> None:
+        """Look once for what ranking asks for several times."""
+        found = (cosine for cosine in self.columns.cosines if cosine is not None)
+        object.__setattr__(self, "best_cosine", max(found, default=None) if self.vectors else None)
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
         """The candidates one by one."""
         return tuple(map(Candidate._make, zip(*self.columns, strict=True)))
-
-    @property
-    def best_cosine(self) -> float | None:
-        """The cosine of the nearest memory; None where only words were searched."""
-        found = (cosine for cosine in self.columns.cosines if cosine is not None)
-        return max(found, default=None) if self.vectors else None
 
 
 @dataclass(frozen=True, slots=True)

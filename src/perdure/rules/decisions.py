@@ -73,16 +73,19 @@ class Decisions:
 
     def _add(self, stored: Record, trajectory: Trajectory) -> None:
         self._stored[stored.id], self._settled[stored.id] = stored, trajectory
-        self.records[stored.id] = replace(stored, state=trajectory.after, accesses=())
+        is_as_stored = trajectory.after is stored.state and not stored.accesses
+        self.records[stored.id] = stored if is_as_stored else replace(stored, state=trajectory.after, accesses=())
         self.states[stored.id] = trajectory.after
 
     def record(self, identity: str) -> Record:
         """Return a memory as decided so far."""
-        return replace(self.records[identity], state=self.states[identity])
+        record, state = self.records[identity], self.states[identity]
+        return record if state is record.state else replace(record, state=state)
 
     def result(self, identity: str) -> Record:
         """Return a memory as the plan leaves it: as decided, or as it was stored where nothing of it is."""
-        return self.record(identity) if identity in self.changed else self._stored[identity]
+        is_changed = identity in self._transitions or identity in self._new
+        return self.record(identity) if is_changed else self._stored[identity]
 
     @property
     def changed(self) -> frozenset[str]:

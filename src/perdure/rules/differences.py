@@ -10,9 +10,9 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from perdure.rules.language.words import CALENDAR, STOP_WORDS, word_set
+from perdure.rules.language.words import CALENDAR, NUMBER_WORDS, STOP_WORDS, word_set
 
 LONGEST: Final = 4_000
 """Characters that are read of a text: what people say of themselves stands before the log that they paste."""
@@ -21,12 +21,30 @@ _SHARE: Final = 0.6  # so much of what is denied another text must say
 _LEAST: Final = 2  # so many words at least
 _PREFIX: Final = 5  # letters of a word that are compared
 _NEVER: Final = word_set("never nie niemals nunca jamás jamais")
+_CHANGING: Final = word_set("""
+now actually changed change recently updated update increased raised reduced moved extended adjusted instead new latest
+already since reached improved switched anymore longer jetzt inzwischen neu neue ahora nuevo nueva maintenant nouveau
+nouvelle agora novo nova
+""")
+"""Words with which people say what has changed."""
+_AROUND: Final = 8  # so many words before and after a figure, in its clause, say what it is a figure of
+_SIGNS: Final = frozenset("$€£¥%")
+_COUNTS: Final = {word: number for word, number in NUMBER_WORDS.items() if number.isdigit() and int(number) > 1}
 _CODE: Final = re.compile(r"```(?s:.*?)(?:```|\Z)")
-_TOKEN: Final = re.compile(r"[^\W\d_]\w*(?:['’][^\W\d_]+)*|\d+(?:[.,:]\d+)*")  # noqa: RUF001  # the typographic apostrophe
+_TOKEN: Final = re.compile(r"[^\W\d_]\w*(?:['’][^\W\d_]+)*|\d+(?:[.,:]\d+)*|[$€£¥%]")  # noqa: RUF001  # the typographic apostrophe
 """A word, or a number; the digits in a name ("alpha7") are none, those before a unit ("300ms") are."""
 _APOSTROPHE: Final = re.compile("['’]")  # noqa: RUF001  # as above
 _CLAUSE: Final = re.compile(r"[.!?;,\n]+(?=\s|$)")
 _THOUSANDS: Final = re.compile(r"[.,](?=\d{3}(?!\d))")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+
+
+class Figure(NamedTuple):
+    """A number that is neither a year nor part of a date."""
+
+    unit: str  # the sign beside it, or the beginning of one of the two words after it; empty if there is none
+    value: str
+    context: frozenset[str]  # the beginnings of the words around it
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +55,10 @@ class Statements:
     # for each "never" the beginnings of the words after it in its clause; of all of them if those are few
     denied: tuple[frozenset[str], ...]
     affirmed: tuple[frozenset[str], ...]  # for each clause the beginnings of its words, those after a "never" left out
+    figures: tuple[Figure, ...]
+    words: frozenset[str]  # the beginnings of all words
+    changes: int  # how many of its words say that something has changed
+    length: int  # in characters, without code
 
 
 def statements(text: str, reach: int = REACH) -> Statements:
@@ -47,19 +69,40 @@ def statements(text: str, reach: int = REACH) -> Statements:
 @lru_cache(maxsize=4096)  # more than a digest considers, or each of its texts is read again for each other one
 def _statements(text: str, reach: int) -> Statements:
     plain = _CODE.sub("\n", text).lower()
-    denied, affirmed = [], []
+    denied, affirmed, figures = [], [], []
     for clause in _CLAUSE.split(plain):
-        words = _TOKEN.findall(clause)
+        tokens = _TOKEN.findall(clause)
+        figures += _figures(tokens)
+        words = [token for token in tokens if token not in _SIGNS]
         at = next((i for i, word in enumerate(words) if word in _NEVER), len(words))
         before, after = _beginnings(words[:at]), _beginnings(words[at + 1 :])
         affirmed.append(before)
         # "I've never visited Rome", but "Ich habe Rom nie besucht".
         denied.append(after if len(after) >= _LEAST or at == len(words) else before | after)
+    tokens = [token for token in _TOKEN.findall(plain) if token not in _SIGNS]
     return Statements(
-        _numbers(_TOKEN.findall(plain), reach),
+        _numbers(tokens, reach),
         tuple(words for words in denied if len(words) >= _LEAST),
         tuple(words for words in affirmed if len(words) >= _LEAST),
+        tuple(dict.fromkeys(figures)),
+        _beginnings(tokens),
+        sum(token in _CHANGING for token in tokens),
+        len(plain),
     )
+
+
+def _figures(tokens: list[str]) -> list[Figure]:
+    """Return the figures of a clause."""
+    found = []
+    for at, token in enumerate(tokens):
+        value = _COUNTS.get(token) or (_THOUSANDS.sub("", token) if token[0].isdigit() else "")
+        beside = {*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]}
+        if value and not _YEAR.fullmatch(value) and beside.isdisjoint(CALENDAR):
+            sign = next(iter(beside & _SIGNS), "")
+            units = (begin for word in tokens[at + 1 : at + 3] for begin in _beginnings([word]))
+            context = _beginnings(tokens[max(0, at - _AROUND) : at + _AROUND + 1])
+            found.append(Figure(sign or next(units, ""), value, context))
+    return found
 
 
 def _numbers(tokens: list[str], reach: int) -> dict[str, frozenset[str]]:

@@ -6,7 +6,8 @@ Relevance chooses the hits; nothing here adds or removes one, changes a score, o
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import combinations
 from types import MappingProxyType
@@ -14,11 +15,21 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from perdure.formulas.changes import (
+    DIFFERENCE,
+    DIFFERENCE_BY_WORDS,
+    ORDER,
+    ORDER_BY_WORDS,
+    PairSignals,
+    pair_chances,
+)
+from perdure.formulas.curve import Array
 from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.recall import Hit
 from perdure.records.vector import Vector
-from perdure.rules.differences import REACH, differ, statements
+from perdure.rules.differences import statements
 from perdure.rules.language.words import may_answer, query_words, shared_words
+from perdure.rules.pair_signals import ComparedHit, pair_signals, weigher
 
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 """Facts follow each other by rules of their own, and a summary says what its sources say."""
@@ -36,46 +47,63 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
 class Bounds(NamedTuple):
-    """What makes hits be about one thing (decision 20 has how they were chosen)."""
+    """How many hits are compared, and from which chance on (decision 20 has how they were chosen)."""
 
-    among: int = 4  # so many of the best hits are compared, and may change places
-    reach: int = REACH  # so many words before and after a number it may be a number of
-    near: float = 0.7  # two hits whose vectors have this cosine are about one thing, whatever they say
-    # only those with this cosine are said to differ: farther apart, numbers are mostly of two things
-    alike: float = 0.65
+    compared: int = 10  # so many of the best hits may be marked
+    among: int = 4  # so many of them may change places
+    newer: float = 0.06  # from this chance on that the later of two answers in place of the earlier, it stands first
+    differs: float = 0.6  # from this chance on that two say otherwise of one thing, they are marked
 
 
 BOUNDS: Final = Bounds()
+Pair = tuple[int, int]
+"""The places of two hits, the one that was said first before the other."""
 
 
 def newest_first(
     hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector] = MappingProxyType({}), bounds: Bounds = BOUNDS
 ) -> list[Hit]:
-    """Return the same hits, those of the best that are about one thing newest first, and linked.
+    """Return the same hits, linked, the later of two that are about one thing in the place of the earlier.
 
-    Hits that are about one thing share their places among themselves; all others keep theirs. Two of one person are
-    about one thing where they are near each other, or say otherwise of it (rules/differences.py). A question that asks
-    for the past, or names a day, or a number that only some of them have, keeps the order.
+    Whether the later one answers in place of the earlier, and whether the two say otherwise of one thing, are chances
+    (formulas/changes.py). A question that asks for the past, or names a day, or a number that only one of the two has,
+    keeps the order.
     """
-    best = [hit.memory for hit in hits[: bounds.among]]
-    some = [pair for pair in combinations(range(len(best)), 2) if _may_be_about_one_thing(best, *pair)]
-    said = [statements(memory.content, bounds.reach) for memory in best]
-    cosines = {(i, j): _cosine(best, i, j, vectors) for i, j in some}
-    otherwise = {(i, j) for i, j in some if differ(said[i], said[j])}
-    pairs = [pair for pair in some if pair in otherwise or (cosines[pair] or 0.0) >= bounds.near]
-    differing = {pair for pair in otherwise if (cosine := cosines[pair]) is None or cosine >= bounds.alike}
-    order = list(range(len(hits)))
-    shown = list(hits)
-    keeps = bool(_PAST.search(question)) or any("dated" in hit.parts for hit in hits)
-    for group in _groups(len(best), pairs):
-        newest = sorted(group, key=lambda at: _said_at(best[at]), reverse=True)
-        for at in group:
-            others = {best[i if at == j else j].id for i, j in differing if at in (i, j)}
-            shown[at] = _linked(hits[at], [best[i] for i in newest], others)
-        asked = keeps or _names_some(question, [best[at].content for at in group])
-        for place, at in zip(group, group if asked else newest, strict=True):
-            order[place] = at
-    return [shown[at] for at in order]
+    pairs, signals = compared(hits[: bounds.compared], question, vectors)
+    order = pair_chances(ORDER if vectors else ORDER_BY_WORDS, signals)
+    difference = pair_chances(DIFFERENCE if vectors else DIFFERENCE_BY_WORDS, signals)
+    newer = {p for p, chance in zip(pairs, order, strict=True) if chance >= bounds.newer and max(p) < bounds.among}
+    differing = {p for p, chance in zip(pairs, difference, strict=True) if chance >= bounds.differs}
+    return arranged(hits, question, newer, differing)
+
+
+def arranged(hits: Sequence[Hit], question: str, newer: AbstractSet[Pair], differing: AbstractSet[Pair]) -> list[Hit]:
+    """Return the same hits with links between pairs, those of ``newer`` in order of time if the question allows it."""
+    best = [hit.memory for hit in hits]
+    shown = [_linked(hit, best, at, newer | differing, differing) for at, hit in enumerate(hits)]
+    if _PAST.search(question) or any("dated" in hit.parts for hit in hits):
+        return shown
+    exchanged = {pair for pair in newer if not _names_one(question, best, pair)}
+    return [shown[at] for at in _exchanged(len(hits), exchanged)]
+
+
+def compared(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) -> tuple[list[Pair], Array]:
+    """Return the places of each two hits that may be about one thing, the one said first first, and their signals.
+
+    The signals are rows of ``PairSignals``, shape [n, 10].
+    """
+    best = [hit.memory for hit in hits]
+    pairs = [
+        pair if _said_at(best[pair[0]]) < _said_at(best[pair[1]]) else pair[::-1]
+        for pair in combinations(range(len(best)), 2)
+        if _may_be_about_one_thing(best, *pair)
+    ]
+    said = [statements(memory.content) for memory in best]
+    places = {at: place for place, at in enumerate(sorted(range(len(hits)), key=lambda at: -hits[at].score))}
+    found = [ComparedHit(places[at], hits[at].cosine or 0.0, said[at]) for at in range(len(hits))]
+    asked, weight = statements(question).words, weigher(said)
+    rows = [pair_signals(found[i], found[j], _cosine(best, i, j, vectors), asked, weight) for i, j in pairs]
+    return pairs, np.array(rows, dtype=np.float64).reshape(len(rows), len(PairSignals._fields))
 
 
 def facts_first(hits: Sequence[Hit]) -> list[Hit]:
@@ -125,36 +153,45 @@ def _may_be_about_one_thing(best: Sequence[MemoryItem], i: int, j: int) -> bool:
     )
 
 
-def _names_some(question: str, texts: Sequence[str]) -> bool:
-    """Return whether a question names a number that some texts have and others do not: it asks for those."""
+def _names_one(question: str, best: Sequence[MemoryItem], pair: Pair) -> bool:
+    """Return whether a question names a number that one of two has and the other has not: it asks for that one."""
     asked = set(_NUMBER.findall(question))
-    having = [bool(asked & set(_NUMBER.findall(text))) for text in texts]
-    return any(having) and not all(having)
+    one, other = (bool(asked & set(_NUMBER.findall(best[at].content))) for at in pair)
+    return one != other
 
 
-def _cosine(best: Sequence[MemoryItem], i: int, j: int, vectors: Mapping[str, Vector]) -> float | None:
-    """Return how near two memories are; None where one has no vector."""
+def _cosine(best: Sequence[MemoryItem], i: int, j: int, vectors: Mapping[str, Vector]) -> float:
+    """Return how near two memories are; 0 where one has no vector."""
     one, other = (vectors.get(best[at].id) for at in (i, j))
-    return float(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4")) if one and other else None
+    return float(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4")) if one and other else 0.0
 
 
-def _groups(count: int, pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Return the places of those that hang together, each group in order; what stands alone is in none."""
-    group = list(range(count))
-    for one, other in pairs:
-        group = [group[one] if name == group[other] else name for name in group]
-    members = [[at for at in range(count) if group[at] == name] for name in dict.fromkeys(group)]
-    return [places for places in members if len(places) > 1]
+def _exchanged(count: int, pairs: AbstractSet[Pair]) -> list[int]:
+    """Return places in an order in which the later of each pair stands first: the two take each other's place."""
+    order = list(range(count))
+    wrong = True
+    while wrong:  # ends, since each exchange puts a later one in an earlier place
+        wrong = False
+        for i, j in combinations(range(count), 2):
+            if (order[i], order[j]) in pairs:
+                order[i], order[j] = order[j], order[i]
+                wrong = True
+    return order
 
 
-def _linked(hit: Hit, newest: Sequence[MemoryItem], differing: set[str]) -> Hit:
-    """Return a hit that names those of its group, the newest first."""
-    at = _said_at(hit.memory)
+def _linked(
+    hit: Hit, best: Sequence[MemoryItem], at: int, pairs: AbstractSet[Pair], differing: AbstractSet[Pair]
+) -> Hit:
+    """Return a hit that names those that it is about one thing with, the newest first."""
+
+    def ids(places: Iterable[int]) -> tuple[str, ...]:
+        return tuple(m.id for m in sorted((best[i] for i in places), key=_said_at, reverse=True))
+
     return replace(
         hit,
-        newer=tuple(m.id for m in newest if _said_at(m) > at),
-        older=tuple(m.id for m in newest if _said_at(m) < at),
-        differs=tuple(m.id for m in newest if m.id in differing),
+        newer=ids(j for i, j in pairs if i == at),
+        older=ids(i for i, j in pairs if j == at),
+        differs=ids(i if j == at else j for i, j in differing if at in (i, j)),
     )
 
 

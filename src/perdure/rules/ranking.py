@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perdure.formulas.curve import Array
 from perdure.formulas.fusion import Bools, Ints, context_parts, dated_parts, fuse
 from perdure.formulas.relevance import answer_chance, hit_chances
 from perdure.records.instant import DAY_MS, Instant
+from perdure.records.maker import maker_of
 from perdure.records.memory import MemoryItem
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import CandidateColumns, Hit, Pool, Query, Ranked
@@ -65,6 +65,15 @@ class Ranking(Sequence[Ranked]):
         """Return how many there are."""
         return len(self.ids)
 
+    def __iter__(self) -> Iterator[Ranked]:
+        """Yield all entries; one by one they would cost thrice as much."""
+        names = list(self.parts)
+        columns = zip(*(values.tolist() for values in self.parts.values()), strict=True) if names else [()] * len(self)
+        numbers = zip(self.scores.tolist(), self.cosines.tolist(), self.relevance.tolist(), strict=True)
+        for identity, values, (score, cosine, chance) in zip(self.ids, columns, numbers, strict=True):
+            parts = {name: value for name, value in zip(names, values, strict=True) if value}
+            yield Ranked(identity, score, parts, None if cosine != cosine else cosine, chance)  # noqa: PLR0124  # NaN
+
     @overload
     def __getitem__(self, at: int) -> Ranked: ...
     @overload
@@ -103,7 +112,7 @@ def pool_chance(pool: Pool) -> float:
 
 def with_relevance(order: Ranking, pool: Pool) -> Ranking:
     """Return ranked candidates, best first, each with the chance that it answers the query."""
-    cosines = None if pool.best_cosine is None else np.nan_to_num(order.cosines)
+    cosines = None if pool.best_cosine is None else np.where(np.isnan(order.cosines), 0.0, order.cosines)
     words = order.parts.get("words", np.zeros(len(order)))
     chances = pool_chance(pool) * hit_chances(order.scores, cosines, words, pool.coverage)
     return replace(order, relevance=chances)
@@ -118,23 +127,23 @@ def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: In
     bm25, share = np.array(columns.bm25), policy.words_share(pool.coverage)
     dense, lexical = fuse(cosines if pool.vectors else None, bm25, share, policy.cosine_anchor)
     previous, following, session = _places(columns)
-    names, asks = people_named(query.text), np.array(columns.asks, dtype=np.bool_)
+    names, asks, speakers = people_named(query.text), np.array(columns.asks, dtype=np.bool_), _Speakers(columns)
     context = context_parts(
         dense + lexical,
         previous,
         following,
         session,
-        answers=_answers(columns, asks, previous),
-        named=_of_speakers(columns, lambda speaker: is_named(speaker, names)),
+        answers=speakers.answering(asks, previous),
+        named=speakers.passing(lambda speaker: is_named(speaker, names)),
         weight=policy.answer,
     )
-    tells = 1.0 - policy.asking * (asks & _of_speakers(columns, has_name))
+    tells = 1.0 - policy.asking * (asks & speakers.passing(has_name))
     parts = {"meaning": dense * tells, "words": lexical * tells}
     parts |= {name: getattr(policy, name) * values for name, values in context.items()}
     if periods := periods_in(query.text, asked_at):
         days = np.array(columns.said_at) / DAY_MS
         parts["dated"] = policy.dated * dated_parts(days, [(p.start / DAY_MS, p.end / DAY_MS) for p in periods])
-    total = np.sum(list(parts.values()), axis=0)
+    total = sum(parts.values(), start=np.zeros(len(bm25)))
     unordered = Ranking(columns.ids, total, parts, cosines, np.zeros(len(total)))
     return with_relevance(unordered.take(np.argsort(-total, kind="stable")), pool)
 
@@ -171,35 +180,43 @@ def _own(order: Ranking) -> Array:
 
 def _places(columns: CandidateColumns) -> tuple[Ints, Ints, Ints]:
     """Return the index of the previous and of the next turn, (-1 for none), and session numbers."""
-    places = list(zip(columns.sessions, columns.turns, strict=True))
-    at = {place: i for i, place in enumerate(places) if None not in place}
-    previous = [-1 if s is None or t is None else at.get((s, t - 1), -1) for s, t in places]
-    following = [-1 if s is None or t is None else at.get((s, t + 1), -1) for s, t in places]
     # What belongs to no session is one of its own, or notes and facts would lose to any chat.
-    first = {session: i for i, session in reversed(list(enumerate(columns.sessions)))}
-    session = [i if name is None else first[name] for i, name in enumerate(columns.sessions)]
+    first: dict[str | None, int] = {}
+    session = [i if name is None else first.setdefault(name, i) for i, name in enumerate(columns.sessions)]
+    places = [None if t is None or s is None else (s, t) for s, t in zip(columns.sessions, columns.turns, strict=True)]
+    at = {place: i for i, place in enumerate(places)}
+    previous = [-1 if place is None else at.get((place[0], place[1] - 1), -1) for place in places]
+    following = [-1 if place is None else at.get((place[0], place[1] + 1), -1) for place in places]
     return np.array(previous), np.array(following), np.array(session)
 
 
-def _answers(columns: CandidateColumns, asks: Bools, previous: Ints) -> Bools:
-    """Return which answer a question that another speaker asked in the turn before."""
-    who = {speaker: number for number, speaker in enumerate(dict.fromkeys(columns.speakers))}
-    speaker = np.array([who[name] for name in columns.speakers])
-    asked = (previous >= 0) & asks[previous] & (speaker[previous] != speaker)
-    return np.asarray(asked & _of_speakers(columns, may_answer), dtype=np.bool_)
+class _Speakers:
+    """Who said each candidate, as numbers."""
+
+    def __init__(self, columns: CandidateColumns) -> None:
+        numbers: dict[str | None, int] = {}
+        self._of = np.array([numbers.setdefault(name, len(numbers)) for name in columns.speakers])
+        self._names = list(numbers)
+
+    def passing(self, test: Callable[[str | None], bool]) -> Bools:
+        """Return whose speaker passes a test."""
+        passes: Bools = np.array([test(name) for name in self._names], dtype=np.bool_)[self._of]
+        return passes
+
+    def answering(self, asks: Bools, previous: Ints) -> Bools:
+        """Return which answer a question that another speaker asked in the turn before."""
+        asked = (previous >= 0) & asks[previous] & (self._of[previous] != self._of)
+        return np.asarray(asked & self.passing(may_answer), dtype=np.bool_)
 
 
-def _of_speakers(columns: CandidateColumns, test: Callable[[str | None], bool]) -> Bools:
-    """Return whose speaker passes a test."""
-    known = {speaker: test(speaker) for speaker in set(columns.speakers)}
-    return np.array([known[speaker] for speaker in columns.speakers], dtype=np.bool_)
+_hit: Final = maker_of(Hit)
 
 
 def with_signals(entry: Ranked, memory: MemoryItem, policy: RecallPolicy) -> Hit:
     """Return a hit: relevance plus the small, bounded part of importance and confidence."""
     extra = policy.signals * (memory.importance + memory.confidence) / 2.0
     parts = {**entry.parts, "signals": extra} if extra else dict(entry.parts)
-    return Hit(memory, sum(parts.values()), parts, entry.cosine, entry.relevance)
+    return _hit(memory, sum(parts.values()), parts, entry.cosine, entry.relevance, "", None, (), (), (), ())
 
 
 def diversify(
@@ -218,14 +235,11 @@ def diversify(
     """
     chosen: list[Hit] = []
     later: list[Hit] = []
-    seen: list[MemoryItem] = []
-    matrix: list[NDArray[np.float32]] = []
     texts: set[str] = set()
     told: set[str] = set()
-    for hit in hits:
-        vector = np.frombuffer(vectors[hit.memory.id], "<f4") if hit.memory.id in vectors else None
-        near = np.vstack(matrix) @ vector >= policy.duplicate_cosine if matrix and vector is not None else ()
-        repeats = any(_same_anchors(hit.memory, seen[at]) for at in np.flatnonzero(near))
+    near, seen = _near(hits, vectors, policy.duplicate_cosine), set[int]()
+    for at, hit in enumerate(hits):
+        repeats = any(_same_anchors(hit.memory, hits[other].memory) for other in near.get(at, ()) if other in seen)
         own = sources.get(hit.memory.id, frozenset())
         # An ageing fact stays: it brings a question with it.
         is_told = hit.memory.id in told or (bool(own & {h.memory.id for h in chosen}) and not hit.memory.aging)
@@ -235,12 +249,25 @@ def diversify(
         chosen.append(hit)
         texts.add(hit.memory.content)
         told |= own
-        if vector is not None:
-            seen.append(hit.memory)
-            matrix.append(vector)
+        seen.add(at)
         if len(chosen) == limit:
             break
     return (chosen + later)[:limit]
+
+
+def _near(hits: Sequence[Hit], vectors: Mapping[str, Vector], cosine: float) -> dict[int, list[int]]:
+    """Return place -> the places before it whose vectors have at least a cosine with its own; most have none."""
+    places = [at for at, hit in enumerate(hits) if hit.memory.id in vectors]
+    if not places:
+        return {}
+    data = b"".join(vectors[hits[at].memory.id] for at in places)
+    matrix = np.frombuffer(data, "<f4").reshape(len(places), -1)
+    rows, columns = (matrix @ matrix.T >= cosine).nonzero()
+    found: dict[int, list[int]] = {}
+    for one, other in zip(rows.tolist(), columns.tolist(), strict=True):
+        if other < one:
+            found.setdefault(places[one], []).append(places[other])
+    return found
 
 
 def _same_anchors(one: MemoryItem, other: MemoryItem) -> bool:

@@ -64,6 +64,12 @@ _FIXED: Final[tuple[tuple[str, str, str, Callable[[str], bool]], ...]] = (
         _is_bearer,
     ),
     (
+        "token",
+        "authorization",
+        r"(?i)authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?[a-z][\w-]{1,20}[ \t]{1,8}(?P<s>[\w.~+/=%-]{16,}+)",
+        is_random,
+    ),
+    (
         "pin",
         "pin",
         rf"PIN(?:[ -]?(?i:nummer|number))?(?:[ \t]+[^\W\d_]\w{{0,20}}){{0,4}}?[ \t]{{0,2}}{_IS}[ \t]{{0,4}}{_DIGITS}",

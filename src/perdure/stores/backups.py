@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import blake2b
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from perdure.records.errors import DiskFull, StoreError
+from perdure.records.growing_file import growing_path
 from perdure.records.instant import Instant, from_instant
 from perdure.records.transfer import Line
 
@@ -65,7 +65,7 @@ class BackupFolder:
         return changed
 
     def _replace(self, path: Path, lines: Iterable[Line]) -> None:
-        growing = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+        growing = growing_path(path, r"vault-.*\.jsonl")
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             written = _write(growing, lines)

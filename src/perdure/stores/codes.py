@@ -99,12 +99,13 @@ def lengths_of(quantized: Int8s) -> Float32s:
     return out
 
 
-def similarities(query: Float32s, quantized: Int8s) -> Float32s:
+def similarities(query: Float32s, quantized: Int8s, lengths: Float32s | None = None) -> Float32s:
     """Cosine of the query with each int8 row.
 
     Args:
         query: float32 [d], any length but zero.
         quantized: int8 [m, d].
+        lengths: What :func:`lengths_of` says of the rows, float32 [m], where it is known.
 
     Returns:
         float32 [m], from -1 to 1; 0 where the row or the query is a zero vector.
@@ -117,7 +118,7 @@ def similarities(query: Float32s, quantized: Int8s) -> Float32s:
         raise ValueError(f"the query has shape {query.shape}, the rows have {quantized.shape[1]} dimensions")
     query = np.asarray(query, np.float32)
     norm = np.sqrt(np.vecdot(query, query))
-    both = lengths_of(quantized) * norm
+    both = (lengths_of(quantized) if lengths is None else lengths) * norm
     both[both == 0.0] = np.inf
     out = np.empty(len(quantized), np.float32)
     for start in range(0, len(quantized), _ROWS_AT_ONCE):

@@ -35,27 +35,55 @@ def nearest_of_each(index: Codes, codes: Bits, k: int, mask: Mask | None = None)
     allowed = len(index) if mask is None else int(np.count_nonzero(mask))
     if len(codes) < _FEW or not 0 < k < allowed // 2 or allowed * _SPARSE < len(index):
         return [index.nearest(code, k, mask=mask) for code in codes]
+    room = _Room(min(len(codes), _TOGETHER))
     found: list[Positions] = []
     for start in range(0, len(codes), _TOGETHER):
-        found += _some(index, codes[start : start + _TOGETHER], k, mask)
+        found += _some(index, codes[start : start + _TOGETHER], k, mask, room)
     return found
 
 
-def _some(index: Codes, codes: Bits, k: int, mask: Mask | None) -> list[Positions]:
-    meter, distances = Meter(BLOCK), np.empty((len(codes), BLOCK), np.uint16)
+class _Room:
+    """Memory for the distances of codes to a block: asking the system for it anew costs as much as comparing them."""
+
+    def __init__(self, codes: int) -> None:
+        self.meter = Meter(BLOCK)
+        self._distances = np.empty(codes * BLOCK, np.uint16)
+        self._close = np.empty(codes * BLOCK, np.bool_)
+
+    def distances(self, block: Bits, codes: Bits) -> NDArray[np.uint16]:
+        """Return the distances of codes [q, W] to the columns of a block, [q, rows]."""
+        rows = block.shape[1]
+        found = self._distances[: len(codes) * rows].reshape(len(codes), rows)
+        for code, out in zip(codes, found, strict=True):
+            self.meter.measure(block, code, out)
+        return found
+
+    def below(
+        self, distances: NDArray[np.uint16], limits: NDArray[np.uint16], start: int, allowed: Mask | None
+    ) -> Keys:
+        """Return what is closer than its code's limit, as numbers that sort by code, distance and position."""
+        close = self._close[: distances.size].reshape(distances.shape)
+        np.less(distances, limits[:, None], out=close)
+        if allowed is not None:
+            close &= allowed
+        at = np.flatnonzero(close)
+        code, row = np.divmod(at, distances.shape[1])
+        keys: Keys = code << _CODE | distances.ravel()[at].astype(np.int64) << _DISTANCE | (row + start)
+        return keys
+
+
+def _some(index: Codes, codes: Bits, k: int, mask: Mask | None, room: _Room) -> list[Positions]:
     limits: NDArray[np.uint16] | None = None
     keys: list[Keys] = []
     for start, block in index.blocks():
-        rows = block.shape[1]
-        allowed = None if mask is None else mask[start : start + rows]
-        for code, out in zip(codes, distances, strict=True):
-            meter.measure(block, code, out[:rows])
+        allowed = None if mask is None else mask[start : start + block.shape[1]]
+        distances = room.distances(block, codes)
         if limits is None:
-            limits = _guessed(distances[:, :rows], k)
-            keys.append(np.sort(_below(distances[:, :rows], limits, start, allowed)))
-            limits = _kth(keys[0], k, limits)  # of later rows only closer ones can be among the k
+            limits = _guessed(distances, k)
+            first, limits = _closest(np.sort(room.below(distances, limits, start, allowed)), k, limits)
+            keys.append(first)  # of later rows only closer ones can be among the k
         else:
-            keys.append(_below(distances[:, :rows], limits, start, allowed))
+            keys.append(room.below(distances, limits, start, allowed))
     whole = np.sort(np.concatenate(keys))
     ends = _ends(whole, len(codes))
     parts = [whole[begin:end][:k] & _POSITION for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
@@ -75,24 +103,18 @@ def _guessed(distances: NDArray[np.uint16], k: int) -> NDArray[np.uint16]:
     return guess
 
 
-def _below(distances: NDArray[np.uint16], limits: NDArray[np.uint16], start: int, allowed: Mask | None) -> Keys:
-    """Return what is closer than its code's limit, as numbers that sort by code, distance and position."""
-    close = distances < limits[:, None]
-    if allowed is not None:
-        close &= allowed
-    code, row = np.divmod(np.flatnonzero(close), distances.shape[1])
-    keys: Keys = code << _CODE | distances[code, row].astype(np.int64) << _DISTANCE | (row + start)
-    return keys
+def _closest(keys: Keys, k: int, limits: NDArray[np.uint16]) -> tuple[Keys, NDArray[np.uint16]]:
+    """Return the keys of each code's k closest rows, of sorted keys, and the distance of its k-th closest.
 
-
-def _kth(keys: Keys, k: int, limits: NDArray[np.uint16]) -> NDArray[np.uint16]:
-    """Return for each code the distance of its k-th closest row, of sorted keys; its limit where there are fewer."""
+    A code with fewer rows keeps its limit.
+    """
     ends = _ends(keys, len(limits))
-    last = np.concatenate([[0], ends[:-1]]) + k - 1
+    starts = np.concatenate([[0], ends[:-1]])
+    last = starts + k - 1
     known = last < ends
     least = limits.copy()
     least[known] = (keys[last[known]] >> _DISTANCE).astype(np.uint16)  # the code is cut off
-    return least
+    return keys[np.arange(len(keys)) - np.repeat(starts, ends - starts) < k], least
 
 
 def _ends(keys: Keys, codes: int) -> NDArray[np.int64]:

@@ -10,11 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 from perdure.records.errors import DamageWarning, StoreDamaged
+from perdure.records.glance import Glance
 from perdure.records.instant import Instant
+from perdure.records.maker import maker_of
 from perdure.records.memory import Document, Record, Shelf, State
 from perdure.records.store_rows import Usage
 from perdure.records.vector import Space, Vector
-from perdure.stores.rows import UNREADABLE, document_of, image_of, record_of, state_of, unreadable
+from perdure.stores.rows import UNREADABLE, document_of, glance_of, image_of, record_of, state_of, unreadable
 from perdure.stores.statements import Session
 
 
@@ -23,23 +25,33 @@ class SqlDocuments:
 
     Args:
         rows: Returns all rows of a routed statement: (namespace, name, **bindings).
+        has_none: Whether a shelf of a namespace is known to be empty, so that it need not be asked.
     """
 
-    def __init__(self, rows: Callable[..., list[tuple[Any, ...]]]) -> None:
-        self._rows = rows
+    def __init__(
+        self,
+        rows: Callable[..., list[tuple[Any, ...]]],
+        has_none: Callable[[str, Shelf], bool] = lambda _namespace, _shelf: False,
+    ) -> None:
+        self._rows, self._has_none = rows, has_none
 
     def page(self, namespace: str, shelf: Shelf, after: tuple[str, str], limit: int) -> list[Document]:
         identity, name = after
-        return self._documents(namespace, "documents", shelf=shelf.value, id=identity, name=name, limit=limit)
+        return self._on(namespace, shelf, "documents", id=identity, name=name, limit=limit)
 
     def find(self, namespace: str, shelf: Shelf, ids: Sequence[str]) -> list[Document]:
-        return self._documents(namespace, "documents_of", shelf=shelf.value, ids=list(ids))
+        return self._on(namespace, shelf, "documents_of", ids=list(ids))
 
     def find_named(self, namespace: str, shelf: Shelf, names: Sequence[str]) -> list[Document]:
-        return self._documents(namespace, "documents_named", shelf=shelf.value, names=list(names))
+        return self._on(namespace, shelf, "documents_named", names=list(names))
 
     def find_about(self, namespace: str, identity: str) -> list[Document]:
         return self._documents(namespace, "documents_about", id=identity)
+
+    def _on(self, namespace: str, shelf: Shelf, name: str, /, **bindings: Any) -> list[Document]:
+        if self._has_none(namespace, shelf):
+            return []
+        return self._documents(namespace, name, shelf=shelf.value, **bindings)
 
     def _documents(self, namespace: str, name: str, /, **bindings: Any) -> list[Document]:
         return [document_of(values) for values in self._rows(namespace, name, **bindings)]
@@ -75,6 +87,7 @@ def find_by_start(
 ALWAYS: Final = 2**62  # no instant is later: stands for no limit
 
 Pairs = tuple[tuple[Instant, int], ...]
+_record: Final = maker_of(Record)
 
 
 def records(session: Session, namespace: str, ids: Sequence[str]) -> list[Record]:
@@ -104,6 +117,26 @@ def _readable(namespace: str, rows: Iterable[Sequence[Any]]) -> Iterator[Record]
             _warn(error)
 
 
+def glances(session: Session, namespace: str, ids: Sequence[str]) -> list[Glance]:
+    """Return glances of some ids, in the order asked for; unknown ids are left out, damaged ones with a warning."""
+    try:
+        rows = session.rows("glances", ids=list(ids))
+    except UnicodeDecodeError:  # one text that is no text: it is found among the records
+        return [_glance(record) for record in records(session, namespace, ids)]
+    found = {}
+    for values in rows:
+        try:
+            found[values[0]] = glance_of(values)
+        except UNREADABLE as error:
+            _warn(unreadable(f"The memory {values[0]} of {namespace}", error))
+    return [found[i] for i in ids if i in found]
+
+
+def _glance(record: Record) -> Glance:
+    state, content = record.state, record.content
+    return Glance(record.id, state.kind, state.scope, state.status, content.session, state.created_ms, content.text)
+
+
 def _warn(error: StoreDamaged) -> None:
     warnings.warn(f"{error.message} Answers go without it. {error.remedy}", DamageWarning, stacklevel=2)
 
@@ -111,7 +144,7 @@ def _warn(error: StoreDamaged) -> None:
 def _with_accesses(record: Record, pending: Pairs) -> Record:
     if not pending:
         return record
-    return Record(record.namespace, record.id, record.state, record.content, record.op, pending)
+    return _record(record.namespace, record.id, record.state, record.content, record.op, pending)
 
 
 def usage(session: Session) -> Usage:

@@ -11,7 +11,9 @@ from typing import Any, Final
 
 from perdure.records.digests import DIGESTS, digest_of, digests_of
 from perdure.records.errors import LeaseLost, StoreDamaged, StoreError
+from perdure.records.glance import Glance
 from perdure.records.instant import text_of
+from perdure.records.maker import maker_of
 from perdure.records.memory import Content, Document, Form, Kind, Record, Scope, Shelf, Sort, State, Status, Tier
 from perdure.records.plan import Change, Row, Target
 from perdure.records.report import Entry, Operation
@@ -45,6 +47,8 @@ _STATUSES: Final = {member.value: member for member in Status}
 _FORMS: Final = {member.value: member for member in Form}
 _SORTS: Final = {member.value: member for member in Sort}
 """Looked up here a member takes a tenth of the time, and a recall reads a dozen rows with six of them each."""
+
+_state, _content, _record = maker_of(State), maker_of(Content), maker_of(Record)
 
 TOLD: Final[dict[str, Any]] = {
     "scope": Scope.LONG_TERM.value,
@@ -82,7 +86,7 @@ def state_of(values: Sequence[Any]) -> State:
     numbers[_SORT] = _SORTS[numbers[_SORT]]
     if str in map(type, numbers) or numbers[_ACCESSES] < 0:  # a file's columns take any type
         raise ValueError("a number of its state is none")
-    return State(_KINDS[kind], _SCOPES[scope], _TIERS[tier], _STATUSES[status], bool(pinned), *numbers)
+    return _state(_KINDS[kind], _SCOPES[scope], _TIERS[tier], _STATUSES[status], bool(pinned), *numbers)
 
 
 def record_of(namespace: str, values: Sequence[Any]) -> Record:
@@ -99,20 +103,18 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
     states = len(STATE_COLUMNS)
     text, tags, source, task, metadata, shown, pack = values[5 + states :]
     try:
-        content = Content(
-            text=unpacked(text, pack),
-            tags=() if tags == "[]" else tuple(json_value(tags)),
-            source=source,
-            speaker=speaker,
-            session=session,
-            task=task,
-            turn=turn,
-            metadata={} if metadata == "{}" else json_value(metadata),
-            shown=shown,
-        )
-        return Record(namespace, identity, state_of(values[5 : 5 + states]), content, op)
+        listed = () if tags == "[]" else tuple(json_value(tags))
+        more = {} if metadata == "{}" else json_value(metadata)
+        content = _content(unpacked(text, pack), listed, source, speaker, session, task, turn, more, shown)
+        return _record(namespace, identity, state_of(values[5 : 5 + states]), content, op, ())
     except UNREADABLE as error:
         raise unreadable(f"The memory {identity} of {namespace}", error) from error
+
+
+def glance_of(values: Sequence[Any]) -> Glance:
+    """Return a glance from (id, kind, scope, status, session, created_ms, text, packed)."""
+    identity, kind, scope, status, session, created, text, pack = values
+    return Glance(identity, _KINDS[kind], _SCOPES[scope], _STATUSES[status], session, created, unpacked(text, pack))
 
 
 def stored_text(values: Sequence[Any]) -> str:
@@ -283,13 +285,10 @@ def _brief(change: Change, operation: str, vector: bytes | None) -> Row | None:
     if change.before is not None or after is None:
         return after
     if change.target is Target.MEMORY:
-        told, created, row = _TOLD_BY_BIRTH.get, after["created_ms"], {}
-        for name, value in after.items():
-            if value is None or name in _UNJOURNALLED or value == (created if name in BORN_AT else told(name)):
-                continue
-            if (name == "op" and value == operation) or (name == "tags" and not list(value)):
-                continue
-            row[name] = value
+        told = {**_TOLD_BY_BIRTH, **dict.fromkeys(BORN_AT, after["created_ms"]), "op": operation}.get
+        row = {n: v for n, v in after.items() if v is not None and v != told(n) and n not in _UNJOURNALLED}
+        if not row.get("tags", True):
+            del row["tags"]
         row[DIGESTS] = digests_of(after, vector)
         return row
     if change.target is Target.VECTOR:

@@ -130,11 +130,15 @@ class Search(ABC):
 
     # --- what is the same in every store
 
+    def near(self, stem: str) -> list[str]:
+        """Return the stems of the index that one may be misspelt from, nearest first."""
+        return near_spellings(stem, self.beginning(stem[:2]))
+
     def _respelt(self, terms: Sequence[Term]) -> dict[str, str]:
         """Return word -> the word of the namespace that it is probably misspelt from, of words that no memory has."""
         found: dict[str, str] = {}
         for term in terms:
-            near = near_spellings(term.stem, self.beginning(term.stem[:2]))
+            near = self.near(term.stem)
             words = {stem: word for stem in near if (word := self.stemmer.word_of(stem)) is not None}
             known = self.held(self.terms(list(words.values()))[0]) if words else frozenset()
             best = next((word for stem, word in words.items() if stem in known), None)
@@ -177,9 +181,10 @@ class Search(ABC):
         filters: Filters,
     ) -> set[int]:
         """Add the turns before and after the best candidates, and return their rows."""
-        rows = [r for r in kept if narrow[r][2] is not None]
-        if not rows:
+        said = [values for row in kept if (values := narrow[row])[2] is not None]
+        if not said:
             return set()
+        rows = [values[0] for values in said]
         parts = fuse(
             None if cosine is None else np.array([cosine.get(r, np.nan) for r in rows]),
             np.array([bm25.get(r, 0.0) for r in rows]),
@@ -187,13 +192,13 @@ class Search(ABC):
             self.policy.cosine_anchor,
         )
         order = np.argsort(-(parts[0] + parts[1]), kind="stable")[:NEIGHBOURS_OF]
-        present = {(narrow[r][2], narrow[r][3]) for r in rows}
+        present = {values[2:4] for values in said}
         wanted: dict[tuple[str, int], None] = {}
         for i in order.tolist():
-            session, turn = narrow[rows[i]][2], narrow[rows[i]][3]
+            session, turn = said[i][2:4]
             for place in (turn - 1, turn + 1) if session is not None and turn is not None else ():
                 if place >= 0 and (session, place) not in present:
-                    wanted[str(session), place] = None
+                    wanted[session, place] = None
         if not wanted:
             return set()
         found = self.naming(self.beside(list(wanted), filters), filters.entity)
@@ -211,5 +216,5 @@ def _columns(found: Sequence[Narrow], cosine: Mapping[int, float], bm25: Mapping
     if not found:
         return CandidateColumns()
     rows, ids, sessions, turns, speakers, asks, said_at = zip(*found, strict=True)
-    cosines, scores = tuple(map(cosine.get, rows)), tuple(bm25.get(row, 0.0) for row in rows)
+    cosines, scores = tuple(map(cosine.get, rows)), tuple([bm25.get(row, 0.0) for row in rows])
     return CandidateColumns(ids, cosines, scores, sessions, turns, speakers, asks, said_at)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from perdure.records.errors import SpaceMismatch
+from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State, searchable
 from perdure.records.plan import Change, Row
@@ -108,6 +109,9 @@ class SqlStore(ABC):
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Record]:
         return self._read_once(namespace, lambda s: reading.records(s, namespace, ids)) if ids else []
+
+    def glances(self, namespace: str, ids: Sequence[str]) -> list[Glance]:
+        return self._read_once(namespace, lambda s: reading.glances(s, namespace, ids)) if ids else []
 
     def locate(self, identity: str) -> str | None:
         rows = self._everywhere("locate", id=identity)

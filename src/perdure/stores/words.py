@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Final
 
 import apsw
@@ -60,7 +60,7 @@ class Stemmer:
             found = self._tokenizer(
                 text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False
             )
-        return [str(stem) for token in found for stem in token]
+        return list(chain.from_iterable(found))  # type: ignore[arg-type]  # without offsets these are tuples of words
 
 
 def near_spellings(stem: str, known: Sequence[str]) -> list[str]:
@@ -99,10 +99,14 @@ def coverage(terms: Sequence[Term], texts: Sequence[AbstractSet[str]], total: in
     """
     if not terms or not texts:
         return 0.0, 0
-    weights = idf(np.array([t.documents for t in terms], dtype=np.float64), total)
-    matched = np.array([[t.stem in stems for t in terms] for stems in texts])
-    best = max(float(weights[row].sum() / weights.sum()) for row in matched)
-    return best, int(matched.sum(axis=1).max())
+    weighted = [(term.stem, weight) for term, weight in zip(terms, _weights(terms, total), strict=True)]
+    matched = [[weight for stem, weight in weighted if stem in stems] for stems in texts]
+    return max(map(sum, matched)) / sum(weight for _, weight in weighted), max(map(len, matched))
+
+
+def _weights(terms: Sequence[Term], total: int) -> list[float]:
+    weights: list[float] = idf(np.array([t.documents for t in terms], dtype=np.float64), total).tolist()
+    return weights
 
 
 def unknown_shares(
@@ -111,14 +115,15 @@ def unknown_shares(
     """Return which share of a query's words no memory holds, weighted by rarity, and which share of its names."""
     if not terms:
         return 0.0, 0.0
-    weights = idf(np.array([t.documents for t in terms], dtype=np.float64), total)
-    absent = np.array([t.stem not in held for t in terms])
-    named = np.array([t.word in names for t in terms])
-    share = float(absent[named].mean()) if named.any() else 0.0
-    return float(weights[absent].sum() / weights.sum()), share
+    weights = _weights(terms, total)
+    absent = sum(weight for term, weight in zip(terms, weights, strict=True) if term.stem not in held)
+    named = [term.stem not in held for term in terms if term.word in names]
+    return absent / sum(weights), sum(named) / max(1, len(named))
 
 
 def holds(stems: Sequence[str], name: Sequence[str]) -> bool:
     """Whether a text holds a name's stems side by side."""
     size = len(name)
+    if size == 1:
+        return name[0] in stems
     return bool(name) and any(list(stems[i : i + size]) == list(name) for i in range(len(stems) - size + 1))

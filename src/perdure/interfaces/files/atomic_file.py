@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from perdure.records.errors import DiskFull, InvalidInput
+from perdure.records.growing_file import growing_path
 
 
 def check_target(path: Path, *, force: bool) -> None:
@@ -27,7 +27,7 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     Raises:
         DiskFull: It could not be written; what was there before is there still.
     """
-    growing = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    growing = growing_path(path)
     try:
         with os.fdopen(os.open(growing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
             yield out

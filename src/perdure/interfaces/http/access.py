@@ -48,6 +48,9 @@ class Principal:
         return None if self.grant is None else self.grant.actor
 
 
+_PROGRAM: Final = Principal(None, "")
+
+
 class Keyring:
     """Finds out what a token allows. Thread-safe; answers are kept for a moment.
 
@@ -179,7 +182,7 @@ class Access:
                 return principal
         if secret is None:
             needed = self._keyring.needed() if self._keyring.is_need_known() else await run_sync(self._keyring.needed)
-            return None if needed else Principal(None, "")
+            return None if needed else _PROGRAM
         known, grant = self._keyring.kept(secret)
         if not known:
             grant = await run_sync(self._keyring.grant_of, secret)
@@ -235,7 +238,16 @@ def memory_for(request: Request) -> Memory:
     Raises:
         RequestRefused: It has no token, and one is needed.
     """
-    memory: Memory | None = request.state.memory
+    return memory_of(request.scope)
+
+
+def memory_of(scope: Scope) -> Memory:
+    """Return the memory of a request by its scope.
+
+    Raises:
+        RequestRefused: It has no token, and one is needed.
+    """
+    memory: Memory | None = scope["state"]["memory"]
     if memory is None:
         raise unauthorized("A token is needed.")
     return memory

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
 
-from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from perdure.records.recall import Recall
@@ -21,6 +20,8 @@ LINES: Final = "application/x-ndjson"
 _DIGEST_BYTES: Final = 16
 _DIGITS: Final = 4
 _LINES_AT_ONCE: Final = 100
+_WHOLE: Final = ((b"cache-control", b"no-store"), (b"content-type", JSON.encode()))
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _PRIVATE: Final = "private, no-cache"  # a cache may keep it for its one user, and asks each time
 
 
@@ -71,22 +72,36 @@ def _rounded(data: Any) -> Any:
     return round(data, _DIGITS) if isinstance(data, float) else data
 
 
-def wants_lines(request: Request) -> bool:
+class WholeAnswer(Response):
+    """An answer of JSON that no cache may keep; its headers are made at once."""
+
+    def __init__(self, body: bytes) -> None:
+        self.status_code, self.body, self.background = 200, body, None
+        self.raw_headers = [*_WHOLE, (b"content-length", b"%d" % len(body))]
+
+
+def wants_lines(headers: Mapping[str, str]) -> bool:
     """Whether a client takes lines of JSON."""
-    return LINES in request.headers.get("accept", "")
+    return LINES in headers.get("accept", "")
 
 
-def response_of(answer: Payload, request: Request) -> Response:
-    """Return the response of an answer: 304 without a body where the client has it already."""
+def response_of(answer: Payload, method: str, headers: Mapping[str, str]) -> Response:
+    """Return the response of an answer: 304 without a body where the client has it already.
+
+    Args:
+        answer: The answer.
+        method: Of the request.
+        headers: Of the request, by lower-case names.
+    """
     if answer.lines is not None:
         return StreamingResponse(_chunks(answer.lines), media_type=LINES, headers={"cache-control": "no-store"})
-    if not answer.etag or request.method == "POST":
-        return Response(answer.body, media_type=JSON, headers={"cache-control": "no-store"})
-    headers = {"etag": answer.etag, "cache-control": _PRIVATE, "vary": "accept, authorization, cookie"}
-    known = {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}
+    if not answer.etag or method == "POST":
+        return WholeAnswer(answer.body)
+    told = {"etag": answer.etag, "cache-control": _PRIVATE, "vary": "accept, authorization, cookie"}
+    known = {tag.strip() for tag in headers.get("if-none-match", "").split(",")}
     if answer.etag in known or "*" in known:
-        return Response(status_code=304, headers=headers)
-    return Response(answer.body, media_type=JSON, headers=headers)
+        return Response(status_code=304, headers=told)
+    return Response(answer.body, media_type=JSON, headers=told)
 
 
 def _chunks(items: Iterable[Any]) -> Iterator[bytes]:
@@ -104,9 +119,9 @@ def _chunks(items: Iterable[Any]) -> Iterator[bytes]:
 def json_bytes(data: Any) -> bytes:
     """Return data as JSON; what JSON has no number for is null."""
     try:
-        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _ENCODER.encode(data)
     except ValueError:
-        text = json.dumps(_finite(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _ENCODER.encode(_finite(data))
     return text.encode(errors="replace")
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from asyncio import get_running_loop
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
+from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,9 +16,11 @@ from anyio.to_thread import run_sync
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Receive, Scope, Send
 
 from perdure.interfaces.http.access import Access, Keyring
 from perdure.interfaces.http.answers import JSON, json_bytes
@@ -26,7 +30,7 @@ from perdure.interfaces.http.guard import RequestGuard
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.openapi import openapi_document
 from perdure.interfaces.http.problems import RequestRefused, problem_of
-from perdure.interfaces.http.routes import SCHEMA, verb_routes
+from perdure.interfaces.http.routes import SCHEMA, VerbShortcut, verb_endpoints, verb_routes
 from perdure.interfaces.http.sessions import Sessions
 from perdure.interfaces.http.settings import Settings
 from perdure.records.access import EVERYWHERE
@@ -38,6 +42,9 @@ if TYPE_CHECKING:
     from perdure.memory import Memory
 
 PAGES = "perdure.interfaces.pages"
+PAGES_SECONDS: Final = 2.0
+"""When the pages load, after the start: the first calls come at once."""
+_PAGE: Final = "perdure.page"  # the route of a page, in the scope of its request
 READY_SECONDS: Final = 1.0
 """How long it holds that the service is ready: anybody may ask."""
 _KEPT = {"cache-control": "private, max-age=300"}
@@ -54,8 +61,9 @@ def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
     opened().watch(limits.watch)
     mount = _mcp(limits)
     sessions = Sessions()
+    endpoints = verb_endpoints(limits)
     routes: list[BaseRoute] = [
-        *verb_routes(limits),
+        *verb_routes(endpoints),
         Route(EXPORT, Exports(limits).answer, name="export", methods=["GET"]),
         Route(SCHEMA, _schema_endpoint(), name="openapi"),
         Route("/healthz", _alive, name="healthz"),
@@ -64,12 +72,16 @@ def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
         *([Route("/mcp", mount, methods=["POST"], name="mcp")] if mount else []),
         *_pages(sessions),
     ]
-    access = Middleware(Access, opened=opened, keyring=Keyring(opened), sessions=sessions, page_of=_page_of)
+    layers = [
+        Middleware(RequestGuard, settings=settings, observed=limits.observed),
+        Middleware(Access, opened=opened, keyring=Keyring(opened), sessions=sessions, page_of=_page_of),
+        Middleware(VerbShortcut, endpoints=endpoints),  # has its own limit of bodies
+        Middleware(RequestBodyLimitMiddleware, max_body_size=settings.body_bytes),
+    ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(RequestGuard, settings=settings, observed=limits.observed), access],
+        middleware=layers,
         exception_handlers={HTTPException: _refused},
-        max_body_size=settings.body_bytes,
         lifespan=lambda _: _running(limits, mount),
     )
     app.state.limits = limits
@@ -79,11 +91,19 @@ def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
 @asynccontextmanager
 async def _running(limits: CallLimits, mount: McpMount | None) -> AsyncIterator[None]:
     """Answer for the length of a block; calls that run at its end are waited for."""
+    loading = get_running_loop().call_later(PAGES_SECONDS, Thread(target=_load_pages, daemon=True).start)
     try:
         async with mount.running() if mount else nullcontext():
             yield
     finally:
+        loading.cancel()
         await run_sync(limits.workers.close)
+
+
+def _load_pages() -> None:
+    """Load what draws pages, so that the first one need not wait for it."""
+    if find_spec(PAGES) is not None:
+        import_module(PAGES)
 
 
 def _mcp(limits: CallLimits) -> McpMount | None:
@@ -110,12 +130,35 @@ def _metrics(opened: Callable[[], Memory], limits: CallLimits) -> Callable[[Requ
     return metrics
 
 
+class Pages(BaseRoute):
+    """The routes of the pages. What draws them takes a fifth of the start to load: that waits until one is wanted."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    @cached_property
+    def routes(self) -> list[BaseRoute]:
+        """All of them."""
+        made: list[BaseRoute] = import_module(PAGES).routes(self._sessions)
+        return made
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether a request is for a page, and what that adds to the scope."""
+        best: tuple[Match, Scope] = Match.NONE, {}
+        for route in self.routes:
+            match, more = route.matches(scope)
+            if match.value > best[0].value:
+                best = match, {**more, _PAGE: route}
+        return best
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that matched."""
+        await scope[_PAGE].handle(scope, receive, send)
+
+
 def _pages(sessions: Sessions) -> list[BaseRoute]:
     """Return the routes of the pages, where they are installed."""
-    if find_spec(PAGES) is None:
-        return []
-    made: list[BaseRoute] = import_module(PAGES).routes(sessions)
-    return made
+    return [] if find_spec(PAGES) is None else [Pages(sessions)]
 
 
 def _page_of(error: PerdureError, root: str) -> Response:

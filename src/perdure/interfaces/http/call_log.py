@@ -35,6 +35,11 @@ def log_to(stream: TextIO) -> None:
         logger.propagate = False
 
 
+def is_logged() -> bool:
+    """Whether calls are written down."""
+    return LOG.isEnabledFor(logging.INFO)
+
+
 def log_call(**told: object) -> None:
     """Note one call."""
     LOG.info("call", extra=told)

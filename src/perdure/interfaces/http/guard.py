@@ -34,6 +34,7 @@ _SECURITY: Final = (
     (b"content-security-policy", _CONTENT),
 )
 _SECURITY_NAMES: Final = frozenset(name for name, _ in _SECURITY)
+_OF_BROWSERS: Final = frozenset((b"origin", b"sec-fetch-site"))
 _SCHEMES: Final = ("http", "https")
 
 
@@ -57,9 +58,7 @@ class RequestGuard:
         async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._observed.response(message["status"])
-                own = [(name, value) for name, value in message.get("headers", ()) if name.lower() != b"server"]
-                known = {name.lower() for name, _ in own} & _SECURITY_NAMES
-                message["headers"] = [*own, *(pair for pair in _SECURITY if pair[0] not in known)]
+                message["headers"] = _secured(message.get("headers", ()))
             await send(message)
 
         try:
@@ -73,15 +72,26 @@ class RequestGuard:
         headers: list[tuple[bytes, bytes]] = scope["headers"]
         if scope["type"] != "http":
             raise RequestRefused(400, "Only HTTP is served here.", remedy="Send an HTTP request.")
-        if sum(len(name) + len(value) for name, value in headers) > self._settings.header_bytes:
+        size, hosts, from_browser = 0, [], False
+        for name, value in headers:  # once, because each request passes here
+            size += len(name) + len(value)
+            lower = name.lower()
+            if lower == b"host":
+                hosts.append(value)
+            elif lower in _OF_BROWSERS:
+                from_browser = True
+        if size > self._settings.header_bytes:
             raise RequestRefused(431, "The headers are too long.", remedy="Send fewer or shorter headers.")
-        hosts = _values(headers, b"host")
-        if len(hosts) != 1 or hosts[0].lower() not in self._settings.hosts:
+        if len(hosts) != 1 or hosts[0].decode("latin-1").lower() not in self._settings.hosts:
             raise RequestRefused(
                 421,
                 "The Host header names another host.",
                 remedy="Use the service's own address, or start it with --allowed-host NAME.",
             )
+        if from_browser:
+            self._check_site(scope, headers)
+
+    def _check_site(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
         for origin in _values(headers, b"origin"):
             if not self._is_own(origin):
                 raise RequestRefused(403, "The request comes from another site.", remedy="Send it from this one.")
@@ -91,6 +101,15 @@ class RequestGuard:
     def _is_own(self, origin: str) -> bool:
         parts = urlsplit(origin.lower())
         return origin.lower() in self._origins and not parts.path and not parts.query
+
+
+def _secured(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return the headers of an answer with those that tell browsers what they may do, where it has none of its own."""
+    own = [(name, value) for name, value in headers if name.lower() != b"server"]
+    known = {name.lower() for name, _ in own}
+    if known.isdisjoint(_SECURITY_NAMES):
+        return [*own, *_SECURITY]
+    return [*own, *(pair for pair in _SECURITY if pair[0] not in known)]
 
 
 def _values(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> list[str]:

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from threading import Lock, local
 from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -116,6 +117,40 @@ def _give_up(future: Future[T], answer: asyncio.Future[T], seconds: float) -> No
     answer.set_exception(refused)
 
 
+class RecallTurns:
+    """Lets one recall of a file run at a time; whoever waits for a model lets the next one go first.
+
+    Recalls of one file take turns at its connection and at Python's lock anyway. Where eight do so many times in each
+    recall, they take a quarter more CPU, and the slowest ones wait much longer.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._mine = local()
+
+    @contextmanager
+    def take(self) -> Iterator[None]:
+        """Have the turn for the length of a block."""
+        with self._lock:
+            self._mine.turn = True
+            try:
+                yield
+            finally:
+                self._mine.turn = False
+
+    @contextmanager
+    def leave(self) -> Iterator[None]:
+        """Give the turn away for the length of a block, where this thread has it."""
+        if not getattr(self._mine, "turn", False):
+            yield
+            return
+        self._lock.release()
+        try:
+            yield
+        finally:
+            self._lock.acquire()
+
+
 class RateLimit:
     """Lets each caller make so many calls a second, and twice that in a burst.
 
@@ -213,6 +248,7 @@ class CallLimits:
     repeats: Repeats
     observed: Observed
     tracing: Tracing | None = None
+    turns: RecallTurns = field(default_factory=RecallTurns)
 
     @classmethod
     def of(cls, settings: Settings) -> CallLimits:
@@ -225,6 +261,7 @@ class CallLimits:
     def watch(self, port: str, texts: int) -> Iterator[None]:
         """Count a call of the embedder or the language model, and make a span of it where traces are wanted."""
         with (
+            self.turns.leave(),
             self.observed.watch(port, texts),
             nullcontext() if self.tracing is None else self.tracing.watch(port, texts),
         ):

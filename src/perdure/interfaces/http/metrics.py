@@ -59,7 +59,9 @@ class Observed:
     def call(self, verb: str, outcome: str, seconds: float) -> None:
         """Count a call of a verb; the outcome is ``ok`` or the error's class."""
         self._calls[verb, outcome] += 1
-        self._durations.setdefault(verb, Durations()).add(seconds)
+        if verb not in self._durations:
+            self._durations[verb] = Durations()
+        self._durations[verb].add(seconds)
 
     @contextmanager
     def watch(self, port: str, texts: int) -> Iterator[None]:

@@ -7,21 +7,22 @@ import logging
 import re
 from asyncio import timeout
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
-from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Match, Route
-from starlette.types import Scope
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import perdure.memory  # noqa: F401  # declares the verbs; loads neither numpy nor SQLite
-from perdure.interfaces.http.access import memory_for
+from perdure.interfaces.http.access import Principal, memory_of
 from perdure.interfaces.http.answers import Payload, answer_of, response_of, wants_lines
-from perdure.interfaces.http.call_log import log_call
+from perdure.interfaces.http.call_log import is_logged, log_call
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.problems import RequestRefused, internal_problem, problem_of
 from perdure.records.errors import InvalidInput, PerdureError
@@ -41,20 +42,46 @@ _MOST_FIELDS: Final = 2000  # of a query string
 _JSON: Final = "application/json"
 
 
-def verb_routes(limits: CallLimits) -> list[Route]:
-    """Return the routes of all verbs."""
+class VerbShortcut:
+    """Answers requests for verbs by their exact method and path; all others go on to the application's router.
+
+    A request passes a dozen of the framework's layers otherwise, which cost as much as all of its own work here.
+
+    Args:
+        app: What is wrapped.
+        endpoints: Of each verb.
+    """
+
+    def __init__(self, app: ASGIApp, endpoints: Mapping[str, VerbEndpoint]) -> None:
+        self._app = app
+        self._answers = {
+            (method, path_of(VERBS[name])): endpoint.respond
+            for name, endpoint in endpoints.items()
+            for method in methods_of(VERBS[name])
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on."""
+        is_ours = scope["type"] == "http" and not scope.get("root_path")
+        respond = self._answers.get((scope["method"], scope["path"])) if is_ours else None
+        if respond is None:
+            await self._app(scope, receive, send)
+        else:
+            response = await respond(scope, receive)
+            await response(scope, receive, send)
+
+
+def verb_endpoints(limits: CallLimits) -> dict[str, VerbEndpoint]:
+    """Return what answers the requests of each verb, by its name."""
+    return {name: VerbEndpoint(verb, limits) for name, verb in VERBS.items()}
+
+
+def verb_routes(endpoints: Mapping[str, VerbEndpoint]) -> list[Route]:
+    """Return the routes of all verbs: they refuse other methods, and answer where the service is mounted elsewhere."""
     return [
-        VerbRoute(path_of(verb), VerbEndpoint(verb, limits).answer, methods=methods_of(verb), name=verb.name)
-        for verb in VERBS.values()
+        Route(path_of(verb), endpoints[name].answer, methods=methods_of(verb), name=name)
+        for name, verb in VERBS.items()
     ]
-
-
-class VerbRoute(Route):
-    """The route of a verb: its path has no parameters, so most requests are told apart without a pattern."""
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Return whether a request is for this route, and what it adds to the scope."""
-        return super().matches(scope) if scope["path"].endswith(self.path) else (Match.NONE, {})
 
 
 def path_of(verb: Verb) -> str:
@@ -72,6 +99,17 @@ def parameters_of(verb: Verb) -> list[Parameter]:
     return [p for p in verb.parameters if not p.param.local]
 
 
+@dataclass(frozen=True, slots=True)
+class VerbRequest:
+    """A request of a verb."""
+
+    method: str
+    headers: Mapping[str, str]  # by lower-case names, the first where one is repeated
+    query: bytes
+    memory: Any  # of its caller
+    caller: str  # names the caller, for limits
+
+
 class VerbEndpoint:
     """Answers the requests of one verb.
 
@@ -83,108 +121,147 @@ class VerbEndpoint:
     def __init__(self, verb: Verb, limits: CallLimits) -> None:
         self._verb, self._limits = verb, limits
         self._parameters = parameters_of(verb)
+        self._takes_turns = verb.name == "recall" and limits.settings.file is not None
         self._has_key = _KEY in {p.name for p in self._parameters}
 
     async def answer(self, request: Request) -> Response:
+        """Answer a request that the framework has read."""
+        return await self.respond(request.scope, request.receive)
+
+    async def respond(self, scope: Scope, receive: Receive) -> Response:
         """Run the verb in a worker thread; every failure is a problem that says what to do, and shows no internals."""
         began = monotonic()
         told: Payload | Exception
         try:
-            made = await self._made(request)
-            response, told = response_of(made, request), made
+            call = call_of(scope)
+            made = await self._made(call, receive)
+            response, told = response_of(made, call.method, call.headers), made
         except PerdureError as error:
             response, told = problem_of(error), error
         except ClientDisconnect as error:
             response, told = Response(status_code=400), error  # nobody is there to read it
-        except HTTPException:
-            raise  # the body is too long; the application answers it
         except Exception as error:  # noqa: BLE001  # the outermost place: a client gets no internals, the log all
             _log.exception("The verb %s failed unexpectedly.", self._verb.name)
             response, told = internal_problem(self._verb.name), error
-        self._note(request, told, monotonic() - began, response.status_code)
+        self._note(scope, told, monotonic() - began, response.status_code)
         return response
 
-    def _note(self, request: Request, told: Payload | Exception, seconds: float, status: int) -> None:
+    def _note(self, scope: Scope, told: Payload | Exception, seconds: float, status: int) -> None:
         """Count a call, and write it to the log."""
         error = type(told).__name__ if isinstance(told, Exception) else None
         if isinstance(told, Payload) and told.hits is not None:
             self._limits.observed.recalled(told.hits)
         self._limits.observed.call(self._verb.name, error or "ok", seconds)
-        log_call(
-            verb=self._verb.name,
-            method=request.method,
-            status=status,
-            ms=round(1000 * seconds, 1),
-            actor=request.state.principal.actor if request.state.principal else None,
-            operation=told.operation if isinstance(told, Payload) else None,
-            error=error,
-        )
+        if is_logged():
+            principal: Principal | None = scope["state"]["principal"]
+            log_call(
+                verb=self._verb.name,
+                method=scope["method"],
+                status=status,
+                ms=round(1000 * seconds, 1),
+                actor=principal.actor if principal else None,
+                operation=told.operation if isinstance(told, Payload) else None,
+                error=error,
+            )
 
-    async def _made(self, request: Request) -> Payload:
-        memory, caller = memory_for(request), request.state.principal.key
-        if request.method == "GET":  # it is sent unasked, and again: it must cost nothing
-            memory = memory.without_model()
-        self._limits.rate.check(caller)
-        body = await self._body(request) if request.method == "POST" else b""
-        given = query_values(request, self._parameters) if request.method != "POST" else object_of(body)
-        key = request.headers.get("idempotency-key")
+    async def _made(self, call: VerbRequest, receive: Receive) -> Payload:
+        self._limits.rate.check(call.caller)
+        body = await self._body(call, receive)
+        given = object_of(body) if call.method == "POST" else query_values(call.query, self._parameters)
+        key = call.headers.get("idempotency-key")
         if key is not None and self._has_key:
             given = {_KEY: key, **given}  # the verb keeps it with what it stores, for good
             key = None
-        call = self._call if self._limits.tracing is None else partial(self._trace, self._limits.tracing)
-        work = partial(call, memory, given, request)
-        run = partial(self._limits.workers.run, work, self._seconds(request))
+        run_verb = self._call if self._limits.tracing is None else partial(self._trace, self._limits.tracing)
+        run = partial(self._limits.workers.run, partial(run_verb, call, given), self._seconds(call))
         if key is None or self._verb.reads or self._verb.shows_secret:
             return await run()
-        return await self._limits.repeats.run((caller, self._verb.name, key), body, run)
+        return await self._limits.repeats.run((call.caller, self._verb.name, key), body, run)
 
-    async def _body(self, request: Request) -> bytes:
-        check_type(request)
+    async def _body(self, call: VerbRequest, receive: Receive) -> bytes:
+        """Return the body; it is empty where the method has none."""
+        most = self._limits.settings.body_bytes
+        if (length := call.headers.get("content-length", "0")).isdecimal() and int(length) > most:
+            raise too_long()
+        if call.method != "POST":
+            return b""
+        check_type(call.headers)
         try:
             async with timeout(self._limits.settings.body_seconds):
-                return await request.body()
+                return await read_body(receive, most)
         except TimeoutError:
             raise RequestRefused(408, "The body came too slowly.", remedy="Send it again, faster.") from None
 
-    def _seconds(self, request: Request) -> float:
+    def _seconds(self, call: VerbRequest) -> float:
         """Return how long the call may take: as long as the client waits (``Prefer: wait=5``), up to the limit."""
-        wait = _WAIT.search(request.headers.get("prefer", ""))
         longest = self._limits.settings.call_seconds
+        wait = _WAIT.search(call.headers["prefer"]) if "prefer" in call.headers else None
         return longest if wait is None else min(longest, max(float(wait[1]), _SHORTEST))
 
-    def _trace(self, tracing: Tracing, memory: Any, given: Mapping[str, Any], request: Request) -> Payload:
+    def _trace(self, tracing: Tracing, call: VerbRequest, given: Mapping[str, Any]) -> Payload:
         """Run the verb within a span."""
-        with tracing.call(self._verb.name, given, request.headers) as called:
-            return self._call(memory, given, request, note=called.returned)
+        with tracing.call(self._verb.name, given, call.headers) as called:
+            return self._call(call, given, note=called.returned)
 
-    def _call(
-        self,
-        memory: Any,
-        given: Mapping[str, Any],
-        request: Request,
-        note: Callable[[Any], None] | None = None,
-    ) -> Payload:
+    def _call(self, call: VerbRequest, given: Mapping[str, Any], note: Callable[[Any], None] | None = None) -> Payload:
         arguments = arguments_of(self._verb, given, self._parameters, where="route", schema=SCHEMA)
-        place = memory.usual_namespace(self._limits.settings.namespace)
-        result = call_verb(memory, self._verb, arguments, namespace=place)
+        place = call.memory.usual_namespace(self._limits.settings.namespace)
+        with self._limits.turns.take() if self._takes_turns else nullcontext():
+            result = call_verb(call.memory, self._verb, arguments, namespace=place)
         if note is not None:
             note(result)
-        asked_again = request.method != "POST"
-        return answer_of(self._verb, result, as_lines=wants_lines(request), tagged=asked_again)
+        return answer_of(self._verb, result, as_lines=wants_lines(call.headers), tagged=call.method != "POST")
 
 
-def check_type(request: Request) -> None:
+def call_of(scope: Scope) -> VerbRequest:
+    """Return the call that a request makes.
+
+    Raises:
+        RequestRefused: It has no token, and one is needed.
+    """
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+    memory, method = memory_of(scope), scope["method"]
+    if method == "GET":  # it is sent unasked, and again: it must cost nothing
+        memory = memory.without_model()
+    return VerbRequest(method, headers, scope["query_string"], memory, scope["state"]["principal"].key)
+
+
+async def read_body(receive: Receive, most: int) -> bytes:
+    """Return a request's body.
+
+    Raises:
+        ClientDisconnect: The client has gone.
+        RequestRefused: It is longer than ``most`` bytes.
+    """
+    parts: list[bytes] = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        parts.append(message.get("body", b""))
+        if sum(map(len, parts)) > most:
+            raise too_long()
+        if not message.get("more_body", False):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def too_long() -> RequestRefused:
+    """Return the refusal of a body that is too long."""
+    return RequestRefused(413, "The body is too long.", remedy="Split it into several calls.")
+
+
+def check_type(headers: Mapping[str, str]) -> None:
     """Check that a body is said to be JSON, as it is.
 
     Raises:
         RequestRefused: It is not.
     """
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != _JSON:  # browsers send other types across sites without asking first
         raise RequestRefused(
             415, "The body's type is not application/json.", remedy="Send content-type: application/json."
         )
-    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+    if headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise RequestRefused(415, "The body is compressed.", remedy="Send it as it is.")
 
 
@@ -195,7 +272,7 @@ def object_of(body: bytes) -> Mapping[str, Any]:
         RequestRefused: It is no JSON object.
     """
     try:
-        found = json.loads(body, parse_constant=_no_constant) if body.strip() else {}
+        found = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass")) if body.strip() else {}
     except (ValueError, RecursionError) as error:
         what = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
         raise RequestRefused(400, f"The body is not JSON: {what}.", remedy="Send one JSON object.") from None
@@ -208,14 +285,17 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
 
 
-def query_values(request: Request, parameters: list[Parameter]) -> Mapping[str, Any]:
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def query_values(text: bytes, parameters: list[Parameter]) -> Mapping[str, Any]:
     """Return the values of a query string; a list repeats its key.
 
     Raises:
         InvalidInput: What takes one value is given several.
         RequestRefused: It cannot be read.
     """
-    query = request.scope["query_string"].decode("latin-1")
+    query = text.decode("latin-1")
     try:
         pairs = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
     except ValueError:

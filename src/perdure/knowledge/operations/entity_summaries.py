@@ -141,7 +141,7 @@ def _write_summary(
     for source in profile.sources:
         work.link(stands_for_link(identity, source, 1.0))
     boosted = _boost_facts(work, facts, dict(earlier.data.get("boosted", {})) if earlier else {}, identity)
-    data = {**profile.made_of, "at_ms": now, "sources": list(profile.sources), "boosted": boosted}
+    data = {**profile.made_of, "at_ms": now, "boosted": boosted}  # its links say what it stands for
     work.edits.put(Shelf.PROFILE, identity, profile.entity, data, "summed up")
     # One summary stands for an entity: a plan made before another one was stored, or a second process, is refused.
     work.edits.read(work.ctx.store.documents.find(work.namespace, Shelf.PROFILE, [profile.entity]))

@@ -27,6 +27,7 @@ from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_answered_fact, resolve_claim
 from perdure.knowledge.rules.fact_records import FactEvent
 from perdure.knowledge.rules.ingest_watermark import Unread, advance, floor, near
+from perdure.knowledge.rules.ingest_watermark import recent as last_heard
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.errors import NotFound
@@ -81,7 +82,7 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelRe
         return Learnt(), []
     work = FactSession(ctx, namespace, ctx.clock())
     work.edits.read(documents)  # as they were when the messages were chosen: who was faster meanwhile is noticed
-    recent = {s: [str(i) for i in marks.get(s, {}).get("recent", ())] for s in ids.values()}
+    recent = {s: last_heard(marks.get(s, {})) for s in ids.values()}
     heard = next((dict(d.data) for d in documents if (d.id, d.name) == (ANY, HEARD)), {})
     before = {str(i) for key in ("recent", "before") for i in heard.get(key, ())}
     by_id = {

@@ -6,19 +6,33 @@ so the ids of the last minute are kept, and what lies among them unlearned is fo
 
 from __future__ import annotations
 
+import re
+import struct
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+from perdure.records.errors import StoreDamaged
+
 OVERLAP_MS: Final = 60_000
 MOST: Final = 1000  # ids that are kept; of a batch that is larger the last ones
+_BYTES: Final = 16  # of a UUID
+_UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MOST_FAILED: Final = 100
 """Messages of a session that a model gave no useful reply to, and that are kept to ask again."""
 
 
 def near(mark: Mapping[str, Any]) -> frozenset[str]:
     """Return the messages that were learned last."""
-    return frozenset(str(i) for i in mark.get("near", ()))
+    return frozenset(_ids_of(mark.get("near", ())))
+
+
+def recent(mark: Mapping[str, Any]) -> list[str]:
+    """Return the messages that were heard last in the session, oldest first."""
+    kept = mark.get("recent", ())
+    return _ids_of(mark["near"])[-kept:] if isinstance(kept, int) else _ids_of(kept)
 
 
 def floor(mark: Mapping[str, Any]) -> str:
@@ -26,15 +40,48 @@ def floor(mark: Mapping[str, Any]) -> str:
     return str(mark.get("floor", ""))
 
 
-def advance(mark: Mapping[str, Any], learned: Iterable[str], recent: Sequence[str]) -> dict[str, Any]:
-    """Return what is written down after more messages were learned from."""
+def _ids_of(kept: str | Sequence[str]) -> list[str]:
+    """Return the ids that a mark keeps: packed, or as a list where an earlier version wrote them.
+
+    Raises:
+        StoreDamaged: They cannot be read.
+    """
+    if not isinstance(kept, str):
+        return [str(i) for i in kept]
+    try:
+        data = zlib.decompress(b64decode(kept, validate=True))
+        digits = [bytes(id_bytes).hex() for id_bytes in struct.iter_unpack(f"{_BYTES}B", data)]
+    except (ValueError, zlib.error, struct.error) as error:
+        raise StoreDamaged(
+            f"How far a session was learned from cannot be read ({error}).",
+            remedy="Run `perdure check --full` to see what is damaged, then `perdure repair`, or restore a backup.",
+        ) from error
+    return [f"{d[:8]}-{d[8:12]}-{d[12:16]}-{d[16:20]}-{d[20:]}" for d in digits]
+
+
+def _packed(ids: Sequence[str]) -> str | list[str]:
+    """Return ids in a third of their room: those of a batch begin alike; ids of another form stay as they are."""
+    if not ids or not all(map(_UUID.fullmatch, ids)):
+        return list(ids)
+    return b64encode(zlib.compress(bytes.fromhex("".join(ids).replace("-", "")), 9)).decode()
+
+
+def advance(mark: Mapping[str, Any], learned: Iterable[str], last: Sequence[str]) -> dict[str, Any]:
+    """Return what is written down after more messages were learned from.
+
+    Args:
+        mark: What was written down before.
+        learned: The messages that were learned from since.
+        last: Those that were heard last in the session, oldest first.
+    """
     known = sorted(near(mark) | set(learned))
     begin = max(floor(mark), _before(known[-1]))
     kept = [i for i in known if i > begin]
     if len(kept) > MOST:
         begin = kept[-MOST - 1]
         kept = kept[-MOST:]
-    return {"floor": begin, "near": kept, "recent": list(recent)}
+    same = bool(last) and kept[-len(last) :] == list(last)  # as nearly always: how many of them says it
+    return {"floor": begin, "near": _packed(kept), "recent": len(last) if same else _packed(last)}
 
 
 def _before(identity: str) -> str:

@@ -77,6 +77,14 @@ _DATES: Final = re.compile(
 )
 
 
+_DIGIT: Final = re.compile(r"\d")
+_WORDS: Final = re.compile(r"\w+")
+_HINTS: Final = frozenset(
+    {*_MONTH_OF, *_WEEKDAY_OF, "ago", "last", "past", "previous", "this", *(_WORDS.findall(n)[-1] for n in _DAYS_AGO)}
+)
+"""A mention without a digit has one of these words."""
+
+
 class Period(NamedTuple):
     """Days that a question names: from the beginning of the first to the end of the last."""
 
@@ -94,6 +102,8 @@ def periods_in(question: str, asked_at: Instant) -> list[Period]:
         question: As asked.
         asked_at: Relative days are counted from here, in UTC.
     """
+    if not _may_name_days(question):
+        return []
     asked = from_instant(asked_at).date()
     found = [{k: v.lower() for k, v in match.groupdict().items() if v} for match in _DATES.finditer(question)]
     years = [int(told[key]) for told in found for key in ("of", "year", "cyear") if key in told]
@@ -106,6 +116,11 @@ def periods_in(question: str, asked_at: Instant) -> list[Period]:
         except (ValueError, OverflowError):  # no such day, or beyond the calendar
             continue
     return periods
+
+
+def _may_name_days(question: str) -> bool:
+    """Whether a question has a word or a digit without which it names no day: looking for days costs ten times that."""
+    return bool(_DIGIT.search(question)) or not _HINTS.isdisjoint(_WORDS.findall(question.lower()))
 
 
 def _instant(day: date) -> Instant:

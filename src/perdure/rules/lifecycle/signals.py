@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.formulas.curve import Array, ages
+from perdure.formulas.curve import FEW, Array, ages
 from perdure.formulas.value import value_at_start
 from perdure.records.instant import Instant, from_instant
+from perdure.records.maker import maker_of
 from perdure.records.memory import MemoryItem, Record, State
 from perdure.records.policy import Policy
+from perdure.rules.lifecycle.single_signals import signals_of_one
 from perdure.rules.lifecycle.stale_facts import is_aging
 from perdure.rules.lifecycle.state_arrays import (
     Columns,
@@ -22,7 +24,11 @@ from perdure.rules.lifecycle.state_arrays import (
     value_curve,
     value_weights,
 )
-from perdure.rules.lifecycle.trajectory import count_accesses
+from perdure.rules.lifecycle.trajectory import Accesses, count_accesses
+
+Counted = dict[str, tuple[str, State, Accesses, State]]
+"""Id -> (the policy's version, the state as it is stored, accesses that were counted into it, what it became)."""
+_MOST_COUNTED: Final = 2000  # memories that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +59,46 @@ def current_signals(states: Sequence[State], policy: Policy, now: Instant) -> Si
     )
 
 
-def memory_items(records: Sequence[Record], policy: Policy, now: Instant) -> list[MemoryItem]:
-    """Return records as callers see them, with signals at an instant."""
+def memory_items(
+    records: Sequence[Record], policy: Policy, now: Instant, counted: Counted | None = None
+) -> list[MemoryItem]:
+    """Return records as callers see them, with signals at an instant.
+
+    Args:
+        records: The records.
+        policy: The policy in force.
+        now: The instant.
+        counted: What earlier calls came to: of accesses that were counted then, only what has come since is.
+    """
     if not records:
         return []
-    states = count_accesses([r.state for r in records], [r.accesses for r in records], policy)
+    states = _count(records, policy, {} if counted is None else counted)
     if all(_is_fresh(state, now) for state in states):
         numbers: Iterable[tuple[float, ...]] = [_signals_at_start(state, policy) for state in states]
+    elif len(states) <= FEW:
+        numbers = [signals_of_one(state, policy, now) for state in states]
     else:
         current = current_signals(states, policy, now)
         numbers = zip(*(getattr(current, name).tolist() for name in _SIGNALS), strict=True)
     aging = [is_aging(state, policy, now) for state in states]
     return [_view(*four) for four in zip(records, states, numbers, aging, strict=True)]
+
+
+def _count(records: Sequence[Record], policy: Policy, counted: Counted) -> list[State]:
+    """Return the states of records with their waiting accesses counted in."""
+    states, left = [r.state for r in records], [r.accesses for r in records]
+    for i, record in enumerate(records):
+        version, state, before, after = counted.get(record.id) or ("", record.state, (), record.state)
+        some = record.accesses
+        if before and version == policy.version and state == record.state and some[: len(before)] == before:
+            states[i], left[i] = after, some[len(before) :]
+    result = count_accesses(states, left, policy)
+    if len(counted) > _MOST_COUNTED:
+        counted.clear()
+    for record, after in zip(records, result, strict=True):
+        if record.accesses:
+            counted[record.id] = policy.version, record.state, record.accesses, after
+    return result
 
 
 def _is_fresh(state: State, now: Instant) -> bool:
@@ -79,12 +113,14 @@ def _signals_at_start(state: State, policy: Policy) -> tuple[float, ...]:
     return state.importance, state.confidence, state.strength, 1.0, value_at_start(*parts, value_weights(policy))
 
 
+_item: Final = maker_of(MemoryItem)
 _SIGNALS: Final = ("importance", "confidence", "strength", "retention", "value")
 
 
 def _view(record: Record, state: State, signals: tuple[float, ...], aging: bool) -> MemoryItem:  # zipped
     content, (importance, confidence, strength, retention, value) = record.content, signals
-    return MemoryItem(
+    created_at = from_instant(state.created_ms)
+    return _item(
         id=record.id,
         namespace=record.namespace,
         kind=state.kind,
@@ -99,8 +135,8 @@ def _view(record: Record, state: State, signals: tuple[float, ...], aging: bool)
         tier=state.tier,
         status=state.status,
         pinned=state.pinned,
-        created_at=from_instant(state.created_ms),
-        recorded_at=from_instant(state.recorded_ms),
+        created_at=created_at,
+        recorded_at=created_at if state.recorded_ms == state.created_ms else from_instant(state.recorded_ms),
         importance=importance,
         confidence=confidence,
         strength=strength,

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from perdure.formulas.curve import NEVER
+from perdure.formulas.curve import FEW, NEVER
 from perdure.formulas.importance import boost
 from perdure.formulas.strength import reinforce_strength
 from perdure.formulas.value import decay_mass
@@ -22,6 +22,7 @@ from perdure.records.memory import Form, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle import tier_table
 from perdure.rules.lifecycle.moves import Moves, explain_moves, next_moves
+from perdure.rules.lifecycle.single_accesses import counts_single, with_accesses
 from perdure.rules.lifecycle.state_arrays import (
     CODES,
     FORM_CODE,
@@ -131,7 +132,11 @@ _OPEN: Final = Opening()
 def count_accesses(states: Sequence[State], accesses: Sequence[Accesses], policy: Policy) -> list[State]:
     """Return states with their waiting accesses counted, and nothing moved: what a reader sees between sweeps."""
     result = list(states)
-    if waiting := [i for i, some in enumerate(accesses) if some]:
+    waiting = [i for i, some in enumerate(accesses) if some]
+    if len(waiting) <= FEW and counts_single(policy):
+        for i in waiting:
+            result[i] = with_accesses(states[i], accesses[i], policy)
+    elif waiting:
         run = _Replay([states[i] for i in waiting], [accesses[i] for i in waiting], 0, policy)
         run.count_all()
         counted = run.states(np.arange(len(waiting)), [states[i].due_ms for i in waiting])

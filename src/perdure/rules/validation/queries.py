@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, Final
 
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant, to_instant
@@ -15,6 +15,8 @@ from perdure.records.recall import Filters
 from perdure.rules.validation.identifiers import check_plan_ids
 from perdure.rules.validation.inputs import checked_tags
 from perdure.rules.validation.rows import RowChecks
+
+_FILTERS: Final = tuple(field.name for field in fields(Filters))
 
 
 def token_budget(value: Any, policy: Policy) -> int:
@@ -55,7 +57,7 @@ def filters(policy: Policy, given: Mapping[str, Any]) -> Filters:
         "tags": lambda tags: checked_tags(tags, policy),
         **dict.fromkeys(("since", "until", "as_of", "known_at"), to_instant),
     }
-    names = [f.name for f in fields(Filters) if given.get(f.name) is not None]
+    names = [name for name in _FILTERS if given.get(name) is not None]
     return Filters(isolated=True, **{name: read.get(name, _as_given)(given[name]) for name in names})
 
 

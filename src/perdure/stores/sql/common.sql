@@ -234,6 +234,10 @@ WHERE namespace = :namespace AND form <> 'full' AND form_ms >= :since GROUP BY 1
 -- kind: routed
 UPDATE namespace SET policy = :after WHERE namespace = :namespace AND policy = :before;
 
+-- name: add_vectors
+-- kind: routed
+UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace;
+
 -- name: insert_operation
 -- kind: routed
 INSERT INTO operation (namespace, id, number, operation, at_ms, changes, hides, policy, note, undoes, digest, actor)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -31,6 +30,7 @@ from perdure.records.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
+from perdure.records.growing_file import growing_path
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.connection import (
     APPLICATION_ID,
@@ -274,7 +274,7 @@ def _check_target(target: Path, *, overwrite: bool, stale: bool) -> None:
 @contextmanager
 def _appearing(target: Path) -> Iterator[Path]:
     """Give a name beside the target for a file to grow under; what is left there at the end is removed."""
-    growing = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    growing = growing_path(target)
     try:
         os.close(os.open(growing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         yield growing

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from heapq import nlargest
-from itertools import chain, compress
-from operator import itemgetter
+from itertools import compress
 from typing import Final
 
 import numpy as np
@@ -14,7 +12,6 @@ from numpy.typing import NDArray
 
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters
-from perdure.stores.codes import similarities
 from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search
 from perdure.stores.sqlite.connection import SqliteSession
 from perdure.stores.sqlite.index import SearchIndex
@@ -23,6 +20,7 @@ from perdure.stores.statements import filter_parts
 from perdure.stores.words import Term, worth_searching
 
 MOST_HOLDING: Final = 5000  # a name in more memories than this is tested on the candidates, not listed
+MOST_NAMES: Final = 16  # whose memories are kept listed
 
 
 class SqliteSearch(Search):
@@ -40,26 +38,7 @@ class SqliteSearch(Search):
         super().__init__(session, policy, vocabulary.stemmer)
         self.namespace, self.index = session.namespace, index
         self.vocabulary, self.majority = vocabulary, majority
-        self._held: dict[str, NDArray[np.int64] | None] = {}
-
-    def nearest(self, vectors: Sequence[Float32s], limit: int) -> list[list[tuple[str, float]]]:
-        """Return, for each vector, (id, cosine) of the nearest visible memories, nearest first."""
-        if self.index is None:
-            return [[] for _ in vectors]
-        kept, queries = self.index.resident, np.array(vectors)
-        found = self.index.nearest_of_each(queries, self.policy.rescored, cells_above=self.policy.cells_above)
-        if len({len(rows) for rows in found}) > 1:  # cells of few rows: each is scored by itself
-            return [self.nearest([vector], limit)[0] for vector in vectors]
-        near = self.index.rows(np.array(found, np.int64))
-        kept.read(self.session, np.unique(near).tolist())
-        cosine = kept.cosines(queries, near)
-        best = np.argsort(-cosine, axis=1, kind="stable")[:, :limit]
-        rows = np.take_along_axis(near, best, axis=1).tolist()
-        ids = kept.narrow(self.session, dict.fromkeys(chain.from_iterable(rows)))
-        values = np.take_along_axis(cosine, best, axis=1).tolist()
-        return [
-            [(ids[row][1], value) for row, value in zip(*pair, strict=True)] for pair in zip(rows, values, strict=True)
-        ]
+        self._listed: dict[str, NDArray[np.int64] | None] = {} if index is None else index.holding
 
     # --- by meaning
 
@@ -73,11 +52,10 @@ class SqliteSearch(Search):
         Some filters are known only to the file. Where they leave too few, the search goes over what passes them.
         """
         among = self._holding(filters.entity) if filters.entity else None
-        cosine = self._near(vector, filters, among)
         late = bool(filters.tags or filters.entity) or filters.min_confidence > 0.0
-        wanted = len(cosine) if late else self.policy.candidates
-        cosine = dict(nlargest(wanted, cosine.items(), key=itemgetter(1)))
-        passed = self._narrow(cosine, filters)
+        cosine = self._near(vector, filters, among, None if late else self.policy.candidates)
+        exact = not late and self._is_held(filters)  # what was looked for there needs no second look
+        passed = self._in_memory(cosine, filters) if exact else self._nearest_passing(list(cosine), filters)
         if late and among is None and len(passed) < min(self.policy.candidates, len(cosine)):
             parts, bindings = filter_parts(filters)
             rows = self.session.rows("passing", parts, **bindings)
@@ -86,38 +64,65 @@ class SqliteSearch(Search):
         narrow |= passed
         return cosine
 
+    def _nearest_passing(self, rows: Sequence[int], filters: Filters) -> dict[int, Narrow]:
+        """Return the narrow columns of the first rows that pass the filters: as many as are ranked, or more."""
+        passed: dict[int, Narrow] = {}
+        for start in range(0, len(rows), step := 2 * self.policy.candidates):
+            passed |= self._narrow(rows[start : start + step], filters)
+            if len(passed) >= self.policy.candidates:
+                break
+        return passed
+
     def cosines(self, vector: Float32s, rows: Sequence[int]) -> dict[int, float]:
         """Return row -> cosine of those rows that have a vector."""
         if self.index is None or not rows:
             return {}
-        found, matrix = self.index.resident.vectors(self.session, self.index.having(rows))
-        return dict(zip(found, similarities(vector, matrix).tolist(), strict=True)) if found else {}
+        found, slots = self.index.slots(self.session, rows)
+        return dict(zip(found.tolist(), self.index.resident.similarities(vector, slots).tolist(), strict=True))
 
-    def _near(self, vector: Float32s, filters: Filters, among: NDArray[np.int64] | None = None) -> dict[int, float]:
-        return self.cosines(vector, self._rows_near(vector, filters, among))
-
-    def _rows_near(self, vector: Float32s, filters: Filters, among: NDArray[np.int64] | None = None) -> list[int]:
+    def _near(
+        self, vector: Float32s, filters: Filters, among: NDArray[np.int64] | None = None, most: int | None = None
+    ) -> dict[int, float]:
+        """Return row -> cosine of those that are likely to be nearest: the best so many, or all that were compared."""
         if self.index is None:
-            return []
-        most, cells = self.policy.rescored, self.policy.cells_above
-        positions = self.index.nearest(vector, most, filters, cells_above=cells, among=among)
-        rows: list[int] = self.index.rows(positions).tolist()
-        return rows
+            return {}
+        wide, cells = self.policy.rescored, self.policy.cells_above
+        positions = self.index.nearest(vector, wide, filters, cells_above=cells, among=among)
+        rows, slots = self.index.slots_at(self.session, positions)
+        cosine = self.index.resident.similarities(vector, slots)
+        best = np.argsort(-cosine, kind="stable")[:most]
+        return dict(zip(rows[best].tolist(), cosine[best].tolist(), strict=True))
 
     def _holding(self, entity: str) -> NDArray[np.int64] | None:
         """The rows whose words hold a name, in order; None where they are so many that the nearest hold it anyway."""
-        if entity not in self._held:
-            query = holding_text(entity, self.namespace)
-            rows = [row for (row,) in self.session.rows("holding", query=query, limit=MOST_HOLDING + 1)]
-            self._held[entity] = None if len(rows) > MOST_HOLDING else np.array(rows, np.int64)
-        return self._held[entity]
+        if entity not in self._listed:
+            if len(self._listed) >= MOST_NAMES:
+                self._listed.clear()
+            self._listed[entity] = None if self._is_common(entity) else self._list_holding(entity)
+        return self._listed[entity]
+
+    def _is_common(self, entity: str) -> bool:
+        """Whether it is known without a look that more memories hold a name than are listed."""
+        stems, elsewhere = self.stemmer.stems(entity), max(0, self.vocabulary.total - self.size())
+        return len(stems) == 1 and self.vocabulary.count(stems[0]) - elsewhere > MOST_HOLDING
+
+    def _list_holding(self, entity: str) -> NDArray[np.int64] | None:
+        query = holding_text(entity, self.namespace)
+        rows = [row for (row,) in self.session.rows("holding", query=query, limit=MOST_HOLDING + 1)]
+        return None if len(rows) > MOST_HOLDING else np.array(rows, np.int64)
 
     def naming(self, rows: dict[int, Narrow], entity: str | None) -> dict[int, Narrow]:
         """Those rows whose words hold a name; texts are read only where the index lists too many rows."""
-        listed = None if entity is None or not rows else self._holding(entity)
-        if listed is None:
-            return super().naming(rows, entity)
-        return dict(compress(rows.items(), np.isin(list(rows), listed).tolist()))
+        if entity is None or not rows:
+            return rows
+        listed = self._holding(entity)
+        if listed is not None:
+            return dict(compress(rows.items(), np.isin(list(rows), listed).tolist()))
+        known = {} if self.index is None else self.index.resident.holding(entity)
+        unknown = {row: values for row, values in rows.items() if row not in known}
+        known |= dict.fromkeys(unknown, False)
+        known |= dict.fromkeys(super().naming(unknown, entity), True)
+        return {row: values for row, values in rows.items() if known[row]}
 
     # --- by words
 
@@ -128,6 +133,10 @@ class SqliteSearch(Search):
     def beginning(self, letters: str) -> list[str]:
         """Return the stems of the file that begin with some letters, in the order of their code points."""
         return self.vocabulary.beginning(letters)
+
+    def near(self, stem: str) -> list[str]:
+        """Return the stems of the file that one may be misspelt from, nearest first."""
+        return self.vocabulary.near(stem)
 
     def held(self, terms: Sequence[Term], seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
         """Return the stems of those words that a memory of the namespace holds; the counts are of the whole file."""
@@ -163,12 +172,14 @@ class SqliteSearch(Search):
         limit = (self.policy.candidates + SLACK) * (SELECTIVE if narrowed else 1)
         while True:
             found = best_by_words(self.session, query, limit)
-            narrow = self._first_passing(self._likely(found, filters), filters)
+            if filters.entity is not None and self.index is not None and self.stemmer.stems(filters.entity):
+                self.index.resident.holding(filters.entity).update(dict.fromkeys(found, True))
+            narrow = self._first_passing(*self._likely(found, filters), filters)
             if len(narrow) >= self.policy.candidates or len(found) < limit:
                 return found, narrow
             limit *= WIDER
 
-    def _first_passing(self, rows: Sequence[int], filters: Filters) -> dict[int, Narrow]:
+    def _first_passing(self, rows: Sequence[int], indexed: Sequence[bool], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of the first rows that pass the filters: as many as are ranked, or more.
 
         Each look is at twice as many, because a statement costs as much as a dozen rows.
@@ -176,17 +187,23 @@ class SqliteSearch(Search):
         passed: dict[int, Narrow] = {}
         start, step = 0, self.policy.candidates + SLACK
         while start < len(rows) and len(passed) < self.policy.candidates:
-            passed |= self._narrow(rows[start : start + step], filters)
+            some = slice(start, start + step)
+            passed |= self._likely_narrow(rows[some], indexed[some], filters)
             start, step = start + step, 2 * step
         return passed
 
-    def _likely(self, rows: Mapping[int, float], filters: Filters) -> list[int]:
-        """Those rows, best first, that the attributes in memory do not rule out; rows without a vector stay."""
+    def _likely(self, rows: Mapping[int, float], filters: Filters) -> tuple[list[int], list[bool]]:
+        """Those rows, best first, that the attributes in memory do not rule out, and whether each is there."""
+        some = list(rows)
         if self.index is None:
-            return list(rows)
-        positions = self.index.positions(np.array(list(rows), np.int64))
+            return some, [False] * len(some)
+        positions = self.index.positions(np.array(some, np.int64))
+        indexed = positions >= 0
         mask = self.index.attributes.mask(filters, positions)
-        return list(rows if mask is None else compress(rows, (mask | (positions < 0)).tolist()))
+        if mask is None:
+            return some, indexed.tolist()
+        likely = mask | ~indexed
+        return [*compress(some, likely.tolist())], indexed[likely].tolist()
 
     # --- rows
 
@@ -201,20 +218,34 @@ class SqliteSearch(Search):
         """Return the narrow columns of those rows that pass every filter, exactly."""
         if self.index is None or not rows or not self._is_held(filters):
             return self.naming(self._narrow_in_file(rows, filters), filters.entity)
-        positions = self.index.positions(np.array(list(rows), np.int64))
-        mask = self.index.attributes.mask(filters, positions)
-        passes = positions >= 0 if mask is None else mask & (positions >= 0)
-        found = self.index.resident.narrow(self.session, compress(rows, passes.tolist()))
+        return self._likely_narrow(*self._likely(dict.fromkeys(rows, 0.0), filters), filters)
+
+    def _likely_narrow(self, rows: Sequence[int], indexed: Sequence[bool], filters: Filters) -> dict[int, Narrow]:
+        """Return the narrow columns of those rows that pass every filter, of rows that attributes do not rule out."""
+        if not self._is_held(filters):
+            return self.naming(self._narrow_in_file(rows, filters), filters.entity)
+        if all(indexed):
+            return self.naming(self._in_memory(rows, filters), filters.entity)
+        found = self._in_memory(compress(rows, indexed), filters)
+        found |= self._narrow_in_file([row for row, has in zip(rows, indexed, strict=True) if not has], filters)
+        return self.naming(found, filters.entity)
+
+    def _in_memory(self, rows: Iterable[int], filters: Filters) -> dict[int, Narrow]:
+        """Return the narrow columns of rows that the attributes in memory let through."""
+        if self.index is None:
+            return {}
+        found = self.index.resident.narrow(self.session, rows)
         if filters.session is not None:  # in memory there is a digest of it
             found = {row: values for row, values in found.items() if values[2] == filters.session}
-        found |= self._narrow_in_file([*compress(rows, (positions < 0).tolist())], filters)
-        return self.naming(found, filters.entity)
+        if filters.tags:  # in memory there are bits of them
+            tagged = self.index.resident.tagged(self.session, found, frozenset(filters.tags))
+            found = {row: values for row, values in found.items() if row in tagged}
+        return found
 
     def _is_held(self, filters: Filters) -> bool:
         """Whether what is in memory decides these filters, exactly."""
-        unknown = bool(filters.tags) or filters.min_confidence > 0.0
         inside = filters.isolated and filters.seen_inside is not None
-        return not unknown and not inside
+        return not filters.min_confidence > 0.0 and not inside
 
     def _narrow_in_file(self, rows: Collection[int], filters: Filters) -> dict[int, Narrow]:
         if not rows:

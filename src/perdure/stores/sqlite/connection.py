@@ -203,15 +203,22 @@ def takes_writes(connection: apsw.Connection) -> bool:
         connection.set_busy_timeout(BUSY_MS)
 
 
-@contextmanager
-def snapshot(connection: apsw.Connection) -> Iterator[None]:
-    """Run several reads on one consistent view of the file."""
-    connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        if connection.in_transaction:
-            connection.execute("COMMIT")
+class snapshot:  # noqa: N801  # a context manager, named as what it does
+    """Run several reads on one consistent view of the file. A recall enters it several times."""
+
+    __slots__ = ("connection",)
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+
+    def __enter__(self) -> None:
+        """Begin."""
+        self.connection.execute("BEGIN")
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """End; there is nothing to roll back."""
+        if self.connection.in_transaction:
+            self.connection.execute("COMMIT")
 
 
 class translate_errors:  # noqa: N801  # a context manager, named as what it does

@@ -7,7 +7,6 @@ the segments costs time, never a memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
 from typing import Final
 
 import apsw
@@ -22,8 +21,10 @@ from perdure.stores.many_codes import nearest_of_each
 from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed, tag_bits, tags_of
 from perdure.stores.sqlite.connection import fetch_all, fetch_value, json_list, run
 from perdure.stores.sqlite.resident import Resident
+from perdure.stores.statements import Session
 
 SEGMENT: Final = 4096
+_MANY: Final = 16
 _FIRST: Final = 256  # rows for which there is room at first
 SAMPLE: Final = 100_000
 NEVER: Final = 2**62  # later than all instants: of a row that is gone
@@ -45,6 +46,8 @@ class SearchIndex:
         self._ascending = True
         self.cells: Cells | None = None
         self.lists: CellLists | None = None
+        self.holding: dict[str, Positions | None] = {}
+        """Name -> the rows whose words hold it, as of the version; a search fills it."""
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -64,6 +67,7 @@ class SearchIndex:
         version = fetch_value(connection, "namespace_version", {"namespace": self.namespace})
         if version is None or version == self.version:
             return
+        self.holding.clear()
         key = {"namespace": self.namespace, "space": self.space}
         seen = self.version
         if not seen:
@@ -111,12 +115,14 @@ class SearchIndex:
         data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), self.dimensions)
         known = len(self)
         ascending = self._ascending and (not known or rows[0] > self._rows[-1])
-        self._ascending = bool(ascending and (rows[1:] > rows[:-1]).all())
+        self._ascending = bool(ascending and (len(rows) == 1 or (rows[1:] > rows[:-1]).all()))
         if known + len(rows) > len(self._row_buffer):
             self._row_buffer = np.resize(self._row_buffer, max(known + len(rows), 2 * len(self._row_buffer)))
         self._row_buffer[known : known + len(rows)] = rows
         self._sorter = None
         self.codes.extend(encode(data))
+        if len(rows) >= _MANY:  # one costs more to keep than to read again, where it is asked for at all
+            self.resident.keep(np.arange(known, known + len(rows)), data)
         self.attributes.extend(
             packed(
                 [
@@ -142,7 +148,10 @@ class SearchIndex:
         if gone:
             positions = self.positions(np.array(gone, np.int64))
             self.attributes.change(positions[positions >= 0], GONE)
-        self.resident.forget([*(row for row, *_ in changed), *gone])
+        other = [*(row for row, *_ in changed), *gone]
+        if other or self.resident.has_absent:
+            positions = self.positions(np.array(other, np.int64))
+            self.resident.forget(other, positions[positions >= 0] if self._ascending else None)
 
     def rows(self, positions: Positions) -> Positions:
         """Return the file's rows at some positions."""
@@ -150,8 +159,11 @@ class SearchIndex:
 
     def positions(self, rows: Positions) -> Positions:
         """Return the positions of some rows; -1 where a row has no vector."""
-        if not len(self._rows):
+        if not len(self):
             return np.full(len(rows), -1, np.int64)
+        first, last = int(self._rows[0]), int(self._rows[-1])
+        if self._ascending and last - first + 1 == len(self):  # without a gap, as in a file of one namespace
+            return np.where((rows >= first) & (rows <= last), rows - first, -1)
         if not self._ascending and self._sorter is None:
             self._sorter = np.argsort(self._rows, kind="stable")
         at = np.searchsorted(self._rows, rows, sorter=self._sorter)
@@ -174,9 +186,18 @@ class SearchIndex:
             recorded[:known] = self.attributes.recorded
         self.attributes.recorded = recorded
 
-    def having(self, rows: Sequence[int]) -> list[int]:
-        """Return those of some rows that have a vector here."""
-        return list(compress(rows, (self.positions(np.array(rows, np.int64)) >= 0).tolist()))
+    def slots(self, session: Session, rows: Sequence[int]) -> tuple[Positions, NDArray[np.int32]]:
+        """Return those of some rows that have a vector, and where it is kept."""
+        asked = np.array(rows, np.int64)
+        positions = self.positions(asked)
+        if (positions < 0).any():
+            asked, positions = asked[positions >= 0], positions[positions >= 0]
+        return _having(asked, self.resident.slots(session, asked, positions))
+
+    def slots_at(self, session: Session, positions: Positions) -> tuple[Positions, NDArray[np.int32]]:
+        """Return the rows at some positions that have a vector, and where it is kept."""
+        rows = self._rows[positions]
+        return _having(rows, self.resident.slots(session, rows, positions))
 
     def nearest(
         self,
@@ -215,6 +236,11 @@ class SearchIndex:
         if self.cells is not None and self.lists is not None and len(self) >= cells_above:
             return [self.nearest(query, count, Filters(), cells_above=cells_above) for query in queries]
         return nearest_of_each(self.codes, encode(queries), count, self.attributes.mask(Filters()))
+
+
+def _having(rows: Positions, slots: NDArray[np.int32]) -> tuple[Positions, NDArray[np.int32]]:
+    has = slots >= 0
+    return (rows, slots) if has.all() else (rows[has], slots[has])
 
 
 def pack(connection: apsw.Connection, namespace: str, space: int, version: int) -> None:

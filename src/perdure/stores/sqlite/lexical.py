@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from typing import Final
 
 import apsw
 
 from perdure.stores.sqlite.connection import fetch_all, fetch_value
 from perdure.stores.statements import Session
-from perdure.stores.words import MOST_MATCHES, MOST_SPELLINGS, Stemmer, Term
+from perdure.stores.words import MOST_MATCHES, MOST_SPELLINGS, Stemmer, Term, near_spellings
+
+_WORDS: Final = 10_000  # of questions, whose stems are kept
 
 
 class Vocabulary:
@@ -20,35 +23,56 @@ class Vocabulary:
         self.stemmer = Stemmer(connection)
         self._counts: dict[str, int] = {}
         self._beginnings: dict[str, list[str]] = {}
+        self._stems: dict[str, str | None] = {}
+        self._near: dict[str, list[str]] = {}
+        self.size = 0
+        """Rows of the file."""
         self.total = 0
+        """The same when words were last counted."""
 
     def terms(self, words: Sequence[str]) -> list[Term]:
         """Return the words as the index has them, rarest first."""
-        self._grow()
         found: dict[str, Term] = {}
         for word in words:
-            stems = self.stemmer.stems(word)
-            if stems and stems[0] not in found:
-                found[stems[0]] = Term(word, stems[0], self._count(stems[0]))
+            stem = self._stem(word)
+            if stem is not None and stem not in found:
+                found[stem] = Term(word, stem, self.count(stem))
         return sorted(found.values(), key=lambda t: t.documents)
+
+    def _stem(self, word: str) -> str | None:
+        if word not in self._stems:
+            if len(self._stems) >= _WORDS:
+                self._stems.clear()
+            self._stems[word] = next(iter(self.stemmer.stems(word)), None)
+        return self._stems[word]
+
+    def near(self, stem: str) -> list[str]:
+        """Return the stems that one may be misspelt from, nearest first."""
+        if stem not in self._near:
+            if len(self._near) >= _WORDS:
+                self._near.clear()
+            self._near[stem] = near_spellings(stem, self.beginning(stem[:2]))
+        return self._near[stem]
 
     def beginning(self, letters: str) -> list[str]:
         """Return the stems that begin with some letters, in the order of their code points."""
-        self._grow()
         if letters not in self._beginnings:
             last = letters[:-1] + chr(ord(letters[-1]) + 1)
             key = {"first": letters, "last": last, "limit": MOST_SPELLINGS}
             self._beginnings[letters] = [stem for (stem,) in fetch_all(self.connection, "beginning", key)]
         return self._beginnings[letters]
 
-    def _grow(self) -> None:
-        total = int(fetch_value(self.connection, "total_rows"))
+    def refresh(self) -> None:
+        """Look how many rows the file has; what was counted is forgotten once they are a tenth more or less."""
+        self.size = total = int(fetch_value(self.connection, "total_rows"))
         if not self.total * 0.9 <= total <= self.total * 1.1 or total < MOST_MATCHES:
             self._counts.clear()
             self._beginnings.clear()
+            self._near.clear()
             self.total = total
 
-    def _count(self, stem: str) -> int:
+    def count(self, stem: str) -> int:
+        """Return in how many memories of the file a stem is."""
         if stem not in self._counts:
             self._counts[stem] = int(fetch_value(self.connection, "document_frequency", {"term": stem}) or 0)
         return self._counts[stem]

@@ -27,17 +27,21 @@ _LEVEL: Final = 6
 _WINDOW: Final = -12  # raw deflate; 4 kB reach over the dictionary and make a copy of the compressor cheap
 _STATES: Final = 5
 
-_GENERATED: Final = re.compile(rb"stored as |counted |(hot|warm|cold|vault) to |to vault: ")
-"""Beginnings of the reasons that are made of numbers and of words of ours."""
+_GENERATED: Final = re.compile(
+    rb"stored as |counted |(hot|warm|cold|vault) to |to vault: |(?:helpful: )?reinforced \("
+    rb"|(?:superseded: )?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12} (?:stands for|is its newer summary)"
+)
+"""Beginnings of the reasons that are made of ids, numbers and words of ours."""
 _WORDS: Final = re.compile(rb'"(text|shown|metadata|data)":["{\[]')
 """Columns that hold a memory's words; digests of them are numbers."""
 
-_BOOKKEEPING: Final = re.compile(rb'(?:\x1d\x1e)?\{"shelf":"(?:learned|upkeep|rate)",')
+_BOOKKEEPING: Final = re.compile(rb'(?:(?:\x1d|\{\})\x1e)?\{"shelf":"(?:learned|upkeep|rate)",')
 """Documents in which the engine keeps for itself how far it is: ids, instants, counts and names of sessions."""
 _FAILED: Final = re.compile(rb'"outcome":"failed"|"failures":[1-9]')  # what an error says may quote a memory
 
 _NUMBERS: Final = re.compile(
-    rb'([:."])([1-9][0-9]{7,18}(?![0-9a-f])|[0-9a-f]{24}(?![0-9a-f])|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
+    rb'([:." \x1e])(?=[0-9a-f]{8})'  # as each of them begins: most places are passed over by this alone
+    rb"([1-9][0-9]{7,18}(?![0-9a-f])|[0-9a-f]{24}(?![0-9a-f])|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
 )
 """A number of 8 to 19 digits, half a digest, a UUID: each becomes a byte that says which it is, and its own bytes."""
 _BYTES: Final = re.compile(rb"(\x10.{12}|\x11.{16}|\x13.{3}|\x14.{4}|\x15.{5}|\x16.{6}|\x17.{7}|\x18.{8})", re.DOTALL)
@@ -55,6 +59,8 @@ _UUID_LENGTH, _HALF_LENGTH = 36, 24
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _FORM: Final = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh"
 _DIGITS: Final = "0123456789abcdef"
+_MESSAGE_KEY: Final = re.compile(r"message:([0-9a-f]{24}):([0-9]+)", re.ASCII)
+_HALF_DIGEST_BYTES: Final = 12
 
 
 def packed_line(
@@ -167,6 +173,19 @@ def packed_after(identity: str) -> bytes:
     return whole if len(identity) < len(_FORM) else whole + b"\x00"
 
 
+def packed_key(key: str | None) -> bytes | str | None:
+    """Return the idempotency key of a message, which has a digest, as its bytes; any other key stays as it is."""
+    found = _MESSAGE_KEY.fullmatch(key) if isinstance(key, str) else None
+    return key if found is None else bytes.fromhex(found[1]) + found[2].encode()
+
+
+def plain_key(key: bytes | str) -> str:
+    """Return a key as text again; a damaged one as a text that no key is."""
+    if not isinstance(key, bytes):
+        return key
+    return f"message:{key[:_HALF_DIGEST_BYTES].hex()}:{key[_HALF_DIGEST_BYTES:].decode('latin-1')}"
+
+
 def add_functions(connection: apsw.Connection) -> None:
     """Make a connection's statements and migrations able to read and write lines."""
     functions: Mapping[str, tuple[Callable[..., Any], int]] = {
@@ -175,6 +194,8 @@ def add_functions(connection: apsw.Connection) -> None:
         "packed_id": (packed_id, 1),
         "plain_id": (plain_id, 1),
         "packed_after": (packed_after, 1),
+        "packed_key": (packed_key, 1),
+        "plain_key": (plain_key, 1),
     }
     for name, (function, count) in functions.items():
         connection.create_scalar_function(name, function, count, deterministic=True)

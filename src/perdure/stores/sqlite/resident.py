@@ -7,85 +7,157 @@ speaker. What does change is told by the change feed of the namespace; see :meth
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.stores.codes import lengths_of, similarities_of_each
+from perdure.stores.codes import lengths_of, similarities, similarities_of_each
 from perdure.stores.search import Narrow
+from perdure.stores.sqlite.attributes import tags_of
 from perdure.stores.statements import Session
 
+Positions = NDArray[np.int64]
 MOST: Final = 50_000
 """So many rows are kept, then it begins anew: some 40 MB."""
 _FIRST: Final = 256
+_UNREAD: Final = -1
+_TOGETHER: Final = 8  # queries whose vectors are multiplied together: as many as the cache holds
+_NAMES: Final = 16
+_NO_TAGS: Final = frozenset[str]()
 
 
 class Resident:
-    """Rows by their address in the file; each is read once, until it changes."""
+    """Vectors by their position in the index, the rest by its row in the file; each is read once, until it changes."""
 
     def __init__(self, space: int, dimensions: int) -> None:
         self.space = space
-        self._slots: dict[int, int] = {}
+        self._slots = np.full(_FIRST, _UNREAD, np.int32)
+        """Position in the index -> where its vector is kept."""
         self._used = 0
         self._matrix = np.empty((_FIRST, dimensions), np.int8)
         self._lengths = np.empty(_FIRST, np.float32)
         self._narrow: dict[int, Narrow] = {}
         self._rows: dict[str, int] = {}
+        self._tags: dict[int, frozenset[str]] = {}
+        self._holding: dict[str, dict[int, bool]] = {}
         self._places: dict[tuple[str, int], int | None] = {}
+        self.has_absent = False
+        """Whether places are kept at which no row may be."""
 
     @property
     def nbytes(self) -> int:
         """Bytes that the vectors hold."""
-        return self._matrix.nbytes + self._lengths.nbytes
+        return self._matrix.nbytes + self._lengths.nbytes + self._slots.nbytes
 
-    def vectors(self, session: Session, rows: Sequence[int]) -> tuple[list[int], NDArray[np.int8]]:
-        """Return those rows that have a vector, and their vectors, int8 [n, d]."""
-        self.read(session, rows)
-        found = [row for row in rows if row in self._slots]
-        return found, self._matrix[[self._slots[row] for row in found]]
+    def slots(self, session: Session, rows: Positions, positions: Positions) -> NDArray[np.int32]:
+        """Return where the vectors of some rows are kept, and read those that are not; -1 for a row that has none.
 
-    def cosines(self, queries: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the cosines of queries [q, d] with rows of their own [q, n], which were read."""
-        slots = list(map(self._slots.__getitem__, rows.ravel().tolist()))
-        vectors = self._matrix[slots].reshape(*rows.shape, self._matrix.shape[1])  # rows may be none
-        return similarities_of_each(queries, vectors, self._lengths[slots].reshape(rows.shape))
+        Args:
+            session: Where they are read.
+            rows: In the file, int64 [n].
+            positions: The same in the index, int64 [n].
+        """
+        self._reserve(positions)
+        slots = self._slots[positions]
+        unread = slots == _UNREAD
+        if unread.any():
+            places = dict(zip(rows[unread].tolist(), positions[unread].tolist(), strict=True))
+            if self._used + len(places) > MOST:
+                self._slots.fill(_UNREAD)
+                self._used = 0
+                places = dict(zip(rows.tolist(), positions.tolist(), strict=True))
+            found = session.rows("vectors_at", space=self.space, rows=list(places))
+            data = np.frombuffer(b"".join(data for _, data in found), np.int8)
+            self._keep(np.array([places[row] for row, _ in found], np.int64), data)
+            slots = self._slots[positions]
+        return slots
 
-    def read(self, session: Session, rows: Sequence[int]) -> None:
-        """Read the vectors of some rows, as far as they are not kept already."""
-        missing = [row for row in rows if row not in self._slots]
-        if missing:
-            if self._used + len(missing) > MOST:
-                self._slots, self._used, missing = {}, 0, list(rows)
-            self._keep(session.rows("vectors_at", space=self.space, rows=missing))
+    def vectors(self, slots: NDArray[np.int32]) -> NDArray[np.int8]:
+        """Return vectors by where they are kept, int8 [n, d]."""
+        return self._matrix[slots]
 
-    def _keep(self, found: Sequence[tuple[int, bytes]]) -> None:
-        if not found:
+    def similarities(self, query: NDArray[np.float32], slots: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Return the cosines of a query with vectors by where they are kept, float32 [n]."""
+        return similarities(query, self._matrix[slots], self._lengths[slots])
+
+    def similarities_of_each(self, queries: NDArray[np.float32], slots: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Return the cosines of queries [q, d] with vectors of their own, by where they are kept [q, n]."""
+        found = np.empty(slots.shape, np.float32)
+        for start in range(0, len(slots), _TOGETHER):
+            some = slice(start, start + _TOGETHER)
+            kept = slots[some]
+            found[some] = similarities_of_each(queries[some], self._matrix[kept], self._lengths[kept])
+        return found
+
+    def keep(self, positions: Positions, vectors: NDArray[np.int8]) -> None:
+        """Keep vectors that were just read anyway, int8 [n, d]; where they are too many, none."""
+        if len(positions) > MOST:
             return
-        count, end = self._used, self._used + len(found)
+        self._reserve(positions)
+        if self._used + len(positions) > MOST:
+            self._slots.fill(_UNREAD)
+            self._used = 0
+        self._keep(positions, vectors)
+
+    def _reserve(self, positions: Positions) -> None:
+        """Make room for what is known of some positions."""
+        if len(positions) and (most := int(positions.max())) >= len(self._slots):
+            grown = np.full(max(most + 1, 2 * len(self._slots)), _UNREAD, np.int32)
+            grown[: len(self._slots)] = self._slots
+            self._slots = grown
+
+    def _keep(self, positions: Positions, vectors: NDArray[np.int8]) -> None:
+        if not len(positions):
+            return
+        count, end = self._used, self._used + len(positions)
         if end > len(self._matrix):
             larger = np.empty((max(end, 2 * len(self._matrix)), self._matrix.shape[1]), np.int8)
             larger[:count] = self._matrix[:count]
             self._matrix, self._lengths = larger, np.resize(self._lengths, len(larger))
-        self._matrix[count:end] = np.frombuffer(b"".join(data for _, data in found), np.int8).reshape(len(found), -1)
+        self._matrix[count:end] = vectors.reshape(len(positions), -1)
         self._lengths[count:end] = lengths_of(self._matrix[count:end])
-        self._slots.update((row, slot) for slot, (row, _) in enumerate(found, count))
+        self._slots[positions] = np.arange(count, end)
         self._used = end
 
     def narrow(self, session: Session, rows: Iterable[int]) -> dict[int, Narrow]:
         """Return row -> its narrow columns, whatever its status."""
         wanted = list(rows)
-        missing = [row for row in wanted if row not in self._narrow]
-        if missing:
+        found = {row: values for row in wanted if (values := self._narrow.get(row)) is not None}
+        if len(found) < len(wanted):
+            missing = [row for row in wanted if row not in found]
             if len(self._narrow) + len(missing) > MOST:
-                self._narrow, self._rows, missing = {}, {}, wanted
+                self._narrow, self._rows = {}, {}
+                self._take(found.values())
             self._take(session.rows("narrow", (), rows=missing))
-        return {row: self._narrow[row] for row in wanted if row in self._narrow}
+            found = {row: self._narrow[row] for row in wanted if row in self._narrow}
+        return found
 
-    def _take(self, found: Sequence[Narrow]) -> None:
+    def _take(self, found: Iterable[Narrow]) -> None:
         for values in found:
             self._narrow[values[0]] = values
             self._rows[values[1]] = values[0]
+
+    def tagged(self, session: Session, rows: Iterable[int], tags: AbstractSet[str]) -> set[int]:
+        """Return those of some rows that have all of some tags."""
+        wanted = list(rows)
+        missing = [row for row in wanted if row not in self._tags]
+        if missing:
+            if len(self._tags) + len(missing) > MOST:
+                self._tags, missing = {}, wanted
+            read = session.rows("tags_at", rows=missing)
+            self._tags.update((row, _NO_TAGS if text == "[]" else frozenset(tags_of(text))) for row, text in read)
+        return {row for row in wanted if tags <= self._tags.get(row, _NO_TAGS)}
+
+    def holding(self, name: str) -> dict[int, bool]:
+        """Return row -> whether its words hold a name, of rows that were looked at; what is put there is kept."""
+        if name not in self._holding and len(self._holding) >= _NAMES:
+            del self._holding[next(iter(self._holding))]
+        known = self._holding.setdefault(name, {})
+        if len(known) > MOST:
+            known.clear()
+        return known
 
     def rows_of(self, ids: Iterable[str]) -> dict[str, int | None]:
         """Return id -> row of some memories; None of one that was not read yet, or has changed since."""
@@ -98,16 +170,28 @@ class Resident:
             if len(self._places) + len(missing) > MOST:
                 self._places, missing = {}, list(places)
             self._places.update(dict.fromkeys(missing))
+            self.has_absent = True
             found = session.rows("beside", (), places=missing)
             self._take(found)
             self._places.update(((values[2], values[3]), values[0]) for values in found)
-        return [row for place in places if (row := self._places[place]) is not None]
+        return [row for row in map(self._places.__getitem__, places) if row is not None]
 
-    def forget(self, changed: Iterable[int]) -> None:
-        """Forget rows that were changed or are gone, and the places where no row was: there may be one now."""
+    def forget(self, changed: Sequence[int], positions: Positions | None) -> None:
+        """Forget rows that were changed or are gone, and the places where no row was: there may be one now.
+
+        Args:
+            changed: Rows in the file.
+            positions: Those of them that are in the index; None where one may be there twice: then all vectors go.
+        """
+        if positions is None:
+            self._slots.fill(_UNREAD)
+        else:
+            self._slots[positions[positions < len(self._slots)]] = _UNREAD
         for row in changed:
-            self._slots.pop(row, None)
+            self._tags.pop(row, None)
+            for known in self._holding.values():
+                known.pop(row, None)
             if (values := self._narrow.pop(row, None)) is not None:
                 self._rows.pop(values[1], None)
-        gone = {row for row in self._places.values() if row not in self._narrow}
-        self._places = {place: row for place, row in self._places.items() if row not in gone and row is not None}
+        self._places = {place: row for place, row in self._places.items() if row in self._narrow}
+        self.has_absent = False

@@ -10,23 +10,24 @@ import numpy as np
 
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.vector import Vector
+from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.sqlite.candidates import SqliteSearch
-from perdure.stores.sqlite.connection import SqliteSession, fetch_value
+from perdure.stores.sqlite.connection import SqliteSession, snapshot
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary
+from perdure.stores.sqlite.neighbours import nearest_memories
+from perdure.stores.sqlite.unchanged import Unchanged
 
 MAJORITY: Final = 0.5
 """A namespace with more than this share of the store is searched by words without naming it in the index."""
-TOGETHER: Final = 25  # vectors whose neighbours are read from the file at once
 
 
 class Searches:
-    """Keeps indexes between searches. Its methods run under the store's lock, inside one snapshot."""
+    """Keeps indexes between searches. Its methods run under the store's lock; searches inside one snapshot."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        self.connection = connection
+    def __init__(self, connection: apsw.Connection, unchanged: Unchanged) -> None:
+        self.connection, self._unchanged = connection, unchanged
         self.vocabulary = Vocabulary(connection)
         self._indexes: dict[tuple[str, int], SearchIndex] = {}
 
@@ -35,7 +36,8 @@ class Searches:
         index = self._index(namespace)
         if index is not None and filters.looks_back:
             index.look_back(self.connection)
-        total = int(fetch_value(self.connection, "total_rows"))
+        self._unchanged.get("vocabulary", self.vocabulary.refresh)
+        total = self.vocabulary.size
         share = len(index) / total if index is not None and total else 0.0
         return self._search(namespace, index, policy, majority=share > MAJORITY).pool(query, filters)
 
@@ -44,12 +46,7 @@ class Searches:
         index = self._index(namespace)
         if index is None or not len(index):
             return [[] for _ in vectors]
-        search = self._search(namespace, index, RecallPolicy(rescored=max(50, 10 * limit)), majority=True)
-        found: list[list[tuple[str, float]]] = []
-        for start in range(0, len(vectors), TOGETHER):
-            some = [np.frombuffer(vector, "<f4") for vector in vectors[start : start + TOGETHER]]
-            found += search.nearest(some, limit)
-        return found
+        return nearest_memories(SqliteSession(self.connection, namespace), index, vectors, limit)
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         """Return id -> unit vector, of those memories that have one in the active space."""
@@ -61,10 +58,10 @@ class Searches:
         if None in rows.values():
             return reading.vectors(session, ids)
         wanted = {row: identity for identity, row in rows.items() if row is not None}
-        found, matrix = index.resident.vectors(session, index.having(list(wanted)))
-        unit = matrix.astype(np.float32)
-        unit = (unit / np.sqrt(np.vecdot(unit, unit))[:, None]).astype("<f4")
-        return {wanted[row]: vector.tobytes() for row, vector in zip(found, unit, strict=True)}
+        found, slots = index.slots(session, list(wanted))
+        unit = index.resident.vectors(slots).astype(np.float32)
+        unit = (unit / np.sqrt(np.vecdot(unit, unit))[:, None]).astype("<f4", copy=False)
+        return {wanted[row]: vector.tobytes() for row, vector in zip(found.tolist(), unit, strict=True)}
 
     def _search(
         self, namespace: str, index: SearchIndex | None, policy: RecallPolicy, *, majority: bool
@@ -74,6 +71,7 @@ class Searches:
 
     def forget(self, namespace: str) -> None:
         """Drop a namespace's index, so that the next search reads it anew."""
+        self._unchanged.forget()
         for key in [k for k in self._indexes if k[0] == namespace]:
             del self._indexes[key]
 
@@ -82,12 +80,24 @@ class Searches:
         """Bytes held."""
         return sum(index.nbytes for index in self._indexes.values())
 
+    def space(self) -> tuple[int, Space] | None:
+        """Return the space that searches use, with its number; None before the first vector."""
+        return self._unchanged.get("space", lambda: reading.active_space(SqliteSession(self.connection, "")))
+
     def _index(self, namespace: str) -> SearchIndex | None:
-        found = reading.active_space(SqliteSession(self.connection, namespace))
+        return self._unchanged.get((namespace, "index"), lambda: self._refreshed(namespace))
+
+    def _refreshed(self, namespace: str) -> SearchIndex | None:
+        if not self.connection.in_transaction:
+            with snapshot(self.connection):
+                return self._refreshed(namespace)
+        found = self.space()
         if found is None:
             return None
         number, space = found
-        index = self._indexes.setdefault((namespace, number), SearchIndex(namespace, number, space.dimensions))
+        index = self._indexes.get((namespace, number))
+        if index is None:
+            index = self._indexes[namespace, number] = SearchIndex(namespace, number, space.dimensions)
         try:
             index.refresh(self.connection)
         except BaseException:  # a half-read index must not be used again

@@ -14,14 +14,16 @@ import apsw
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.errors import PerdureError, StoreReadOnly
 from perdure.records.instant import Instant
+from perdure.records.memory import Shelf
 from perdure.records.plan import Plan
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView
-from perdure.records.vector import Vector
+from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
 from perdure.stores.plans import SqlTransactionView
+from perdure.stores.reading import SqlDocuments
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge, rebuild
@@ -41,10 +43,12 @@ from perdure.stores.sqlite.connection import (
 from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
+from perdure.stores.sqlite.unchanged import Unchanged
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.statements import Session
 
 T = TypeVar("T")
+MOST_FILLED: Final = 10_000  # shelves with documents that are remembered
 READ_ONLY_SECONDS: Final = 1.0
 """How long it holds that a file takes no writes."""
 
@@ -63,13 +67,17 @@ class SqliteStore(SqlStore):
 
     def __init__(self, path: str, *, log_entries: int = 5000, create: bool = True) -> None:
         self.path, self.log_entries = path, log_entries
-        self._lock = threading.RLock()
-        self._connection = open_file(path, create=create)
+        self._lock, self._using = threading.RLock(), _Use(self)
+        self._connect(open_file(path, create=create))
         self._read_only = self._connection.readonly("main")
         self._looked = monotonic()  # when it was last seen that the file takes no writes
         self._waiting: list[Plan] = []
-        self._searches = Searches(self._connection)
+        self._filled: set[tuple[str, Shelf]] = set()
         atexit.register(self.close)
+
+    def _connect(self, connection: apsw.Connection) -> None:
+        self._connection, self._unchanged = connection, Unchanged(connection)
+        self._searches = Searches(connection, self._unchanged)
 
     @property
     def read_only(self) -> bool:
@@ -89,8 +97,7 @@ class SqliteStore(SqlStore):
             probe.close()
             if is_writable:
                 self._connection.close()  # before: connections of a process share what maps the log, as it was opened
-                self._connection = open_file(self.path, create=False)
-                self._searches = Searches(self._connection)
+                self._connect(open_file(self.path, create=False))
                 self._read_only = not takes_writes(self._connection)
 
     # --- writing
@@ -163,8 +170,9 @@ class SqliteStore(SqlStore):
 
     def _append_waiting(self, connection: apsw.Connection) -> int:
         """Write what waits, and return how many; they are forgotten only once the transaction is safe."""
-        for plan in self._waiting:
-            append_accesses(SqliteSession(connection, plan.namespace), plan, self.log_entries)
+        with self._unchanged.counting_accesses():
+            for plan in self._waiting:
+                append_accesses(SqliteSession(connection, plan.namespace), plan, self.log_entries)
         return len(self._waiting)
 
     # --- searching
@@ -178,8 +186,35 @@ class SqliteStore(SqlStore):
             return self._searches.nearest(namespace, vectors, limit)
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
-        with self._use() as connection, snapshot(connection):
+        with self._use():
             return self._searches.vectors(namespace, ids)
+
+    def space(self) -> Space | None:
+        with self._use():
+            found = self._searches.space()
+        return None if found is None else found[1]
+
+    # --- documents
+
+    @property
+    def documents(self) -> SqlDocuments:
+        return SqlDocuments(self._rows, self._has_none)
+
+    def _has_none(self, namespace: str, shelf: Shelf) -> bool:
+        """Whether a shelf of a namespace is empty, as most are: each recall asks five of them about its hits.
+
+        One that had documents is asked, whatever has become of them.
+        """
+        if (namespace, shelf) in self._filled:
+            return False
+        with self._use() as connection:
+            key = {"namespace": namespace, "shelf": shelf.value, "id": "", "name": "", "limit": 1}
+            empty = self._unchanged.get((namespace, shelf), lambda: not fetch_all(connection, "documents", key))
+        if not empty:
+            if len(self._filled) >= MOST_FILLED:
+                self._filled.clear()
+            self._filled.add((namespace, shelf))
+        return empty
 
     # --- upkeep of the file
 
@@ -226,7 +261,7 @@ class SqliteStore(SqlStore):
         """Make search indexes and counts anew, and drop triggers that are not ours; True."""
         with self._use() as connection:
             rebuild(connection)
-            self._searches = Searches(connection)
+            self._connect(connection)
         return True
 
     def _view(self, namespace: str, work: Callable[[Session], T]) -> T:
@@ -293,10 +328,8 @@ class SqliteStore(SqlStore):
     def _newest_operations(self, limit: int) -> list[tuple[Any, ...]]:
         return self._everywhere("operations", limit=limit)
 
-    @contextmanager
-    def _use(self) -> Iterator[apsw.Connection]:
-        with self._lock, translate_errors(self.path):
-            yield self._connection
+    def _use(self) -> _Use:
+        return self._using
 
     @contextmanager
     def _fresh(self) -> Iterator[apsw.Connection]:
@@ -306,3 +339,20 @@ class SqliteStore(SqlStore):
                 with suppress(apsw.Error):
                     self._flush()
             yield connection
+
+
+class _Use:
+    """The connection of a store under its lock, its errors ours. A recall asks for it a dozen times."""
+
+    __slots__ = ("_errors", "_store")
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store, self._errors = store, translate_errors(store.path)
+
+    def __enter__(self) -> apsw.Connection:
+        self._store._lock.acquire()  # noqa: SLF001  # of this file
+        return self._store._connection  # noqa: SLF001  # as above
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._store._lock.release()  # noqa: SLF001  # as above
+        self._errors.__exit__(kind, error, trace)

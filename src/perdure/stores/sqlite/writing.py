@@ -40,13 +40,20 @@ def apply_plan(session: SqliteSession, plan: Plan, fence: Lease | None = None) -
 
 def write_rows(session: SqliteSession, plan: Plan) -> PlanWriter:
     """Write a plan's rows with all that is derived from them, and no journal: it is the caller's to bring."""
-    version = int(session.value("bump_version", at=plan.at, policy=plan.policy))
+    brought = sum(map(_brings_vector, plan.changes))
+    ((version, unpacked),) = session.rows("bump_version", at=plan.at, policy=plan.policy, vectors=brought)
     writer = _Writer(session, plan, version)
     writer.write_all()
-    if writer.unpacked >= SEGMENT:
+    if brought and unpacked >= SEGMENT:
         for space in writer.spaces_written:
             pack(session.connection, plan.namespace, space, version)
     return writer
+
+
+def _brings_vector(change: Change) -> bool:
+    if change.before is not None or change.after is None:
+        return False
+    return change.target is Target.VECTOR or (change.target is Target.MEMORY and bool(change.after.get("space")))
 
 
 def _write_journal(session: SqliteSession, plan: Plan, vectors: Mapping[tuple[Target, str], bytes]) -> None:
@@ -76,13 +83,11 @@ def insert_lines(session: SqliteSession, lines: Iterable[tuple[int, Row]]) -> No
 
 def append_accesses(session: SqliteSession, plan: Plan, log_entries: int) -> None:
     """Append a recall's accesses to their log, and the recall to its own; the logs are their own journal."""
-    for change in plan.changes:
-        row = change.after
-        if row is None:
-            continue
-        if change.target is Target.ACCESS:
-            session.run("insert_access", id=change.id, at_ms=row["at_ms"], times=row["times"])
-        elif change.target is Target.RECALL and log_entries:
+    accesses = [(c.id, c.after) for c in plan.changes if c.target is Target.ACCESS and c.after is not None]
+    key = {"namespace": session.namespace}
+    run_many(session.connection, "insert_access", ({**key, "id": identity, **row} for identity, row in accesses))
+    for change in plan.changes if log_entries else ():
+        if change.target is Target.RECALL and (row := change.after) is not None:
             hits = list(row["hits"])
             session.run("insert_recall", id=change.id, at_ms=row["at_ms"], query=row["query"], hits=hits)
             _trim(session, log_entries)
@@ -101,7 +106,6 @@ class _Writer(PlanWriter):
         self.session, self.connection, self.namespace = session, session.connection, session.namespace
         self.version = version
         self.spaces_written: set[int] = set()
-        self.unpacked = 0
         self._digests: dict[str, int] = {}
 
     # --- memories
@@ -156,7 +160,7 @@ class _Writer(PlanWriter):
         self._many("insert_gone", rows)
         vectors = self.connection.total_changes()
         self._many("delete_vectors", rows)  # of every space
-        self.session.run("count_vectors", more=vectors - self.connection.total_changes())
+        self.session.run("add_vectors", more=vectors - self.connection.total_changes())
 
     def _update_states(self, columns: Sequence[str], checked: Sequence[str], changes: list[Change]) -> None:
         written = present(changes[0].after).keys()
@@ -204,13 +208,12 @@ class _Writer(PlanWriter):
             "insert_vector",
             ((self.namespace, space, self._row(c.id), self.version, data) for c, space, data in vectors),
         )
-        self.unpacked = int(self.session.value("count_vectors", more=len(changes)))
 
     def _delete_vectors(self, changes: list[Change]) -> None:
         rows = [{"space": self._space(present(c.before)["space"]), "row": self._row(c.id)} for c in changes]
         self._match_rows("delete_vector", rows, changes)
         self._many("mark_changed", ({"namespace": self.namespace, "version": self.version, **row} for row in rows))
-        self.session.run("count_vectors", more=-len(changes))
+        self.session.run("add_vectors", more=-len(changes))
 
     # --- how statements are run
 

@@ -50,10 +50,6 @@ ON CONFLICT (namespace) DO UPDATE SET version = n.version + 1, last_row = n.last
   vectors = n.vectors + excluded.vectors
 RETURNING version, last_row;
 
--- name: add_vectors
--- kind: routed
-UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace;
-
 -- name: operation_exists
 -- kind: routed
 SELECT EXISTS (SELECT 1 FROM operation WHERE namespace = :namespace AND id = :id);
@@ -262,6 +258,12 @@ FROM namespace AS n WHERE n.namespace = :namespace;
 -- name: records
 -- kind: routed
 SELECT m.id, m.op, m.session, m.turn, m.speaker, {state}, c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed
+FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
+WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
+
+-- name: glances
+-- kind: routed
+SELECT m.id, m.kind, m.scope, m.status, m.session, m.created_ms, c.text, c.packed
 FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
 WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
 

@@ -15,13 +15,9 @@ SELECT coalesce(sum(unused), 0) FROM dbstat WHERE aggregate = TRUE;
 
 -- name: bump_version
 -- kind: routed
-INSERT INTO namespace (namespace, version, created_ms, policy) VALUES (:namespace, 1, :at, :policy)
-ON CONFLICT (namespace) DO UPDATE SET version = version + 1
-RETURNING version;
-
--- name: count_vectors
--- kind: routed
-UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace RETURNING vectors - packed;
+INSERT INTO namespace (namespace, version, created_ms, policy, vectors) VALUES (:namespace, 1, :at, :policy, :vectors)
+ON CONFLICT (namespace) DO UPDATE SET version = version + 1, vectors = vectors + excluded.vectors
+RETURNING version, vectors - packed;
 
 -- name: count_packed
 -- kind: routed
@@ -159,15 +155,15 @@ UPDATE namespace SET recalls = recalls - :many WHERE namespace = :namespace;
 
 -- name: insert_key
 -- kind: routed
-INSERT INTO idempotency (namespace, key, row) VALUES (?, ?, ?);
+INSERT INTO idempotency (namespace, packed, row) VALUES (?, packed_key(?), ?);
 
 -- name: delete_key
 -- kind: routed
-DELETE FROM idempotency WHERE namespace = :namespace AND key = :key AND row = :row;
+DELETE FROM idempotency WHERE namespace = :namespace AND packed = packed_key(:key) AND row = :row;
 
 -- name: keys_of
 -- kind: routed
-SELECT m.id, min(k.key) FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
+SELECT m.id, min(plain_key(k.packed)) FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
   CROSS JOIN idempotency AS k ON k.namespace = m.namespace AND k.row = m.row GROUP BY m.id;
 
 -- name: insert_journal
@@ -177,6 +173,12 @@ INSERT INTO journal (namespace, operation, position, target, id, data) VALUES (?
 -- name: records
 -- kind: routed
 SELECT m.id, m.op, m.session, m.turn, m.speaker, {state}, c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed
+FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
+  CROSS JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row;
+
+-- name: glances
+-- kind: routed
+SELECT m.id, m.kind, m.scope, m.status, m.session, m.created_ms, c.text, c.packed
 FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
   CROSS JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row;
 
@@ -227,8 +229,8 @@ ORDER BY c.row;
 
 -- name: find_keys
 -- kind: routed
-SELECT k.key, m.id FROM idempotency AS k CROSS JOIN memory AS m NOT INDEXED ON m.namespace = k.namespace AND m.row = k.row
-WHERE k.namespace = :namespace AND k.key IN (SELECT value FROM json_each(:keys));
+SELECT plain_key(k.packed), m.id FROM idempotency AS k CROSS JOIN memory AS m NOT INDEXED ON m.namespace = k.namespace AND m.row = k.row
+WHERE k.namespace = :namespace AND k.packed IN (SELECT packed_key(value) FROM json_each(:keys));
 
 -- name: operations
 -- kind: fan-out
@@ -351,10 +353,15 @@ FROM json_each(:rows) AS r CROSS JOIN content AS c NOT INDEXED
   ON c.namespace = :namespace AND c.row = r.value AND c.shown IS NOT NULL
   CROSS JOIN memory AS m NOT INDEXED ON m.namespace = c.namespace AND m.row = c.row;
 
+-- name: tags_at
+-- kind: routed
+SELECT row, tags FROM content NOT INDEXED
+WHERE namespace = :namespace AND row IN (SELECT value FROM json_each(:rows));
+
 -- name: vectors_at
 -- kind: routed
-SELECT row, data FROM vector
-WHERE namespace = :namespace AND space = :space AND row IN (SELECT value FROM json_each(:rows));
+SELECT v.row, v.data FROM json_each(:rows) AS r
+  CROSS JOIN vector AS v ON v.namespace = :namespace AND v.space = :space AND v.row = r.value;
 
 -- name: document_frequency
 -- kind: admin
@@ -577,7 +584,7 @@ WHERE namespace = :namespace AND shelf = :shelf AND name IN (SELECT value FROM j
 -- kind: routed
 SELECT m.row, m.id, m.op, m.session, m.turn, m.speaker, {state},
   c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed,
-  (SELECT json_group_array(k.key) FROM idempotency AS k WHERE k.namespace = m.namespace AND k.row = m.row)
+  (SELECT json_group_array(plain_key(k.packed)) FROM idempotency AS k WHERE k.namespace = m.namespace AND k.row = m.row)
 FROM memory AS m NOT INDEXED
   CROSS JOIN content AS c NOT INDEXED ON c.namespace = m.namespace AND c.row = m.row
 WHERE m.namespace = :namespace AND m.row > :row_after ORDER BY m.row LIMIT :limit;

@@ -1,0 +1,54 @@
+"""What was read from a file, kept until anything but accesses is written to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+import apsw
+
+T = TypeVar("T")
+_MOST: Final = 1000  # answers that are kept
+_VERSION: Final = "PRAGMA data_version"  # one number, which the commits of all other connections change
+
+
+class Unchanged:
+    """Keeps answers of statements that a recall would ask each time, for as long as nobody has written to the file.
+
+    One pragma says whether another connection has, of this process or of another one, and a counter whether this one
+    has. Accesses are not counted: what is kept must not depend on them. Its methods run under the store's lock.
+    """
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._state: tuple[Any, int] | None = None
+        self._of_accesses = 0
+        self._kept: dict[Hashable, Any] = {}
+
+    def get(self, what: Hashable, read: Callable[[], T]) -> T:
+        """Return what ``read`` says, or said when the file was as it is now."""
+        if self._connection.txn_state() == apsw.SQLITE_TXN_WRITE:  # what is read now may be rolled back
+            return read()
+        version = self._connection.execute(_VERSION).get
+        state = version, self._connection.total_changes() - self._of_accesses
+        if state != self._state or len(self._kept) >= _MOST:
+            self._kept = {}
+            self._state = state
+        if what not in self._kept:
+            self._kept[what] = read()
+        found: T = self._kept[what]
+        return found
+
+    def forget(self) -> None:
+        """Keep nothing of what was read."""
+        self._kept = {}
+
+    @contextmanager
+    def counting_accesses(self) -> Iterator[None]:
+        """Leave out what is written inside: accesses and the log of recalls."""
+        before = self._connection.total_changes()
+        try:
+            yield
+        finally:
+            self._of_accesses += self._connection.total_changes() - before
