@@ -12,7 +12,7 @@ import tarfile
 from typing import Any
 
 from chats import Chat, Kept, Question, data_file, measured
-from perdure.records.message import Message
+from perdure.records.memory import Message
 from report import finished, parser
 
 MARK = re.compile(r"\s*->->\s*[\d,\s]+$")

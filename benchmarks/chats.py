@@ -19,8 +19,7 @@ import apsw
 
 import perdure
 from perdure.models.local import LocalEmbedder
-from perdure.records.memory import searchable
-from perdure.records.message import Message
+from perdure.records.memory import Message, searchable
 from perdure.rules.language.words import query_words
 from report import Row, say
 

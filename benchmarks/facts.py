@@ -39,7 +39,7 @@ from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.extraction.claims import claims
 from perdure.knowledge.records.facts import Claim
 from perdure.records.instant import to_instant
-from perdure.records.message import Message
+from perdure.records.memory import Message
 from perdure.records.policy_knowledge import KnowledgePolicy
 from report import Row, finished, parser, say
 

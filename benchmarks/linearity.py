@@ -22,7 +22,7 @@ from perdure.knowledge.extraction.claims import claims
 from perdure.knowledge.extraction.event_types import asks_whether_still, event_of, is_bare_denial
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.extraction.values import value_of
-from perdure.knowledge.rules.citations import citations
+from perdure.knowledge.rules.verification import citations
 from perdure.records.instant import to_instant
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.differences import statements

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from chats import Chat, Kept, Question, data_file, measured
-from perdure.records.message import Message
+from perdure.records.memory import Message
 from report import finished, parser
 
 ADVERSARIAL = 5

@@ -20,8 +20,7 @@ import apsw
 import numpy as np
 
 from codes_scan import DIMENSIONS, clustered, corpus
-from perdure.records.memory import Kind, Scope
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Kind, Scope
 from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.vector import Space

@@ -22,8 +22,7 @@ import beam
 from chats import data_file
 from facts import MARCH_2024, NAMES, POLICY
 from perdure.knowledge.extraction.claims import answered, claims
-from perdure.knowledge.records.facts import Claim
-from perdure.knowledge.records.predicates import UNNAMED
+from perdure.knowledge.records.facts import UNNAMED, Claim
 from report import Row, finished, parser, say
 
 LABELS = Path(__file__).with_name("labels") / "facts_raw.json"

@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import perdure
-from perdure.knowledge.extraction.lemmas import base_verb, singular
 from perdure.knowledge.extraction.values import value_of
+from perdure.knowledge.extraction.words import base_verb, singular
 from perdure.records.instant import to_instant
 from report import Row, finished, parser
 

@@ -6,15 +6,21 @@ FOLDER is another checkout to compare with. ``check`` is what the tests call.
 from __future__ import annotations
 
 import ast
+import io
+import keyword
 import math
 import sys
+import tokenize
 from collections import Counter, defaultdict
+from itertools import combinations
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 MOST_LINES = 49_000
 MOST_SURFACE = 7_000
 MOST_P90 = 20
+ALIKE = 6  # lines in a row
+COMMON = 8  # what stands in more places is the language's way, not a repetition
 SURFACE = (
     "memory.py",
     "memory_*.py",
@@ -31,7 +37,6 @@ SURFACE = (
     "rules/validation/*.py",
     "records/json_record.py",
     "records/outcome.py",
-    "records/report.py",
     "records/report.py",
     "records/recall.py",
     "records/*results*.py",
@@ -83,6 +88,40 @@ def repeated_class_names(root: Path) -> list[str]:
     return sorted(name for name, count in counts.items() if count > 1)
 
 
+def shapes(path: Path) -> list[tuple[int, str]]:
+    """Return (line number, shape) of the lines of code: names, texts and numbers are all alike, keywords are not."""
+    lines: dict[int, list[str]] = defaultdict(list)
+    alike = {tokenize.NAME: "n", tokenize.STRING: "s", tokenize.NUMBER: "0", tokenize.OP: ""}
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline):
+        if token.type in alike:
+            own = token.type == tokenize.OP or keyword.iskeyword(token.string)
+            lines[token.start[0]].append(token.string if own else alike[token.type])
+    return [(number, " ".join(shape)) for number, shape in sorted(lines.items()) if shape != ["s"]]
+
+
+def repeats(root: Path) -> list[tuple[str, str]]:
+    """Return the pairs of files that share lines of one shape, ``ALIKE`` or more in a row; a file may stand twice.
+
+    Where fewer than half of the lines call something they are data or declarations, and do not count.
+    """
+    places: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
+    for path in sources(root):
+        lines = shapes(path)
+        name = path.relative_to(root / "src" / "perdure").as_posix()
+        for at in range(len(lines) - ALIKE + 1):
+            run = tuple(shape for _, shape in lines[at : at + ALIKE])
+            if sum("(" in shape and not shape.startswith(("@", "class")) for shape in run) >= ALIKE // 2:
+                places[run].append((name, lines[at][0]))
+    pairs = {
+        (one[0], other[0])
+        for found in places.values()
+        if len(found) <= COMMON
+        for one, other in combinations(found, 2)
+        if one[0] != other[0] or other[1] - one[1] >= ALIKE
+    }
+    return sorted(pairs)
+
+
 def main() -> None:
     """Print the figures of this checkout, and of another one beside them."""
     roots = [ROOT, *map(Path, sys.argv[1:2])]
@@ -90,6 +129,7 @@ def main() -> None:
     print(f"surface lines (at most {MOST_SURFACE:,}):", *(f"{lines(surface(r)):,}" for r in roots))
     print("files:", *(len(sources(r)) for r in roots))
     print("public classes that share a name:", *(len(repeated_class_names(r)) for r in roots))
+    print(f"pairs of files that share {ALIKE} lines of one shape:", *(len(repeats(r)) for r in roots))
     print(f"90th percentile of function length in lines (at most {MOST_P90}):")
     for folder, lengths in function_lengths(ROOT).items():
         print(f"  {folder:40} {p90(lengths):3} of {len(lengths)}{'  <<<' if p90(lengths) > MOST_P90 else ''}")

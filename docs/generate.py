@@ -19,7 +19,7 @@ from typer.main import get_command
 from perdure.interfaces.cli.app import app
 from perdure.interfaces.cli.options import COMMON
 from perdure.interfaces.mcp.run import build
-from perdure.knowledge.rules.fact_states import TABLE as FACTS
+from perdure.knowledge.rules.fact_records import TABLE as FACTS
 from perdure.records.policy import PRESETS, Policy, sections
 from perdure.rules.lifecycle import tier_table
 from perdure.rules.lifecycle.tier_table import Rule

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "perdure"
@@ -46,6 +47,22 @@ def _imported(tree: ast.Module) -> list[str]:
         elif isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
     return names
+
+
+def modules(source: Path = SOURCE) -> dict[str, set[str]]:
+    """Return module -> the modules that it needs before its own statements run."""
+    paths = {
+        ".".join(("perdure", *path.relative_to(source).with_suffix("").parts)).removesuffix(".__init__"): path
+        for path in source.rglob("*.py")
+    }
+    return {name: _needed(ast.parse(path.read_text("utf-8")), paths.keys()) for name, path in paths.items()}
+
+
+def _needed(tree: ast.Module, known: AbstractSet[str]) -> set[str]:
+    """Return the modules among some that the top level of another one imports; for type checkers alone is none."""
+    top = ast.Module([node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], [])
+    named = {name if name in known else name.rpartition(".")[0] for name in _imported(top)}
+    return named & known
 
 
 def upward(edges: set[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ from rich.console import Console
 
 import perdure
 from perdure.interfaces.demo import story
-from perdure.interfaces.demo.script import NAMESPACE, SimulatedClock, sessions
+from perdure.interfaces.demo.history import NAMESPACE, SimulatedClock, sessions
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings, accepted_hosts
 

@@ -454,5 +454,6 @@ def bare_fact(memory, content, namespace="default", **labels):
 
 def bare_memories(memory, items, namespace="default"):
     """Store memories of any kind in one operation, as importing does."""
-    made = [draft(policy=memory.policy, now=memory._context.clock(), **item) for item in items]
-    return remember(memory._context, made, namespace)
+    context = memory._context
+    made = [draft(policy=memory.policy, now=context.clock(), **item) for item in items]
+    return remember(context, made, namespace)

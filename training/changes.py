@@ -31,7 +31,7 @@ import numpy as np
 import perdure
 from corpus import Conversation, conversations
 from perdure.formulas.changes import PairSignals
-from perdure.records.message import Message
+from perdure.records.memory import Message
 from perdure.records.recall import Hit
 from perdure.rules.presentation import BOUNDS, Bounds, Pair, arranged, compared, least_chance, may_differ
 from pools import Kept  # puts the benchmarks in the way of the imports below

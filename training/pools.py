@@ -22,7 +22,7 @@ from chats import Chat, Kept, Question, data_file, plain, word_hits
 from corpus import Conversation, conversations
 from perdure.operations.recall import embed_query
 from perdure.records.instant import DAY_MS, Instant, to_instant
-from perdure.records.message import Message
+from perdure.records.memory import Message
 from perdure.records.recall import Filters, Pool, Query
 
 if TYPE_CHECKING:

@@ -62,8 +62,6 @@ if TYPE_CHECKING:
     )
     from perdure.memory import Memory
     from perdure.records.access import NewToken, Token
-    from perdure.records.applied import ApplyResult, UndoResult
-    from perdure.records.compact_result import CompactResult
     from perdure.records.consolidation_results import (
         ConsolidateResult,
         Edge,
@@ -72,15 +70,12 @@ if TYPE_CHECKING:
         SessionResult,
         TaskResult,
     )
-    from perdure.records.erasure_result import ErasureResult
     from perdure.records.fact_claim import FactClaim
-    from perdure.records.memory import MemoryItem
-    from perdure.records.message import Message
+    from perdure.records.memory import MemoryItem, Message
     from perdure.records.outcome import Outcome, RelatedMemory, Remembered
     from perdure.records.plan import Plan
     from perdure.records.policy import Policy
     from perdure.records.recall import Absence, Hit, Recall
-    from perdure.records.repair_result import RepairResult
     from perdure.records.report import (
         Alert,
         BacktestResult,
@@ -105,6 +100,7 @@ if TYPE_CHECKING:
         Used,
         WeakenResult,
     )
+    from perdure.records.store_results import ApplyResult, CompactResult, ErasureResult, RepairResult, UndoResult
 
 __version__ = "0.1.0"
 
@@ -114,12 +110,9 @@ _MODULES = {
     "interfaces.http.async_memory": "AsyncMemory",
     "interfaces.http.client": "connect",
     "records.access": "NewToken Token",
-    "records.memory": "MemoryItem",
-    "records.message": "Message",
+    "records.memory": "MemoryItem Message",
     "records.fact_claim": "FactClaim",
-    "records.erasure_result": "ErasureResult",
-    "records.compact_result": "CompactResult",
-    "records.repair_result": "RepairResult",
+    "records.store_results": "ApplyResult CompactResult ErasureResult RepairResult UndoResult",
     "records.outcome": "Outcome RelatedMemory Remembered",
     "records.plan": "Plan",
     "records.policy": "Policy",
@@ -130,7 +123,6 @@ _MODULES = {
     "records.consolidation_results": "ConsolidateResult Edge EdgeChange PromotionResult SessionResult TaskResult",
     "knowledge.records.results": "AliasChange AnswerSheet EntityMerge EntitySplit EntityView FactLine "
     "Learnt ProceduresResult RatesResult Summaries Timeline Verified",
-    "records.applied": "ApplyResult UndoResult",
 }
 _LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
 """Names whose modules load numpy and SQLite: they are imported when first used, so that importing perdure is quick."""

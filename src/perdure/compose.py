@@ -34,10 +34,10 @@ from perdure.memory import Memory
 from perdure.operations.ports import Backups, Context, Embedder
 from perdure.operations.quotas import with_quotas
 from perdure.operations.store_protocol import Store
-from perdure.records.canary import Canary
 from perdure.records.errors import EmbedderError, StoreUnfinished
 from perdure.records.instant import Instant, clock_instant
 from perdure.records.policy import Policy
+from perdure.records.store_rows import Canary
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.canaries import parse_golden
 

@@ -10,8 +10,7 @@ from typing import Any, Final
 from perdure.compose_policy import toml_of
 from perdure.operations.extension import Extension
 from perdure.operations.ports import Context
-from perdure.records.document import Shelf
-from perdure.records.memory import Kind
+from perdure.records.memory import Kind, Shelf
 from perdure.records.policy import Policy
 from perdure.records.recall import Hit
 

@@ -96,7 +96,7 @@ def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: P
             raise InvalidInput(
                 "A lambda has no name, so its vectors cannot be identified.", remedy="Define the embedder with def."
             )
-        from perdure.models.custom import CallableEmbedder  # noqa: PLC0415  # only where it is used
+        from perdure.models.vectors import CallableEmbedder  # noqa: PLC0415  # only where it is used
 
         return CallableEmbedder(given, name=name)
     model = given or policy.embedder.model

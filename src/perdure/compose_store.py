@@ -261,7 +261,7 @@ def backup(url: str | os.PathLike[str], target: Path, *, overwrite: bool = False
 
 def _copy_moment(address: Address, file: Path) -> None:
     """Copy one moment of a server into a file."""
-    from perdure.stores.postgres.snapshot import ServerSnapshot  # noqa: PLC0415  # only where it is used
+    from perdure.stores.postgres.transfer import ServerSnapshot  # noqa: PLC0415  # only where it is used
 
     reads = _postgres().PostgresStore(address, server=ServerSnapshot(address))
     try:

@@ -13,7 +13,6 @@ from perdure.rules.learning_hint import untaught
 from perdure.verbs.checks import check_role
 from perdure.verbs.consolidating import ConsolidatingVerbs
 from perdure.verbs.deciding import DecidingVerbs
-from perdure.verbs.erasing import ErasingVerbs
 from perdure.verbs.facts import FactVerbs
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.maintaining import MaintainingVerbs
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
         confined_store,
         hooks,
         identify,
-        logins,
         monitoring,
         tokens,
         transfer,
@@ -40,12 +38,12 @@ if TYPE_CHECKING:
     from perdure.operations.watched_models import Watch
     from perdure.records.access import Grant, Login
     from perdure.records.policy import Policy
-    from perdure.records.readiness import Readiness
+    from perdure.records.store_results import Readiness
     from perdure.records.transfer import Line
 else:
-    confined_store, hooks, identify, logins, monitoring, tokens, transfer, watched_models = lazy_modules(
+    confined_store, hooks, identify, monitoring, tokens, transfer, watched_models = lazy_modules(
         "perdure.operations",
-        *("confined_store", "hooks", "identify", "logins", "monitoring", "tokens", "transfer", "watched_models"),
+        *("confined_store", "hooks", "identify", "monitoring", "tokens", "transfer", "watched_models"),
     )
 
 
@@ -55,7 +53,6 @@ class Memory(
     FactVerbs,
     ReviewingVerbs,
     DecidingVerbs,
-    ErasingVerbs,
     ConsolidatingVerbs,
     MaintainingVerbs,
     TokenVerbs,
@@ -137,11 +134,11 @@ class Memory(
         Raises:
             StoreReadOnly, StoreBusy, DiskFull: The store takes no writes.
         """
-        return logins.log_in(self._context, secret, seconds)
+        return tokens.log_in(self._context, secret, seconds)
 
     def logged_in(self, cookie: str) -> Login | None:
         """Return what the session of a cookie allows; None where there is none, or it has ended."""
-        return logins.logged_in(self._context, cookie)
+        return tokens.logged_in(self._context, cookie)
 
     def log_out(self, cookie: str) -> None:
         """End the session of a cookie; no effect where there is none.
@@ -149,7 +146,7 @@ class Memory(
         Raises:
             StoreReadOnly, StoreBusy, DiskFull: The store takes no writes, and the session goes on.
         """
-        logins.log_out(self._context, cookie)
+        tokens.log_out(self._context, cookie)
 
     def usual_namespace(self, usual: str) -> str:
         """Return the namespace of calls that name none: the usual one, or the only one that the token reaches."""

@@ -11,7 +11,7 @@ import pytest
 
 from perdure.knowledge.authorities.working_tree import WorkingTree
 from perdure.knowledge.records.authority import Sight, TreeConfig
-from perdure.knowledge.rules.citations import citations
+from perdure.knowledge.rules.verification import citations
 
 APP = '''"""The entry."""
 import os

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import WORDS_ONLY, in_processes, opened, tables
-from perdure.records.message import Message
+from perdure.records.memory import Message
 
 TOKEN = "ghp_" + "aBcD1234eFgH5678iJkL9012mNoP3456qRsT"
 PASSWORD = "Tr0ub4dor&3xyz"  # noqa: S105  # made up

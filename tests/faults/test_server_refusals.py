@@ -29,7 +29,7 @@ from perdure.records.errors import (
     StoreTooOld,
     StoreUnavailable,
 )
-from perdure.stores.postgres import outages, schema, server
+from perdure.stores.postgres import faults, schema, server
 from perdure.stores.postgres.local_programs import free_port
 
 WRONG = "s3cr3t-word"
@@ -341,7 +341,7 @@ def test_a_connection_that_the_server_closed_is_replaced_at_once(shared):
 
 
 def test_a_lost_server_that_stays_away_is_unavailable(shared, monkeypatch):
-    monkeypatch.setattr(outages, "PATIENCE", 1.0)
+    monkeypatch.setattr(faults, "PATIENCE", 1.0)
     line = Line(servers.server().port)
     memory = opened(line.through(shared))
     memory.remember("zebra", "away")

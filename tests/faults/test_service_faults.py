@@ -18,7 +18,7 @@ from interfaces.pages.browsing import Browser, words
 from perdure.interfaces.http import app as http_app
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
-from perdure.stores.postgres import outages
+from perdure.stores.postgres import faults
 from perdure.stores.postgres.local import SUPERUSER
 from service.test_serve import ask, served
 
@@ -29,8 +29,8 @@ NOTE = {"content": "The gate opens at seven."}
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """What is gone is waited for, and tried again, within moments."""
-    monkeypatch.setattr(outages, "PATIENCE", 0.3)
-    monkeypatch.setattr(outages, "PAUSE", 0.0)
+    monkeypatch.setattr(faults, "PATIENCE", 0.3)
+    monkeypatch.setattr(faults, "PAUSE", 0.0)
     monkeypatch.setattr(http_app, "READY_SECONDS", 0.0)
 
 

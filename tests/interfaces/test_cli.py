@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -18,7 +19,8 @@ from typer.testing import CliRunner
 
 import perdure
 from perdure.interfaces.cli import app as cli
-from perdure.interfaces.cli import file_commands, renamed
+from perdure.interfaces.cli import file_commands
+from perdure.interfaces.cli import options as cli_options
 from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.files.conversation_files import Format
 
@@ -511,9 +513,9 @@ def test_an_unknown_command_is_answered_with_one_that_exists(place, word, comman
 
 def test_every_hint_names_a_command_and_every_renamed_option_exists():
     there = {"-".join(path): command for path, command in commands()}
-    assert {*renamed.ALIASES.values(), *renamed.MEANT.values()} <= there.keys()
-    assert not {*renamed.ALIASES, *renamed.MEANT} & there.keys()
-    for name, options in renamed.OPTIONS.items():
+    assert {*cli_options.ALIASES.values(), *cli_options.MEANT.values()} <= there.keys()
+    assert not {*cli_options.ALIASES, *cli_options.MEANT} & there.keys()
+    for name, options in cli_options.EARLIER_OPTIONS.items():
         known = {option for p in there[name].params for option in (*p.opts, *p.secondary_opts)}
         assert set(options.values()) <= known
         assert not set(options) & known
@@ -760,3 +762,34 @@ def test_the_local_embedder_works_from_the_command_line(place):
     assert (stored.returncode, stored.stderr) == (0, b"")
     answer = process("recall", "Where does the kitten nap?", "--policy", str(policy), "--json")
     assert "cosine" in json.loads(answer.stdout)["hits"][0]
+
+
+def test_every_option_that_a_help_page_names_is_one_of_the_command():
+    others = {"--plugin-dir", "--store", "--policy", "--namespace", "--json"}  # of Claude Code, and of every command
+    unknown = {}
+    for file in sorted((Path(__file__).parents[1] / "golden" / "help").glob("*.txt")):
+        told, _, listed = file.read_text("utf-8").partition("╭")
+        unknown[file.stem] = (
+            set(re.findall(r"--[a-z][a-z-]+", told)) - set(re.findall(r"--[a-z][a-z-]+", listed)) - others
+        )
+    assert {name: options for name, options in unknown.items() if options} == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("demo", "--out", "a file/demo"), Exit.FAILED, "cannot be created"),
+        (("sweep", "--apply"), Exit.FAILED, "applies what is due by itself"),
+        (("learn",), Exit.FAILED, "Give either sessions to learn from or facts to store."),
+        (("move", "0123456789", "warmer", "--reason", "why"), Exit.USAGE, "'TIER': 'warmer' is not one of"),
+    ],
+)
+def test_what_is_refused_says_why_in_words_of_ours(words, code, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("a file").write_text("", encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        cli.app([*words, "--store", "agent.db"])
+    shown = capsys.readouterr()
+    assert ended.value.code == code
+    assert said in " ".join(re.sub("[│╭╮╰╯─]", " ", shown.err).split())
+    assert "bug in Perdure" not in shown.err

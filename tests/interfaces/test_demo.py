@@ -13,7 +13,7 @@ import uvicorn
 
 import perdure
 from conftest import weekly
-from perdure.interfaces.demo.script import questions, sessions
+from perdure.interfaces.demo.history import questions, sessions
 from perdure.interfaces.hooks import background
 from perdure.interfaces.http.command import main as service
 from perdure.models.local import LocalEmbedder

@@ -19,7 +19,7 @@ from conftest import ENV
 from perdure.interfaces.files.project import project_namespace, resolve_namespace
 from perdure.interfaces.hooks.agent_hooks import answer_hook
 from perdure.interfaces.hooks.hook_input import EVENTS
-from perdure.interfaces.plugin.launcher import PLUGIN
+from perdure.interfaces.plugin.installation import PLUGIN
 from perdure.memory import Memory
 from perdure.records.identifier import short_id
 from perdure.rules.prompt_context import BEGIN, END
@@ -98,7 +98,7 @@ def remember(project, session, words, confidence):
 
 def silence(project, session, hours):
     """Let a session's last sign of life lie back, as if nobody had worked for so long."""
-    from perdure.records.document import Shelf
+    from perdure.records.memory import Shelf
     from perdure.records.plan import Change, Plan, Target
 
     with project.open() as memory:

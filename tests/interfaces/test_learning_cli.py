@@ -59,7 +59,7 @@ def data(*words):
 
 @pytest.mark.behaviour("LE-cli-1")
 def test_rates(memory):
-    assert "The policy learns no facts" in done("rates")
+    assert "no facts are learned from messages" in done("rates")
     ids = facts(memory, *((f"value {n}", "contact", NOW - timedelta(days=100)) for n in range(20)))
     ended(memory, Status.SUPERSEDED, *((i, NOW - timedelta(days=50)) for i in ids[:8]))
     facts(memory, ("NET 30", "terms", NOW - timedelta(days=100)))

@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from conftest import budget
-from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.insertion import PreparedDraft, initial_states, with_due
 from perdure.rules.policy_check import policy_from

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laws.memories import LAW
-from perdure.knowledge.formulas.chance import at_least, discoveries, follows_within
+from perdure.knowledge.formulas.survival import at_least, discoveries, follows_within
 
 
 @pytest.mark.behaviour("LE-chance-1")

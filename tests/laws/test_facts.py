@@ -16,9 +16,8 @@ from laws.test_undo import snapshot
 from perdure.compose import store_at
 from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.records.results import FactLine
-from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.records.memory import State
+from perdure.records.memory import Shelf, State
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from perdure.models.custom import CallableEmbedder
-from perdure.models.vectors import to_vector
+from perdure.models.vectors import CallableEmbedder, to_vector
 from perdure.records.errors import EmbedderError, InvalidInput
 
 

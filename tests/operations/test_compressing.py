@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import WORDS_ONLY, HashEmbedder, ScriptedModel, budget, on_a_file
-from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, ModelError
-from perdure.records.memory import Form, Tier
+from perdure.records.memory import Form, Shelf, Tier
 from rules.test_tokens import data_file
 
 SEED = {**WORDS_ONLY, "preset": "tiered"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY, logical
-from perdure.records.document import Shelf
 from perdure.records.errors import ConflictError
+from perdure.records.memory import Shelf
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 FRIDAY = "Remember that Gai Media prefers Friday deliveries."

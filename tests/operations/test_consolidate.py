@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from conftest import HASHED, WORDS_ONLY, HashEmbedder, budget, logical, opened, tables, weekly
-from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped, InvalidInput
+from perdure.records.memory import Shelf
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "benchmarks"))

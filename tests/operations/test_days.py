@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import WORDS_ONLY, HashEmbedder
-from perdure.records.message import Message
+from perdure.records.memory import Message
 from perdure.rules.language.tokens import estimate_tokens
 
 DAYS = Path(__file__).parent / "days"

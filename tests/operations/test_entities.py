@@ -10,8 +10,8 @@ from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.records.facts import Entity, Fact, Learned, Source, Span, Value, ValueKind
 from perdure.knowledge.rules.entities import alias_change, mention_change, new_entity_changes
-from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.memory import Shelf
 from perdure.records.plan import Plan
 from perdure.rules.document_edits import document_change
 from starts import forked_python

@@ -17,9 +17,19 @@ def memory(opening):
     return opening(ASKED)
 
 
+def answered(memory, *answers):
+    """Have a model answer so from now on."""
+    memory._context.model = ScriptedModel(*answers)
+    return memory._context.model
+
+
 def said(memory, text, *answers):
     """Take a message in while the model answers so; its episode, as it is then."""
-    memory._context.model = ScriptedModel(*answers)
+    answered(memory, *answers)
+    return taken_in(memory, text)
+
+
+def taken_in(memory, text):
     memory.ingest([{"content": text}], session="s")
     return next(m for m in memory.list(kinds=["episode"]) if m.content == text)
 
@@ -64,9 +74,9 @@ def test_one_call_reads_facts_and_type(memory):
         "type": "preference",
         "denied": False,
     }
-    found = said(memory, text, reply("question", fact))
-    assert len(memory._context.model.asked) == 1
-    assert memory._context.model.asked[0][2] == claim_replies.schema()
+    model = answered(memory, reply("question", fact))
+    found = taken_in(memory, text)
+    assert [schema for _, _, schema in model.asked] == [claim_replies.schema()]
     assert found.metadata["event"] == "question"
     assert [f.value for f in memory.facts(predicate="delivery_day")] == ["Friday"]
     assert any("says that it is a question, not a statement" in e.because for e in memory.history(found.id))
@@ -89,7 +99,7 @@ def test_a_failure_or_nonsense_leaves_what_the_rules_said(memory, answer):
 
 @pytest.mark.behaviour("CL-M4")
 def test_what_was_learned_of_a_message_is_taken_back_with_its_type(memory, path):
-    memory._context.model = ScriptedModel(reply("question"))
+    answered(memory, reply("question"))
     done = memory.ingest([{"content": "I wonder when the parcel comes"}], session="s")
     after = logical(path)
     undo = memory.undo(done.operations[-1])
@@ -101,6 +111,7 @@ def test_what_was_learned_of_a_message_is_taken_back_with_its_type(memory, path)
 
 def test_without_the_policys_leave_no_model_is_asked(opening):
     memory = opening({**WORDS_ONLY, "preset": "facts"})
-    found = said(memory, "I wonder when the parcel comes")
-    assert memory._context.model.asked == []
+    model = answered(memory)
+    found = taken_in(memory, "I wonder when the parcel comes")
+    assert model.asked == []
     assert found.metadata["event"] == "statement"

@@ -10,7 +10,7 @@ import math
 import pytest
 
 from conftest import WORDS_ONLY
-from perdure.records.document import Shelf
+from perdure.records.memory import Shelf
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from conftest import HARSH, WORDS_ONLY, HashEmbedder, tables
-from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped, InvalidInput, PolicyError
+from perdure.records.memory import Shelf
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy
 from perdure.rules.lifecycle.loss_budget import Budget

@@ -8,9 +8,8 @@ from datetime import timedelta
 import pytest
 
 from conftest import START, WORDS_ONLY, HashEmbedder, opened
-from perdure.records.document import Shelf
 from perdure.records.identifier import short_id
-from perdure.records.message import Message
+from perdure.records.memory import Message, Shelf
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.prompt_context import BEGIN, END
 from perdure.rules.remember_requests import find_requests

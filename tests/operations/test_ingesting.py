@@ -6,7 +6,7 @@ import pytest
 
 from conftest import START, HashEmbedder, logical, tables
 from perdure.records.errors import InvalidInput
-from perdure.records.message import Message
+from perdure.records.memory import Message
 
 TALK = [
     {"role": "user", "content": "When is the deploy?", "at": "2025-12-01T09:00:00Z"},

@@ -10,7 +10,7 @@ from conftest import WORDS_ONLY, finished, in_processes
 from perdure.knowledge.extraction.entity_names import Names, Resolved
 from perdure.knowledge.operations.alias_index import NAMESPACES, names_of
 from perdure.operations.documents import all_documents
-from perdure.records.document import Shelf
+from perdure.records.memory import Shelf
 from starts import forked_python
 
 FIRMS = ("Nova", "Delta", "Quint", "Borel", "Hydra", "Ixion", "Juno", "Laurel", "Mistral", "Onyx")

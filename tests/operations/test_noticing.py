@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 from conftest import START, WORDS_ONLY, HashEmbedder, tables
-from perdure.records.document import Shelf
+from perdure.records.memory import Shelf
 from perdure.rules.prompt_context import BEGIN, END, LARGEST, context_block, remove_blocks
 
 FACT = "Nightly imports use the queue imports-v2 since March"

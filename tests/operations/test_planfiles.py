@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from conftest import WORDS_ONLY, HashEmbedder, logical, tables
 from laws.memories import LAW
 from perdure.interfaces.files import plan_file
-from perdure.records.document import Shelf
 from perdure.records.errors import ConflictError, GateStopped, InvalidInput, PartlyStored
+from perdure.records.memory import Shelf
 from perdure.records.plan import Change, Plan, Target
 
 texts = st.text(max_size=20)

@@ -11,8 +11,8 @@ import pytest
 from conftest import START, WORDS_ONLY, HashEmbedder, budget, logical, tables
 from perdure.knowledge.operations.fact_recall import known_procedures
 from perdure.knowledge.rules.procedures import widen
-from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
+from perdure.records.memory import Shelf
 from perdure.rules.language.words import query_words
 
 WORDS = [a + b for a in ("bark", "cliff", "dune", "fern", "gorge", "marsh") for b in ("ling", "wood", "ford", "gate")]

@@ -14,10 +14,9 @@ from conftest import START, WORDS_ONLY, bare_fact, logical, tables
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
 from perdure.knowledge.rules.change_rates import estimate_rates, fact_lifetime, rates_in_use
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import DAY_MS, to_instant
-from perdure.records.memory import Status
+from perdure.records.memory import Document, Shelf, Status
 from perdure.records.policy import Policy
 from stores.planning import ended, facts
 

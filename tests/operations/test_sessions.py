@@ -7,8 +7,8 @@ from contextlib import nullcontext
 import pytest
 
 from conftest import WORDS_ONLY, HashEmbedder, ScriptedModel, logical, tables
-from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, ModelError, NotFound
+from perdure.records.memory import Shelf
 from perdure.records.plan import Change, Plan, Target
 
 TEXTS = [

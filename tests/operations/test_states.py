@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY, HashEmbedder
-from perdure.knowledge.rules.fact_states import TABLE, TERMINAL, FactEvent, FactState, allowed, state_of, status_after
+from perdure.knowledge.rules.fact_records import TABLE, TERMINAL, FactEvent, FactState, allowed, state_of, status_after
 from perdure.records.instant import to_instant
 from perdure.records.memory import Status
 

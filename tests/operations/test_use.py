@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conftest import HashEmbedder, bare_fact, logical, tables
-from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
+from perdure.records.memory import Shelf
 
 
 def shelf(raw_store, name, namespace="default"):

@@ -13,11 +13,9 @@ from conftest import WORDS_ONLY, Clock, HashEmbedder, bare_fact, logical, opened
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.records.authority import Agreement, Sight
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind, fact_key
-from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped, InvalidInput, PolicyError
 from perdure.records.instant import to_instant
-from perdure.records.memory import Status
-from perdure.records.trust import Trust
+from perdure.records.memory import Shelf, Status, Trust
 from stores.planning import applied, document
 
 pytest.importorskip("sqlalchemy")
@@ -346,11 +344,16 @@ class Meddling:
         return self.authority.answers(questions)
 
 
+def meddled(memory, meanwhile):
+    """Have something happen while the authority is asked."""
+    authorities = memory._context.extension.resources.authorities
+    authorities["crm"] = Meddling(authorities["crm"], meanwhile)
+
+
 def test_what_is_archived_while_the_authority_is_asked_stays_archived(memory, domain, raw_store):
     domain.says("Gai Media", "Thursday")
     fact = believed(raw_store, memory, "gai-media", DAY, "Friday")
-    authorities = memory._context.extension.resources.authorities
-    authorities["crm"] = Meddling(authorities["crm"], lambda: memory.archive(fact, "meanwhile"))
+    meddled(memory, lambda: memory.archive(fact, "meanwhile"))
     assert memory.verify().operations == ()
     assert state_of(memory, fact).status is Status.ARCHIVED
     assert len(memory.list(kinds=["fact"], include_archived=True)) == 1
@@ -365,8 +368,7 @@ def test_what_is_corrected_while_the_authority_is_asked_is_read_again(memory, do
         new = replace(was, value=Value("Thursday", ValueKind.TEXT, "thursday"))
         applied(memory, document(Shelf.FACT, fact, was.key, was.to_data(), new.to_data()))
 
-    authorities = memory._context.extension.resources.authorities
-    authorities["crm"] = Meddling(authorities["crm"], corrected)
+    meddled(memory, corrected)
     assert [v.outcome for v in memory.verify().verdicts] == [Agreement.AGREES]
     assert state_of(memory, fact).status is Status.ACTIVE
     assert fact_of(raw_store, fact).value.text == "Thursday"

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from conftest import WORDS_ONLY
-from perdure.records.document import Shelf
 from perdure.records.instant import text_of, to_instant
+from perdure.records.memory import Shelf
 from perdure.records.plan import Change, Plan, Target
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from perdure.records.sort import Sort
+from perdure.records.memory import Sort
 
 if TYPE_CHECKING:
     from collections.abc import Callable

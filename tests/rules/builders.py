@@ -6,8 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from perdure.records.memory import Content, Kind, MemoryItem, Record, Scope, State, Status, Tier
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Content, Draft, Kind, MemoryItem, Record, Scope, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.recall import Candidate, CandidateColumns, Pool
 from perdure.rules.insertion import PreparedDraft, initial_states

@@ -16,9 +16,8 @@ from perdure.knowledge.rules.claim_resolution import (
     find_answered_fact,
     resolve_claim,
 )
-from perdure.records.memory import Kind
+from perdure.records.memory import Kind, Trust
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.records.trust import Trust
 from rules.builders import DAY, START, state
 
 POLICY = KnowledgePolicy()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.knowledge.records.authority import Citation, CitationKind, Sight, Sighting
-from perdure.knowledge.rules.citations import MOST, citations, worst
+from perdure.knowledge.rules.verification import MOST, citations, worst
 
 CASES = {
     "The entry is in src/app.py.": ["src/app.py"],

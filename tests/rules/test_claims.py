@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.extraction.claims import claims
-from perdure.knowledge.records.facts import Learned
-from perdure.knowledge.records.predicates import UNNAMED
+from perdure.knowledge.records.facts import UNNAMED, Learned
 from perdure.records.instant import to_instant
 from perdure.records.policy_knowledge import KnowledgePolicy
 

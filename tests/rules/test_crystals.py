@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from laws.memories import LAW
 from perdure.records.memory import Content, Kind, Record, Scope
 from perdure.records.policy import Policy
-from perdure.rules.consolidation.session_summaries import sketch_summaries, summarize_members
+from perdure.rules.consolidation.tasks import sketch_summaries, summarize_members
 from perdure.rules.language.tokens import count_tokens
 from rules.builders import START, state
 

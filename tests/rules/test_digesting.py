@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import budget
-from perdure.records.memory import Kind, Tier
+from perdure.records.memory import Kind, Sort, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Digest
-from perdure.records.sort import Sort
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import BEGIN, END, Candidates, build_digest, choose_entries
 from perdure.rules.lifecycle.digest_entries import SECTIONS, asserted_bytes, substance

@@ -13,7 +13,7 @@ from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.extraction.references import WINDOW, Referents, speaker_name
 from perdure.knowledge.records.facts import Entity
-from perdure.records.document import Document, Shelf
+from perdure.records.memory import Document, Shelf
 
 FUZZY = 0.88
 TEXTS = st.text(st.one_of(st.characters(), st.sampled_from("aAbB1 .,'\u2019&-+#éİßﬁ東京")), max_size=60)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.knowledge.extension import predicates_from
-from perdure.knowledge.extraction.lemmas import base_verb, singular
-from perdure.knowledge.records.predicates import UNNAMED
+from perdure.knowledge.extraction.words import base_verb, singular
+from perdure.knowledge.records.facts import UNNAMED
 from perdure.records.errors import PolicyError
 
 NAMES = predicates_from({}, "")

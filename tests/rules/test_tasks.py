@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import Content, Kind, Record, Scope, Status
+from perdure.records.memory import Content, Document, Kind, Record, Scope, Shelf, Status
 from perdure.records.policy import Policy
 from perdure.rules.consolidation.duplicates import LikePair, components
 from perdure.rules.consolidation.edges import MOST_WEIGHT, EdgeUse, join_edge

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from conftest import Clock, opened
 from perdure import copy
 from perdure.compose import store_at
-from perdure.records.message import Message
+from perdure.records.memory import Message, Trust
 from perdure.records.policy_lifecycle import ConsolidatePolicy
-from perdure.records.trust import Trust
 from perdure.rules.consolidation.merging import MergeStrategy, merge_group
-from perdure.rules.consolidation.session_summaries import sketch_summaries
+from perdure.rules.consolidation.tasks import sketch_summaries
 from perdure.rules.escaping import remove_invisible
 from perdure.rules.prompt_context import BEGIN, END, HEAD, context_block, context_line
 from perdure.rules.remember_requests import find_requests

@@ -20,8 +20,8 @@ from perdure.interfaces.http.client import RemoteMemory
 from perdure.interfaces.http.serve import _config, _listen
 from perdure.interfaces.http.settings import Settings
 from perdure.records.access import Grant
-from perdure.records.compact_result import CompactResult
 from perdure.records.errors import InvalidInput, NotAllowed, NotFound, PerdureError, StoreUnavailable
+from perdure.records.store_results import CompactResult
 from perdure.verbs.declaration import VERBS
 from service.conftest import START
 
@@ -49,8 +49,9 @@ def fixed():
     """A memory whose ids and clock are the same each time."""
     memory = perdure.open(":memory:", POLICY, clock=lambda: START)
     numbers = count()
-    memory._context.ids = lambda _at: f"01a2099f-0000-7000-8000-{next(numbers):012x}"
-    memory._context.secret = lambda: "A" * 43
+    context = memory._context
+    context.ids = lambda _at: f"01a2099f-0000-7000-8000-{next(numbers):012x}"
+    context.secret = lambda: "A" * 43
     return memory
 
 

@@ -87,8 +87,9 @@ def test_recalls_of_a_file_take_turns_and_lend_theirs_while_the_embedder_is_aske
 
     with perdure.open(tmp_path / "a.db", embedder=embed) as memory:
         memory.remember("Ana paints the fence.")
-        usual = type(memory._context.store).search
-        monkeypatch.setattr(type(memory._context.store), "search", searched)
+        kind = type(memory._context.store)
+        usual = kind.search
+        monkeypatch.setattr(kind, "search", searched)
         with serving(memory, file=tmp_path / "a.db") as client:
             ask_for = [{"query": f"Who paints the {what}?"} for what in ("fence", "old gate")]
             asked = [in_thread(lambda q=q: client.post("/v1/recall", json=q).status_code) for q in ask_for]

@@ -135,7 +135,7 @@ def test_a_taken_port_is_told_at_once(tmp_path):
 
 
 def test_the_quick_way_in_knows_every_option_of_the_command(tmp_path):
-    from perdure.interfaces.cli.serving import serve
+    from perdure.interfaces.cli.server import serve
     from perdure.interfaces.entry import SERVICE_OPTIONS
 
     named = {f"--{name.replace('_', '-')}" for name in inspect.signature(serve).parameters} - {"--call"}

@@ -6,9 +6,8 @@ from typing import Any
 
 from conftest import bare_memories
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
-from perdure.records.document import Shelf
 from perdure.records.instant import to_instant
-from perdure.records.memory import Form, Status
+from perdure.records.memory import Form, Shelf, Status
 from perdure.records.plan import Change, Plan, Target
 
 

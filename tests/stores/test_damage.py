@@ -15,7 +15,7 @@ import pytest
 
 from conftest import STORES, Clock, HashEmbedder, edit, on_a_file, opened, servers
 from perdure.compose import backup, is_server
-from perdure.stores.postgres.expected_schema import new_schema, schema_of
+from perdure.stores.postgres.schema import new_schema, schema_of
 from perdure.stores.rows import STATE_COLUMNS
 from perdure.stores.statements import migrations, registry
 from stores.test_upgrade import old_file

@@ -12,8 +12,8 @@ from perdure.compose import scratch_store, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.operations.import_export import import_lines
 from perdure.operations.transfer import export_lines
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import ConflictError
+from perdure.records.memory import Document, Shelf
 from stores.planning import applied, document
 
 pytestmark = on_two_servers_too

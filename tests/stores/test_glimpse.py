@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conftest import HashEmbedder, on_two_servers_too, tables
-from perdure.records.document import Shelf
 from perdure.records.errors import ConflictError, GateStopped
-from perdure.records.memory import Form, Status
+from perdure.records.memory import Form, Shelf, Status
 from perdure.records.plan import Change, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Query

@@ -35,9 +35,8 @@ from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
 from perdure.operations.import_export import import_lines
 from perdure.operations.transfer import export_lines, pages, tally
-from perdure.records.document import Shelf
 from perdure.records.errors import CopyDiffers, InvalidInput, NotFound, SpaceMismatch, TargetTaken
-from perdure.records.memory import Form
+from perdure.records.memory import Form, Shelf
 from perdure.records.transfer import PARTS
 from starts import forked_python
 from stores.planning import applied, document, shortened

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from conftest import WORDS_ONLY, Clock, HashEmbedder, as_operator, opened, servers
 from perdure.records.errors import IncompleteWarning, NodeUnavailable, NotFound
-from perdure.stores.postgres import outages
+from perdure.stores.postgres import faults
 from perdure.stores.postgres.distribution import limited, tables
 from stores.sql_rules import namespaced, statements
 
@@ -65,8 +65,8 @@ def switch(path):
 
 @pytest.fixture
 def memory(path, switch, monkeypatch):
-    monkeypatch.setattr(outages, "PATIENCE", 0.3)
-    monkeypatch.setattr(outages, "PAUSE", 0.0)
+    monkeypatch.setattr(faults, "PATIENCE", 0.3)
+    monkeypatch.setattr(faults, "PAUSE", 0.0)
     clock = Clock()
     with opened(path, WORDS_ONLY, clock, HashEmbedder()) as memory:
         for place in ("light", "dark", "lamp"):
@@ -86,7 +86,7 @@ def test_other_namespaces_are_read_and_written_as_ever(memory, switch):
 
 
 def test_it_is_waited_for_once_and_then_the_answer_comes_at_once(memory, switch, monkeypatch):
-    monkeypatch.setattr(outages, "PAUSE", 60.0)
+    monkeypatch.setattr(faults, "PAUSE", 60.0)
     switch(down=True)
     taken = []
     for _ in range(5):
@@ -99,7 +99,7 @@ def test_it_is_waited_for_once_and_then_the_answer_comes_at_once(memory, switch,
     switch(down=False)
     with pytest.raises(NodeUnavailable, match=NODE):
         memory.recall("tea", "dark")  # nobody has tried again yet
-    monkeypatch.setattr(outages, "PAUSE", 0.0)
+    monkeypatch.setattr(faults, "PAUSE", 0.0)
     assert memory.recall("tea", "dark").hits
     assert memory.namespaces() == ["dark", "lamp", "light"]
 

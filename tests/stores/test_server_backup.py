@@ -150,7 +150,7 @@ def test_the_command_backs_up_a_server_and_shows_no_password(url, empty, clock, 
 
 def test_a_moment_is_not_written_to(url, clock):
     from perdure.compose import address_of
-    from perdure.stores.postgres.snapshot import ServerSnapshot
+    from perdure.stores.postgres.transfer import ServerSnapshot
 
     lived(url, clock)
     snapshot = ServerSnapshot(address_of(url))

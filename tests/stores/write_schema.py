@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 
 import servers
-from perdure.stores.postgres.expected_schema import schema_of
+from perdure.stores.postgres.schema import schema_of
 from perdure.stores.statements import registry
 
 if __name__ == "__main__":

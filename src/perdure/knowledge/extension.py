@@ -12,18 +12,21 @@ from typing import Any, Final, Literal
 
 from perdure.knowledge.extraction.event_types import event_importance, event_of
 from perdure.knowledge.extraction.mentions import mentions
+from perdure.knowledge.operations.apply_claims import restore_conflicts
 from perdure.knowledge.operations.change_rates import learn_rates
-from perdure.knowledge.operations.conflict_detection import restore_conflicts
 from perdure.knowledge.operations.entities import memories_about
 from perdure.knowledge.operations.entity_summaries import summarize
-from perdure.knowledge.operations.explain import fact_reasons
 from perdure.knowledge.operations.fact_recall import (
     facts_of,
     facts_of_named,
+    hidden_beside,
     known_procedures,
     mark_facts,
+    outdated_messages,
+    outdated_notes,
     source_messages,
 )
+from perdure.knowledge.operations.facts import fact_reasons
 from perdure.knowledge.operations.feedback import confirm, deny
 from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.known_beside import known_beside
@@ -33,22 +36,18 @@ from perdure.knowledge.operations.ports import Resources
 from perdure.knowledge.operations.predicate_questions import synonym_questions
 from perdure.knowledge.operations.procedures import learn_procedures
 from perdure.knowledge.operations.promotion import promote_facts
-from perdure.knowledge.operations.stale_sources import hidden_beside, outdated_messages, outdated_notes
 from perdure.knowledge.operations.verify import verify
 from perdure.knowledge.records.authority import SqlConfig, TreeConfig
 from perdure.knowledge.rules.authority_config import authorities_from
-from perdure.knowledge.rules.fact_ranking import rank_with_facts
+from perdure.knowledge.rules.fact_answers import rank_with_facts
 from perdure.knowledge.rules.predicate_registry import Registry, registry_from
 from perdure.knowledge.rules.procedures import widen
 from perdure.operations.extension import Extension, TaskResult
 from perdure.operations.ports import Context
-from perdure.records.document import Shelf
 from perdure.records.errors import AuthorityWarning, GateStopped
-from perdure.records.fact_claim import GivenClaim, HandedClaims
-from perdure.records.fact_reasons import FactReasons
+from perdure.records.fact_claim import FactReasons, GivenClaim, HandedClaims
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, MemoryItem, Record
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Kind, MemoryItem, Record, Shelf
 from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Pool, Query
@@ -194,7 +193,7 @@ def knowledge_from(data: Mapping[str, Any], name: str, folder: Path) -> Knowledg
     found, predicates = authorities_from(data, name), predicates_from(data, name)
     if not found:
         return Knowledge(Resources(predicates))
-    from perdure.knowledge.authorities.deadline import answers_within  # noqa: PLC0415  # only where it is used
+    from perdure.knowledge.authorities.connecting import answers_within  # noqa: PLC0415  # only where it is used
     from perdure.knowledge.authorities.sql import SqlAuthority  # noqa: PLC0415  # only where it is used
     from perdure.knowledge.authorities.working_tree import WorkingTree  # noqa: PLC0415  # only where it is used
 

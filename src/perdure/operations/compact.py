@@ -6,7 +6,7 @@ from typing import Final
 
 from perdure.operations.extension import TaskResult
 from perdure.operations.ports import Context
-from perdure.records.compact_result import CompactResult
+from perdure.records.store_results import CompactResult
 
 _MB: Final = 1_000_000
 _LEAST: Final = 1_000_000  # bytes; less is not worth writing a file anew, whatever share of it that is

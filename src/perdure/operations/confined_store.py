@@ -19,15 +19,12 @@ from typing import Any, Final, NoReturn
 from perdure.operations.store_protocol import Documents, RowTransfer, Store
 from perdure.operations.token_store import Tokens
 from perdure.records.access import EVERYWHERE, Grant, LoginRow, TokenRow
-from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
-from perdure.records.erasure import Purged
 from perdure.records.errors import NotAllowed
 from perdure.records.instant import Instant
-from perdure.records.lease import Lease
 from perdure.records.plan import Plan
 from perdure.records.report import Operation
-from perdure.records.transaction_view import TransactionView
+from perdure.records.store_rows import Lease, Purged, StoreSize, TransactionView
 from perdure.records.vector import Space
 
 _UNTOUCHED: Final = ("space", "unreachable", "unfinished", "read_only", "health")

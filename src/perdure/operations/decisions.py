@@ -7,9 +7,8 @@ from types import MappingProxyType
 
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry
-from perdure.records.document import Shelf
 from perdure.records.instant import Instant
-from perdure.records.memory import Form, Record, State, Status
+from perdure.records.memory import Form, Record, Shelf, State, Status
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
 from perdure.rules.decisions import Decisions

@@ -8,9 +8,7 @@ from typing import Final, TypeVar
 
 from perdure.operations.decisions import begin, write
 from perdure.operations.ports import Context
-from perdure.records.document import Document, Shelf
-from perdure.records.link_kinds import DERIVED
-from perdure.records.memory import Record, State
+from perdure.records.memory import DERIVED, Document, Record, Shelf, State
 from perdure.records.plan import Change
 
 PAGE: Final = 2000  # rows that one statement returns at most

@@ -13,13 +13,12 @@ from perdure.operations.lifecycle.backup import without_memories
 from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.document import Document, Shelf
-from perdure.records.erasure import Erasure, Purged
-from perdure.records.erasure_result import ErasureResult
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
-from perdure.records.memory import Status
-from perdure.records.plan import Change, Plan, Target
+from perdure.records.memory import Document, Shelf, Status
+from perdure.records.plan import Change, Erasure, Plan, Target
 from perdure.records.recall import Filters
+from perdure.records.store_results import ErasureResult
+from perdure.records.store_rows import Purged
 from perdure.rules.document_edits import document_change
 from perdure.rules.erasure import SALT, Dependents, confirmation, find_dependents, salt_document, tombstone
 from perdure.rules.lifecycle.unarchive import unarchive

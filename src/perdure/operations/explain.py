@@ -1,4 +1,4 @@
-"""Explaining: why a memory is as it is. Reads only; none of it is an access."""
+"""Explaining why a memory is as it is, and why it was not in an answer. Reads only; none of it is an access."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import replace
 from perdure.operations.consolidation.relate import edges
 from perdure.operations.lifecycle.sweep import explain_wait
 from perdure.operations.ports import Context
+from perdure.operations.recall import best_hits, embed_query
 from perdure.operations.writing import read_record
 from perdure.records.memory import MemoryItem, Status
-from perdure.records.recall import Filters
+from perdure.records.recall import Absence, Filters, Pool, Query
 from perdure.records.report import Explanation
 from perdure.rules.explanation import explain, inverse_link
 from perdure.rules.lifecycle.signals import memory_items
+from perdure.rules.ranking import Ranking, drop_unrelated, least_share, rank_candidates, why_nothing_known
 
 
 def get(ctx: Context, identity: str, *, include_archived: bool, namespace: str | None = None) -> MemoryItem | None:
@@ -61,3 +63,57 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     wait = explain_wait(ctx, record.namespace, identity) if memory.state.held else ""
     told = explain(memory, history, shown, ctx.policy, now, wait=wait)
     return replace(told, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
+
+
+def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters) -> Absence:
+    """Return what kept a memory out of the answer to a question: status, filter, search, floor or rank."""
+    record = read_record(ctx, identity)
+    memory = memory_items([record], ctx.policy, ctx.clock())[0]
+    if memory.status is not Status.ACTIVE and not filters.include_archived:
+        return Absence(identity, text, "status", f"it is {memory.status}; recall with include_archived, or restore it")
+    query, note = embed_query(ctx, text)
+    pool = ctx.store.search(record.namespace, query, filters, ctx.policy.recall.for_limit(limit))
+    order = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(ctx.clock()))
+    rank = next((i for i, name in enumerate(order.ids, 1) if name == identity), None)
+    if rank is None:
+        by, explanation = _unfound(ctx, memory, query, filters)
+        return Absence(identity, text, by, explanation)
+    by, explanation = _floor(ctx, memory, pool, filters) or _rank(ctx, memory, text, order, rank, limit, filters)
+    told = f"{explanation}; {note}" if note else explanation
+    return Absence(identity, text, by, told, rank, dict(order[rank - 1].parts))
+
+
+def _floor(ctx: Context, memory: MemoryItem, pool: Pool, filters: Filters) -> tuple[str, str] | None:
+    if memory.confidence < filters.min_confidence:
+        return "min_confidence", f"its confidence {memory.confidence:.3f} is below {filters.min_confidence:g}"
+    if why := why_nothing_known(pool, ctx.policy.recall):
+        return "relevance floor", f"no memory passed the relevance floor: {why}"
+    return None
+
+
+def _rank(
+    ctx: Context, memory: MemoryItem, text: str, order: Ranking, rank: int, limit: int, filters: Filters
+) -> tuple[str, str]:
+    close = drop_unrelated(order, ctx.policy.recall)
+    score = order[rank - 1].score
+    if memory.id not in close.ids:
+        share = f"{least_share(order, ctx.policy.recall):.0%} of the best one's"
+        return "hit_share", f"it scores {score:.3f}, but its own similarity to the question is below {share}"
+    hits = best_hits(ctx, close, text, memory.namespace, limit, filters, ctx.clock())
+    place = next((i for i, h in enumerate(hits, 1) if h.memory.id == memory.id), None)
+    if place is not None:
+        return "nothing", f"it is in the answer, at rank {place}"
+    weakest = f"; the last hit scores {hits[-1].score:.3f}" if hits else ""
+    return "rank", f"it ranks {rank} of {len(order)} with score {score:.3f}{weakest} (limit {limit})"
+
+
+def _unfound(ctx: Context, memory: MemoryItem, query: Query, filters: Filters) -> tuple[str, str]:
+    """Say whether a filter or the searches themselves left the memory out."""
+    everything = ctx.store.search(memory.namespace, query, Filters(include_archived=True), ctx.policy.recall)
+    if memory.id in everything.columns.ids and filters != replace(Filters(), include_archived=True):
+        given = {f: getattr(filters, f) for f in Filters.__slots__ if getattr(filters, f) not in ((), None, 0.0, False)}
+        if given:
+            return "filters", f"it is found only without the filters {given}"
+    count, words = ctx.policy.recall.candidates, ", ".join(query.words) or "(none)"
+    meaning = "" if query.vector is None else f", nor among the {count} nearest in semantic search"
+    return "search", f"it is not among the {count} best in keyword search for {words}{meaning}"

@@ -6,11 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from perdure.records.errors import NotFound
-from perdure.records.fact_claim import GivenClaim, HandedClaims
-from perdure.records.fact_reasons import FactReasons
+from perdure.records.fact_claim import FactReasons, GivenClaim, HandedClaims
 from perdure.records.instant import Instant
-from perdure.records.memory import MemoryItem, Record
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, MemoryItem, Record
 from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Pool, Query

@@ -11,12 +11,9 @@ from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
 from perdure.operations.remember import remember
 from perdure.records.errors import ModelWarning, PerdureError
-from perdure.records.memory import Kind, Record, Scope, Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Kind, Record, Scope, Sort, Status, Trust
 from perdure.records.outcome import operations_of
 from perdure.records.report import ExtractedMemory, ExtractResult
-from perdure.records.sort import Sort
-from perdure.records.trust import Trust
 from perdure.records.vector import Vector
 from perdure.rules import extraction_prompt as verifying
 from perdure.rules.pattern_extraction import NoteCandidate, find_candidates

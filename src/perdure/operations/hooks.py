@@ -1,6 +1,6 @@
 """A coding agent's sessions: what is shown at their start and beside a prompt, what is taken in, what was left behind.
 
-Hooks are processes of their own, so what must outlast them is a document of the session (records/document.py): where
+Hooks are processes of their own, so what must outlast them is a document of the session (records/memory.py): where
 its transcript is, how far it was taken in, when it gave a sign of life. Two hooks of one session may run at once.
 """
 
@@ -17,15 +17,12 @@ from perdure.operations.lifecycle import digest as digesting
 from perdure.operations.ports import Context
 from perdure.operations.remember import Embed
 from perdure.operations.writing import retry
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, PerdureError
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Scope
-from perdure.records.message import Message
+from perdure.records.memory import Document, Kind, Message, Scope, Shelf, Sort
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit
 from perdure.records.report import Ingested
-from perdure.records.sort import Sort
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import BEGIN, END
 from perdure.rules.lifecycle.digest_entries import tells

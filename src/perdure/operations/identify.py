@@ -13,11 +13,7 @@ _WHOLE: Final = 36  # characters of a UUID
 
 
 def resolve_id(ctx: Context, text: str, refers: Literal["memory", "operation"]) -> str:
-    """Return the id that a text means; a text that means none comes back as it is, for the verb to refuse.
-
-    Raises:
-        InvalidInput: It is the start of several ids.
-    """
+    """Return the id that a text means; a text that means none comes back as it is, for the verb to refuse."""
     if len(text) >= _WHOLE or (refers == "operation" and text == LAST):
         return text
     find = ctx.store.find_ids if refers == "memory" else ctx.store.find_operations

@@ -16,12 +16,9 @@ from perdure.operations.remember import Embed, remember, unique_in_batch
 from perdure.operations.tombstones import without_erased
 from perdure.operations.usage_detection import detect_use, mark_used
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import Scope
-from perdure.records.message import Message
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Message, Scope, Sort
 from perdure.records.outcome import operations_of
 from perdure.records.report import Ingested
-from perdure.records.sort import Sort
 from perdure.rules.prompt_context import remove_blocks
 from perdure.rules.redaction import redact_key
 from perdure.rules.source_trust import trust_of, with_trust
@@ -56,9 +53,6 @@ def ingest(
 
     All messages are checked before the first one is stored. A message that is there already (same session, speaker,
     time and words) is skipped, so a grown transcript can be taken in again.
-
-    Raises:
-        InvalidInput: A message is refused; the text says which one. Nothing was stored.
     """
     if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
         raise InvalidInput("messages must be a list.", remedy="Pass a list of dicts with content, role and at.")

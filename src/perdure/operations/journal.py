@@ -11,8 +11,6 @@ from perdure.operations.identify import LAST
 from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record
-from perdure.records.applied import ApplyResult, UndoResult
-from perdure.records.document import CONFLICT_WITH, Shelf
 from perdure.records.errors import (
     ConflictError,
     InvalidInput,
@@ -22,10 +20,10 @@ from perdure.records.errors import (
     PerdureError,
 )
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.link_kinds import DERIVED
-from perdure.records.memory import Kind, Status
+from perdure.records.memory import CONFLICT_WITH, DERIVED, Kind, Shelf, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
+from perdure.records.store_results import ApplyResult, UndoResult
 
 ERASE: Final = "erase"
 _NAMED: Final = 10  # ids that a message lists

@@ -7,8 +7,7 @@ from typing import Final
 
 from perdure.operations.ports import Context
 from perdure.records.errors import PerdureError
-from perdure.records.memory import Record, searchable
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Record, searchable
 from perdure.records.vector import Vector
 from perdure.rules.decisions import Decisions
 from perdure.rules.insertion import NEAREST, PreparedDraft, earlier_in_batch, initial_states, insertions, new_record

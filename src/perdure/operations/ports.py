@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from perdure.operations.extension import Extension
 from perdure.operations.store_protocol import Store
 from perdure.records.access import Grant
-from perdure.records.canary import Canary
 from perdure.records.errors import PerdureWarning
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy
 from perdure.records.recall import Query
+from perdure.records.store_rows import Canary
 from perdure.records.transfer import Line
 from perdure.records.vector import Space, Vector
 

@@ -9,11 +9,9 @@ from typing import Any, Final, NamedTuple, cast
 
 from perdure.operations.store_protocol import Store
 from perdure.records.errors import QuotaExceeded
-from perdure.records.lease import Lease
 from perdure.records.plan import Plan, Row, Target
 from perdure.records.policy import LimitPolicy
-from perdure.records.transaction_view import TransactionView
-from perdure.records.usage import Usage
+from perdure.records.store_rows import Lease, TransactionView, Usage
 
 _REMEDIES: Final = {
     "memories": "Forget or merge memories (`perdure consolidate`), or raise limits.namespace_memories.",

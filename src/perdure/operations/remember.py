@@ -13,8 +13,7 @@ from perdure.operations.ports import Context, Progress
 from perdure.operations.writing import retry
 from perdure.records.errors import ConflictError, InvalidInput, PartlyStored, PerdureError
 from perdure.records.fact_claim import GivenClaim, HandedClaims
-from perdure.records.memory import Kind, MemoryItem, Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Kind, MemoryItem, Status
 from perdure.records.outcome import Outcome, operations_of
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector

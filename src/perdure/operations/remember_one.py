@@ -16,9 +16,7 @@ from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim
 from perdure.records.glance import Glance
 from perdure.records.instant import text_of
-from perdure.records.link_kinds import DERIVED, SUPERSEDES
-from perdure.records.memory import Kind, Record, Scope, Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Scope, Status
 from perdure.records.outcome import ClaimResult, RelatedMemory, Remembered
 from perdure.records.plan import Change, Target
 from perdure.rules.decisions import Decisions

@@ -10,7 +10,7 @@ from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Store
 from perdure.records.damage import WHOLE, Fault
 from perdure.records.plan import Change, Plan, Row
-from perdure.records.repair_result import RepairResult
+from perdure.records.store_results import RepairResult
 
 _ROWS: Final = {"memory", "content", "vector", "link", "document"}
 _DERIVED: Final = {"rule", "schema", "words", "codes"}

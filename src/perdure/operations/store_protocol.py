@@ -6,24 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from perdure.operations.token_store import Tokens
-from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
-from perdure.records.document import Document, Shelf
-from perdure.records.erasure import Purged
 from perdure.records.glance import Glance
-from perdure.records.importance_row import ImportanceRow
 from perdure.records.instant import Instant
-from perdure.records.lease import Lease
-from perdure.records.memory import Record, State
+from perdure.records.memory import Document, Record, Shelf, State
 from perdure.records.plan import Change, Plan, Row
 from perdure.records.policy_recall import RecallPolicy
-from perdure.records.readiness import StoreHealth
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
-from perdure.records.transaction_view import TransactionView
+from perdure.records.store_rows import (
+    ImportanceRow,
+    Lease,
+    Purged,
+    StoreHealth,
+    StoreSize,
+    TransactionView,
+    TrimmedPage,
+    Usage,
+)
 from perdure.records.transfer import Cursor, Line
-from perdure.records.trimmed import TrimmedPage
-from perdure.records.usage import Usage
 from perdure.records.vector import Space, Vector
 
 Pairs = tuple[tuple[Instant, int], ...]  # (instant, times), oldest first

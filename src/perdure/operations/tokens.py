@@ -1,14 +1,15 @@
-"""The work of the verbs about tokens: making, listing and revoking them, and finding out what one allows."""
+"""Tokens of the service, and sessions of browsers that stand for one for some hours."""
 
 from __future__ import annotations
 
+import hmac
 import re
 from contextlib import suppress
 from hashlib import sha256
 from typing import Final
 
 from perdure.operations.ports import Context
-from perdure.records.access import EVERYWHERE, Grant, NewToken, Token, TokenRow
+from perdure.records.access import EVERYWHERE, Grant, Login, LoginRow, NewToken, Token, TokenRow
 from perdure.records.errors import DiskFull, InvalidInput, NotAllowed, NotFound, StoreBusy, StoreReadOnly
 from perdure.records.instant import Instant, text_of
 
@@ -22,10 +23,6 @@ def create_token(ctx: Context, grant: Grant, expires: Instant | None) -> NewToke
     """Make a token; its secret is returned once, and only its hash is kept.
 
     A plain SHA-256 is enough: the secret has 256 random bits, so there is no list of likely ones to try.
-
-    Raises:
-        InvalidInput: It would be expired at once.
-        NotAllowed: The caller's own token does not reach as far.
     """
     now = ctx.clock()
     if expires is not None and expires <= now:
@@ -49,11 +46,7 @@ def list_tokens(ctx: Context) -> list[Token]:
 
 
 def revoke_token(ctx: Context, identity: str) -> Token:
-    """Make a token invalid from now on. Doing it twice changes nothing.
-
-    Raises:
-        NotFound: There is no such token.
-    """
+    """Make a token invalid from now on. Doing it twice changes nothing."""
     now = ctx.clock()
     found = [row for row in _known(ctx) if row.id == identity]
     if not found:
@@ -94,3 +87,44 @@ def _known(ctx: Context) -> list[TokenRow]:
     if ctx.grant is None or ctx.grant.pattern == EVERYWHERE:
         return rows
     return [row for row in rows if ctx.grant.includes(row.grant)]
+
+
+_NAME: Final = 16  # characters of a cookie by which its session is found
+_COOKIE: Final = re.compile(rf"([A-Za-z0-9_-]{{{_NAME}}})\.([A-Za-z0-9_-]{{43}})")
+
+
+def log_in(ctx: Context, secret: str, seconds: int) -> str | None:
+    """Return the cookie of a new session that stands for a token; None where the token is not valid.
+
+    The store keeps a salted hash of the cookie's secret half: who reads the table cannot make a cookie from it.
+    """
+    token, now = recognize(ctx, secret), ctx.clock()
+    if token is None or ctx.secret is None:
+        return None
+    name, key, salt = ctx.secret()[:_NAME], ctx.secret(), ctx.secret()
+    ctx.store.tokens.begin_login(LoginRow(name, salt, _hash(salt, key), token, now + 1000 * seconds), now)
+    return f"{name}.{key}"
+
+
+def logged_in(ctx: Context, cookie: str) -> Login | None:
+    """Return what the session of a cookie allows; None where it has ended, with its token or by itself."""
+    found = _COOKIE.fullmatch(cookie)
+    row = None if found is None else ctx.store.tokens.find_login(found[1])
+    if found is None or row is None or not hmac.compare_digest(row.hash, _hash(row.salt, found[2])):
+        return None
+    if row.is_valid(ctx.clock()):
+        return Login(row.token.id, row.token.grant)
+    with suppress(StoreReadOnly, StoreBusy, DiskFull):  # it is over all the same
+        ctx.store.tokens.end_login(row.name)
+    return None
+
+
+def log_out(ctx: Context, cookie: str) -> None:
+    """End the session of a cookie; no effect where there is none."""
+    found = _COOKIE.fullmatch(cookie)
+    if found is not None and logged_in(ctx, cookie) is not None:
+        ctx.store.tokens.end_login(found[1])
+
+
+def _hash(salt: str, key: str) -> str:
+    return sha256(f"{salt}{key}".encode()).hexdigest()

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from perdure.operations.ports import Context
-from perdure.records.document import Shelf
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Shelf
 from perdure.rules.erasure import SALT, salted_digest
 
 _PAGE: Final = 1000

@@ -119,11 +119,7 @@ def _check_ids(source: RowTransfer, step: Step) -> None:
 
 
 def export_lines(store: Store, *, namespace: str | None = None, progress: Progress | None = None) -> Iterator[Line]:
-    """Yield a store, or one namespace of it, as plain data: a head, one line for each row, and a tail to check them by.
-
-    Raises:
-        NotFound: The store has no such namespace.
-    """
+    """Yield a store, or one namespace, as plain data: a head, one line for each row, and a tail to check them by."""
     steps = [(place, part) for place in chosen_namespaces(store, namespace) for part in PARTS]
     ledger = Ledger(sum(store.transfer.count(*step) for step in steps), progress)
     yield {

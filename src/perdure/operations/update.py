@@ -12,8 +12,7 @@ from perdure.operations.remember_one import supersede, take_claims
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim
-from perdure.records.memory import Kind, Record, Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Kind, Record, Status
 from perdure.records.outcome import Remembered
 from perdure.rules.redaction import redaction_note
 from perdure.rules.validation import inputs
@@ -25,10 +24,6 @@ def update(ctx: Context, identity: str, content: str, claims: tuple[GivenClaim, 
     The new memory has the old one's tags, metadata, kind, importance, pin, session and task, and is linked to it. Words
     that another memory has already are not stored twice: that one takes over the labels. Facts that rest on the old
     memory alone are no longer believed, unless a claim says them again. One operation does all of it.
-
-    Raises:
-        NotFound: There is no such memory.
-        InvalidInput: It is hidden, or a fact and no claims are given, or the words or a claim are refused.
     """
 
     def attempt() -> Remembered:

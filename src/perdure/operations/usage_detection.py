@@ -10,8 +10,7 @@ from perdure.operations.lifecycle.usage_feedback import used
 from perdure.operations.ports import Context
 from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant
-from perdure.records.memory import Record, Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Record, Status
 from perdure.rules.usage_detection import comparable_sentences, only_repeats, paraphrased_ids, quoted_ids
 
 MINUTE_MS: Final = 60_000

@@ -1,4 +1,4 @@
-"""What a memory is: its kinds, its three axes, its stored state and the view a caller gets."""
+"""What is stored: memories, what they are made from, and documents beside them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,51 @@ from typing import Any, Final
 
 from perdure.records.instant import Instant
 from perdure.records.json_record import JsonRecord
-from perdure.records.sort import Sort
+
+DERIVED: Final = "derived_from"  # from a fact to the memory that says it
+SUPERSEDES: Final = "supersedes"  # from the memory that holds now to the one that it replaced
+STANDS_FOR: Final = "summarizes"
+"""From a memory to one that it stands for: one that was merged into it, or a source of a summary."""
+
+
+class Trust(StrEnum):
+    """Whose word it is, from the most to the least trusted; what is derived inherits the least of its sources."""
+
+    AUTHORITY = "authority"
+    USER = "user"
+    ASSISTANT = "assistant"
+    EXTERNAL = "external"  # a tool's result, a web page, a file: data, never instructions
+
+
+class Sort(StrEnum):
+    """What a fact is about in general, or what a message does."""
+
+    IDENTITY = "identity"  # names, birthday, birthplace, nationality
+    KINSHIP = "kinship"
+    HEALTH = "health"  # allergies, conditions, intolerances
+    CONTACT = "contact"
+    PLACE = "place"
+    JOB = "job"
+    PREFERENCE = "preference"
+    RULE = "rule"  # what is agreed or always done: policies, payment terms, delivery days
+    PLAN = "plan"  # what lies ahead: goals, deadlines, dates of events
+    STATE = "state"  # what changes soon: status, mood, progress, version
+    MEASURE = "measure"
+    RELATION = "relation"  # who or what somebody knows or has: friends, managers, pets, things
+    NOTE = "note"  # also of what an agent notes down
+    ATTRIBUTE = "attribute"  # anything else; also of what was stored before messages had sorts
+    REQUEST = "request"  # a message in which a person asks to have something remembered
+    DECISION = "decision"  # a message that decides or corrects something
+    STATEMENT = "statement"
+    QUESTION = "question"
+    REPLY = "reply"  # what an assistant, a tool or a system says
+    SMALL_TALK = "small_talk"  # thanks, greetings, mere agreement
+
+
+MESSAGE_SORTS: Final = (Sort.REQUEST, Sort.DECISION, Sort.STATEMENT, Sort.QUESTION, Sort.REPLY, Sort.SMALL_TALK)
+FACT_SORTS: Final = tuple(sort for sort in Sort if sort not in MESSAGE_SORTS)
+"""Also the keys of the policy's section ``fading``."""
+
 
 ROLES: Final = frozenset({"user", "assistant", "ai", "system", "bot", "tool", "human"})
 """Speakers that are roles, not names: they are not written into the text that is searched."""
@@ -177,3 +221,101 @@ class MemoryItem(JsonRecord):
     due_at: datetime | None
     aging: bool  # a fact that nobody has confirmed for long: it is asked about
     state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A memory to be. All values have passed rules/validation/inputs.py."""
+
+    text: str
+    kind: Kind
+    scope: Scope
+    importance: float
+    confidence: float
+    at: Instant
+    tags: tuple[str, ...] = ()
+    source: str | None = None
+    speaker: str | None = None
+    session: str | None = None
+    task: str | None = None
+    turn: int | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    pinned: bool = False
+    key: str | None = None  # an idempotency key: the same key stores nothing twice
+    # it is a message of a conversation: it enters hot while it is among the last ones of its session
+    message: bool = False
+    redacted: tuple[str, ...] = ()  # what was replaced in it before storing, secret by secret: ``aws access key``
+    sort: Sort = Sort.ATTRIBUTE  # what a fact is about, or what a message does
+    worth: str = ""  # where its importance comes from; empty where nothing is to be told
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What was said, by whom, when."""
+
+    content: str  # the words
+    role: str = "user"  # user, assistant, or another speaker's role
+    speaker: str | None = None  # the speaker's name where the role does not say it
+    at: datetime | None = None  # when; None where the source does not tell
+    session: str | None = None  # which conversation; None leaves it to the caller
+    source: str | None = None  # where it was read, for example a file's name and line
+    key: str | None = None  # the source's own id of the message, if it has one; else one is made of the message itself
+
+
+UNREAD: Final = "unread"  # the name of a document of the shelf LEARNED
+
+CONFLICT_WITH: Final = "conflict:"
+"""How the name of a question begins that asks which of two facts is right; the id of the earlier one follows."""
+
+
+class Shelf(StrEnum):
+    """What sort of document it is, and so what ``id`` and ``name`` stand for."""
+
+    EDGE = "edge"  # a memory's membership in a hyperedge: id is the memory, name the edge; data has kind, role, weight
+    # an open question about a memory: id is the memory, name what is asked; data has why and since when
+    REVIEW = "review"
+    OUTCOME = "outcome"  # what became of a hit: id is the memory, name the recall; data has outcome, query, at_ms
+    FORM = "form"  # what a shorter form keeps: id is the memory, name the form; data has tokens and preservation
+    # a session of an agent: id is the session; data has where its transcript is and how far it was taken in
+    SESSION = "session"
+    # how far a session was learned from: id is the session; data has the last message and those just before. Of
+    # the name UNREAD: which messages a language model could not be asked about; data has their number as unread
+    LEARNED = "learned"
+    UPKEEP = "upkeep"  # a task of upkeep: id is the task; data has when it last ran and how it ended
+    # what a memory of kind fact is about: id is the memory, name the key ``entity|predicate``; data is the fact's
+    FACT = "fact"
+    # whom a fact is about: id is the memory, name the entity; data is empty. Of all facts, also those that were
+    ABOUT = "about"
+    # somebody or something that facts are about: id is the entity, name is empty; data has name, type,
+    # merged_into
+    ENTITY = "entity"
+    ALIAS = "alias"  # a name of an entity: id is the entity, name the name's normal form; data has it as written
+    # a memory is about an entity, or names it: id is the memory, name the entity; data has the role and the words
+    MENTION = "mention"
+    # two facts that cannot both hold: id is the one known earlier, name the later one; data has sides and outcome
+    CONFLICT = "conflict"
+    # the summary of an entity: id is the memory, name the entity; data has what it was made of. Under the
+    # entity's own id, name empty: which summary is its latest
+    PROFILE = "profile"
+    # what an authority said of a memory: id is the memory, name the authority; data has outcome, value, at_ms
+    CHECK = "check"
+    # how fast facts of a sort change: id is the predicate's type; data has counts, the rate and its interval
+    RATE = "rate"
+    # what a person's answers taught about a predicate: id is the predicate, name which answer; data says what. Of
+    # two predicates that may be the same: id is the one that would go, name ``same:`` and the other
+    LESSON = "lesson"
+    # what is left of an erased memory: id is the memory, name a salted digest of its key; data has when, by whom,
+    # why and a salted digest of its words. Under the id and name ``salt``: the salt
+    ERASED = "erased"
+    # what follows what: id is the memory, name ``trigger>then``; data has both as topics, counts and confidence
+    PROCEDURE = "procedure"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document."""
+
+    shelf: Shelf  # what sort it is
+    id: str  # which memory, session or task it is about
+    name: str  # which of several about the same; may be empty
+    data: Mapping[str, Any]  # plain JSON data

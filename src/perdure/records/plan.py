@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Final
 
-from perdure.records.erasure import Erasure
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Form
@@ -18,6 +17,8 @@ Row = Mapping[str, Any]
 
 BY_HAND: Final = "archive"
 """The operation by which a person hides memories: it takes nothing from what maintenance may hide."""
+
+ERASED: Final = "[erased]"  # stands where erased words stood
 
 
 class Target(StrEnum):
@@ -46,6 +47,14 @@ class Change:
     def inverse(self) -> Change:
         """Return the change that takes this one back."""
         return replace(self, before=self.after, after=self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What a plan erases besides the rows that it deletes."""
+
+    ids: frozenset[str]  # memories and entities whose images and reasons leave the journal
+    texts: tuple[str, ...]  # words that are replaced wherever the journal, the logs and documents quote them
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from perdure.records.memory import FACT_SORTS, Sort
 from perdure.records.policy_key import protected_key, store_key
-from perdure.records.sort import FACT_SORTS, Sort
 
 
 @dataclass(frozen=True, slots=True)

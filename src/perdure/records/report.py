@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Final
 
-from perdure.records.fact_reasons import FactReasons
+from perdure.records.fact_claim import FactReasons
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Written
 from perdure.records.plan import Plan

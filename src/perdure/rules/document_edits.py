@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from perdure.records.document import Document, Shelf
+from perdure.records.memory import Document, Shelf
 from perdure.records.plan import Change, Target
 
 Key = tuple[Shelf, str, str]  # (shelf, id, name)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
 
-from perdure.records.document import Shelf
 from perdure.records.instant import Instant
-from perdure.records.link_kinds import DERIVED, STANDS_FOR
+from perdure.records.memory import DERIVED, STANDS_FOR, Shelf
 from perdure.records.plan import Change, Target
 
 SALT: Final = "salt"  # the name of the document with the namespace's salt; its id is the same

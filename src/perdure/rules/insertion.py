@@ -15,8 +15,7 @@ from perdure.formulas.curve import FEW, NEVER, Array
 from perdure.formulas.strength import reinforce_strength
 from perdure.formulas.value import uniqueness
 from perdure.records.instant import Instant
-from perdure.records.memory import Content, Kind, Record, Scope, State, Status, Tier
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Content, Draft, Kind, Record, Scope, State, Status, Tier
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector

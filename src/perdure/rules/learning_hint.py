@@ -7,9 +7,9 @@ from typing import Final
 from perdure.records.policy_knowledge import KnowledgePolicy
 
 LEARNS_NONE: Final = (
-    "The policy learns no facts from messages. Hand facts over with remember (facts, on the command line --facts), or "
-    'let rules read them, in English: preset = "facts" in perdure.toml (or learn = "rules" under [knowledge]), then '
-    "learn from the sessions."
+    "Under this policy no facts are learned from messages. Pass facts to remember (--facts on the command line). Or "
+    'set preset = "facts" in perdure.toml (or learn = "rules" under [knowledge]), which reads them from English '
+    "messages, and run learn for sessions that are stored already."
 )
 
 

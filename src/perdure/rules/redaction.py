@@ -9,7 +9,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft
 from perdure.records.policy import Policy
 from perdure.rules.personal_numbers import find_personal
 from perdure.rules.secret_context import MARK, find_named, name_of_pair

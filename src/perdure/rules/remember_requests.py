@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from perdure.records.trust import Trust
+from perdure.records.memory import Trust
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import word_set
 from perdure.rules.pattern_extraction import NoteCandidate, find_candidates

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft
 from perdure.records.policy import Policy
 from perdure.rules.decisions import Decisions
 from perdure.rules.source_trust import stored_trust, with_trust

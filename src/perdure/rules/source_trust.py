@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from perdure.records.trust import Trust
+from perdure.records.memory import Trust
 from perdure.rules.escaping import cut, one_line, quoted_line, remove_invisible
 
 KEY: Final = "trust"

@@ -10,11 +10,9 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from perdure.records.canonical_json import canonical_number, canonical_value, encoded
-from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import Form, Kind, Scope, Status, Tier
+from perdure.records.memory import Form, Kind, Scope, Shelf, Sort, Status, Tier
 from perdure.records.plan import Target
-from perdure.records.sort import Sort
 from perdure.records.transfer import COLUMNS, PARTS, Line, Tally
 from perdure.rules.validation.values import checked_namespace
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from perdure.records.sort import Sort
+from perdure.records.memory import Sort
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.worth_words import DECIDES, REMEMBER, SMALL_TALK
 from perdure.rules.lasting import is_rule

@@ -13,7 +13,7 @@ from perdure.stores.operation_digests import altered_operations
 from perdure.stores.reading import active_space
 from perdure.stores.replay import Expected, surely_agrees, wrong_columns, wrong_documents, wrong_links
 from perdure.stores.rows import UNREADABLE, content_digest, json_value, record_of, stored_text
-from perdure.stores.session import Session
+from perdure.stores.statements import Session
 
 RULES: Final = {
     "memories_without_content": "memories without content",

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from perdure.records.digests import digest_of
-from perdure.records.erasure import ERASED, Erasure
-from perdure.records.plan import Plan, Target
+from perdure.records.plan import ERASED, Erasure, Plan, Target
 from perdure.stores.operation_digests import renew_digests
 from perdure.stores.rows import json_value
-from perdure.stores.session import Session
+from perdure.stores.statements import Session
 from perdure.stores.trimming import renewed_documents
 
 SHORTEST: Final = 12

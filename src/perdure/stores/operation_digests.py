@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from perdure.records.digests import digest_with_lines
 from perdure.records.plan import Row
-from perdure.stores.session import Session
+from perdure.stores.statements import Session
 
 PAGE: Final = 200  # operations that are read at a time
 COLUMNS: Final = (

@@ -12,7 +12,12 @@ import numpy as np
 
 from perdure.records.digests import operation_digest
 from perdure.records.errors import ConflictError, SpaceMismatch, StoreError
+from perdure.records.memory import Record
 from perdure.records.plan import BY_HAND, Change, Plan, Row, Target
+from perdure.records.policy_recall import RecallPolicy
+from perdure.records.recall import Filters, Pool, Query
+from perdure.records.store_rows import Usage
+from perdure.stores import reading
 from perdure.stores.codes import quantize
 from perdure.stores.erasing import erased_line
 from perdure.stores.rows import (
@@ -26,7 +31,7 @@ from perdure.stores.rows import (
     present,
     shape_of,
 )
-from perdure.stores.session import Session
+from perdure.stores.statements import Session
 
 
 class PlanWriter(ABC):
@@ -272,3 +277,22 @@ def memory_gone(ids: Sequence[str]) -> ConflictError:
         tuple(ids),
         remedy="Read the memories again and make a new plan.",
     )
+
+
+class SqlTransactionView:
+    """Reads of one namespace as they would be after the plan. See records/store_rows.py."""
+
+    def __init__(self, session: Session, namespace: str, pool: Callable[[Query, Filters, RecallPolicy], Pool]) -> None:
+        self._session, self._namespace, self._pool = session, namespace, pool
+
+    def search(self, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
+        return self._pool(query, filters, policy)
+
+    def version(self) -> int:
+        return int(self._session.value("namespace_version"))
+
+    def usage(self) -> Usage:
+        return reading.usage(self._session)
+
+    def get(self, ids: Sequence[str]) -> list[Record]:
+        return reading.records(self._session, self._namespace, ids)

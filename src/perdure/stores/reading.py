@@ -1,9 +1,10 @@
-"""Reading memories and vectors of one namespace, in every store. Nothing here writes."""
+"""Reading memories, documents and vectors, and finding ids by their start, in every store. Nothing here writes."""
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -12,11 +13,76 @@ from perdure.records.errors import DamageWarning, StoreDamaged
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.maker import maker_of
-from perdure.records.memory import Record, State
-from perdure.records.usage import Usage
+from perdure.records.memory import Document, Record, Shelf, State
+from perdure.records.store_rows import Usage
 from perdure.records.vector import Space, Vector
-from perdure.stores.rows import UNREADABLE, glance_of, image_of, record_of, state_of, unreadable
-from perdure.stores.session import Session
+from perdure.stores.rows import UNREADABLE, document_of, glance_of, image_of, record_of, state_of, unreadable
+from perdure.stores.statements import Session
+
+
+class SqlDocuments:
+    """Documents beside memories. See operations/store_protocol.py.
+
+    Args:
+        rows: Returns all rows of a routed statement: (namespace, name, **bindings).
+        has_none: Whether a shelf of a namespace is known to be empty, so that it need not be asked.
+    """
+
+    def __init__(
+        self,
+        rows: Callable[..., list[tuple[Any, ...]]],
+        has_none: Callable[[str, Shelf], bool] = lambda _namespace, _shelf: False,
+    ) -> None:
+        self._rows, self._has_none = rows, has_none
+
+    def page(self, namespace: str, shelf: Shelf, after: tuple[str, str], limit: int) -> list[Document]:
+        identity, name = after
+        return self._on(namespace, shelf, "documents", id=identity, name=name, limit=limit)
+
+    def find(self, namespace: str, shelf: Shelf, ids: Sequence[str]) -> list[Document]:
+        return self._on(namespace, shelf, "documents_of", ids=list(ids))
+
+    def find_named(self, namespace: str, shelf: Shelf, names: Sequence[str]) -> list[Document]:
+        return self._on(namespace, shelf, "documents_named", names=list(names))
+
+    def find_about(self, namespace: str, identity: str) -> list[Document]:
+        return self._documents(namespace, "documents_about", id=identity)
+
+    def _on(self, namespace: str, shelf: Shelf, name: str, /, **bindings: Any) -> list[Document]:
+        if self._has_none(namespace, shelf):
+            return []
+        return self._documents(namespace, name, shelf=shelf.value, **bindings)
+
+    def _documents(self, namespace: str, name: str, /, **bindings: Any) -> list[Document]:
+        return [document_of(values) for values in self._rows(namespace, name, **bindings)]
+
+
+_BEGINNING: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+_HEX: Final = re.compile(r"[A-Fa-f0-9-]+")
+
+
+def find_by_start(
+    text: str, statements: Sequence[str], rows: Callable[..., list[tuple[Any, ...]]], limit: int
+) -> list[str]:
+    """Return the id that a text is, else ids that begin with it or whose short form does, in order.
+
+    Args:
+        text: Typed by a person; the case of hexadecimal digits does not matter.
+        statements: Each returns the ids from ``lowest`` up to ``beyond``, one by the whole id, one by the short form.
+        rows: Runs one of them.
+        limit: How many ids at most.
+    """
+    if not _BEGINNING.fullmatch(text):
+        return []
+    forms = dict.fromkeys((text, text.lower(), text.upper()) if _HEX.fullmatch(text) else (text,))
+    found: dict[str, None] = {}
+    for lowest in forms:
+        beyond = lowest[:-1] + chr(ord(lowest[-1]) + 1)
+        for name in statements:
+            found |= dict.fromkeys(i for (i,) in rows(name, lowest=lowest, beyond=beyond, limit=limit))
+    equal = [form for form in forms if form in found]
+    return equal or sorted(found)[:limit]
+
 
 ALWAYS: Final = 2**62  # no instant is later: stands for no limit
 

@@ -16,7 +16,7 @@ from perdure.stores.reading import active_space, images
 from perdure.stores.replay import Expected, document_fits, goes_back, wrong_columns
 from perdure.stores.row_digest import row_of
 from perdure.stores.rows import CONTENT_COLUMNS, STATE_COLUMNS, UNREADABLE, record_of
-from perdure.stores.session import Session
+from perdure.stores.statements import Session
 
 _BECAUSE: Final = "repaired: as the journal says"
 _FROM_COPY: Final = "repaired: from a copy of the store"

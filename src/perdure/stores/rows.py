@@ -10,16 +10,14 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from perdure.records.digests import DIGESTS, digest_of, digests_of
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import LeaseLost, StoreDamaged, StoreError
 from perdure.records.glance import Glance
 from perdure.records.instant import text_of
-from perdure.records.lease import Lease
 from perdure.records.maker import maker_of
-from perdure.records.memory import Content, Form, Kind, Record, Scope, State, Status, Tier
+from perdure.records.memory import Content, Document, Form, Kind, Record, Scope, Shelf, Sort, State, Status, Tier
 from perdure.records.plan import Change, Row, Target
 from perdure.records.report import Entry, Operation
-from perdure.records.sort import Sort
+from perdure.records.store_rows import Lease
 from perdure.stores.packing import unpacked
 
 STATE_COLUMNS: Final = tuple(f.name for f in fields(State))

@@ -18,7 +18,7 @@ from perdure.records.memory import searchable
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import CandidateColumns, Filters, Pool, Query
 from perdure.stores.packing import unpacked
-from perdure.stores.session import Session
+from perdure.stores.statements import Session
 from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds, near_spellings, unknown_shares
 
 NEIGHBOURS_OF: Final = 25

@@ -8,23 +8,19 @@ from typing import Any, Final, TypeVar
 
 from perdure.records.errors import SpaceMismatch
 from perdure.records.glance import Glance
-from perdure.records.importance_row import ImportanceRow
 from perdure.records.instant import Instant
-from perdure.records.lease import Lease
 from perdure.records.memory import Record, State, searchable
 from perdure.records.plan import Change, Row
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
-from perdure.records.trimmed import TrimmedPage
-from perdure.records.usage import Usage
+from perdure.records.store_rows import ImportanceRow, Lease, TrimmedPage, Usage
 from perdure.records.vector import Space, Vector
-from perdure.stores import reading, short_ids
-from perdure.stores.documents import SqlDocuments
+from perdure.stores import reading
 from perdure.stores.packing import unpacked
+from perdure.stores.reading import SqlDocuments
 from perdure.stores.repairing import row_repairs
 from perdure.stores.rows import change_of, content_digest, entry_of, json_value, operation_of
-from perdure.stores.session import Session
-from perdure.stores.statements import filter_parts
+from perdure.stores.statements import Session, filter_parts
 from perdure.stores.tokens import SqlTokens
 from perdure.stores.trimming import trim_page
 
@@ -122,7 +118,7 @@ class SqlStore(ABC):
         return self._plain(rows[0][0]) if rows else None
 
     def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
-        return short_ids.find(text, ("find_ids", "find_short_ids"), self._finding(namespace), limit)
+        return reading.find_by_start(text, ("find_ids", "find_short_ids"), self._finding(namespace), limit)
 
     def _finding(self, namespace: str | None) -> Callable[..., list[tuple[Any, ...]]]:
         """Return what runs a statement in one namespace, or in all."""
@@ -294,7 +290,9 @@ class SqlStore(ABC):
         return [self._operation(row) for row in self._rows(namespace, "operations_of", limit=limit)]
 
     def find_operations(self, text: str, limit: int, *, namespace: str | None = None) -> list[str]:
-        return short_ids.find(text, ("find_operations", "find_short_operations"), self._finding(namespace), limit)
+        return reading.find_by_start(
+            text, ("find_operations", "find_short_operations"), self._finding(namespace), limit
+        )
 
     @abstractmethod
     def _newest_operations(self, limit: int) -> list[tuple[Any, ...]]:

@@ -1,10 +1,4 @@
-"""Named SQL statements, read from the .sql files beside the stores: the registry of everything a store may run.
-
-``sql/common.sql`` holds what every engine takes as it is, ``sql/ENGINE/statements.sql`` what is its own. A statement
-may hold slots: ``{state}`` is the list of a state's columns; ``{filters}`` is filled with other named texts of the
-registry (kind ``part``), the slots of ``with_columns`` with column names: never with a value. So every text that can
-reach a database can be listed and checked.
-"""
+"""Named SQL statements, read from the .sql files beside the stores, and how they are run in one namespace."""
 
 from __future__ import annotations
 
@@ -13,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Final, Literal, cast
+from typing import Any, Final, Literal, Protocol, cast
 
 from perdure.records.recall import Filters
 from perdure.stores.rows import STATE_COLUMNS
@@ -143,3 +137,29 @@ def migrations(engine: str) -> tuple[tuple[int, str], ...]:
         (int(m[1]), item.read_text("utf-8")) for item in folder.iterdir() if (m := _MIGRATION.fullmatch(item.name))
     ]
     return tuple(sorted(found))
+
+
+class Session(Protocol):
+    """Runs named statements; routed ones are bound to its namespace. Lists are bound as lists in every dialect."""
+
+    def run(self, name: str, /, **bindings: Any) -> Any:
+        """Run a statement whose answer does not matter."""
+
+    def rows(self, name: str, parts: tuple[str, ...] | None = None, /, **bindings: Any) -> list[tuple[Any, ...]]:
+        """Return all rows of a statement.
+
+        Args:
+            name: In the registry.
+            parts: Conditions of the registry that fill the slot ``{filters}``.
+            bindings: Values.
+        """
+
+    def several(self, *calls: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
+        """Return the rows of statements that do not need each other's answers; a server is asked them all at once.
+
+        Args:
+            calls: (name, values) of each.
+        """
+
+    def value(self, name: str, /, **bindings: Any) -> Any:
+        """Return the one value of a statement, None where there is no row."""

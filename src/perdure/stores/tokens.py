@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from perdure.records.access import Grant, LoginRow, Role, TokenRow
 from perdure.records.instant import Instant
-from perdure.stores.session import Session
+from perdure.stores.statements import Session
 
 
 class SqlTokens:

@@ -12,18 +12,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from perdure.records.digests import DIGESTS, digest_of, operation_digest
-from perdure.records.document import Shelf
 from perdure.records.instant import Instant
-from perdure.records.memory import Record
+from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Row, Target
-from perdure.records.trimmed import TrimmedPage
+from perdure.records.store_rows import TrimmedPage
 from perdure.stores.checking import by_id, memory_faults
 from perdure.stores.operation_digests import COLUMNS
 from perdure.stores.reading import records
 from perdure.stores.replay import Expected, wrong_columns
 from perdure.stores.row_digest import ROW, row_digest, row_of
 from perdure.stores.rows import decoded, document_text, is_trimmed
-from perdure.stores.session import Session
+from perdure.stores.statements import Session
 
 _OPERATIONS: Final = 200  # operations that are looked at in one transaction
 _LINES: Final = 200  # lines that are rewritten in it, or one operation with more

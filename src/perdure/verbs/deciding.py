@@ -1,25 +1,42 @@
-"""Verbs about one memory's signals and place: pins, tiers, use, reinforcement, and a person's answers."""
+"""Verbs about one memory: pins, tiers, use, reinforcement, a person's answers, and erasing for good."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+from perdure.records.errors import InvalidInput
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
-from perdure.verbs.parameters import DryRun, Everywhere, Identities, Identity, Reason
+from perdure.verbs.parameters import (
+    DryRun,
+    Entity,
+    Everywhere,
+    Identities,
+    Identity,
+    Namespace,
+    Reason,
+    Session,
+    Tags,
+    Until,
+)
 
 if TYPE_CHECKING:
-    from perdure.operations.lifecycle import decay, manual_decisions, reinforce, usage_feedback
+    from perdure.operations import erase as erasing
+    from perdure.operations.lifecycle import manual_decisions, reinforce, usage_feedback
     from perdure.operations.ports import Context
     from perdure.records import memory as records
     from perdure.records.outcome import Outcome
     from perdure.records.signal_results import DecayResult, ReinforceResult, StrengthenResult, Used, WeakenResult
+    from perdure.records.store_results import ErasureResult
     from perdure.rules.lifecycle import decay as decay_rules
     from perdure.rules.lifecycle import reinforcement
+    from perdure.rules.validation import queries
 else:
+    (erasing,) = lazy_modules("perdure.operations", "erase")
+    (queries,) = lazy_modules("perdure.rules.validation", "queries")
     (records,) = lazy_modules("perdure.records", "memory")
-    decay, manual_decisions, reinforce, usage_feedback = lazy_modules(
-        "perdure.operations.lifecycle", "decay", "manual_decisions", "reinforce", "usage_feedback"
+    manual_decisions, reinforce, usage_feedback = lazy_modules(
+        "perdure.operations.lifecycle", "manual_decisions", "reinforce", "usage_feedback"
     )
     decay_rules, reinforcement = lazy_modules("perdure.rules.lifecycle", "decay", "reinforcement")
 _ABOUT: Final = "Change one memory"
@@ -32,7 +49,7 @@ _FADING: Final = (
 
 
 class DecidingVerbs:
-    """Verbs about one memory's signals and place: pins, tiers, use, reinforcement, and a person's answers."""
+    """Verbs about one memory: pins, tiers, use, reinforcement, a person's answers, and erasing for good."""
 
     _context: Context
 
@@ -79,7 +96,7 @@ class DecidingVerbs:
         tier: Annotated[Literal["hot", "warm", "cold", "vault"], Param("The tier to move it to.", argument=True)],
         reason: Reason,
     ) -> Outcome:
-        """Move a memory to a tier by hand. The rules continue from there; the vault is never left by rule.
+        """Move a memory to a tier by hand. The rules continue from there, but none moves a memory out of the vault.
 
         Raises:
             InvalidInput: It is hidden; the message says what to do.
@@ -180,10 +197,52 @@ class DecidingVerbs:
         ] = 0.3,
         dry_run: Annotated[DryRun, Param("Preview changes without applying")] = True,
     ) -> DecayResult:
-        """Report the decayed importance; if applied, store it and sweep. What is omitted is as the policy has it.
+        """Report the decayed importance; if applied, store it and sweep. The policy decides what is not given.
 
         The base values do not change, so how often it runs makes no difference to a memory's value. Archived
         memories are left out; pinned ones and those in the vault are reported but not changed.
         """
         asked = decay_rules.Decay(decay_function, half_life_days, min_importance, access_weight)
-        return decay.decay(self._context, namespace, asked, dry_run=dry_run)
+        return reinforce.decay(self._context, namespace, asked, dry_run=dry_run)
+
+    @verb(
+        _ABOUT,
+        hides=True,
+        role="admin",
+        tell="Erase memories FOR GOOD, with what rests on them; undo is not possible. Use forget unless a person asks "
+        "for erasure. dry_run is TRUE by default: show the person what it lists, and pass its word as confirm only "
+        "after they agree.",
+    )
+    def erase(
+        self,
+        ids: Identities = (),
+        *,
+        reason: Reason,
+        namespace: Namespace = "default",
+        tags: Tags = (),
+        session: Session | None = None,
+        until: Until | None = None,
+        subject: Annotated[Entity, Param("Only memories about this person or thing, or that name it.")] | None = None,
+        everything: Annotated[bool, Param("All memories of the namespace.")] = False,
+        by: Annotated[str, Param("Who decided it; kept with the reason.", longest=200)] | None = None,
+        confirm: Annotated[str, Param("The word that the dry run returned.", longest=40)] | None = None,
+        dry_run: DryRun = True,
+    ) -> ErasureResult:
+        """Erase memories for good, and what was derived from them: texts, vectors, journal lines, past questions.
+
+        What is left is when, by whom and why each was erased, and a salted digest, so that taking in the same
+        transcript again does not bring it back. Facts that rest on other memories too stay, without the quote.
+        Backups of the vault are rewritten. Afterwards the store is searched for the erased words; ``places`` lists
+        where they were found, and ``unreachable`` what could not be searched. It cannot be undone.
+
+        Raises:
+            NotFound: Nothing fits.
+            InvalidInput: Nothing is selected, or ``confirm`` does not fit what would go.
+        """
+        narrowed = bool(tags or session or until)
+        if not (ids or narrowed or subject or everything):
+            raise InvalidInput("Nothing is selected.", remedy="Give ids, a filter, a subject, or everything.")
+        given = {"tags": tags, "session": session, "until": until, "include_archived": True}
+        filters = queries.filters(self._context.policy, given) if narrowed else None
+        chosen = erasing.Selection(tuple(ids), filters, subject, everything)
+        return erasing.erase(self._context, namespace, chosen, reason=reason, by=by, confirm=confirm, dry_run=dry_run)

@@ -93,14 +93,14 @@ class FactVerbs:
     ) -> Learnt:
         """Learn facts by rules from ingested sessions that were not read yet. Repeating it adds nothing.
 
-        The rules read English. With ``claims``, store facts that no memory contains, as ``remember`` does.
+        The rules read English. ``claims`` are facts to store that no memory contains; ``remember`` takes them too.
 
         Raises:
             NotFound: There are no messages of one of them; nothing was learned.
             InvalidInput: A claim is refused, or there are neither sessions nor claims; nothing was stored.
         """
         if bool(sessions) == bool(claims):
-            raise InvalidInput("Either sessions or claims must be given.", remedy="Pass a session, or claims.")
+            raise InvalidInput("Give either sessions to learn from or facts to store.", remedy="Pass one of the two.")
         if not claims:
             return learn.learn_from(self._context, namespace, sessions)
         return given_claims.learn_claims(self._context, namespace, claims)

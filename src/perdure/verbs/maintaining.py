@@ -15,11 +15,9 @@ if TYPE_CHECKING:
     from perdure.operations import compact, journal, reembed, repair
     from perdure.operations.lifecycle import compression, fit, maintain, maintenance_tasks, sweep
     from perdure.operations.ports import Context, Progress
-    from perdure.records.applied import ApplyResult
-    from perdure.records.compact_result import CompactResult
     from perdure.records.plan import Plan
-    from perdure.records.repair_result import RepairResult
     from perdure.records.report import CompressionReport, FitResult, Maintained, Reembedded, Report, Upkept
+    from perdure.records.store_results import ApplyResult, CompactResult, RepairResult
     from perdure.rules import redaction
     from perdure.rules.validation import queries, values
 else:
@@ -37,7 +35,12 @@ class MaintainingVerbs:
 
     _context: Context
 
-    @verb(_PANEL, hides=True, lifecycle=True)
+    @verb(
+        _PANEL,
+        hides=True,
+        lifecycle=True,
+        instead={"apply": "It applies what is due by itself; a dry run only reports."},
+    )
     def sweep(
         self, dry_run: DryRun = False, *, namespace: Everywhere | None = None, accept_loss: AcceptLoss | None = None
     ) -> Report:
@@ -133,7 +136,7 @@ class MaintainingVerbs:
         | None = None,
         dry_run: DryRun = True,
     ) -> RepairResult:
-        """Repair what a whole check finds: rows become what the journal says, search indexes are made anew.
+        """Repair what a full check finds: rows are restored from the journal, search indexes are rebuilt.
 
         Texts and lost memories are in no journal: they come from ``source``, a copy that must not be damaged itself.
         ``left`` says what is still wrong. ``undo`` reverses the changes of rows.
@@ -148,10 +151,11 @@ class MaintainingVerbs:
 
     @verb(_PANEL, tool=False, role="admin")
     def compact(self, *, dry_run: DryRun = True) -> CompactResult:
-        """Give the space back that trimming the journal and erasing left in a store. Changes no memory.
+        """Free the space that trimming the journal and erasing left unused in a store. Changes no memory.
 
-        A file is written anew; that takes twice its size of free disk. Others go on reading, and wait with writing. The
-        tables of a server are vacuumed. Maintenance does it for small files where it pays (``upkeep.compact_share``).
+        A file is rewritten, which takes free disk space of twice its size; meanwhile others can read, and their writes
+        wait. The tables of a server are vacuumed. Maintenance does it for small files where it pays
+        (``upkeep.compact_share``).
 
         Raises:
             StoreBusy: Another process was writing; nothing was done.

@@ -28,17 +28,17 @@ from perdure.verbs.parameters import (
 )
 
 if TYPE_CHECKING:
-    from perdure.operations import explain, explain_miss, journal, monitoring, recall
+    from perdure.operations import explain, journal, monitoring, recall
     from perdure.operations.lifecycle import digest
     from perdure.operations.ports import Context
-    from perdure.records.applied import UndoResult
     from perdure.records.memory import MemoryItem
     from perdure.records.recall import Absence, Recall
     from perdure.records.report import Alert, Digest, Entry, Explanation, Operation, Stats
+    from perdure.records.store_results import UndoResult
     from perdure.rules.validation import queries
 else:
-    explain, explain_miss, journal, monitoring, recall = lazy_modules(
-        "perdure.operations", "explain", "explain_miss", "journal", "monitoring", "recall"
+    explain, journal, monitoring, recall = lazy_modules(
+        "perdure.operations", "explain", "journal", "monitoring", "recall"
     )
     (digest,) = lazy_modules("perdure.operations.lifecycle", "digest")
     (queries,) = lazy_modules("perdure.rules.validation", "queries")
@@ -157,7 +157,7 @@ class RecallingVerbs:
     ) -> Absence:
         """Explain why a memory was not in the answer to a question."""
         filters = queries.filters(self._context.policy, locals())
-        return explain_miss.why_not(self._context, id, query, limit, filters)
+        return explain.why_not(self._context, id, query, limit, filters)
 
     @verb("Find and explain", reads=True, tool=False, items="namespaces")
     def namespaces(self) -> Texts:
@@ -173,7 +173,7 @@ class RecallingVerbs:
             int, Param("Most memories of a namespace that values, sizes and what fades rest on.", ge=100, le=5000)
         ] = 5000,
     ) -> Stats:
-        """Show how a store is doing: counts, values, what is due, fades, waits or is asked, growth of the journal."""
+        """Show the state of a store: counts, values, what is due, fading or held back, questions, journal growth."""
         return monitoring.stats(self._context, namespace, sample)
 
     @verb("Maintenance", reads=True, items="alerts")

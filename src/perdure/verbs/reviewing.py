@@ -153,7 +153,7 @@ class ReviewingVerbs:
     def both(self, id: Identity) -> Outcome:
         """Record that a person says a fact and its contradiction are both true: the conflict is settled.
 
-        Of a predicate that no table names, more values of this entity are then added without asking.
+        Further values are then added without asking, unless a table says that the predicate has one value.
 
         Raises:
             NotFound: There is no such memory.

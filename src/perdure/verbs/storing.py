@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from perdure.operations.ports import Context, Progress
     from perdure.records import memory as records
     from perdure.records.fact_claim import GivenClaim
-    from perdure.records.message import Message
+    from perdure.records.memory import Message
     from perdure.records.outcome import Outcome, Remembered
     from perdure.records.report import ExtractResult, Ingested
     from perdure.rules import source_trust

@@ -13,12 +13,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from perdure import __version__
-from perdure.interfaces.cli import file_commands, plan, server, serving, setup, transfer, watching
+from perdure.interfaces.cli import file_commands, plan, server, setup, transfer
 from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
-from perdure.interfaces.cli.commands import verb_commands
-from perdure.interfaces.cli.lazy_command import own_command
-from perdure.interfaces.cli.options import Json, Namespace, PolicyFile, Store
-from perdure.interfaces.cli.renamed import ALIASES, MEANT
+from perdure.interfaces.cli.commands import own_command, verb_commands
+from perdure.interfaces.cli.options import ALIASES, MEANT, Json, Namespace, PolicyFile, Store
 from perdure.interfaces.hooks import command
 from perdure.records.errors import NotFound, PerdureError
 from perdure.rules.escaping import terminal_text
@@ -33,12 +31,12 @@ SHORT: Final[set[Panel]] = {"Store", "Find and explain", "Feedback", "Change one
 BRIEF: Final = {v.command for v in VERBS.values() if v.panel in SHORT}
 """Commands that are over before numpy's threads have started."""
 OWN: Final[Mapping[Panel, Mapping[str, Body]]] = {
-    "Maintenance": {"maintain": server.maintain, "apply": plan.apply, "watch": watching.watch},
+    "Maintenance": {"maintain": server.maintain, "apply": plan.apply, "watch": server.watch},
     "Export and copy": {"export": transfer.export, "import": transfer.import_, "copy": transfer.copy},
     "Backups": {"backup": transfer.backup, "restore-backup": transfer.restore_backup},
     "PostgreSQL": {"migrate": server.migrate, "postgres": server.postgres},
     "Setup": {
-        "serve": serving.serve,
+        "serve": server.serve,
         "mcp": setup.mcp,
         "mcp-config": setup.mcp_config,
         "hook": command.hook,
@@ -131,6 +129,7 @@ def _report(error: Exception, *, as_json: bool) -> Exit:
         if as_json:
             _report_json("UsageError", error.format_message(), "Add --help to see the options.", "caller")
         else:
+            error.message = error.message.replace("Value error, ", "")  # how its library tells a wrong choice
             error.show()
         return Exit.USAGE
     if isinstance(error, typer.Abort):

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from perdure.interfaces.cli.call import Call, Exit
-from perdure.interfaces.cli.commands import Step, command_of
-from perdure.interfaces.cli.lazy_command import LazyCommand
+from perdure.interfaces.cli.commands import LazyCommand, Step, command_of
 from perdure.interfaces.views import Request, view_of
 from perdure.verbs.declaration import VERBS, Verb
 from perdure.verbs.lazy import lazy_modules

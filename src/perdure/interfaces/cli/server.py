@@ -1,4 +1,4 @@
-"""Commands for a store on a server: its tables, and workers that keep it."""
+"""Commands that run until they are stopped: workers, the HTTP service, a server; and a server's tables."""
 
 from __future__ import annotations
 
@@ -7,20 +7,29 @@ import platform
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
 from perdure.interfaces.cli.call import Call, Exit, print_json
+from perdure.interfaces.cli.setup import Tools, extra_needed
 from perdure.interfaces.views import Request, view_of
-from perdure.interfaces.views.blocks import Line, PlainText
+from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, PlainText
+from perdure.interfaces.views.values import counted, tally
 from perdure.records.errors import InvalidInput, StoreBusy, StoreUnavailable
+from perdure.records.report import Operation
 from perdure.rules.escaping import terminal_line
 from perdure.verbs.lazy import lazy_modules
+
+if TYPE_CHECKING:
+    from perdure.memory import Memory
+    from perdure.records.report import Alert, Stats
+
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -164,3 +173,162 @@ def stopping() -> Iterator[threading.Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+Traces = Literal["off", "spans", "content"]
+
+
+def serve(  # noqa: PLR0913, PLR0917  # the options of a command
+    call: Call,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 for a free one.")] = 8766,
+    tools: Annotated[
+        Tools,
+        typer.Option("--tools", help="The MCP tools at /mcp; as for mcp --profile."),
+    ] = "agent",
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option("--allowed-host", metavar="NAME", help="Another Host header to accept, for example of a proxy."),
+    ] = None,
+    threads: Annotated[int, typer.Option("--threads", min=1, max=256, help="Calls that run at once.")] = 8,
+    waiting: Annotated[
+        int, typer.Option("--waiting", min=0, max=10_000, help="Calls that may wait; more are refused with 503.")
+    ] = 64,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=3600, help="How long a call may take.")
+    ] = 60.0,
+    rate: Annotated[
+        float, typer.Option("--rate", metavar="NUMBER", min=0, help="Calls a second of one token; 0 for no limit.")
+    ] = 0.0,
+    traces: Annotated[
+        Traces,
+        typer.Option("--traces", help="OpenTelemetry spans of calls; with content also questions and memories."),
+    ] = "off",
+    log: Annotated[bool, typer.Option("--log", help="Write a line of JSON for each call, without content.")] = False,
+    no_maintenance: Annotated[
+        bool, typer.Option("--no-maintenance", help="Run no maintenance beside the service; Plans shows what is due.")
+    ] = False,
+) -> None:
+    """Serve the store over HTTP: every command as a route, a description at /openapi.json. Needs the extra server."""
+    with extra_needed("The service", "server"):
+        from perdure.interfaces.http.serve import serve as run  # noqa: PLC0415  # an extra, and start-up time
+
+        limits = {"threads": threads, "waiting": waiting, "call_seconds": timeout, "rate": rate, "traces": traces}
+        named: dict[str, Any] = {"namespace": call.place, "tools": tools, **limits}
+        beside: dict[str, Any] = {"log": log, "maintenance": not no_maintenance}
+        run(call.prepared_store(), call.policy, host, port, allowed_hosts=allowed_host or (), **beside, **named)
+
+
+_OPERATIONS: Final = 12  # that a picture shows
+_MISSED: Final = 500  # most operations between two looks that are told
+_SAMPLE: Final = 400  # memories that the figures rest on
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is seen of a store at a moment."""
+
+    stats: Stats
+    alerts: Sequence[Alert]
+    operations: Sequence[Operation]  # newest first
+
+    def since(self, before: Look | None) -> list[Operation]:
+        """Return the operations that another look did not see, oldest first."""
+        known = {o.id for o in before.operations} if before else set()
+        return [o for o in reversed(self.operations) if o.id not in known] if before else []
+
+
+def watch(
+    call: Call,
+    every: Annotated[float, typer.Option("--every", metavar="SECONDS", help="Look so often.", min=0.1)] = 2.0,
+    once: Annotated[bool, typer.Option("--once", help="Look once, then exit.")] = False,
+) -> Exit:
+    """Show what happens to the store as it happens: operations, what needs attention, what is due. Ctrl-C ends it.
+
+    In a terminal one picture is drawn anew; elsewhere, and with --json, each operation is a line.
+    """
+    with stopping() as stopped, call.memory() as memory, _screen(once=once or call.as_json) as screen:
+        before = _next(call, memory, None, screen)
+        while not once and not stopped.wait(every):
+            before = _next(call, memory, before, screen)
+    return Exit.OK
+
+
+def _next(call: Call, memory: Memory, before: Look | None, screen: Any) -> Look | None:
+    """Look once more and tell what is new; a store that does not answer may answer at the next look."""
+    try:
+        now = _look(memory, call.namespace)
+    except (StoreUnavailable, StoreBusy) as error:
+        print(str(error), file=sys.stderr)
+        return before
+    _tell(call, now, before, screen)
+    return now
+
+
+def _look(memory: Memory, place: str | None) -> Look:
+    operations = [o for o in memory.history(namespace=place, limit=_MISSED) if isinstance(o, Operation)]
+    return Look(memory.stats(place, sample=_SAMPLE), memory.alerts(place), operations)
+
+
+def _screen(*, once: bool) -> Any:
+    """Return what redraws a picture; nothing where lines are printed."""
+    if once or not sys.stdout.isatty():
+        return nullcontext()
+    from rich.live import Live as Redrawn  # noqa: PLC0415  # rich loads only where it draws
+
+    return Redrawn(auto_refresh=False)
+
+
+def _tell(call: Call, now: Look, before: Look | None, screen: Any) -> None:
+    if screen is not None:
+        _redraw(screen, now)
+    elif call.as_json:
+        _tell_as_json(now, before)
+    elif before is None:
+        call.answer(None, *_picture(now))
+    else:
+        call.answer(None, *(_line(o) for o in now.since(before)), *_news(now, before))
+    sys.stdout.flush()
+
+
+def _tell_as_json(now: Look, before: Look | None) -> None:
+    if before is None or before.alerts != now.alerts:
+        print_json({"alerts": [a.to_dict() for a in now.alerts]})
+    for operation in now.since(before):
+        print_json({"operation": operation.to_dict()})
+
+
+def _redraw(screen: Any, now: Look) -> None:
+    from rich.text import Text  # noqa: PLC0415  # rich loads only where it draws
+
+    from perdure.interfaces.views.terminal import draw, terminal  # noqa: PLC0415  # as above
+
+    console = terminal()
+    with console.capture() as drawn:
+        draw(console, _picture(now))
+    screen.update(Text.from_ansi(drawn.get()), refresh=True)
+
+
+def _picture(now: Look) -> Iterator[Block]:
+    yield Line(
+        f"{counted(now.stats.memories, 'memory')} in view at {now.stats.at[:19].replace('T', ' ')} UTC", tone="strong"
+    )
+    yield Pairs(
+        (
+            ("tiers", tally(now.stats.tiers)),
+            ("due", f"{now.stats.due_now:,} now, {now.stats.due_soon:,} within 7 days"),
+            ("questions", f"{now.stats.questions:,} to a person"),
+        )
+    )
+    yield from view_of(list(now.alerts), Request("alerts"))
+    yield from view_of(list(now.operations[:_OPERATIONS]), Request("history"))
+
+
+def _line(operation: Operation) -> Line:
+    what = (f": {operation.operation} ", Identifier(operation.id), " ", Foreign(operation.note))
+    return Line((f"{operation.at}  ", Foreign(operation.namespace), *what))
+
+
+def _news(now: Look, before: Look) -> list[Block]:
+    same = [(a.name, a.namespace) for a in now.alerts] == [(a.name, a.namespace) for a in before.alerts]
+    return [] if same else view_of(list(now.alerts), Request("alerts"))

@@ -162,7 +162,7 @@ def _demo_store(call: Call) -> str | None:
 
 def plugin_path(call: Call) -> None:
     """Print the folder of the plugin, for 'claude --plugin-dir'."""
-    from perdure.interfaces.plugin.launcher import PLUGIN  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.plugin.installation import PLUGIN  # noqa: PLC0415  # start-up time
 
     call.answer({"path": str(PLUGIN)}, Line((Foreign(str(PLUGIN)),)))
 
@@ -181,8 +181,7 @@ def plugin_install(
 
     Run it again after an upgrade, or after the environment of Perdure has moved.
     """
-    from perdure.interfaces.plugin.installation import install  # noqa: PLC0415  # start-up time
-    from perdure.interfaces.plugin.launcher import data_folder  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.plugin.installation import data_folder, install  # noqa: PLC0415  # start-up time
 
     found = install((folder or data_folder() / "claude-plugin").absolute(), scope)
     commands = [shlex.join(command) for command in found.commands]

@@ -13,9 +13,8 @@ from rich.panel import Panel
 from rich.table import Table
 
 from perdure import compose
-from perdure.interfaces.demo.history import FOLLOWED, SimulatedLife, live
+from perdure.interfaces.demo.history import FOLLOWED, NAMESPACE, SimulatedClock, SimulatedLife, live, notes, sessions
 from perdure.interfaces.demo.plots import page
-from perdure.interfaces.demo.script import NAMESPACE, SimulatedClock, notes, sessions
 from perdure.interfaces.views.journal import told_operation, told_reason
 from perdure.knowledge.records.results import FactLine
 from perdure.memory import Memory
@@ -45,7 +44,12 @@ def run(
         console: Where to print.
     """
     show = console or Console(highlight=False)
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(
+            f"The folder {out} cannot be created ({error.strerror}).", remedy="Choose another one with --out."
+        ) from error
     if store == POSTGRES:
         with compose.local_postgres() as url:
             html = _tell_story(out, url, embedder, show)

@@ -15,7 +15,7 @@ from perdure.interfaces.files import prose, transcripts
 from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSource, SetZone
 from perdure.records.bounded_json import parse_json
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
-from perdure.records.message import Message
+from perdure.records.memory import Message
 
 STANDARD_INPUT: Final = "-"
 _SUFFIXES: Final = (".jsonl", ".md", ".txt")

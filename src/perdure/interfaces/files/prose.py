@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSource
-from perdure.records.message import Message
+from perdure.records.memory import Message
 
 _TURN: Final = re.compile(r"([^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019-]+){0,3}):[ \t]+(\S.*)")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t](.*))?")

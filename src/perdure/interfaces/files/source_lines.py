@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from perdure.records.errors import InvalidInput
-from perdure.records.message import Message
+from perdure.records.memory import Message
 
 SetZone = Callable[[datetime], datetime]  # gives a zone to a time that has none
 

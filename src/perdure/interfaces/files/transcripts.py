@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from perdure.interfaces.files.source_lines import InputLine, InputSource
 from perdure.records.bounded_json import parse_json
-from perdure.records.message import Message
+from perdure.records.memory import Message
 
 _WRITTEN_BY_AGENT: Final = (
     "<command-name>",

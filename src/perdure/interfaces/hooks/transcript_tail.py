@@ -19,7 +19,7 @@ from typing import BinaryIO, Final
 from perdure.interfaces.files import transcripts
 from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSource
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.records.message import Message
+from perdure.records.memory import Message
 
 _LOOKED_AT: Final = 1024
 """Bytes at the beginning of the file, and before the mark, by which it is known again."""

@@ -32,7 +32,7 @@ MACHINES: Final = ("/v1", "/mcp", "/metrics")
 class Sessions:
     """Names sessions in which nobody has logged in, and counts wrong tokens. Thread-safe.
 
-    Who has logged in is in the store (operations/logins.py), and in the process where the store takes no writes.
+    Who has logged in is in the store (operations/tokens.py), and in the process where the store takes no writes.
 
     Args:
         secret: Signs cookies; a random one if None.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from perdure.interfaces.mcp.run import default_store
-from perdure.interfaces.plugin.launcher import data_folder, write_launcher
+from perdure.interfaces.plugin.installation import data_folder, write_launcher
 from perdure.records.errors import InvalidInput
 
 Client = Literal["claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini", "windsurf", "zed"]

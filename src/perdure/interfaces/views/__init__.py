@@ -28,11 +28,9 @@ class Request:
 
 
 _MODULES: Final = {
-    "recall": "Recall Absence Review",
-    "memory": "MemoryItem Outcome Remembered EdgeChange list edges",
-    "explanation": "Explanation",
+    "memory": "Recall Absence Review MemoryItem Outcome Remembered EdgeChange list edges",
     "knowledge": "Learnt Timeline Summaries Verified AnswerSheet facts",
-    "journal": "UndoResult ErasureResult RepairResult CompactResult history plan apply",
+    "journal": "Explanation UndoResult ErasureResult RepairResult CompactResult history plan apply",
     "maintenance": "Report Stats alerts Digest digest check namespaces upkeep_state SessionResult Ingested",
 }
 """Module -> types of results that it shows; of results that are lists, dictionaries or texts the verbs."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from perdure.knowledge.extraction.lemmas import past_form
-from perdure.knowledge.extraction.words import whole_sentences
+from perdure.knowledge.extraction.words import past_form, whole_sentences
 from perdure.knowledge.languages import WORDS, expression
 
 _SHORT: Final = 5  # words that may follow a yes or a no: "Yes, that's still right."

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from perdure.knowledge.extraction.clauses import Clause
-from perdure.knowledge.extraction.lemmas import base_verb
 from perdure.knowledge.extraction.patterns import span_of
 from perdure.knowledge.extraction.raw_claims import (
     MOST,
@@ -18,11 +17,10 @@ from perdure.knowledge.extraction.raw_claims import (
     value_kind,
     value_words,
 )
-from perdure.knowledge.extraction.words import OWNERS, Word, Words, is_name
+from perdure.knowledge.extraction.words import OWNERS, Word, Words, base_verb, is_name
 from perdure.knowledge.languages import WORDS
-from perdure.knowledge.records.facts import Learned
-from perdure.knowledge.records.predicates import Predicates
-from perdure.records.sort import Sort
+from perdure.knowledge.records.facts import Learned, Predicates
+from perdure.records.memory import Sort
 
 _DATES: Final = frozenset({"date", "day", "time"})  # kinds of values that say when
 

@@ -17,8 +17,7 @@ from perdure.knowledge.extraction.statements import ACT, read_clause
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.extraction.words import TextSpan, statements, words_of
 from perdure.knowledge.languages import WORDS, expression
-from perdure.knowledge.records.facts import Claim, EventType, Learned, Span, Value, ValueKind
-from perdure.knowledge.records.predicates import UNNAMED, Predicates
+from perdure.knowledge.records.facts import UNNAMED, Claim, EventType, Learned, Predicates, Span, Value, ValueKind
 from perdure.records.instant import Instant
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.language.words import CALENDAR, may_answer

@@ -9,8 +9,17 @@ from functools import cache
 from typing import Final
 
 from perdure.knowledge.extraction.dates import dates_in
-from perdure.knowledge.extraction.lemmas import base_verb, past_form
-from perdure.knowledge.extraction.words import OWNERS, PEOPLE, TextSpan, Word, Words, is_name, words_of
+from perdure.knowledge.extraction.words import (
+    OWNERS,
+    PEOPLE,
+    TextSpan,
+    Word,
+    Words,
+    base_verb,
+    is_name,
+    past_form,
+    words_of,
+)
 from perdure.knowledge.languages import WORDS
 from perdure.records.instant import Instant
 

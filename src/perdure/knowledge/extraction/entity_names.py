@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from perdure.knowledge.records.facts import Entity
-from perdure.records.document import Document, Shelf
+from perdure.records.memory import Document, Shelf
 from perdure.rules.language.words import PEOPLE, word_set
 
 LONGEST: Final = 200  # characters of a normal form; what is longer is no name

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from perdure.knowledge.extraction.hedges import has_negation, is_hedged, is_question
+from perdure.knowledge.extraction.words import has_negation, is_hedged, is_question
 from perdure.knowledge.records.facts import Claim, EventType, Learned, Span, Value
 from perdure.records.instant import Instant
 from perdure.rules.language.sentences import sentences

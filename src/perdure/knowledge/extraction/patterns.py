@@ -8,8 +8,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from perdure.knowledge.extraction.clauses import Clause
-from perdure.knowledge.extraction.lemmas import singular
-from perdure.knowledge.extraction.words import TextSpan, Word, Words, is_name, skip_determiners
+from perdure.knowledge.extraction.words import TextSpan, Word, Words, is_name, singular, skip_determiners
 from perdure.knowledge.languages import WORDS, language
 from perdure.rules.language.words import NUMBER_WORDS
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from perdure.knowledge.extraction.clauses import Clause
-from perdure.knowledge.extraction.lemmas import singular
 from perdure.knowledge.extraction.patterns import CLOCK, is_identifier, measure_end, name_end, span_of
-from perdure.knowledge.extraction.words import TextSpan, Word, Words, is_name, skip_determiners
+from perdure.knowledge.extraction.words import TextSpan, Word, Words, is_name, singular, skip_determiners
 from perdure.knowledge.languages import WORDS
 from perdure.knowledge.records.facts import Learned
 from perdure.records.instant import Instant

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from perdure.knowledge.extraction.attributes import attribute_of, changed, read_attribute
 from perdure.knowledge.extraction.clauses import Clause
-from perdure.knowledge.extraction.lemmas import base_verb, singular
 from perdure.knowledge.extraction.patterns import (
     STATES,
     Match,
@@ -20,10 +19,9 @@ from perdure.knowledge.extraction.patterns import (
     version_end,
 )
 from perdure.knowledge.extraction.raw_claims import MOST, RawClaim, claim_of, from_to, name_of, named_day, said
-from perdure.knowledge.extraction.words import OWNERS, PEOPLE, Words, is_name, skip_determiners
+from perdure.knowledge.extraction.words import OWNERS, PEOPLE, Words, base_verb, is_name, singular, skip_determiners
 from perdure.knowledge.languages import WORDS
-from perdure.knowledge.records.facts import Learned
-from perdure.knowledge.records.predicates import Predicates
+from perdure.knowledge.records.facts import Learned, Predicates
 
 _COMPARING: Final = frozenset({"better", "best", "more", "most", "less", "least"})
 _REASONS: Final = frozenset({"since", "because", ",", "but", "though", "so"})

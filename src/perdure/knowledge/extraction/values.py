@@ -7,7 +7,7 @@ import unicodedata
 from typing import Final
 
 from perdure.knowledge.extraction.dates import date_of
-from perdure.knowledge.extraction.lemmas import singular
+from perdure.knowledge.extraction.words import singular
 from perdure.knowledge.languages import language
 from perdure.knowledge.records.facts import Value, ValueKind
 from perdure.records.instant import Instant, from_instant

@@ -7,8 +7,138 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from perdure.knowledge.extraction.event_types import event_of
 from perdure.knowledge.languages import WORDS, language
+from perdure.knowledge.records.facts import EventType
 from perdure.rules.language.sentences import sentences
+from perdure.rules.language.verbs import IRREGULAR_PASTS, forms
+from perdure.rules.language.words import word_set
+
+_HEDGES: Final = """
+maybe perhaps might could possibly probably supposedly apparently unsure think thinking thought guess suppose
+considering wonder wondering wish hope hoping if whether
+vielleicht eventuell möglicherweise wahrscheinlich vermutlich könnte könnten glaube denke überlege wenn falls ob
+peut-être probablement pourrais pourrait pense crois envisage
+quizá quizás probablemente podría creo pienso
+forse probabilmente potrei potrebbe penso credo
+talvez provavelmente poderia acho
+misschien wellicht waarschijnlijk mogelijk denk
+może chyba prawdopodobnie myślę
+может возможно наверное вероятно думаю
+belki galiba sanırım
+ربما لعل أظن
+शायद
+"""  # noqa: RUF001  # the letters of other languages are meant
+_HEDGING_PHRASES: Final = ("(?-i:may)", "not sure", "tal vez", "a lo mejor")
+"""May with a capital is a month."""
+_HEDGES_UNSPACED: Final = "也许 可能 或许 大概 我想 考虑 如果 かもしれ たぶん 多分 と思 でしょう もし 아마 것 같"
+_NEGATIONS: Final = """
+no not never none nobody nothing neither nor cannot dont doesnt didnt isnt wasnt arent wont stopped quit formerly
+nicht nie niemals kein keine keinen keinem keiner keines nichts niemand
+ne pas jamais aucun aucune rien
+nunca jamás ningún ninguna ninguno nada tampoco
+non mai nessun nessuno nessuna niente
+não jamais nenhum nenhuma
+niet geen nooit niets
+nie nigdy żaden żadna
+не нет никогда ничего
+inte aldrig ingen ikke aldri
+değil yok hiç
+لا ليس لم لن
+नहीं मत
+"""
+_NEGATING_PHRASES: Final = (r"\w+n['’]t", r"n['’](?=\w)\w+", "used to", "g[ai]ve up", "given up")  # noqa: RUF001
+_NEGATIONS_UNSPACED: Final = "不 没 沒 无 無 未 别 ない なく なかっ ません 않 없 아니 못"
+_QUESTION: Final = re.compile(r"[?？؟][\W_]*\Z|¿")  # noqa: RUF001  # the marks of other scripts are meant
+
+
+def _pattern(words: str, phrases: tuple[str, ...], unspaced: str) -> re.Pattern[str]:
+    spaced = "|".join((*phrases, *(re.escape(word) for word in words.split())))
+    return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{'|'.join(unspaced.split())}", re.IGNORECASE)
+
+
+_HEDGE: Final = _pattern(_HEDGES, _HEDGING_PHRASES, _HEDGES_UNSPACED)
+_NEGATION: Final = _pattern(_NEGATIONS, _NEGATING_PHRASES, _NEGATIONS_UNSPACED)
+
+
+def is_hedged(sentence: str) -> bool:
+    """Return whether a sentence says that something may be so."""
+    return _HEDGE.search(sentence) is not None
+
+
+def is_question(sentence: str) -> bool:
+    """Return whether a sentence asks."""
+    return _QUESTION.search(sentence) is not None or event_of(sentence) is EventType.QUESTION
+
+
+def has_negation(words: str) -> bool:
+    """Return whether some words deny something, or say that it has ended."""
+    return _NEGATION.search(words) is not None
+
+
+_FORMS: Final = language("en").tables["forms"]
+_PLURALS: Final = forms(_FORMS["plurals"])
+_NO_PLURAL: Final = WORDS["no_plural"]
+
+
+def singular(word: str) -> str:
+    """Return the singular of a noun in lower case; what is no plural stays as it is."""
+    if word in _PLURALS:
+        return _PLURALS[word]
+    if len(word) <= 3 or not word.endswith("s") or word in _NO_PLURAL or word.endswith(("ss", "us", "is")):  # noqa: PLR2004
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "ches", "shes", "zzes", "oes")):
+        return word[:-2]
+    return word[:-1]
+
+
+_IRREGULAR: Final = IRREGULAR_PASTS | forms(_FORMS["verbs"])
+"""Forms that the endings below do not bring to their verb."""
+_SAME: Final = word_set("cut hit hurt let put quit read run set become come")
+"""Past tenses that look like their base form, or nearly."""
+
+
+def base_verb(word: str) -> str:
+    """Return the base form of a verb in lower case: ``went`` -> ``go``, ``signed`` -> ``sign``."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if word.endswith("eed"):
+        return word[:-1] if word.endswith(("reed", "teed", "nteed")) else word
+    for ending in ("ing", "ed"):
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            return _stem(word[: -len(ending)])
+    if word.endswith("ies") and len(word) > 4:  # noqa: PLR2004
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word  # noqa: PLR2004
+
+
+_MUTE_E: Final = re.compile(
+    r"(?:(?<![eo])at|(?<![aiou])ng|i[zsr]|[vuc]|[dr]g|[bptgdzf]l|clud|[vc]id|[fb]in|(?:sh|p)ar|(?:pl|st|gn|ad|c)or|ur)\Z"
+)
+"""What was cut off after these began with an e."""
+
+
+def _stem(stem: str) -> str:
+    """Return a stem without the doubled letter, with the y or the e that the ending took."""
+    if stem.endswith("s") and not stem.endswith("ss"):
+        return stem + "e"
+    if stem.endswith("i"):
+        return stem[:-1] + "y"
+    if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsfz":  # noqa: PLR2004
+        return stem[:-1]
+    return stem + "e" if _MUTE_E.search(stem) else stem
+
+
+def past_form(word: str) -> bool:
+    """Return whether a word looks like a past tense or participle of another base form."""
+    if word.endswith(("s", "ing", "am", "are")):
+        return False
+    return (word.endswith("ed") and len(word) > 4) or _IRREGULAR.get(word, word) != word or word in _SAME  # noqa: PLR2004
+
 
 _CONTRACTIONS: Final = {
     **{form: meant for meant, forms in language("en").tables["contractions"].items() for form in forms.split()},

@@ -9,7 +9,7 @@ from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.operations.ports import resources
 from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
-from perdure.records.document import Document, Shelf
+from perdure.records.memory import Document, Shelf
 from perdure.records.plan import Target
 from perdure.records.report import Operation
 

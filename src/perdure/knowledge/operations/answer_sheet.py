@@ -11,33 +11,30 @@ from perdure.knowledge.extraction.entity_names import Names, names_in, normal_na
 from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.entity_summaries import SOURCE as SUMMARIZED
-from perdure.knowledge.operations.fact_recall import open_conflicts
+from perdure.knowledge.operations.fact_recall import open_conflicts, outdated_messages
 from perdure.knowledge.operations.facts import fact_lines, facts_about
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.operations.stale_sources import outdated_messages
 from perdure.knowledge.records.results import AnswerSheet, FactLine, SheetEntry, SheetQuote
 from perdure.knowledge.rules.answer_sheets import within
 from perdure.knowledge.rules.fact_answers import (
     ANSWERS,
     SheetQuestion,
     answers,
+    cosines,
     missing_words,
     names_one,
     outdated_facts,
     parse_question,
+    relevance,
     says_more,
     select_facts,
 )
-from perdure.knowledge.rules.fact_history import fact_at
-from perdure.knowledge.rules.fact_records import fact_text
-from perdure.knowledge.rules.fact_relevance import cosines, relevance
-from perdure.knowledge.rules.fact_states import FactState
+from perdure.knowledge.rules.fact_records import FactState, fact_at, fact_text
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
-from perdure.records.document import Shelf
 from perdure.records.instant import text_of
-from perdure.records.memory import Kind, MemoryItem, Record, Scope
+from perdure.records.memory import Kind, MemoryItem, Record, Scope, Shelf
 from perdure.records.recall import Filters, Hit
 from perdure.rules.language.words import query_words
 

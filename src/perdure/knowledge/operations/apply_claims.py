@@ -1,7 +1,8 @@
-"""Writing down what was decided about a claim: facts confirmed, replaced, contradicted, made."""
+"""Writing down what was decided about a claim, and what contradicts a fact that comes back or changes hands."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from perdure.formulas.confidence import reinforce_confidence
@@ -10,13 +11,19 @@ from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Source
 from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision, KnownFact
-from perdure.knowledge.rules.fact_records import draft_fact, link_change, new_fact
-from perdure.knowledge.rules.fact_states import FactEvent, allowed, state_of, status_after
-from perdure.records.document import CONFLICT_WITH, Shelf
+from perdure.knowledge.rules.fact_records import (
+    FactEvent,
+    allowed,
+    draft_fact,
+    link_change,
+    new_fact,
+    state_of,
+    status_after,
+)
+from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.link_kinds import DERIVED, SUPERSEDES
-from perdure.records.memory import Scope, Status
-from perdure.records.trust import Trust
+from perdure.records.memory import CONFLICT_WITH, DERIVED, SUPERSEDES, Kind, Record, Scope, Shelf, Status, Trust
+from perdure.records.plan import Change
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.source_trust import least_trust
@@ -309,3 +316,53 @@ class ClaimWriter:
         data = {**(self.work.edits.get(Shelf.CONFLICT, older, newer) or {}), "outcome": outcome}
         self.work.edits.put(Shelf.CONFLICT, older, newer, data, because)
         self.work.close_reviews(newer, because, name=f"{CONFLICT_WITH}{older}")
+
+
+def restore_conflicts(ctx: Context, record: Record, now: Instant, since: str = "") -> list[Change]:
+    """Return the conflicts and questions that bringing a fact back opens; none of what is no hidden fact.
+
+    Args:
+        ctx: Store and policy.
+        record: The memory that is brought back.
+        now: The instant.
+        since: Facts that no operation changed after this one are left out; none are if it is empty.
+    """
+    if record.state.kind is not Kind.FACT or record.state.status is not Status.ARCHIVED:
+        return []
+    work = FactSession(ctx, record.namespace, now)
+    work.read([record.id])
+    if record.id not in work.facts:
+        return []
+    (own,) = work.known([record.id], now)
+    beside = work.about(own.fact.subject, own.fact.predicate, now)
+    writer = ClaimWriter(work)
+    for other in beside:
+        there = work.record(other.fact.id)
+        if there.op > since and own.fact.contradicts(other.fact) and same_audience(record, there):
+            told = f"{own.fact.shown_value} was brought back beside {other.fact.shown_value}"
+            writer.contest(own, other, now, told)
+    return work.edits.changes()
+
+
+def merge_conflicts(ctx: Context, namespace: str, stays: str, facts: Sequence[str], now: Instant) -> list[Change]:
+    """Return the conflicts and questions that come up because facts of one entity become another's."""
+    work = FactSession(ctx, namespace, now)
+    work.read(facts)
+    writer = ClaimWriter(work)
+    for identity in facts:
+        own = next(iter(work.known([identity] if identity in work.facts else [], now)), None)
+        if own is None or own.state.status is not Status.ACTIVE:
+            continue
+        for other in work.about(stays, own.fact.predicate, now):
+            both_seen = same_audience(work.record(identity), work.record(other.fact.id))
+            if own.fact.contradicts(other.fact) and both_seen:
+                told = f"{own.fact.shown_value} and {other.fact.shown_value} are said of one since a merge"
+                writer.contest(own, other, now, told)
+    return work.edits.changes()
+
+
+def same_audience(one: Record, other: Record) -> bool:
+    """Whether two memories are seen by the same: by all, or inside one session."""
+    if one.state.scope is not other.state.scope:
+        return False
+    return one.state.scope is Scope.LONG_TERM or one.content.session == other.content.session

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.records.results import Rate, RatesResult
 from perdure.knowledge.rules.change_rates import FactLifetime, estimate_rates, fact_lifetime, rate_changes, rates_in_use
-from perdure.knowledge.rules.predicate_lessons import asked_pairs
+from perdure.knowledge.rules.predicate_registry import asked_pairs
 from perdure.operations.documents import all_documents, pages, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.document import Shelf
 from perdure.records.instant import Instant
+from perdure.records.memory import Shelf
 
 
 def rates(ctx: Context, namespace: str) -> RatesResult:

@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 
 from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
 from perdure.knowledge.operations.alias_index import names_of
-from perdure.knowledge.operations.conflict_detection import merge_conflicts
+from perdure.knowledge.operations.apply_claims import merge_conflicts
 from perdure.knowledge.records.facts import Entity
 from perdure.knowledge.records.results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.knowledge.rules import entities as entity_rules
 from perdure.operations.documents import find_documents, find_documents_named, find_states, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import from_instant
-from perdure.records.memory import Status
+from perdure.records.memory import Document, Shelf, Status
 from perdure.records.plan import Change
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.learning_hint import untaught
@@ -35,12 +34,7 @@ def entities(ctx: Context, namespace: str, limit: int) -> list[EntityView]:
 
 
 def entity(ctx: Context, name: str, namespace: str) -> EntityView:
-    """Return one entity with the ids of its facts, by id or name.
-
-    Raises:
-        NotFound: Nobody is called that.
-        InvalidInput: Several are.
-    """
+    """Return one entity with the ids of its facts, by id or name."""
     names = names_of(ctx, namespace)
     identity = find_entity(ctx, names, name, namespace)
     family = [identity, *(i for i in sorted(names.entities) if i != identity and names.standing(i) == identity)]
@@ -126,12 +120,7 @@ class _Editor:
 
 
 def alias(ctx: Context, target: str, name: str, namespace: str, *, remove: bool) -> AliasChange:
-    """Give an entity another name, or take one away.
-
-    Raises:
-        NotFound: There is no such entity, or it has no such name to take away.
-        InvalidInput: The name is none, is what another entity is called by itself, or is the entity's only or own name.
-    """
+    """Give an entity another name, or take one away."""
     form = _form(name)
     change = _remove_alias if remove else _add_alias
     return retry(lambda: change(_Editor(ctx, namespace), target, name, form))
@@ -170,10 +159,6 @@ def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
 
     The facts get the new subject. Where two that are believed contradict each other, both stay and a person is asked.
     What another process brought meanwhile is moved by merging them once more.
-
-    Raises:
-        NotFound: One of them is not there.
-        InvalidInput: They are one already, or a name is ambiguous.
     """
     return retry(lambda: _merge(_Editor(ctx, namespace), into, other))
 
@@ -209,10 +194,6 @@ def split(ctx: Context, source: str, name: str, namespace: str) -> EntitySplit:
     """Make a name of an entity, with the mentions that used it, an entity of its own.
 
     A fact goes with it if every memory that it comes from used this name and no other.
-
-    Raises:
-        NotFound: There is no such entity, or it has no such name.
-        InvalidInput: It is its only name.
     """
     form = _form(name)
     return retry(lambda: _split(_Editor(ctx, namespace), source, form))

@@ -9,8 +9,7 @@ from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Entity, Span
 from perdure.knowledge.rules.entities import alias_change, mention_change, new_entity_changes
-from perdure.records.document import Shelf
-from perdure.records.memory import ROLES, Record
+from perdure.records.memory import ROLES, Record, Shelf
 
 
 class EntityLinker:

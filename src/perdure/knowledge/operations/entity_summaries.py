@@ -11,18 +11,14 @@ from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import all_facts, fact_lines
 from perdure.knowledge.records.results import EntitySummary, FactLine, Summaries
-from perdure.knowledge.rules.entity_summaries import Profile, is_due, profile_of, surer_for_it
-from perdure.knowledge.rules.fact_records import link_change
-from perdure.knowledge.rules.fact_states import FactState
+from perdure.knowledge.rules.entities import Profile, is_due, profile_of, surer_for_it
+from perdure.knowledge.rules.fact_records import FactState, link_change
 from perdure.operations.documents import find_records
-from perdure.operations.lifecycle.model_summaries import write_summaries
+from perdure.operations.lifecycle.compression import write_summaries
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant, text_of
-from perdure.records.link_kinds import SUPERSEDES
-from perdure.records.memory import Kind, Record, Scope, Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import SUPERSEDES, Document, Draft, Kind, Record, Scope, Shelf, Status
 from perdure.records.plan import Plan
 from perdure.rules.consolidation.merge_plan import stands_for_link
 from perdure.rules.language.tokens import count_tokens

@@ -9,24 +9,49 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from perdure.knowledge.operations.change_rates import known_rates
-from perdure.knowledge.operations.predicate_lessons import Lessons
 from perdure.knowledge.records.facts import Fact, fact_key
 from perdure.knowledge.rules.claim_resolution import KnownFact
-from perdure.knowledge.rules.fact_states import learned_confidence
+from perdure.knowledge.rules.fact_records import learned_confidence
+from perdure.knowledge.rules.predicate_registry import SynonymPair, canonical_name, pairs_of
 from perdure.operations.decisions import begin
-from perdure.operations.documents import find_documents, find_documents_named, find_records
+from perdure.operations.documents import all_documents, find_documents, find_documents_named, find_records
 from perdure.operations.new_memories import insert, prepare, store_new
 from perdure.operations.ports import Context
-from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant
-from perdure.records.memory import Record, State, Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Document, Draft, Record, Shelf, Sort, State, Status
 from perdure.records.plan import Change, Plan
-from perdure.records.sort import Sort
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.insertion import PreparedDraft, initial_states, new_record
 from perdure.rules.lifecycle.signals import current_signals
+
+
+class Lessons:
+    """The pairs of a namespace that were asked about. They are few, and read at once."""
+
+    def __init__(self, ctx: Context, namespace: str, edits: DocumentEdits) -> None:
+        self._ctx, self._namespace, self._edits = ctx, namespace, edits
+        self._of: dict[tuple[str, str], Document] | None = None
+
+    def name(self, predicate: str) -> str:
+        """Return the name of a predicate that a person said is the same; itself if there is none."""
+        return canonical_name(predicate, self.pairs())
+
+    def pairs(self) -> list[SynonymPair]:
+        """Return the pairs of predicates that a person was asked about."""
+        return pairs_of(self._read().values())
+
+    def put(self, document: Document, because: str) -> None:
+        """Write a lesson down."""
+        self._read()[document.id, document.name] = document
+        self._edits.put(document.shelf, document.id, document.name, document.data, because)
+
+    def _read(self) -> dict[tuple[str, str], Document]:
+        if self._of is None:
+            stored = list(all_documents(self._ctx, self._namespace, Shelf.LESSON))
+            self._edits.read(stored)
+            self._of = {(d.id, d.name): d for d in stored}
+        return self._of
 
 
 class FactSession:

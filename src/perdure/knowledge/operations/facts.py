@@ -11,20 +11,19 @@ from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.operations.entities import find_entity
 from perdure.knowledge.operations.fact_recall import open_conflicts, with_learned_rate
+from perdure.knowledge.operations.fact_session import Lessons
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.operations.predicate_lessons import Lessons
-from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.records.predicates import UNNAMED
+from perdure.knowledge.records.facts import UNNAMED, Fact
 from perdure.knowledge.records.results import FactLine, Timeline
-from perdure.knowledge.rules.fact_history import BELIEVED, fact_at
-from perdure.knowledge.rules.fact_states import FactState, state_of
+from perdure.knowledge.rules.fact_explanation import explain_fact
+from perdure.knowledge.rules.fact_records import BELIEVED, FactState, fact_at, state_of
 from perdure.operations.documents import all_documents, find_documents, find_states, pages
 from perdure.operations.ports import Context
-from perdure.records.document import Shelf
+from perdure.records.fact_claim import FactReasons
 from perdure.records.instant import Instant, text_of
-from perdure.records.link_kinds import SUPERSEDES
-from perdure.records.memory import MemoryItem, Scope, Status
+from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Scope, Shelf, Status
 from perdure.records.recall import Filters
+from perdure.records.report import Entry
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.confirmation import confirmation_question
 from perdure.rules.lifecycle.signals import memory_items
@@ -42,10 +41,6 @@ def facts(
     """Return facts, those that are believed first, then by entity, predicate and time.
 
     Of ``then`` only ``as_of`` (what was true) and ``known_at`` (what was believed) count.
-
-    Raises:
-        NotFound: There is no such entity.
-        InvalidInput: The name means several.
     """
     names = names_of(ctx, namespace)
     subject = None if entity is None else find_entity(ctx, names, entity, namespace)
@@ -89,10 +84,6 @@ def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeli
 
     When it was true goes by the days of the messages, when it was believed by the instants of learning: what is taken
     in later was believed by nobody before, and no belief ends before it begins.
-
-    Raises:
-        NotFound: There is no such entity.
-        InvalidInput: The name means several.
     """
     names = names_of(ctx, namespace)
     subject = find_entity(ctx, names, entity, namespace)
@@ -187,3 +178,37 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
 
 def _when(at: Instant | None) -> str:
     return "" if at is None else text_of(at)
+
+
+def fact_reasons(ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant) -> FactReasons | None:
+    """Return why a fact is believed or not; None of what is no fact."""
+    documents, place = ctx.store.documents, memory.namespace
+    stored = documents.find(place, Shelf.FACT, [memory.id])
+    if not stored:
+        return None
+    fact = Fact.from_data(memory.id, stored[0].data)
+    sources = ctx.store.get(place, list(dict.fromkeys(s.memory for s in fact.sources))) if fact.sources else []
+    conflicts = [
+        *documents.find(place, Shelf.CONFLICT, [memory.id]),
+        *documents.find_named(place, Shelf.CONFLICT, [memory.id]),
+    ]
+    return explain_fact(
+        memory,
+        fact,
+        sources={r.id: r for r in sources},
+        history=history,
+        conflicts=[_as_it_stands(ctx, place, c) for c in conflicts],
+        checks=documents.find(place, Shelf.CHECK, [memory.id]),
+        policy=ctx.policy,
+        now=now,
+    )
+
+
+def _as_it_stands(ctx: Context, namespace: str, conflict: Document) -> Document:
+    """Return a conflict that is open on paper as lapsed while one side of it is hidden."""
+    sides = [conflict.id, conflict.name]
+    if conflict.data.get("outcome") != "open" or open_conflicts(ctx, namespace, sides[:1]).get(sides[0], []).count(
+        sides[1]
+    ):
+        return conflict
+    return replace(conflict, data={**conflict.data, "outcome": "lapsed"})

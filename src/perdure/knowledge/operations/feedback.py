@@ -11,16 +11,13 @@ from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision
-from perdure.knowledge.rules.fact_records import link_change
-from perdure.knowledge.rules.fact_states import FactEvent
+from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.decisions import outcome
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
-from perdure.records.link_kinds import SUPERSEDES
-from perdure.records.memory import Kind, Record, Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import SUPERSEDES, Draft, Kind, Record, Status
 from perdure.records.outcome import Outcome
 from perdure.rules.lifecycle.reinforcement import validate_state
 
@@ -32,10 +29,6 @@ def confirm(ctx: Context, identity: str) -> Outcome:
     """Write down that a person says that a memory is still true: confidence + 0.02, the truth clock anew.
 
     What contradicts it in an open conflict is superseded; open questions about it are closed.
-
-    Raises:
-        NotFound: There is no such memory.
-        InvalidInput: It is hidden, or not believed any longer.
     """
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
@@ -51,12 +44,7 @@ def confirm(ctx: Context, identity: str) -> Outcome:
 
 
 def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
-    """Write down that a person says that a memory is wrong: it is invalidated, for good.
-
-    Raises:
-        NotFound: There is no such memory.
-        InvalidInput: It is hidden, or not believed any longer.
-    """
+    """Write down that a person says that a memory is wrong: it is invalidated, for good."""
     told = f": {reason}" if reason else ""
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
@@ -75,10 +63,6 @@ def correct(ctx: Context, identity: str, value: str) -> Outcome:
     """Write down what a person says is true instead, and return the memory that says so.
 
     A fact gets another value, anything else another text; what was believed is superseded, and both are linked.
-
-    Raises:
-        NotFound: There is no such memory.
-        InvalidInput: It is hidden, not believed any longer, or says that already.
     """
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> str | None:
@@ -93,10 +77,6 @@ def both(ctx: Context, identity: str) -> Outcome:
     """Write down that a person says that a fact and what contradicts it both hold: the conflict is closed.
 
     Of a predicate that no table names, this teaches that it has several values (decision 21).
-
-    Raises:
-        NotFound: There is no such memory.
-        InvalidInput: It is hidden, not believed any longer, or nothing that is believed contradicts it.
     """
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
@@ -109,12 +89,7 @@ def both(ctx: Context, identity: str) -> Outcome:
 
 
 def mute(ctx: Context, identity: str) -> Outcome:
-    """Write down that a person does not want to be asked about a fact again; it is still believed, and still fades.
-
-    Raises:
-        NotFound: There is no such memory.
-        InvalidInput: It is no fact, is hidden, or is not believed any longer.
-    """
+    """Write down that a person does not want to be asked about a fact again; it is still believed, and still fades."""
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:  # noqa: ARG001  # as the other answers
         fact = writer.work.facts.get(record.id)

@@ -10,8 +10,7 @@ from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved
 from perdure.knowledge.extraction.references import FIRST_PERSON, speaker_name
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.operations.alias_index import names_of
-from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
-from perdure.knowledge.operations.conflict_detection import same_audience
+from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, same_audience
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.known_beside import known_beside
@@ -21,8 +20,7 @@ from perdure.knowledge.records.facts import Claim, Entity, Learned, Span, Value,
 from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import Action, Decision, KnownFact
 from perdure.knowledge.rules.entities import mention_change, new_entity_changes
-from perdure.knowledge.rules.fact_records import ACTS, draft_fact, link_change
-from perdure.knowledge.rules.fact_states import FactEvent
+from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact, link_change
 from perdure.knowledge.rules.given_claims import (
     MeantClaim,
     birth_confidence,
@@ -36,15 +34,11 @@ from perdure.operations.documents import find_states
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import related_memories
 from perdure.operations.writing import retry
-from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.instant import Instant
-from perdure.records.link_kinds import DERIVED, SUPERSEDES
-from perdure.records.memory import Kind, Record, Scope, Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Scope, Shelf, Status, Trust
 from perdure.records.outcome import ClaimResult
-from perdure.records.trust import Trust
 from perdure.rules.decisions import Decisions
 from perdure.rules.source_trust import takes_over
 from perdure.rules.validation.fact_claims import parsed_claims, refuse
@@ -54,11 +48,7 @@ _LONGEST_QUOTE: Final = 200  # characters of the content that stand for a quote 
 
 
 def learn_claims(ctx: Context, namespace: str, given: Any) -> Learnt:
-    """Write down claims that stand in no memory, as one operation.
-
-    Raises:
-        InvalidInput: A claim is refused, names nobody or several, or two contradict each other; nothing was stored.
-    """
+    """Write down claims that stand in no memory, as one operation."""
     claims = parsed_claims(given, None, policy=ctx.policy, now=ctx.clock())
 
     def attempt() -> Learnt:

@@ -23,10 +23,9 @@ from perdure.knowledge.rules.verification import deciding_answer, is_believed, v
 from perdure.operations.documents import find_documents
 from perdure.operations.lifecycle.gates import budget_of
 from perdure.operations.ports import Context
-from perdure.records.document import Shelf
 from perdure.records.errors import AuthorityWarning
 from perdure.records.instant import Instant
-from perdure.records.memory import Status
+from perdure.records.memory import Shelf, Status
 
 _REST_MS: Final = 60_000
 """An authority that cannot be reached is left alone for so long: it must not cost every call its limit."""

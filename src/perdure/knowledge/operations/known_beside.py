@@ -8,15 +8,15 @@ from typing import Final
 from perdure.knowledge.extraction.entity_names import Resolved
 from perdure.knowledge.extraction.references import FIRST_PERSON, USER
 from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.fact_session import Lessons
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.operations.predicate_lessons import Lessons
 from perdure.knowledge.operations.predicate_questions import nearest_fact
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.given_claims import predicate_name
-from perdure.knowledge.rules.predicate_lessons import SynonymAnswer, comparable
+from perdure.knowledge.rules.predicate_registry import SynonymAnswer, comparable
 from perdure.operations.ports import Context
-from perdure.records.document import Shelf
 from perdure.records.fact_claim import GivenClaim
+from perdure.records.memory import Shelf
 from perdure.records.outcome import KnownPredicates
 from perdure.rules.document_edits import DocumentEdits
 

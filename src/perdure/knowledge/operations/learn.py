@@ -15,28 +15,24 @@ from typing import Any, Final
 from perdure.knowledge.extraction.claims import answered, as_note, claims
 from perdure.knowledge.extraction.event_types import asks_whether_still, event_of, is_bare_denial
 from perdure.knowledge.extraction.references import FIRST_PERSON, WINDOW, may_refer
-from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, LearnTally
-from perdure.knowledge.operations.conflict_detection import same_audience
+from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, LearnTally, same_audience
 from perdure.knowledge.operations.entity_linking import EntityLinker
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.model_reading import AT_INGEST, ModelReader, ModelReading, read_waiting
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
-from perdure.knowledge.records.facts import Claim, Entity, EventType, Learned
-from perdure.knowledge.records.predicates import UNNAMED
+from perdure.knowledge.records.facts import UNNAMED, Claim, Entity, EventType, Learned
 from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_answered_fact, resolve_claim
-from perdure.knowledge.rules.fact_states import FactEvent
+from perdure.knowledge.rules.fact_records import FactEvent
 from perdure.knowledge.rules.ingest_watermark import Unread, advance, floor, near
 from perdure.knowledge.rules.ingest_watermark import recent as last_heard
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.document import UNREAD, Shelf
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Record, Status
-from perdure.records.trust import Trust
+from perdure.records.memory import UNREAD, Kind, Record, Shelf, Status, Trust
 from perdure.rules.source_trust import stored_trust
 
 PAGE: Final = 500
@@ -52,11 +48,7 @@ _NAMES: Final = frozenset({"name", "nickname"})  # predicates whose value is a n
 
 
 def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
-    """Learn from sessions that a caller names; one that is not there is told, and nothing is learned.
-
-    Raises:
-        NotFound: Nothing was ever said in one of them.
-    """
+    """Learn from sessions that a caller names; one that is not there is told, and nothing is learned."""
     gone = [s for s in sessions if not ctx.store.ids_of_session(namespace, s, "", 1)]
     if gone:
         told = ", ".join(repr(s[:_NAME]) for s in gone[:_TOLD]) + ", ..." * (len(gone) > _TOLD)

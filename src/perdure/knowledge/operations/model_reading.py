@@ -18,9 +18,8 @@ from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.ingest_watermark import MOST_FAILED, Unread, is_learned
 from perdure.operations.ports import Context, Model
 from perdure.operations.writing import retry
-from perdure.records.document import UNREAD, Shelf
 from perdure.records.errors import ModelWarning, PerdureError, UnusableReply
-from perdure.records.memory import Record
+from perdure.records.memory import UNREAD, Record, Shelf
 
 LATE: Final = 20
 """So many waiting messages are read in one operation: what was read is kept if the next cannot be."""

@@ -11,22 +11,21 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.feedback import apply_answer
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.predicate_lessons import (
+from perdure.knowledge.rules.predicate_registry import (
     SynonymAnswer,
     SynonymPair,
     comparable,
     cosine,
     new_pair,
     pairs_of,
+    readable_name,
     word_nearness,
 )
-from perdure.knowledge.rules.predicate_registry import readable_name
 from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
-from perdure.records.document import Shelf
 from perdure.records.errors import NotFound, PerdureError
 from perdure.records.instant import Instant, text_of
-from perdure.records.memory import Record, Scope, Status
+from perdure.records.memory import Record, Scope, Shelf, Status
 from perdure.records.outcome import Outcome
 from perdure.records.signal_results import Question
 from perdure.records.vector import Vector
@@ -139,10 +138,6 @@ def same(ctx: Context, identity: str, *, yes: bool) -> Outcome:
 
     If they are, every fact of the one name gets the other, and so does what is learned later; what then contradicts
     each other is asked about. Either way the pair is not asked about again.
-
-    Raises:
-        NotFound: There is no such memory, or no such open question about it.
-        InvalidInput: It is hidden, or not believed any longer.
     """
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:

@@ -8,19 +8,23 @@ from typing import Any, Final
 
 from perdure.knowledge.records.results import LearnedProcedure, ProceduresResult
 from perdure.knowledge.rules.fact_records import link_change
-from perdure.knowledge.rules.procedures import Conversations, Procedure, ProcedureChange, decide_procedures, why_none
-from perdure.knowledge.rules.topics import TopicMessage, topics_of
+from perdure.knowledge.rules.procedures import (
+    Conversations,
+    Procedure,
+    ProcedureChange,
+    TopicMessage,
+    decide_procedures,
+    topics_of,
+    why_none,
+)
 from perdure.operations.decisions import begin
 from perdure.operations.documents import all_documents, find_records
 from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.document import Document, Shelf
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.link_kinds import DERIVED
-from perdure.records.memory import Kind, Record, Scope, State, Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import DERIVED, Document, Draft, Kind, Record, Scope, Shelf, State, Status
 from perdure.records.plan import Plan
 from perdure.records.recall import Filters
 from perdure.rules.decisions import Decisions
@@ -36,11 +40,7 @@ _LINKED: Final = 10  # sessions whose messages a procedure is linked to; its cou
 def learn_procedures(
     ctx: Context, namespace: str, *, dry_run: bool, accept_loss: str | None = None
 ) -> ProceduresResult:
-    """Learn what follows what in recent conversations; procedures that stopped holding are archived.
-
-    Raises:
-        GateStopped: It would archive too much; nothing was written.
-    """
+    """Learn what follows what in recent conversations; procedures that stopped holding are archived."""
 
     def attempt() -> ProceduresResult:
         now = ctx.clock()

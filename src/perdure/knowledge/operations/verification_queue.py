@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.authority import AuthorityQuestion, Citation
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.citations import citations
-from perdure.knowledge.rules.verification import is_believed, question_of
+from perdure.knowledge.rules.verification import citations, is_believed, question_of
 from perdure.operations.documents import (
     all_documents,
     all_ids,
@@ -19,9 +18,8 @@ from perdure.operations.documents import (
     pages,
 )
 from perdure.operations.ports import Context
-from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant
-from perdure.records.memory import Status
+from perdure.records.memory import Document, Shelf, Status
 from perdure.rules.document_edits import DocumentEdits
 
 

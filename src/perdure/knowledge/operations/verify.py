@@ -12,7 +12,6 @@ from perdure.knowledge.operations.verification_queue import FactGroup, Verificat
 from perdure.knowledge.records.authority import Agreement, AuthorityAnswer, AuthorityQuestion, Verdict
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.records.results import Cited, Verified
-from perdure.knowledge.rules.citations import since_earlier, worst
 from perdure.knowledge.rules.fact_records import link_change
 from perdure.knowledge.rules.verification import (
     check_data,
@@ -22,18 +21,17 @@ from perdure.knowledge.rules.verification import (
     fact_from_authority,
     retire,
     seen_data,
+    since_earlier,
     successor_draft,
     validate_by,
     verdict_of,
+    worst,
 )
 from perdure.operations.lifecycle.gates import budget_of, with_accepted_loss
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import GateStopped
-from perdure.records.link_kinds import SUPERSEDES
-from perdure.records.memory import Status
-from perdure.records.new_memory import Draft
+from perdure.records.memory import SUPERSEDES, Document, Draft, Shelf, Status
 from perdure.records.plan import Plan
 
 LIMIT: Final = 1000

@@ -9,9 +9,8 @@ from typing import Final
 from perdure.knowledge.formulas.survival import change_rate, decay_rate, interval, prior_days, validation_days
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.records.results import Rate
-from perdure.records.document import Document, Shelf
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.memory import State, Status
+from perdure.records.memory import Document, Shelf, State, Status
 from perdure.records.plan import Change
 from perdure.records.policy import Policy
 from perdure.rules.document_edits import document_change

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from perdure.knowledge.extraction.lemmas import base_verb
+from perdure.knowledge.extraction.words import base_verb
 from perdure.knowledge.languages import language
 from perdure.knowledge.records.facts import Claim, Fact, Learned
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.memory import State
+from perdure.records.memory import State, Trust
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.records.trust import Trust
 
 _WORDS: Final = language("en").words
 Akin = Callable[[str, str], bool]

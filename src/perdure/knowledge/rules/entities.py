@@ -1,15 +1,23 @@
-"""Entities as documents: what changes when one is made, named, mentioned, merged with another or split."""
+"""Entities as documents: made, named, mentioned, merged, split, and summed up by rule."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import pairwise
+from statistics import median
 from typing import Any, Final
 
 from perdure.knowledge.extraction.entity_names import normal_name
 from perdure.knowledge.records.facts import Entity, Span, fact_key
-from perdure.records.document import Document, Shelf
+from perdure.knowledge.records.results import FactLine
+from perdure.records.instant import DAY_MS, Instant, text_of
+from perdure.records.memory import Document, Record, Shelf
 from perdure.records.plan import Change
+from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.document_edits import DocumentEdits, document_change
+from perdure.rules.language.tokens import count_tokens
 
 ROLES: Final = ("subject", "speaker", "named")
 """What a memory has to do with an entity, the closest first."""
@@ -117,3 +125,144 @@ def sources_using(fact: Document, used: Mapping[str, bool]) -> tuple[bool, bool]
     """Return whether some source of a fact used a name, and whether all of them used no other."""
     memories: Collection[str] = [str(source["memory"]) for source in fact.data["sources"]]
     return any(m in used for m in memories), bool(memories) and all(used.get(m, False) for m in memories)
+
+
+_EVENTS: Final = 3
+_EVENT_CHARACTERS: Final = 80
+_WORDS: Final = ((0.8, "sure"), (0.6, "likely"), (0.4, "perhaps"))
+"""From which confidence on a word is used; below, it is doubtful."""
+_ENDS: Final = (".", "!", "?", "…")  # what ends a sentence by itself
+_AGAIN: Final = 2
+"""A summary is made anew when this many times as much was said as when it was made, or when a fact has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A summary to be."""
+
+    entity: str  # the entity's id
+    text: str  # what it says
+    # predicate -> value, confidence, and the ids of the memories that say so
+    key_facts: Mapping[str, Mapping[str, Any]]
+    sources: tuple[str, ...]  # everything that it stands for: facts and messages, oldest first
+    made_of: Mapping[str, Any]  # a digest of the facts, and how many messages there were
+
+
+def is_due(
+    episodes: Sequence[Record], facts: Sequence[FactLine], earlier: Mapping[str, Any] | None, policy: KnowledgePolicy
+) -> bool:
+    """Return whether an entity gets a summary: enough was said about it, and not the same as last time."""
+    sessions = {r.content.session for r in episodes if r.content.session is not None}
+    if earlier is None:
+        return len(sessions) >= policy.summary_sessions or len(episodes) >= policy.summary_episodes
+    return source_digest(episodes, facts)["facts"] != earlier["facts"] or len(episodes) >= _AGAIN * int(
+        earlier["episodes"]
+    )
+
+
+def surer_for_it(fact: FactLine, before: Mapping[str, Any], policy: KnowledgePolicy) -> float:
+    """Return the stored confidence of a fact after a summary: surer once for each further confirmation."""
+    if fact.confirmations <= max(1, int(before.get(fact.id, 1))):
+        return fact.base
+    return max(fact.base, min(policy.cap, fact.base + policy.summary_boost))
+
+
+def source_digest(episodes: Sequence[Record], facts: Sequence[FactLine]) -> dict[str, Any]:
+    """Return what tells one summary's material from another's: facts with their values, and how many messages."""
+    told = repr(sorted((f.id, f.shown_value, bool(f.contested)) for f in facts))
+    return {
+        "facts": blake2b(told.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest(),
+        "episodes": len(episodes),
+    }
+
+
+def profile_of(
+    entity: str, name: str, episodes: Sequence[Record], facts: Sequence[FactLine], now: Instant
+) -> Profile | None:
+    """Return the summary of an entity; None where there is no room to say anything.
+
+    It says first what matters most, and has at most half the tokens of what it stands for. How
+    sure it is of a fact fades while the text stays: it is said in a word, as of the day of the summary.
+    """
+    ranked = sorted(facts, key=lambda f: (-f.confidence, f.predicate, f.id))
+    settled = [f for f in ranked if not f.contested]
+    lines = [*_facts(settled), *_contested(ranked), *_cadence(episodes), *_recent(episodes)]
+    whole = {r.id: r.content.text for r in episodes} | {f.id: f"{f.predicate}: {f.shown_value}" for f in facts}
+    text = _within(f"{name}, as of {_day(now)}:", lines, sum(count_tokens(t) for t in whole.values()) // 2)
+    if not text:
+        return None
+    key_facts: dict[str, dict[str, Any]] = {}
+    for fact in ranked:
+        told = {"value": fact.shown_value, "confidence": round(fact.confidence, 4), "sources": _source_ids(fact)}
+        known = key_facts.setdefault(fact.predicate, told)
+        if fact.contested and known is not told:
+            known.setdefault("contested_by", []).append(fact.shown_value)
+    sources = (*(r.id for r in episodes), *(f.id for f in facts))
+    return Profile(entity, text, key_facts, sources, source_digest(episodes, facts))
+
+
+def _source_ids(fact: FactLine) -> list[str]:
+    return [fact.id, *dict.fromkeys(memory for memory, _ in fact.sources)]
+
+
+def _facts(facts: Sequence[FactLine]) -> list[str]:
+    return [
+        f"{f.predicate.replace('_', ' ')}: {f.shown_value} ({_confidence_word(f.confidence)}"
+        f"{f', said {f.confirmations} times' if f.confirmations > 1 else ''})"
+        for f in facts
+    ]
+
+
+def _confidence_word(confidence: float) -> str:
+    """Return a confidence, 0 to 1, in a word."""
+    return next((word for least, word in _WORDS if confidence >= least), "doubtful")
+
+
+def _day(at: Instant) -> str:
+    return text_of(at).partition(" ")[0]
+
+
+def _cadence(episodes: Sequence[Record]) -> list[str]:
+    """How often it is spoken of: sessions, the last one, and the usual number of days between two."""
+    first: dict[str, Instant] = {}
+    for record in episodes:
+        session = record.content.session or record.id
+        first[session] = min(first.get(session, record.state.created_ms), record.state.created_ms)
+    days = sorted(at // DAY_MS for at in first.values())
+    if len(days) < 2:  # noqa: PLR2004  # two make a distance
+        return []
+    gaps = [b - a for a, b in pairwise(days)]
+    last = _day(max(r.state.created_ms for r in episodes))
+    return [f"spoken of in {len(days)} sessions, every {median(gaps):g} days, last on {last}"]
+
+
+def _contested(facts: Sequence[FactLine]) -> list[str]:
+    """Open conflicts, each with all its values in one line: where one has no room, none is told as if it were known."""
+    values: dict[str, list[str]] = {}
+    for fact in facts:
+        if fact.contested:
+            values.setdefault(fact.predicate.replace("_", " "), []).append(fact.shown_value)
+    return [f"contested: {predicate}: {' or '.join(some)}" for predicate, some in sorted(values.items())]
+
+
+def _recent(episodes: Sequence[Record]) -> list[str]:
+    latest = sorted(episodes, key=lambda r: (r.state.created_ms, r.id))[-_EVENTS:]
+    return [f"{_day(r.state.created_ms)}: {_shorten(r.content.text)}" for r in reversed(latest)]
+
+
+def _shorten(text: str) -> str:
+    plain = " ".join(text.split())
+    if len(plain) <= _EVENT_CHARACTERS:
+        return plain
+    return plain[:_EVENT_CHARACTERS].rsplit(" ", 1)[0] + " …"
+
+
+def _within(head: str, lines: Sequence[str], most: int) -> str:
+    """Return the head with as many lines as fit; nothing where not even the first does."""
+    text = head
+    for line in lines:
+        said = line if text == head else line[0].upper() + line[1:]
+        longer = f"{text} {said}" if said.endswith(_ENDS) else f"{text} {said}."
+        if count_tokens(longer) <= most:
+            text = longer
+    return "" if text == head else text

@@ -1,17 +1,102 @@
-"""Which facts answer a question: those about whom it names, or that name them, and hold what it asks for."""
+"""Which facts answer a question, how well, in whatever language it is asked, and where they come in a recall."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log
+from operator import mul
 from typing import Final
 
+import numpy as np
+
 from perdure.knowledge.extraction.entity_names import names_in
-from perdure.knowledge.extraction.lemmas import base_verb, singular
 from perdure.knowledge.extraction.references import FIRST_PERSON
+from perdure.knowledge.extraction.words import base_verb, singular
 from perdure.knowledge.records.results import FactLine
+from perdure.records.policy_recall import RecallPolicy
+from perdure.records.recall import Pool, Query, Ranked
+from perdure.records.vector import Vector
 from perdure.rules.language.words import query_words, word_set
+from perdure.rules.ranking import Ranking
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_BEGIN: Final = 4
+"""Two words that begin with the same letters, so many, are taken for forms of one: "wohne", "Wohnort"."""
+_LETTERS: Final = 5  # so are two that have so many letters in a row in common: "beliefert", "Liefertag"
+_FORM: Final = 0.7  # what a form of a word counts for
+_NEAR: Final = 3.0  # at this distance, in words, a word beside the value counts for half
+_SPOKEN: Final = 0.9
+"""What a word counts for that is how the predicate is spoken of, beside one that is the subject or the value."""
+
+
+def relevance(
+    facts: Sequence[FactLine], over: Sequence[FactLine], words: Mapping[str, frozenset[str]], speaker: str | None = None
+) -> dict[str, float]:
+    """Return fact -> how much of a question it holds, 0 to 1: in its predicate, its value, or beside that where said.
+
+    A word counts for more the fewer of the facts hold it, so names and small words decide nothing. What one fact shows
+    of how its predicate is spoken of counts for all that have it: for what took the place of one that is over, too.
+
+    Args:
+        facts: Those that may answer.
+        over: Those that do not hold any longer.
+        words: Of the question, in lower case -> words of predicates that it may mean: "live" is a home.
+        speaker: Whoever speaks, where the question is in the first person: "my daughter" is who that is.
+    """
+    every = [*facts, *over]
+    said: dict[str, list[float]] = {}
+    for f in every:
+        row = [_SPOKEN * _said(word, f, meant) for word, meant in words.items()]
+        said[f.predicate] = list(map(max, said.get(f.predicate, row), row))
+    held = {f.id: [max(_held(word, f), s) for word, s in zip(words, said[f.predicate], strict=True)] for f in every}
+    related = {f.value.casefold(): said[f.predicate] for f in every if f.subject == speaker}
+    for f in every:
+        held[f.id] = list(map(max, held[f.id], related.get(f.name.casefold(), held[f.id])))
+    holding = [sum(row[at] > 0 for row in held.values()) for at in range(len(words))]
+    weights = [log((len(every) + 1) / (n + 0.5)) if n else 0.0 for n in holding]
+    whole = sum(weights) or 1.0
+    return {f.id: sum(map(mul, weights, held[f.id])) / whole for f in facts}
+
+
+def cosines(query: Vector, vectors: Mapping[str, Vector]) -> dict[str, float]:
+    """Return fact -> its vector's cosine with a question's."""
+    matrix = np.frombuffer(b"".join(vectors.values()), "<f4").reshape(max(1, len(vectors)), -1)
+    return dict(zip(vectors, (matrix @ np.frombuffer(query, "<f4")).tolist(), strict=True)) if vectors else {}
+
+
+def _held(word: str, fact: FactLine) -> float:
+    """Return how far a fact's subject or value holds a word, 0 to 1."""
+    return max(0.0, *(_alike(word, other) for other in _words(f"{fact.name} {fact.value}")))
+
+
+def _said(word: str, fact: FactLine, meant: frozenset[str]) -> float:
+    """Return how far a fact's predicate says a word, 0 to 1: by its name, or beside the value where it was said."""
+    predicate = _words(fact.predicate)
+    best = 1.0 if not meant.isdisjoint(predicate) else max((_alike(word, other) for other in predicate), default=0.0)
+    value, name = frozenset(_words(fact.value)), frozenset(_words(fact.name))
+    for _, text in fact.sources:
+        words = _words(text)
+        places = [i for i, other in enumerate(words) if other in value]
+        for i, other in enumerate(words) if places else ():
+            if other not in name and other not in value and (alike := _alike(word, other)):
+                best = max(best, alike * _NEAR / (_NEAR + min(abs(i - place) for place in places)))
+    return best
+
+
+def _alike(word: str, other: str) -> float:
+    if word == other:
+        return 1.0
+    if min(len(word), len(other)) < _BEGIN:
+        return 0.0
+    parts = (word[at : at + _LETTERS] for at in range(len(word) - _LETTERS + 1))
+    return _FORM if word[:_BEGIN] == other[:_BEGIN] or any(part in other for part in parts) else 0.0
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
 
 MeaningOf = Callable[[Iterable[str]], frozenset[str]]
 """Words of a question -> words of the predicates that they may mean (``Registry.asked``)."""
@@ -30,7 +115,6 @@ _ASKING: Final = word_set("""
 _ASKED_IN_ENGLISH: Final = word_set("what which who whom whose when where why how do does did is are")
 _OWN: Final = FIRST_PERSON - {"me", "us"}  # who says "tell me" asks about others
 _SUBJECT: Final = word_set("i we")
-_WORD: Final = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +256,42 @@ def missing_words(asked: SheetQuestion, texts: Iterable[str], shown: Iterable[Fa
         and held.isdisjoint(stems(word))
         and predicates.isdisjoint(stems(" ".join(meant([word]))))
     ][:_MOST_WORDS]
+
+
+def rank_with_facts(
+    order: Ranking,
+    facts: Mapping[str, str],
+    query: Query,
+    pool: Pool,
+    policy: RecallPolicy,
+    meant: frozenset[str] = frozenset(),
+) -> Ranking:
+    """Return an order with the facts about whom the question names, best first.
+
+    A fact counts where it shares a word with the question besides the name: ``Gai Media: delivery day preference`` is
+    about "delivery for Gai Media". It gets the part of a named speaker, and for words the share of the question's words
+    that it has, if that is more than its own: in a store about one customer the customer's name is no rare word.
+
+    Args:
+        order: As ranked.
+        facts: Id -> words, of the facts about whom the question names.
+        query: The question.
+        pool: What was searched.
+        policy: The weights.
+        meant: Words of the predicates that the question may mean by others ("live" is a home).
+    """
+    asked = {word.rstrip("s") for word in query.words}
+    wanted = asked | meant
+    weight = policy.lexical_weight + policy.lexical_by_coverage * pool.coverage if pool.vectors else 1.0
+    found = {entry.id: entry for entry in order}
+    for identity, text in facts.items():
+        name, _, rest = text.partition(": ")
+        said = {word.rstrip("s") for word in query_words(rest)}
+        if not wanted & said:
+            continue
+        named = {word.rstrip("s") for word in query_words(name)}
+        share = min(1.0, (len(asked & (said | named)) + len((meant - asked) & said)) / len(asked))
+        entry = found.get(identity, Ranked(identity, 0.0, {}, None))
+        parts = {**entry.parts, "named": policy.named, "words": max(entry.parts.get("words", 0.0), weight * share)}
+        found[identity] = Ranked(identity, sum(parts.values()), parts, entry.cosine)
+    return Ranking.of(sorted(found.values(), key=lambda entry: -entry.score))

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.fact_records import describe_origin
-from perdure.knowledge.rules.fact_states import FactState, state_of
-from perdure.records.document import Document
-from perdure.records.fact_reasons import Checked, Clash, FactReasons, Said, Surer
+from perdure.knowledge.rules.fact_records import FactState, describe_origin, state_of
+from perdure.records.fact_claim import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import MemoryItem, Record, State, Tier
+from perdure.records.memory import Document, MemoryItem, Record, State, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Entry
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at

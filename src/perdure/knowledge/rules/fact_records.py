@@ -1,18 +1,147 @@
-"""A fact as a memory: its words, its draft, its links and its questions."""
+"""A fact as a memory: its words and links, the states that it goes through, and what was believed before."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Final
 
 from perdure.knowledge.languages import language
 from perdure.knowledge.records.facts import Claim, Fact, Learned, value_text
-from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Scope
-from perdure.records.new_memory import Draft
+from perdure.knowledge.records.results import FactLine
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.memory import Draft, Kind, Scope, Sort, State, Status, Trust
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
-from perdure.records.sort import Sort
-from perdure.records.trust import Trust
+from perdure.records.recall import Filters
+from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
+from perdure.rules.point_in_time import believed_until
+
+
+class FactState(StrEnum):
+    """What a fact is at an instant."""
+
+    ACTIVE = "active"
+    AGING = "aging"
+    SUPERSEDED = "superseded"
+    INVALIDATED = "invalidated"
+    ARCHIVED = "archived"
+
+
+class FactEvent(StrEnum):
+    """What may happen to a fact."""
+
+    REINFORCED = "reinforced"  # somebody said it again
+    VALIDATED = "validated"  # a person or an authority said that it is still true
+    AGED = "aged"
+    REPLACED = "replaced"  # a newer fact stands in its place
+    ENDED = "ended"  # it was said not to hold any longer
+    DENIED = "denied"  # it was said to be wrong, by a person or an authority
+    UNANSWERED = "unanswered"
+    RESTORED = "restored"
+
+
+@dataclass(frozen=True, slots=True)
+class FactTransition:
+    """One row of the table."""
+
+    source: FactState
+    event: FactEvent
+    target: FactState
+    when: str
+
+
+_S, _E = FactState, FactEvent
+TABLE: Final = (
+    FactTransition(_S.ACTIVE, _E.REINFORCED, _S.ACTIVE, "said again: confidence + 0.15, 0.10, 0.05, 0.02"),
+    FactTransition(_S.ACTIVE, _E.VALIDATED, _S.ACTIVE, "confirmed: confidence + 0.02"),
+    FactTransition(
+        _S.ACTIVE, _E.AGED, _S.AGING, "aging_days since validation, confirmed fewer than aging_reinforcements times"
+    ),
+    FactTransition(_S.AGING, _E.REINFORCED, _S.ACTIVE, "said again"),
+    FactTransition(_S.AGING, _E.VALIDATED, _S.ACTIVE, "confirmed: the truth clock starts anew"),
+    FactTransition(_S.AGING, _E.UNANSWERED, _S.ARCHIVED, "unanswered_days more without an answer"),
+    *(
+        FactTransition(source, event, target, when)
+        for source in (_S.ACTIVE, _S.AGING)
+        for event, target, when in (
+            (_E.REPLACED, _S.SUPERSEDED, "corrected, or another value won the conflict"),
+            (_E.ENDED, _S.SUPERSEDED, "said not to hold any longer"),
+            (_E.DENIED, _S.INVALIDATED, "denied without another value, or an authority disagrees"),
+        )
+    ),
+    FactTransition(_S.ARCHIVED, _E.RESTORED, _S.ACTIVE, "brought back by hand, or said again"),
+)
+_NEXT: Final = {(row.source, row.event): row.target for row in TABLE}
+TERMINAL: Final = frozenset(FactState) - {row.source for row in TABLE}  # states that nothing leaves
+
+
+def state_of(state: State, policy: Policy, now: Instant) -> FactState:
+    """Return what a fact is at an instant."""
+    if state.status is Status.ACTIVE:
+        return FactState.AGING if is_aging(state, policy, now) else FactState.ACTIVE
+    if state.status is Status.CONSOLIDATED:
+        return FactState.SUPERSEDED
+    return FactState(state.status.value)
+
+
+def allowed(state: FactState, event: FactEvent) -> bool:
+    """Whether an event means anything to a fact in a state."""
+    return (state, event) in _NEXT
+
+
+def status_after(state: FactState, event: FactEvent) -> Status:
+    """Return the status that is stored after an event.
+
+    Raises:
+        KeyError: The table has no such row; ask ``allowed`` first.
+    """
+    target = _NEXT[state, event]
+    return Status.ACTIVE if target is FactState.AGING else Status(target.value)
+
+
+def learned_confidence(state: State, sort: str, rates: Mapping[str, float], now: Instant, *, otherwise: float) -> float:
+    """Return how sure a fact is, by how fast facts of its sort were seen to change."""
+    if sort not in rates:
+        return otherwise
+    return state.confidence * math.exp(-rates[sort] * max(0.0, (now - validated_at(state)) / DAY_MS))
+
+
+BELIEVED = (FactState.ACTIVE.value, FactState.AGING.value)
+
+
+def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple[FactLine, bool] | None:
+    """Return a fact as it looks from another time and whether it holds there; None where there was no such fact.
+
+    How sure it is stays as of today, and nobody is asked whether it is still right.
+
+    Args:
+        line: The fact as it is now.
+        fact: What it says.
+        state: Its memory's state.
+        filters: ``as_of`` asks what was true then (a fact that was replaced later held until then, one that was denied
+            never did), ``known_at`` what was believed then: nothing that was learned later is told.
+    """
+    if not filters.looks_back:
+        return line, line.state in BELIEVED
+    then = filters.known_at
+    if then is not None and state.recorded_ms > then:
+        return None
+    until = believed_until(fact, state)
+    hidden = state.status_ms if until is None else until
+    believed = state.status is Status.ACTIVE or (then is not None and hidden > then)
+    shown = replace(line, question="", state=FactState.ACTIVE.value if believed else line.state)
+    if believed and state.status is not Status.ACTIVE:  # nobody knew then that it would end
+        shown = replace(shown, valid_to="", believed_to="", superseded_by=())
+    if filters.as_of is None:
+        return shown, believed and not (until is None and then is not None and fact.has_ended(then))
+    if (state.created_ms if fact.valid_from is None else fact.valid_from) > filters.as_of:
+        return None
+    end = None if believed and until is not None else fact.valid_to
+    return shown, (believed or state.status is not Status.INVALIDATED) and (end is None or filters.as_of < end)
+
 
 _WORDS: Final = language("en").words
 IMPORTANCE: Final = 0.6  # of a fact: that of a statement

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from perdure.knowledge.extraction.lemmas import base_verb
-from perdure.knowledge.records.facts import Claim, Learned
-from perdure.knowledge.records.predicates import Predicates
+from perdure.knowledge.extraction.words import base_verb
+from perdure.knowledge.records.facts import Claim, Learned, Predicates
 from perdure.knowledge.rules.claim_resolution import (
     Action,
     ConflictStrategy,
@@ -19,8 +18,8 @@ from perdure.knowledge.rules.claim_resolution import (
 )
 from perdure.records.fact_claim import GivenClaim
 from perdure.records.instant import Instant
+from perdure.records.memory import Trust
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.records.trust import Trust
 from perdure.rules.source_trust import least_trust
 
 _CONFIDENCE: Final = 0.7  # of a claim: as of what is asked to be remembered in a message

@@ -14,14 +14,13 @@ from perdure.operations.new_memories import prepare, store_new
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.consolidation_results import ConsolidateResult
-from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
-from perdure.rules.consolidation.duplicate_links import choose_marks
+from perdure.records.memory import Shelf
 from perdure.rules.consolidation.duplicates import LikePair, connected_groups, pairs_by_group
 from perdure.rules.consolidation.edges import EdgeUse
 from perdure.rules.consolidation.merge_plan import decide_merges, draft_from_merge, fingerprint, merge_states
 from perdure.rules.consolidation.merging import Guard, Merge, MergeStrategy, Proposal, pairs_to_compare, propose_merges
-from perdure.rules.consolidation.report import build_result, most_similar, report_groups
+from perdure.rules.consolidation.report import build_result, choose_marks, most_similar, report_groups
 from perdure.rules.consolidation.similarity_index import SimilarityIndex, SimilarMemories
 from perdure.rules.decisions import Decisions
 from perdure.rules.insertion import initial_states, new_record, with_due
@@ -86,12 +85,7 @@ class _Merging:
 def consolidate(
     ctx: Context, request: ConsolidateRequest, *, dry_run: bool = True, accept_loss: str | None = None
 ) -> ConsolidateResult:
-    """Merge what says the same, or tell what would be merged.
-
-    Raises:
-        InvalidInput: The policy asks for a dry run first, and there was none that would do the same now.
-        GateStopped: The plan would lose more than the gates allow; nothing was written.
-    """
+    """Merge what says the same, or tell what would be merged."""
     return retry(lambda: _attempt(ctx, request, dry_run=dry_run, accept_loss=accept_loss))
 
 

@@ -8,21 +8,15 @@ from perdure.operations.documents import find_documents, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry
 from perdure.records.consolidation_results import Edge, EdgeChange
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.records.memory import Status
+from perdure.records.memory import Document, Shelf, Status
 from perdure.rules.consolidation.edges import join_edge, read_edges
 
 
 def relate(
     ctx: Context, members: Mapping[str, str], *, kind: str, weight: float, edge: str | None, namespace: str | None
 ) -> EdgeChange:
-    """Join memories by an edge, or bring more into one that exists.
-
-    Raises:
-        NotFound: There is no such memory.
-        InvalidInput: They are in different namespaces, or there are fewer than two.
-    """
+    """Join memories by an edge, or bring more into one that exists."""
     place = _place(ctx, members, namespace)
     name = ctx.ids(ctx.clock()) if edge is None else edge
 

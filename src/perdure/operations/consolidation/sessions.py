@@ -10,27 +10,28 @@ from perdure.operations.consolidation.relate import documents_around
 from perdure.operations.consolidation.tasks import complete_task
 from perdure.operations.decisions import begin
 from perdure.operations.documents import PAGE, find_records, ids_through, write_documents
+from perdure.operations.lifecycle.compression import write_summaries
 from perdure.operations.lifecycle.gates import carry_out
-from perdure.operations.lifecycle.model_summaries import write_summaries
 from perdure.operations.lifecycle.sweep import sweep
 from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.consolidation_results import Crystal, PromotionResult, SessionResult
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant, text_of
-from perdure.records.memory import Kind, Record, Scope, Status
+from perdure.records.memory import Document, Kind, Record, Scope, Shelf, Status
 from perdure.rules.consolidation.merge_plan import stands_for_link
-from perdure.rules.consolidation.session_summaries import (
+from perdure.rules.consolidation.tasks import (
     CONNECTING,
     Sketch,
     join_texts,
     most_tokens,
+    open_in_task,
+    promotable,
+    promote_state,
     sketch_summaries,
     use_model_text,
 )
-from perdure.rules.consolidation.tasks import open_in_task, promotable, promote_state
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.signals import current_signals

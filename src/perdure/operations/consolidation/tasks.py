@@ -56,12 +56,7 @@ def complete_task(
     dry_run: bool = False,
     accept_loss: str | None = None,
 ) -> TaskResult:
-    """Bring what a task left open to where it belongs from now on; with a session only what belongs to that as well.
-
-    Raises:
-        NotFound: No memory belongs to the task.
-        GateStopped: It would lose too much; nothing was written.
-    """
+    """Bring what a task left open to where it belongs from now on; with a session only what belongs to that as well."""
 
     def attempt() -> TaskResult:
         end = _decide(ctx, namespace, open_in_task(_read(ctx, task, namespace), session))

@@ -8,9 +8,8 @@ from typing import Final
 
 from perdure.operations.documents import all_documents, all_ids, find_records
 from perdure.operations.ports import Context
-from perdure.records.document import Shelf
 from perdure.records.instant import Instant, text_of
-from perdure.records.memory import Form, Status
+from perdure.records.memory import Form, Shelf, Status
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.report import BacktestResult, Lived, Missed, Operation

@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.operations.extract import Place
-from perdure.operations.lifecycle.model_summaries import join_lines
+from perdure.operations.lifecycle.compression import join_lines
 from perdure.operations.lifecycle.review import left_today, review
 from perdure.operations.ports import Context
 from perdure.records.instant import from_instant
-from perdure.records.link_kinds import SUPERSEDES
-from perdure.records.memory import Kind, MemoryItem
+from perdure.records.memory import SUPERSEDES, Kind, MemoryItem
 from perdure.records.recall import Filters
 from perdure.records.report import Digest
 from perdure.records.signal_results import Question

@@ -15,11 +15,10 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import ATTEMPTS
 from perdure.records.errors import ConflictError, GateStopped
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.lease import Lease
 from perdure.records.memory import Content, Form, MemoryItem, Record, State, Status
 from perdure.records.plan import Plan
 from perdure.records.report import FitResult, Held, Refitted, Report, TierMove
-from perdure.records.transaction_view import TransactionView
+from perdure.records.store_rows import Lease, TransactionView
 from perdure.rules.decisions import Decisions, settle
 from perdure.rules.lifecycle.budget_fitting import (
     Choice,
@@ -49,11 +48,7 @@ def fit(
     accept_loss: str | None = None,
     lease: Lease | None = None,
 ) -> FitResult:
-    """Bring what recall may return within a number of tokens, as far as the gates allow.
-
-    Raises:
-        ConflictError: Others changed the same memories at every attempt; what was written before stays.
-    """
+    """Bring what recall may return within a number of tokens, as far as the gates allow."""
     return _Fit(ctx, namespace, tokens, ctx.clock(), dry_run, accept_loss, lease).run()
 
 

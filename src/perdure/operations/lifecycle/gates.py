@@ -11,17 +11,13 @@ from typing import Final
 from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
 from perdure.operations.recall import SPARE, embed_query
-from perdure.records.canary import Answer, Canary
-from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.lease import Lease
-from perdure.records.link_kinds import STANDS_FOR
-from perdure.records.memory import Record
+from perdure.records.memory import STANDS_FOR, Record, Shelf
 from perdure.records.plan import Plan, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.transaction_view import SearchView, TransactionView
+from perdure.records.store_rows import Answer, Canary, Lease, SearchView, TransactionView
 from perdure.rules.lifecycle.canaries import canaries_from_feedback, lost_answers, recall_refusal
 from perdure.rules.lifecycle.loss_budget import Budget, LossHistory
 from perdure.rules.lifecycle.signals import memory_items

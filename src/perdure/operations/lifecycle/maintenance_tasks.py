@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from perdure.operations.alerting import tell_alerts, tells_alerts
 from perdure.operations.compact import compact_if_it_pays
 from perdure.operations.documents import write_documents
 from perdure.operations.erase import Selection, archived_since, erase
@@ -17,14 +16,13 @@ from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.lifecycle.journal_horizon import trim
 from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
-from perdure.operations.monitoring import alerts
+from perdure.operations.monitoring import alerts, tell_alerts, tells_alerts
 from perdure.operations.ports import Context
 from perdure.operations.reembed import embed_waiting, lacks_vectors
 from perdure.records.damage import CheckScope
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import ConflictError, PerdureError, StoreReadOnly, StoreUnavailable
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.memory import Tier
+from perdure.records.memory import Document, Shelf, Tier
 from perdure.records.report import Run, Upkept
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.schedule import Data, Task, begin_run, earliness, fail_run, finish_run, next_run

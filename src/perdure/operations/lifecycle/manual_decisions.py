@@ -34,11 +34,7 @@ def pin(ctx: Context, identity: str, *, pinned: bool) -> Outcome:
 
 
 def archive(ctx: Context, identity: str, reason: str) -> Outcome:
-    """Hide a memory by hand; ``restore`` brings it back.
-
-    Raises:
-        InvalidInput: It is superseded, invalidated or consolidated: such a memory is hidden for a reason of its own.
-    """
+    """Hide a memory by hand; ``restore`` brings it back."""
 
     def change(state: State) -> State:
         if state.status not in (Status.ACTIVE, Status.ARCHIVED):
@@ -104,9 +100,6 @@ def move(ctx: Context, identity: str, tier: Tier, reason: str) -> Outcome:
 
     Whoever moves a memory nearer, or out of the vault, wants it at hand: its ages start anew, as after a restore. One
     that is moved further away keeps its ages.
-
-    Raises:
-        InvalidInput: It is not in view.
     """
 
     def change(state: State) -> State:

@@ -10,10 +10,9 @@ from perdure.operations.decisions import begin, close_questions, outcome, read_v
 from perdure.operations.documents import all_documents, find_states, pages
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import MemoryItem, Record, Status
+from perdure.records.memory import Document, MemoryItem, Record, Shelf, Status
 from perdure.records.outcome import Outcome
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.signal_results import Question
@@ -154,12 +153,7 @@ def _question(memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str
 
 
 def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> Outcome:
-    """Close the questions about a memory: ``keep`` validates it, ``drop`` archives it (a fact: invalidates it).
-
-    Raises:
-        NotFound: There is no such memory, or no open question about it.
-        InvalidInput: It is to be kept, but is hidden by now.
-    """
+    """Close the questions about a memory: ``keep`` validates it, ``drop`` archives it (a fact: invalidates it)."""
 
     def attempt() -> Outcome:
         record = read_record(ctx, identity)

@@ -19,10 +19,10 @@ from perdure.operations.store_protocol import Pairs
 from perdure.operations.writing import retry
 from perdure.records.errors import ConflictError, GateStopped, StoreError
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.lease import Lease
 from perdure.records.memory import State
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Held, Report, TierMove
+from perdure.records.store_rows import Lease
 from perdure.rules.lifecycle.maintenance import (
     GateRefusals,
     OrderedMove,

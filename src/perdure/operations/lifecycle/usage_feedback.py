@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from perdure.operations.decisions import begin, ids_by_namespace, read_visible, write
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.document import Shelf
+from perdure.records.memory import Shelf
 from perdure.records.signal_results import Used
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits

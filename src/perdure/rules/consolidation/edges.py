@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from perdure.records.consolidation_results import Edge
-from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput
+from perdure.records.memory import Document, Shelf
 from perdure.records.plan import Change
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.validation.values import checked_id, checked_text

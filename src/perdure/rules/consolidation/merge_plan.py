@@ -13,9 +13,7 @@ from perdure.formulas.importance import boost
 from perdure.formulas.value import decay_mass
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.link_kinds import STANDS_FOR
-from perdure.records.memory import Kind, Record, State, Status, Tier
-from perdure.records.new_memory import Draft
+from perdure.records.memory import STANDS_FOR, Draft, Kind, Record, State, Status, Tier
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.rules.consolidation.edges import EdgeUse

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from perdure.records.canary import Answer, Canary, Lost
-from perdure.records.document import Document
 from perdure.records.errors import PerdureError, PolicyError
+from perdure.records.memory import Document
+from perdure.records.store_rows import Answer, Canary, Lost
 from perdure.rules.validation.values import checked_namespace, checked_text
 
 _KEYS: Final = {"text", "namespace", "expect", "contains"}

@@ -12,12 +12,12 @@ from typing import Final
 import numpy as np
 
 from perdure.formulas.importance import ImportanceCurve, Shape
-from perdure.records.importance_row import ImportanceRow
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import Policy
 from perdure.records.signal_results import DecayedMemory
+from perdure.records.store_rows import ImportanceRow
 from perdure.rules.lifecycle.state_arrays import days_between
 from perdure.rules.lifecycle.trajectory import Accesses, count_accesses
 

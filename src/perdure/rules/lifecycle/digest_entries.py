@@ -12,8 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from perdure.records.memory import Kind, MemoryItem
-from perdure.records.sort import Sort
+from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.vector import Vector
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences

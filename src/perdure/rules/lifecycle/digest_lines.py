@@ -9,8 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from perdure.records.identifier import shown_id
-from perdure.records.memory import Kind, MemoryItem
-from perdure.records.sort import MESSAGE_SORTS, Sort
+from perdure.records.memory import MESSAGE_SORTS, Kind, MemoryItem, Sort
 from perdure.rules.escaping import label, markdown_line
 from perdure.rules.language.relative_days import resolve_days
 from perdure.rules.language.sentences import sentences

@@ -11,8 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from perdure.records.memory import Kind, MemoryItem
-from perdure.records.sort import Sort
+from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.vector import Vector
 from perdure.rules.differences import differ, statements
 from perdure.rules.language.replaced_values import ReplacedValue, changes, content_words, replaced_values, subjects

@@ -23,9 +23,8 @@ from perdure.formulas.single import (
 )
 from perdure.formulas.strength import Parameters
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.memory import Kind, Scope, State
+from perdure.records.memory import Kind, Scope, Sort, State
 from perdure.records.policy import Policy
-from perdure.records.sort import Sort
 from perdure.rules.last_policies import LastPolicies
 from perdure.rules.lifecycle.stale_facts import validated_at
 from perdure.rules.lifecycle.state_arrays import (

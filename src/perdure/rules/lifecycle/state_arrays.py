@@ -21,10 +21,9 @@ from perdure.formulas.strength import Parameters, StrengthCurve
 from perdure.formulas.value import ValueCurve
 from perdure.records.instant import DAY_MS
 from perdure.records.maker import maker_of
-from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
+from perdure.records.memory import Form, Kind, Scope, Sort, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import SessionStrengthPolicy, StrengthPolicy
-from perdure.records.sort import Sort
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

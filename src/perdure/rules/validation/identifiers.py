@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, given
 from perdure.records.identifier import GRAMMAR, is_entity_id, is_id
+from perdure.records.memory import Shelf
 from perdure.records.plan import Plan, Target
 from perdure.rules.validation.values import checked_namespace
 

@@ -11,10 +11,8 @@ from perdure.records.bounded_json import DEEPEST, depth_of
 from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim
 from perdure.records.instant import Instant, text_of, to_instant
-from perdure.records.memory import Kind, Scope
-from perdure.records.new_memory import Draft
+from perdure.records.memory import Draft, Kind, Scope, Trust
 from perdure.records.policy import Policy
-from perdure.records.trust import Trust
 from perdure.rules.insertion import birth_confidence
 from perdure.rules.redaction import redact_draft
 from perdure.rules.source_trust import least_trust, stored_trust, takes_over, trust_of, with_trust

@@ -23,8 +23,7 @@ from perdure.stores.postgres.arrays import array_of, array_types
 from perdure.stores.postgres.connections import Connection, Connections, dial
 from perdure.stores.postgres.deadlines import Deadlines, Limit
 from perdure.stores.postgres.distribution import limited
-from perdure.stores.postgres.faults import COLLIDED, is_lost, lost_node, translated
-from perdure.stores.postgres.outages import Outages
+from perdure.stores.postgres.faults import COLLIDED, Outages, is_lost, lost_node, translated
 from perdure.stores.statements import filled, registry, with_columns
 
 T = TypeVar("T")

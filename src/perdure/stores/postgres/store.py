@@ -10,33 +10,28 @@ from warnings import warn
 
 from psycopg.errors import UniqueViolation
 
-from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
-from perdure.records.erasure import Purged
 from perdure.records.errors import IncompleteWarning, StoreReadOnly
 from perdure.records.instant import Instant
-from perdure.records.lease import Lease
 from perdure.records.plan import Plan, Row, Target
 from perdure.records.policy_recall import RecallPolicy
-from perdure.records.readiness import StoreHealth
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.transaction_view import TransactionView
+from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView
 from perdure.records.vector import Vector
 from perdure.stores.checking import journal_faults
+from perdure.stores.plans import SqlTransactionView
 from perdure.stores.postgres.approximate import build_index
 from perdure.stores.postgres.checking import find_faults
 from perdure.stores.postgres.faults import node_unavailable
-from perdure.stores.postgres.purging import purge, vacuum
-from perdure.stores.postgres.rebuilding import rebuild, restore_schema
+from perdure.stores.postgres.rebuilding import purge, rebuild, restore_schema, vacuum
 from perdure.stores.postgres.schema import SchemaStatus, check_schema
 from perdure.stores.postgres.searching import PostgresSearch, SearchStatistics
 from perdure.stores.postgres.server import Address, PostgresSession, Server
 from perdure.stores.postgres.transfer import PostgresTransfer
 from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_of
 from perdure.stores.rows import present
-from perdure.stores.session import Session
 from perdure.stores.sql_store import SqlStore
-from perdure.stores.transaction_view import SqlTransactionView
+from perdure.stores.statements import Session
 from perdure.stores.words import Stemmer
 
 T = TypeVar("T")

@@ -11,8 +11,8 @@ from psycopg import Cursor
 from psycopg.errors import UniqueViolation
 
 from perdure.records.errors import ConflictError
-from perdure.records.lease import Lease
 from perdure.records.plan import Change, Plan, Row, Target
+from perdure.records.store_rows import Lease
 from perdure.stores.erasing import erase_traces
 from perdure.stores.plans import (
     PlanWriter,
@@ -25,14 +25,16 @@ from perdure.stores.plans import (
 )
 from perdure.stores.postgres.arrays import Halfvecs
 from perdure.stores.postgres.inserting import (
+    SPAN,
     TYPES,
+    IndexedText,
     ask_for_twins,
     chunks,
+    document_of,
     insert_memories,
     refuse_twins,
     update_content,
 )
-from perdure.stores.postgres.postings import SPAN, IndexedText, document_of
 from perdure.stores.postgres.server import PostgresSession
 from perdure.stores.rows import lease_lost, present
 from perdure.stores.words import Stemmer

@@ -31,12 +31,18 @@ from perdure.records.errors import (
     StoreTooNew,
 )
 from perdure.records.growing_file import growing_path
-from perdure.stores.session import Session
 from perdure.stores.sqlite.checking import find_faults
-from perdure.stores.sqlite.connection import APPLICATION_ID, BUSY_MS, snapshot, translate_errors
+from perdure.stores.sqlite.connection import (
+    APPLICATION_ID,
+    BUSY_MS,
+    SqliteSession,
+    fetch_all,
+    fetch_value,
+    snapshot,
+    translate_errors,
+)
 from perdure.stores.sqlite.lines import add_functions
-from perdure.stores.sqlite.session import SqliteSession, fetch_all, fetch_value
-from perdure.stores.statements import migrations
+from perdure.stores.statements import Session, migrations
 
 T = TypeVar("T")
 _PAGES: Final = 2048  # pages that are copied at once

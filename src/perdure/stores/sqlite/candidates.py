@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters
 from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search
+from perdure.stores.sqlite.connection import SqliteSession
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary, best_by_words, holding_text, match_text
-from perdure.stores.sqlite.session import SqliteSession
 from perdure.stores.statements import filter_parts
 from perdure.stores.words import Term, worth_searching
 

@@ -18,9 +18,9 @@ from perdure.stores.checking import NamespaceView, broken_rules, journal_faults
 from perdure.stores.codes import encode
 from perdure.stores.packing import unpacked
 from perdure.stores.rows import UNREADABLE
+from perdure.stores.sqlite.connection import fetch_all, fetch_value, json_list, run, run_many
 from perdure.stores.sqlite.lexical import place_of
 from perdure.stores.sqlite.lines import add_functions
-from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run, run_many
 from perdure.stores.statements import migrations
 
 OWN_RULES: Final = {"words_without_memory": "index entries without a memory"}

@@ -1,19 +1,148 @@
-"""Writing a file anew without its gaps, in place: a killed process leaves it as it was before."""
+"""Work on a whole file: what is derived made anew, what deleted rows leave removed, the file without gaps."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import product
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import apsw
 
-from perdure.records.compact_result import StoreSize
 from perdure.records.errors import DiskFull, StoreBusy
-from perdure.stores.sqlite.connection import MEMORY, translate_errors
-from perdure.stores.sqlite.session import fetch_value
+from perdure.records.memory import searchable
+from perdure.records.store_rows import Purged, StoreSize
+from perdure.stores.erasing import passages, places, rows_with
+from perdure.stores.packing import unpacked
+from perdure.stores.sqlite.connection import (
+    MEMORY,
+    SqliteSession,
+    fetch_all,
+    fetch_value,
+    run,
+    transaction,
+    translate_errors,
+    without_waiting,
+)
+from perdure.stores.sqlite.lexical import place_of
+from perdure.stores.sqlite.lines import add_functions
+from perdure.stores.statements import migrations
+
+_STEPS: Final = (
+    *(f"clear_orphan_{name}" for name in ("contents", "vectors", "accesses", "keys")),
+    *("clear_tags", "fill_tags", "clear_segments", "clear_cells", "recount"),
+)
+_FOREIGN: Final = {"trigger", "view", "index"}
+"""Kinds of objects that are dropped where they are not ours; a table may hold somebody's data."""
+
+
+def rebuild(connection: apsw.Connection) -> None:
+    """Rebuild what is derived, in one transaction: triggers that are not ours go first, since they act on the rest."""
+    with transaction(connection):
+        _restore_schema(connection)
+        for namespace, name in product([n for (n,) in run(connection, "namespaces")], _STEPS):
+            run(connection, name, {"namespace": namespace})
+        _rebuild_words(connection)
+
+
+def _restore_schema(connection: apsw.Connection) -> None:
+    """Drop triggers, views and indexes that are not ours, and create what is missing of ours."""
+    with closing(apsw.Connection(":memory:")) as fresh:
+        add_functions(fresh)
+        for _, sql in migrations("sqlite"):
+            fresh.execute(sql)
+        expected = {(kind, name): sql for kind, name, sql in run(fresh, "schema")}
+    found = {(kind, name) for kind, name, _ in run(connection, "schema")}
+    for kind, name in found - expected.keys():
+        if kind in _FOREIGN:
+            quoted = name.replace('"', '""')
+            connection.execute(f'DROP {kind} "{quoted}"')
+    for key, sql in expected.items():
+        if key not in found and sql and not key[1].startswith("words_"):
+            connection.execute(sql)
+
+
+def _rebuild_words(connection: apsw.Connection) -> None:
+    made = [sql for (sql,) in run(connection, "schema_of_words")]
+    run(connection, "drop_vocabulary")
+    run(connection, "drop_words")
+    for sql in made:
+        connection.execute(sql)
+    rows: list[Any] = run(connection, "texts_with_rows").fetchall()
+    for row, namespace, _, text, pack, speaker in rows:
+        run(connection, "insert_words", (row, searchable(unpacked(text, pack), speaker), place_of(namespace)))
+
+
+_CHUNK: Final = 1 << 22
+
+
+@contextmanager
+def overwriting(connection: apsw.Connection) -> Iterator[None]:
+    """Have deleted content overwritten with zeros while the block runs."""
+    before = connection.pragma("secure_delete")
+    connection.pragma("secure_delete", 1)
+    try:
+        yield
+    finally:
+        connection.pragma("secure_delete", before)
+
+
+def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequence[str]) -> Purged:
+    """Drop derived data, empty the log of writes, and search; where words are left, write the file anew."""
+    with overwriting(connection), transaction(connection):
+        SqliteSession(connection, namespace).run("drop_codes")
+        SqliteSession(connection, namespace).run("drop_cell_map")
+        run(connection, "merge_words")
+    wanted = passages(texts)
+    known = rows_with(lambda name, **bindings: fetch_all(connection, name, bindings), wanted)
+    free = [passage for passage in wanted if passage not in known]
+    notes = [] if _checkpoint(connection) else [_BUSY.format(path=path)]
+    found = _in_files(path, free)
+    if found:
+        try:
+            connection.execute("VACUUM")
+            notes = [] if _checkpoint(connection) else [_BUSY.format(path=path)]
+            found = _in_files(path, free)
+        except apsw.Error as error:
+            notes.append(f"{path} could not be written anew ({error}); erase again when no other process uses it.")
+    return Purged(len(wanted), (*places(known), *found), tuple(notes))
+
+
+_BUSY: Final = "The log of writes of {path} could not be emptied while another process reads; erase again later."
+
+
+def _checkpoint(connection: apsw.Connection) -> bool:
+    """Write the log into the file and empty it; False where another process keeps it."""
+    try:
+        with without_waiting(connection):
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    return True
+
+
+def _in_files(path: str, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return where the file and its log hold one of some passages, one sentence each."""
+    probes = [passage.encode("utf-8", "replace") for passage in wanted]
+    files = (Path(path), Path(f"{path}-wal")) if path != ":memory:" else ()
+    holding = [file for file in files if file.is_file() and _holds(file, probes)]
+    return tuple(f"The file {file} holds words of an erased memory." for file in holding)
+
+
+def _holds(file: Path, probes: Sequence[bytes]) -> bool:
+    overlap = max((len(probe) for probe in probes), default=1) - 1
+    with file.open("rb") as stream:
+        rest = b""
+        while chunk := stream.read(_CHUNK):
+            block = rest + chunk
+            if any(probe in block for probe in probes):
+                return True
+            rest = block[-overlap:] if overlap else b""
+    return False
+
 
 _FULL: Final = 0.12
 """Share of a file that stays unused in its pages when it has just been written anew."""

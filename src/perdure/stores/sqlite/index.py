@@ -18,10 +18,10 @@ from perdure.records.recall import Filters
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import Codes, encode
 from perdure.stores.many_codes import nearest_of_each
-from perdure.stores.session import Session
 from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed, tag_bits, tags_of
+from perdure.stores.sqlite.connection import fetch_all, fetch_value, json_list, run
 from perdure.stores.sqlite.resident import Resident
-from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
+from perdure.stores.statements import Session
 
 SEGMENT: Final = 4096
 _MANY: Final = 16

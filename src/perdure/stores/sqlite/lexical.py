@@ -8,8 +8,8 @@ from typing import Final
 
 import apsw
 
-from perdure.stores.session import Session
-from perdure.stores.sqlite.session import fetch_all, fetch_value
+from perdure.stores.sqlite.connection import fetch_all, fetch_value
+from perdure.stores.statements import Session
 from perdure.stores.words import MOST_MATCHES, MOST_SPELLINGS, Stemmer, Term, near_spellings
 
 _WORDS: Final = 10_000  # of questions, whose stems are kept

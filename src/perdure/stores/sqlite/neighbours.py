@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.vector import Vector
-from perdure.stores.session import Session
 from perdure.stores.sqlite.index import SearchIndex
+from perdure.stores.statements import Session
 
 _CELLS_ABOVE: Final = RecallPolicy().cells_above
 FEWEST: Final = 50  # memories whose whole vectors are compared with each

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from perdure.stores.codes import lengths_of, similarities, similarities_of_each
 from perdure.stores.search import Narrow
-from perdure.stores.session import Session
 from perdure.stores.sqlite.attributes import tags_of
+from perdure.stores.statements import Session
 
 Positions = NDArray[np.int64]
 MOST: Final = 50_000

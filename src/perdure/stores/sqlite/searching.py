@@ -13,11 +13,10 @@ from perdure.records.recall import Filters, Pool, Query
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.sqlite.candidates import SqliteSearch
-from perdure.stores.sqlite.connection import snapshot
+from perdure.stores.sqlite.connection import SqliteSession, snapshot
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary
 from perdure.stores.sqlite.neighbours import nearest_memories
-from perdure.stores.sqlite.session import SqliteSession
 from perdure.stores.sqlite.unchanged import Unchanged
 
 MAJORITY: Final = 0.5

@@ -11,30 +11,29 @@ from typing import Any, Final, TypeVar
 
 import apsw
 
-from perdure.records.compact_result import StoreSize
 from perdure.records.damage import CheckScope, Fault
-from perdure.records.document import Shelf
-from perdure.records.erasure import Purged
 from perdure.records.errors import PerdureError, StoreReadOnly
 from perdure.records.instant import Instant
-from perdure.records.lease import Lease
+from perdure.records.memory import Shelf
 from perdure.records.plan import Plan
 from perdure.records.policy_recall import RecallPolicy
-from perdure.records.readiness import StoreHealth
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.transaction_view import TransactionView
+from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
-from perdure.stores.documents import SqlDocuments
-from perdure.stores.session import Session
+from perdure.stores.plans import SqlTransactionView
+from perdure.stores.reading import SqlDocuments
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
-from perdure.stores.sqlite.compacting import compact_file, file_size
+from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge, rebuild
 from perdure.stores.sqlite.connection import (
     NO_ACCESS,
+    SqliteSession,
     check_version,
+    fetch_all,
     open_file,
+    run,
     snapshot,
     takes_writes,
     transaction,
@@ -42,14 +41,11 @@ from perdure.stores.sqlite.connection import (
     without_waiting,
 )
 from perdure.stores.sqlite.index import save_cells, trained_cells
-from perdure.stores.sqlite.purging import overwriting, purge
-from perdure.stores.sqlite.rebuilding import rebuild
 from perdure.stores.sqlite.searching import Searches
-from perdure.stores.sqlite.session import SqliteSession, fetch_all, run
 from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.unchanged import Unchanged
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
-from perdure.stores.transaction_view import SqlTransactionView
+from perdure.stores.statements import Session
 
 T = TypeVar("T")
 MOST_FILLED: Final = 10_000  # shelves with documents that are remembered

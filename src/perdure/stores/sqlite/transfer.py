@@ -11,8 +11,7 @@ import apsw
 
 from perdure.records.errors import InvalidInput
 from perdure.records.transfer import Cursor, Line
-from perdure.stores.sqlite.connection import transaction
-from perdure.stores.sqlite.session import SqliteSession, run, run_many
+from perdure.stores.sqlite.connection import SqliteSession, run, run_many, transaction
 from perdure.stores.sqlite.writing import insert_lines, write_rows
 from perdure.stores.transfer import LARGE, SqlTransfer, line_of, page_of, place, size_of, there_already
 

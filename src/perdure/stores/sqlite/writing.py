@@ -8,17 +8,17 @@ from typing import Any, Final
 
 import apsw
 
-from perdure.records.lease import Lease
 from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Plan, Row, Target
+from perdure.records.store_rows import Lease
 from perdure.stores.erasing import erase_traces
 from perdure.stores.packing import packed, unpacked
 from perdure.stores.plans import PlanWriter, applied_before, journal_lines, memory_gone, operation_row, stored_meanwhile
 from perdure.stores.rows import MEMORY_COLUMNS, SEARCHED, column_value, content_digest, lease_lost, plain, present
+from perdure.stores.sqlite.connection import SqliteSession, run_many
 from perdure.stores.sqlite.index import SEGMENT, pack
 from perdure.stores.sqlite.lexical import place_of
 from perdure.stores.sqlite.lines import packed_id, packed_line
-from perdure.stores.sqlite.session import SqliteSession, run_many
 from perdure.stores.statements import registry, with_columns
 
 

@@ -1,0 +1,77 @@
+"""What verbs about a whole store answer: plans applied and undone, erasing, repairing, compacting, readiness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perdure.records.json_record import JsonRecord
+from perdure.records.outcome import Written
+from perdure.records.plan import Plan
+from perdure.records.store_rows import StoreHealth
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyResult(Written):
+    """Plans that were applied."""
+
+    plans: tuple[Plan, ...]  # as they were journalled, in their order
+    operations: tuple[str, ...]  # ids of the operations, for ``undo``
+
+
+@dataclass(frozen=True, slots=True)
+class UndoResult(Written):
+    """An operation that was taken back."""
+
+    undone: str  # the operation
+    note: str  # what it was, and when
+    plans: tuple[Plan, ...]  # the plan that took it back
+    operations: tuple[str, ...]  # the id of that plan: to undo it does the operation again
+
+
+@dataclass(frozen=True, slots=True)
+class CompactResult(JsonRecord):
+    """What a store takes on disk, before and after."""
+
+    dry_run: bool  # whether nothing was written
+    bytes_before: int  # of the file, or of a server's tables; 0 where others share them
+    bytes_after: int  # in a dry run about what it would be
+    notes: tuple[str, ...] = ()  # what a person should know or do besides, one sentence each
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureResult(Written):
+    """What was erased, or would be."""
+
+    dry_run: bool  # whether nothing was erased
+    confirm: str  # the word to pass as ``confirm`` to erase exactly this
+    memories: tuple[str, ...]  # the memories that were asked for, oldest first
+    derived: tuple[str, ...] = ()  # memories that rest on them alone, or summarise or merge them; they go too
+    # memories that rest on others as well; they stay, without the words that were quoted
+    redacted: tuple[str, ...] = ()
+    # memories that an erased summary or merged memory stood for; they come back into view
+    restored: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()  # people and things whose names go
+    backups: tuple[str, ...] = ()  # backups that were rewritten without them
+    searched: int = 0  # how many passages of the erased texts were searched for afterwards
+    places: tuple[str, ...] = ()  # where a passage was still found, one sentence each; empty if nowhere
+    unreachable: tuple[str, ...] = ()  # what could not be searched or cleaned, one sentence each
+    operations: tuple[str, ...] = ()  # ids of the operations. An erasure cannot be undone
+
+
+@dataclass(frozen=True, slots=True)
+class RepairResult(Written):
+    """What was wrong with a store, what was repaired, and what is left."""
+
+    dry_run: bool  # whether nothing was written
+    faults: tuple[str, ...]  # what a whole check found, one sentence each
+    repairs: tuple[str, ...]  # what was done about it, or would be
+    left: tuple[str, ...]  # what is still wrong; in a dry run, what nothing is known about
+    operations: tuple[str, ...] = ()  # ids of the operations that changed rows, oldest first; ``undo`` takes them back
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether a memory can serve, and whether its maintenance keeps up."""
+
+    store: StoreHealth
+    worker_lag_seconds: float  # for how long the oldest due move has been waiting for a sweep
