@@ -33,7 +33,16 @@ from corpus import Conversation, conversations
 from perdure.formulas.changes import PairSignals
 from perdure.records.memory import Message
 from perdure.records.recall import Hit
-from perdure.rules.presentation import BOUNDS, Bounds, Pair, arranged, compared, least_chance, may_differ
+from perdure.rules.presentation import (
+    BOUNDS,
+    Bounds,
+    Pair,
+    arranged,
+    compared,
+    least_chance,
+    may_differ,
+    may_stand_first,
+)
 from pools import Kept  # puts the benchmarks in the way of the imports below
 
 import updates  # isort: skip
@@ -47,6 +56,7 @@ UNREAD = 0.3
 RIDGE = 5.0
 """Of standardized signals."""
 BY_VECTORS = ("cosine", "asked")
+CONDITIONS = ("behind", "missing")  # bounds of their own, in no model
 THRESHOLDS = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15)
 """From which chance on the later one stands first, as tried."""
 MARKS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -241,21 +251,16 @@ def report(cases: list[Case], *, vectors: bool) -> None:
     pairs = pairs_of(cases, vectors=vectors)
     order = order_labels(cases, pairs), np.ones(len(pairs.case))
     difference = difference_labels(pairs, is_side(cases, pairs))
-    names = tuple(name for name in PairSignals._fields if vectors or name not in BY_VECTORS)
+    names = tuple(n for n in PairSignals._fields if n not in CONDITIONS and (vectors or n not in BY_VECTORS))
     ordering = tuple(name for name in names if name != "denial")
     first, second = left_out(pairs, ordering, *order), left_out(pairs, names, *difference)
     second *= [may_differ(row) for row in pairs.signals]
+    first *= [may_stand_first(row) for row in pairs.signals]
     asked = [case for case in cases if not case.chat.startswith(OWN)]
     plain = updates.figures(asked, updates.as_found)
     print(f"\n{'with' if vectors else 'without'} vectors, {len(cases)} questions, {len(pairs.case)} pairs")
     for threshold in THRESHOLDS:
-        laid = arrangement(
-            cases,
-            pairs,
-            first,
-            second,
-            Bounds(newer=threshold, newer_of_what_holds=threshold, newer_of_what_happened=threshold),
-        )
+        laid = arrangement(cases, pairs, first, second, Bounds(newer=threshold, newer_of_what_holds=threshold))
         print(told(f"newer from {threshold}, whatever is asked", updates.figures(asked, laid), plain))
     for threshold in THRESHOLDS:
         laid = arrangement(cases, pairs, first, second, BOUNDS._replace(newer_of_what_holds=threshold))

@@ -66,7 +66,7 @@ def test_facts_without_a_memory_are_answered_with_what_is_known_beside_them(plac
 def test_who_looks_for_facts_where_none_are_learned_is_told_to_hand_them_over(place):
     run("remember", "The deploy key lives in the vault.")
     told = CliRunner().invoke(cli.app, ["facts"]).stdout
-    assert "Hand facts over with remember" in told
+    assert "Pass facts to remember" in told
     assert 'preset = "facts"' in told
 
 

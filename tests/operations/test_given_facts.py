@@ -193,7 +193,7 @@ def test_learn_takes_claims_that_no_memory_says(memory):
     ]
     memory.undo(done.operation)
     assert memory.facts(past=True) == []
-    with pytest.raises(perdure.InvalidInput, match="Either sessions or claims"):
+    with pytest.raises(perdure.InvalidInput, match="Give either sessions to learn from or facts to store"):
         memory.learn()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from conftest import WORDS_ONLY, HashEmbedder, tables
@@ -137,3 +138,35 @@ def test_a_question_with_a_number_gets_what_has_it_first(opening):
     memory = opening(embedder=HashEmbedder())
     animals = memory.remember_many([f"zebra number {n}" for n in range(20)])
     assert memory.recall("zebra number 7").hits[0].memory.id == animals[7].id
+
+
+class Placed(HashEmbedder):
+    """The question, an old answer and a new one as near to each other as they are to be."""
+
+    def embed(self, texts, *, purpose):
+        rows = np.zeros((len(texts), self.space.dimensions), dtype="<f4")
+        for row, text in zip(rows, texts, strict=True):
+            row[:3] = (0.7, 0.714, 0) if "football" in text else (0.6, 0, 0.8) if "judo" in text else (1, 0, 0)
+        return [row.tobytes() for row in rows]
+
+
+@pytest.mark.behaviour("UP31")
+@pytest.mark.parametrize(
+    ("asked", "first"), [("Which sport does he do?", "judo"), ("Which sport did he do?", "football")]
+)
+def test_a_question_about_what_holds_brings_the_later_answer_first_and_one_about_what_happened_does_not(
+    opening, asked, first
+):
+    memory = opening(embedder=Placed())
+    talk = ["Jonah is in the football club.", "That is over, he goes to judo."]
+    memory.ingest([{"content": text, "role": "user", "session": str(at)} for at, text in enumerate(talk)])
+    assert first in memory.recall(asked).hits[0].memory.content
+
+
+@pytest.mark.behaviour("UP32")
+def test_a_better_answer_and_what_was_noted_at_once_keep_their_places(opening):
+    memory = opening(embedder=HashEmbedder())
+    ports = memory.remember_many(["The staging server listens on port 8081.", "The staging server runs Debian."])
+    assert memory.recall("Which port does the staging server use?").hits[0].memory.id == ports[0].id
+    memory.ingest([{"content": text, "role": "user"} for text in ("Hello world.", "Hello again to the other side.")])
+    assert memory.recall("hello world").hits[0].memory.content == "Hello world."

@@ -52,6 +52,8 @@ def pair_signals(
         math.log1p(min(older.place, newer.place)),
         math.log1p(max(older.place, newer.place)),
         max(older.cosine, newer.cosine),
+        max(0.0, older.cosine - newer.cosine),
+        weight((question & one.words) - other.words) / asked,
         min(weight(question & one.words), weight(question & other.words)) / asked,
         min(other.changes, _CHANGES),
         math.log1p(min(one.length, other.length)),

@@ -54,12 +54,13 @@ class Bounds(NamedTuple):
 
     compared: int = 10  # so many of the best hits may be marked
     among: int = 4  # so many of them may change places
-    # from this chance on that the later of two answers in place of the earlier, it stands first: where the question's
-    # tense is not known, where it asks what holds, and where it asks what happened, which older messages answer as well
-    newer: float = 0.06
+    # from this chance on that the later of two answers in place of the earlier, it stands first; from less on where the
+    # question asks what holds, because older messages answer as well what happened
+    newer: float = 0.1
     newer_of_what_holds: float = 0.02
-    newer_of_what_happened: float = 0.1
     newer_by_words: float = 0.08  # without vectors, whatever is asked
+    behind: float = 0.35  # what is less like the question than the earlier one by more than this does not pass it
+    missing: float = 0.7  # nor what lacks more than this share of the question's words that the earlier one has
     differs: float = 0.5  # from this chance on that two say otherwise of one thing, they are marked
 
 
@@ -81,7 +82,11 @@ def newest_first(
     order = pair_chances(ORDER if vectors else ORDER_BY_WORDS, signals)
     difference = pair_chances(DIFFERENCE if vectors else DIFFERENCE_BY_WORDS, signals)
     least = least_chance(question, bounds, by_words=not vectors)
-    newer = {p for p, chance in zip(pairs, order, strict=True) if chance >= least and max(p) < bounds.among}
+    newer = {
+        pair
+        for pair, row, chance in zip(pairs, signals, order, strict=True)
+        if chance >= least and max(pair) < bounds.among and may_stand_first(row, bounds)
+    }
     marked = difference >= bounds.differs
     differing = {p for p, row, mark in zip(pairs, signals, marked, strict=True) if mark and may_differ(row)}
     return arranged(hits, question, newer, differing)
@@ -91,9 +96,14 @@ def least_chance(question: str, bounds: Bounds, *, by_words: bool) -> float:
     """Return the chance from which the later of two stands first, by the tense of the question."""
     if by_words:
         return bounds.newer_by_words
-    if _ASKS_WHAT_HAPPENED.search(question):
-        return bounds.newer_of_what_happened
-    return bounds.newer_of_what_holds if _ASKS_WHAT_HOLDS.search(question) else bounds.newer
+    asks_what_holds = _ASKS_WHAT_HOLDS.search(question) and not _ASKS_WHAT_HAPPENED.search(question)
+    return bounds.newer_of_what_holds if asks_what_holds else bounds.newer
+
+
+def may_stand_first(signals: Array, bounds: Bounds = BOUNDS) -> bool:
+    """Return whether the later of two hits answers the question about as well as the earlier one."""
+    row = PairSignals(*signals)
+    return row.behind <= bounds.behind and row.missing <= bounds.missing
 
 
 def may_differ(signals: Array) -> bool:
@@ -105,6 +115,7 @@ def may_differ(signals: Array) -> bool:
 def arranged(hits: Sequence[Hit], question: str, newer: AbstractSet[Pair], differing: AbstractSet[Pair]) -> list[Hit]:
     """Return the same hits with links between pairs, those of ``newer`` in order of time if the question allows it."""
     best = [hit.memory for hit in hits]
+    newer = {(i, j) for i, j in newer if _came_later(best[j], best[i])}
     shown = [_linked(hit, best, at, newer | differing, differing) for at, hit in enumerate(hits)]
     if _PAST.search(question) or any("dated" in hit.parts for hit in hits):
         return shown
@@ -112,10 +123,16 @@ def arranged(hits: Sequence[Hit], question: str, newer: AbstractSet[Pair], diffe
     return [shown[at] for at in _exchanged(len(hits), exchanged)]
 
 
+def _came_later(one: MemoryItem, other: MemoryItem) -> bool:
+    """Return whether a memory is newer: messages of one instant are in the order of their talk, notes in none."""
+    both_said = one.kind is other.kind is Kind.EPISODE
+    return both_said or one.state.created_ms > other.state.created_ms
+
+
 def compared(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) -> tuple[list[Pair], Array]:
     """Return the places of each two hits that may be about one thing, the one said first first, and their signals.
 
-    The signals are rows of ``PairSignals``, shape [n, 10].
+    The signals are rows of ``PairSignals``, shape [n, 12].
     """
     best = [hit.memory for hit in hits]
     pairs = [

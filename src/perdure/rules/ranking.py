@@ -237,7 +237,7 @@ def diversify(
     later: list[Hit] = []
     texts: set[str] = set()
     told: set[str] = set()
-    near, seen = _near(hits, vectors, policy.duplicate_cosine), set[int]()
+    near, seen = _near(hits, vectors, policy), set[int]()
     for at, hit in enumerate(hits):
         repeats = any(_same_anchors(hit.memory, hits[other].memory) for other in near.get(at, ()) if other in seen)
         own = sources.get(hit.memory.id, frozenset())
@@ -255,14 +255,15 @@ def diversify(
     return (chosen + later)[:limit]
 
 
-def _near(hits: Sequence[Hit], vectors: Mapping[str, Vector], cosine: float) -> dict[int, list[int]]:
-    """Return place -> the places before it whose vectors have at least a cosine with its own; most have none."""
+def _near(hits: Sequence[Hit], vectors: Mapping[str, Vector], policy: RecallPolicy) -> dict[int, list[int]]:
+    """Return place -> the places before it whose vectors are nearly its own; most have none."""
     places = [at for at, hit in enumerate(hits) if hit.memory.id in vectors]
     if not places:
         return {}
     data = b"".join(vectors[hits[at].memory.id] for at in places)
     matrix = np.frombuffer(data, "<f4").reshape(len(places), -1)
-    rows, columns = (matrix @ matrix.T >= cosine).nonzero()
+    cosines = matrix @ matrix.T
+    rows, columns = (cosines >= policy.duplicate_cosine).nonzero()
     found: dict[int, list[int]] = {}
     for one, other in zip(rows.tolist(), columns.tolist(), strict=True):
         if other < one:

@@ -19,7 +19,7 @@ from perdure.stores.sqlite.store import SqliteStore
 def test_a_store_that_is_gone_is_told_of_on_every_page_and_comes_back(browser, memory):
     kept = memory.remember("Deploys happen on Tuesdays.").id
     gone = StoreUnavailable("The server cannot be reached.", remedy="Look whether it runs.")
-    lost = dict.fromkeys(("_read", "_everywhere"), mock.Mock(side_effect=gone))
+    lost = dict.fromkeys(("_read", "_everywhere", "_has_none"), mock.Mock(side_effect=gone))
     with mock.patch.multiple(SqliteStore, **lost):
         for path in pages.READ:
             reply = browser.get(path, params={"id": kept, "verb": "pin"})
