@@ -36,6 +36,12 @@ def first(memory, question, **given):
 
 
 @pytest.mark.behaviour("Q12")
+def test_last_night_is_the_day_before(memory, clock):
+    clock.now = datetime(2025, 9, 9, 9, tzinfo=UTC)
+    assert first(memory, "Where did Anna go hiking with the club last night?")[0] == "monday"
+
+
+@pytest.mark.behaviour("Q12")
 @pytest.mark.parametrize(
     ("when", "meant"),
     [
@@ -44,6 +50,7 @@ def first(memory, question, **given):
         ("on July 20", "summer"),
         ("on 2025-05-09", "spring"),
         ("two days ago", "monday"),
+        ("the day before yesterday", "monday"),
         ("last Friday", "friday"),
         ("last week", "friday"),
         ("this week", "monday"),

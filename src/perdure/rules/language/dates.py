@@ -48,7 +48,8 @@ def _numbered(lines: str) -> dict[str, int]:
 
 
 def _any_of(names: dict[str, int]) -> str:
-    return "|".join(sorted(names, key=len, reverse=True))
+    """Return an expression of some names, the longest first; a verbose pattern would leave out their spaces."""
+    return "|".join(name.replace(" ", r"\s+") for name in sorted(names, key=len, reverse=True))
 
 
 _MONTH_OF: Final = _numbered(_MONTHS)
@@ -130,7 +131,7 @@ def _instant(day: date) -> Instant:
 def _days(told: dict[str, str], asked: date, year: int | None) -> tuple[date, date] | None:
     """Return the first day, and the one after the last."""
     if "days" in told:
-        return _span(asked - timedelta(days=_DAYS_AGO[told["days"]]), 1)
+        return _span(asked - timedelta(days=_DAYS_AGO[" ".join(told["days"].split())]), 1)
     if "weekday" in told:
         gap = (asked.weekday() - _WEEKDAY_OF[told["weekday"]]) % 7 or 7
         return _span(asked - timedelta(days=gap), 1)
