@@ -56,6 +56,8 @@ COME_BACK_TO: Final = 3
 """What so many later messages come back to counts for more: up to twice its value, by their mean cosine."""
 FULL_ACCESSES: Final = 3
 """So many accesses count in full: what was asked for twice is asked for again."""
+HALVINGS: Final = 3
+"""So often a message counts for half from the newest to the oldest of a store, at a session's start."""
 PINNED: Final = 10.0
 ECHO: Final = 0.8
 """From this share of a text's words on, another that has them may say all that it says."""
@@ -97,6 +99,7 @@ def entries_of(
     older = find_older(memories, vectors)
     places = _places(memories, older.successions)
     talked = _come_back_to(memories, vectors) if said else {}
+    recency = {} if said else _recency(memories)
     found = []
     for memory in memories:
         if memory.id in older.over and not memory.pinned:
@@ -105,9 +108,8 @@ def entries_of(
         if not section or not (said or section not in (SAID, OPEN)):
             continue
         if line := render_line(memory, told, older.left_out.get(memory.id, ()), year):
-            found.append(
-                DigestEntry(memory, section, line, _worth(memory, section, talked.get(memory.id, 0.0), brief=not said))
-            )
+            value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))
+            found.append(DigestEntry(memory, section, line, _worth(memory, section, value, brief=not said)))
     noted = _by_rare_words([content_words(e.memory.content) for e in found if e.memory.kind is Kind.NOTE])
     kept = [e for e in found if not is_noted(e.memory, _sharing(e.memory, noted))]
     return sorted(kept, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
@@ -219,7 +221,13 @@ def _come_back_to(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector])
     return dict(zip((m.id for m in said), (nearest / COME_BACK_TO).tolist(), strict=True))
 
 
-def _worth(memory: MemoryItem, section: str, talked: float, *, brief: bool) -> float:
+def _recency(memories: Sequence[MemoryItem]) -> dict[str, float]:
+    """Return what each message counts for by its place in time, the newest 1: of few lines the latest hold most."""
+    said = sorted(((m.state.created_ms, m.id) for m in memories if m.kind is Kind.EPISODE), reverse=True)
+    return {memory: 0.5 ** (HALVINGS * place / len(said)) for place, (_, memory) in enumerate(said)}
+
+
+def _worth(memory: MemoryItem, section: str, value: float, *, brief: bool) -> float:
     """Value now, plus what was ever asked for: value forgets old accesses within weeks, a digest must not.
 
     What was merely said counts for so much as it asserts, and for more where later messages come back to it; what
@@ -227,7 +235,7 @@ def _worth(memory: MemoryItem, section: str, talked: float, *, brief: bool) -> f
     """
     deliberate = memory.kind is not Kind.EPISODE or section == RULES
     ever = math.log1p(memory.access_count) / math.log1p(FULL_ACCESSES)
-    value = memory.value * (1.0 if deliberate else 1.0 + talked)
+    value = memory.value if deliberate else value
     worth = value + (EVER_USED_BRIEF if brief else EVER_USED) * min(1.0, ever)
     if deliberate:
         worth *= DELIBERATE
