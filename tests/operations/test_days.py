@@ -101,3 +101,31 @@ def test_summaries_and_session_starts_are_as_they_were_read(opening, clock, day)
         if os.environ.get("RECORD"):
             file.write_text(shown, "utf-8")
         assert shown == file.read_text("utf-8")
+
+
+STATED = """Our bakery gets its flour from Millbrook.
+My sister Rosa lives in Bergen.
+The lease of the flat ends in June 2027.
+Our supplier of paper is Norvik in Ghent.
+The boiler was made by Viessmann in 2011.
+Tomasz looks after the servers in Leeds.
+The van is insured with Allianz until 2028.
+Priya owns the keys of the archive in York.
+The alarm code of the shed is 4417.
+Our accountant is Mrs. Okafor in Hull.
+The dog's vet is Dr. Lindqvist in Malmo.
+The choir sings in Santa Croce in May 2027.
+My passport ends in November 2029.
+The router stands behind the Yamaha piano.
+Helen drives the tram line 9 in Oslo.""".splitlines()
+
+
+def test_a_start_shows_what_was_said_last_where_not_all_has_room(opening, clock):
+    memory = opening(embedder=HashEmbedder())
+    for day, text in enumerate(STATED):
+        clock.now += timedelta(days=1)
+        memory.ingest([Message(text, "user", at=clock.now, session=str(day))])
+    shown = memory.agent.opening("next", "default")
+    assert estimate_tokens(shown) <= 400
+    assert [text for text in STATED[-5:] if text not in shown] == []
+    assert [text for text in STATED[:3] if text in shown] == []
