@@ -170,3 +170,13 @@ def test_a_better_answer_and_what_was_noted_at_once_keep_their_places(opening):
     assert memory.recall("Which port does the staging server use?").hits[0].memory.id == ports[0].id
     memory.ingest([{"content": text, "role": "user"} for text in ("Hello world.", "Hello again to the other side.")])
     assert memory.recall("hello world").hits[0].memory.content == "Hello world."
+
+
+@pytest.mark.behaviour("UP33")
+def test_a_later_reply_of_another_session_stands_before_an_earlier_one_and_nothing_is_marked(opening):
+    memory = opening(embedder=Placed())
+    talk = ["He plays football on Thursdays at 16:00.", "It is judo at 10:00."]
+    memory.ingest([{"content": text, "role": "assistant", "session": str(at)} for at, text in enumerate(talk)])
+    hits = memory.recall("Which sport does he do?").hits
+    assert [hit.memory.content for hit in hits] == talk[::-1]
+    assert [hit.differs for hit in hits] == [(), ()]

@@ -88,7 +88,12 @@ def newest_first(
         if chance >= least and max(pair) < bounds.among and may_stand_first(row, bounds)
     }
     marked = difference >= bounds.differs
-    differing = {p for p, row, mark in zip(pairs, signals, marked, strict=True) if mark and may_differ(row)}
+    best = [hit.memory for hit in hits]  # replies of assistants are not marked: nothing was measured on them
+    differing = {
+        pair
+        for pair, row, mark in zip(pairs, signals, marked, strict=True)
+        if mark and may_differ(row) and _are_of_people(best, *pair)
+    }
     return arranged(hits, question, newer, differing)
 
 
@@ -190,9 +195,16 @@ def _repeats(message: MemoryItem, decided: MemoryItem) -> bool:
 
 
 def _may_be_about_one_thing(best: Sequence[MemoryItem], i: int, j: int) -> bool:
-    return best[i].speaker == best[j].speaker and all(
-        m.kind in _KINDS and m.status in _STATUSES and may_answer(m.speaker) for m in (best[i], best[j])
-    )
+    """Return whether two hits are compared: of one person, or a reply of an assistant and what another session says."""
+    if any(m.kind not in _KINDS or m.status not in _STATUSES for m in (best[i], best[j])):
+        return False
+    if _are_of_people(best, i, j):
+        return best[i].speaker == best[j].speaker
+    return best[i].session != best[j].session  # within one it repeats what was just said
+
+
+def _are_of_people(best: Sequence[MemoryItem], i: int, j: int) -> bool:
+    return may_answer(best[i].speaker) and may_answer(best[j].speaker)
 
 
 def _names_one(question: str, best: Sequence[MemoryItem], pair: Pair) -> bool:
