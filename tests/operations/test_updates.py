@@ -172,6 +172,14 @@ def test_a_better_answer_and_what_was_noted_at_once_keep_their_places(opening):
     assert memory.recall("hello world").hits[0].memory.content == "Hello world."
 
 
+@pytest.mark.behaviour("UP32")
+def test_a_later_message_that_is_much_less_like_the_question_does_not_pass(opening):
+    memory = opening(embedder=Placed())
+    talk = ["He plays chess in the evening.", "He went to judo once."]  # a cosine of 1 and of 0.6 with the question
+    memory.ingest([{"content": text, "role": "user", "session": str(at)} for at, text in enumerate(talk)])
+    assert [hit.memory.content for hit in memory.recall("Which sport does he do?").hits] == talk
+
+
 @pytest.mark.behaviour("UP33")
 def test_a_later_reply_of_another_session_stands_before_an_earlier_one_and_nothing_is_marked(opening):
     memory = opening(embedder=Placed())
