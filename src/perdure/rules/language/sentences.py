@@ -24,7 +24,7 @@ _INTRODUCING: Final = word_set("e.g i.e eg ie vs approx ca bzw z.b d.h u.a p.ej"
 _BEFORE_NUMBERS: Final = word_set(
     "no nr num vol pp fig sec art jan feb mar apr jun jul aug sep sept oct nov dec ext tel min max"
 )
-_INSIDE: Final = word_set("al etc inc ltd co corp dept sr jr ave blvd rd a.m p.m u.s u.k usw mon tue tues wed thu thurs fri")
+_INSIDE: Final = word_set("al etc inc ltd co corp dept sr jr ave blvd rd a.m p.m u.s u.k usw")
 """A sentence may end with them: it goes on if a small letter follows, or a bracket."""
 _ABBREVIATIONS: Final = _TITLES | _INTRODUCING | _BEFORE_NUMBERS | _INSIDE
 _LONGEST_ABBREVIATION: Final = 7
