@@ -33,7 +33,7 @@ def test_within_the_days_of_the_policy_damage_is_found_and_stays_an_alert_until_
             clock.passes(days=1)
             memory.upkeep("worker")
         (told,) = alerted(memory)
-        assert told.startswith("1 damaged rows, the first: default, ")
+        assert told.startswith("damaged rows: 1, the first: default, ")
         assert "text" in told
         clock.passes(days=1)
         memory.upkeep("worker")

@@ -40,3 +40,11 @@ def test_what_people_come_back_to_is_shown_before_what_nobody_mentions_again(ope
     assert shown in text
     assert hidden not in text
     assert "roof" in memory.digest(budget_tokens=1000)
+
+
+def test_a_line_does_not_end_with_an_abbreviation(opening):
+    memory = opening(embedder=HashEmbedder())
+    said = "My doctor for diabetes is now Dr. Petrova, at the clinic in Harrow."
+    memory.ingest([{"role": "user", "content": said, "at": "2025-12-31T01:00:00Z"}], session="a")
+    assert said in memory.digest()
+    assert said in memory.agent.opening("b", "default")

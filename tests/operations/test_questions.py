@@ -122,6 +122,7 @@ def told(memory, *facts, words="noted"):
         (("Tom", "plays", "the cello"), "Tom plays the cello"),
         (("Mia", "studies", "law"), "Mia studies law"),
         (("user", "teaches", "chess"), "you teach chess"),
+        (("Maya", "answers as", "bullet points"), "Maya answers as bullet points"),
         (("user", "lives_in", "Leeds"), "your home is Leeds"),
         (("Jens", "day", "Friday"), "Jens' day is Friday"),
         (({"subject": "user", "predicate": "eats", "value": "pork", "denied": True}), "you do not eat pork"),

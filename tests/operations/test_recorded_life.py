@@ -16,6 +16,7 @@ from pathlib import Path
 from unittest import mock
 
 import apsw
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -24,11 +25,22 @@ from conftest import HASHED, WORDS_ONLY, Clock, HashEmbedder, opened
 from perdure.stores.sqlite.lines import add_functions
 
 RECORD = Path(__file__).with_name("recorded_life.json")
+
+
+class SignEmbedder(HashEmbedder):
+    """The signs of a hashed text's coordinates: cosines are multiples of 1/64, the same on every processor."""
+
+    def embed(self, texts, *, purpose):
+        found = super().embed(texts, purpose=purpose)
+        size = self.space.dimensions**-0.5
+        return [np.copysign(size, np.frombuffer(row, "<f4")).astype("<f4").tobytes() for row in found]
+
+
 LIVES = {
     "words": (WORDS_ONLY, None),
-    "vectors": (HASHED, HashEmbedder()),
-    "strength": ({**HASHED, "archive": {"rule": "strength"}}, HashEmbedder()),
-    "confidence": ({**HASHED, "archive": {"rule": "confidence"}, "compression": {"rule": "triggers"}}, HashEmbedder()),
+    "vectors": (HASHED, SignEmbedder()),
+    "strength": ({**HASHED, "archive": {"rule": "strength"}}, SignEmbedder()),
+    "confidence": ({**HASHED, "archive": {"rule": "confidence"}, "compression": {"rule": "triggers"}}, SignEmbedder()),
 }
 NAMES = ["Ana", "Ben", "Carla", "Dmitri", "Eve", "Zoë"]
 THINGS = ["budget", "garden", "server", "bridge", "violin", "recipe", "train", "invoice", "kitchen", "window"]

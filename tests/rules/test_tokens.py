@@ -91,6 +91,35 @@ def test_a_sentence_ends_at_a_mark_before_a_space_and_at_a_line_end():
     assert cut("") == cut(" \n ") == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My doctor is now Dr. Petrova, at the old clinic.",
+        "Ask Prof. van Dijk or Mr. J. R. Ito.",
+        "It is in No. 5, on the 3rd floor (approx. 40 m²).",
+        "The method is of Dolan et al. (2019), i.e. without heat.",
+        "We meet at 9 a.m. on Mondays, e.g. Tailscale vs. WireGuard.",
+        "Wir nehmen z.B. Nr. 7 bzw. Hafen 8.",
+    ],
+)
+def test_an_abbreviation_or_an_initial_ends_no_sentence_that_goes_on(text):
+    assert cut(text) == [text]
+
+
+def test_an_abbreviation_may_end_a_sentence():
+    assert cut("It closes at 9 p.m. We left. Plan B. Then home. She said no. Then I. Me too, etc. Fine.") == [
+        "It closes at 9 p.m.",
+        "We left.",
+        "Plan B.",
+        "Then home.",
+        "She said no.",
+        "Then I.",
+        "Me too, etc.",
+        "Fine.",
+    ]
+    assert cut("He is a dr.\nPetrova is not.") == ["He is a dr.", "Petrova is not."]
+
+
 def test_a_block_of_code_is_one_sentence():
     block = "```py\na = 1. \nb = 2\n```"
     assert cut(f"Do this:\n{block}\nThen rest. Or not.") == ["Do this:", block, "Then rest.", "Or not."]

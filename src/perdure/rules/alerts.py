@@ -52,7 +52,7 @@ def _of_maintenance(found: Stats, tasks: Mapping[str, Mapping[str, Any]], now: d
     damaged = tasks.get("check", {}).get("found", 0)
     if damaged:
         first = tasks["check"]["faults"][0]
-        told = f"{damaged} damaged rows, the first: {first} See `perdure check --full`, then `perdure repair`"
+        told = f"damaged rows: {damaged}, the first: {first} See `perdure check --full`, then `perdure repair`"
         yield "damage", "critical", damaged, told, ()
     for task, data in tasks.items():
         failures = int(data.get("failures", 0))
@@ -66,7 +66,8 @@ def _of_maintenance(found: Stats, tasks: Mapping[str, Mapping[str, Any]], now: d
 
 def _of_memories(found: Stats, now: datetime) -> Iterator[_Row]:
     risky = tuple(i for i, _, _ in found.at_risk)
-    told = f"{len(risky)} valuable memories would be archived within 30 days; pin or use them to keep them"
+    memories, them = ("memory", "it") if len(risky) == 1 else ("memories", "them")
+    told = f"{len(risky)} valuable {memories} would be archived within 30 days; pin or use {them} to keep {them}"
     yield "at_risk", "warning", len(risky), told, risky
     share = found.fading / max(1, found.memories)
     told = f"{found.fading:,} of {found.memories:,} memories would be archived within 30 days"

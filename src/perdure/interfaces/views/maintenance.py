@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.views import Request
@@ -60,13 +61,12 @@ def view_session_result(done: SessionResult, _: Request) -> Iterator[Block]:
 def view_stats(found: Stats, request: Request) -> Iterator[Block]:
     """Show how a store is doing; where it has no facts, what may be the reason."""
     yield Pairs(tuple(_figures(found, request)))
-    yield from _listed("High value, but archived within 30 days without further access:", found.at_risk)
+    yield from _listed("High value, but archived within 30 days without further access:", _on_days(found.at_risk))
     risky = {i for i, *_ in found.at_risk}
     rest = [row for row in found.about_to_fade if row[0] not in risky]
-    yield from _listed("Archived within 30 days without further access:", rest)
-    yield from _listed(
-        "Held back by a gate, longest first:", [(i, None, f"since {at}") for i, at in found.held_first[:_FEW]]
-    )
+    yield from _listed("Archived within 30 days without further access:", _on_days(rest))
+    held = [(i, None, f"since {_minute(at)}") for i, at in found.held_first[:_FEW]]
+    yield from _listed("Held back by a gate, longest first:", held)
     near = [(i, value, counted(accesses, "access")) for i, value, accesses in found.vault_candidates]
     yield from _listed("Nearly worth the vault:", near)
     kept = [(i, None, f"retention {retention:.2f}") for i, retention in found.reviews]
@@ -75,6 +75,14 @@ def view_stats(found: Stats, request: Request) -> Iterator[Block]:
 
 
 _FEW: Final = 5  # memories of a list that are shown; the structured result has more
+
+
+def _on_days(rows: Iterable[tuple[str, float, str]]) -> list[tuple[str, float | None, str]]:
+    return [(i, value, _minute(at)) for i, value, at in rows]
+
+
+def _minute(at: str) -> str:
+    return when(datetime.fromisoformat(at))
 
 
 def _listed(heading: str, rows: Sequence[tuple[str, float | None, str]], more: int = 0) -> Iterator[Block]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from perdure.knowledge.extraction.words import past_form, whole_sentences
+from perdure.knowledge.extraction.words import past_form
 from perdure.knowledge.languages import WORDS, expression
+from perdure.rules.language.sentences import sentences
 
 _SHORT: Final = 5  # words that may follow a yes or a no: "Yes, that's still right."
 _YES: Final = expression("answers.yes")
@@ -43,7 +44,7 @@ def statement_of(asked: str) -> str | None:
     "Do you live in Lyon?" is "I live in Lyon", "Is your landlord still Mr. Petrov?" is "my landlord is Mr. Petrov".
     """
     asked = asked[-4 * _LONGEST :]
-    spans = list(whole_sentences(asked))
+    spans = sentences(asked)
     last = asked[slice(*spans[-1])] if spans else ""
     question = last.strip().replace("’", "'").rpartition(": ")[2]  # noqa: RUF001
     if not question.endswith("?") or len(question) > _LONGEST:

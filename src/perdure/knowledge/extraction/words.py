@@ -1,4 +1,4 @@
-"""Words and sentences of messages: contractions taken apart, abbreviations, other languages left alone."""
+"""Words and sentences of messages: contractions taken apart, other languages left alone."""
 
 from __future__ import annotations
 
@@ -150,7 +150,6 @@ _FOREIGN: Final = re.compile(r"[^\W\d_]+")
 _WORD: Final = re.compile(r"[^\s,;!?()\[\]\"“”`*]+(?:(?<=\d),(?=\d{3})[^\s,;!?()\[\]\"“”`*]+)*|,")
 _ENDINGS: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 _LINE_OF_QUOTE: Final = re.compile(r"\s*(?:>|\|)|(?: {4}|\t)\S")
-_LAST_WORD: Final = re.compile(r"(?<![\w'’])([\w.]+)\.\Z")  # noqa: RUF001
 OWNERS: Final = {"my": "I", "our": "we", "his": "he", "her": "she", "their": "they", "its": "it"}
 PEOPLE: Final = frozenset({"i", "we", "they", "he", "she", "it"})
 _COMMON: Final = (
@@ -187,7 +186,7 @@ def reads(text: str) -> bool:
 def statements(text: str) -> Iterator[TextSpan]:
     """Return the sentences of a text that may state something: no code, no quoted lines, no other language."""
     fenced = -1
-    for start, end in whole_sentences(text):
+    for start, end in sentences(text):
         if text.startswith("```", start):
             fenced = end
             continue
@@ -195,28 +194,6 @@ def statements(text: str) -> Iterator[TextSpan]:
         quoted = _LINE_OF_QUOTE.match(text[line : start + 1])
         if start >= fenced and not quoted and end - start <= _LONGEST and reads(text[start:end]):
             yield start, end
-
-
-def whole_sentences(text: str) -> Iterator[TextSpan]:
-    """Return where sentences stand, those joined that an abbreviation or an initial parts: "Mr. Petrov"."""
-    begin: int | None = None
-    found = sentences(text)
-    for at, (start, end) in enumerate(found):
-        begin = start if begin is None else begin
-        last = _LAST_WORD.search(text, max(begin, end - 12), end)
-        more = at + 1 < len(found) and "\n" not in text[end : found[at + 1][0]]
-        short = last is not None and (
-            last[1].lower() in WORDS["abbreviations"] or (len(last[1]) == 1 and last[1] != "I")
-        )
-        if more and short and _goes_on(text, found[at + 1][0], last[1].lower() if last else ""):
-            continue
-        yield begin, end
-        begin = None
-
-
-def _goes_on(text: str, at: int, abbreviation: str) -> bool:
-    """Return whether a sentence goes on after an abbreviation: always after a title, else with a small letter."""
-    return abbreviation in WORDS["titles"] or len(abbreviation) == 1 or not text[at].isupper()
 
 
 def words_of(text: str, start: int, end: int) -> Words:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from perdure.rules.language.words import STOP_WORDS, word_set
+
 _END: Final = re.compile(
     r"""^[ \t]*```[^\n]*\n(?s:.*?)(?:^[ \t]*```[^\n]*$|\Z)  # a block of code is one piece
       | [.!?](?=\s|\Z)
@@ -15,14 +17,27 @@ _END: Final = re.compile(
 )
 """A mark inside a word ends nothing ("PostgreSQL 15.2"). Linear: each branch is bounded, and a
 block of code is consumed once."""
+_TITLES: Final = word_set("mr mrs ms mx messrs dr prof st mt gen gov hon rev capt sgt sra srta mme mlle")
+"""A name follows them, whatever letter it begins with."""
+_INTRODUCING: Final = word_set("e.g i.e eg ie vs approx ca bzw z.b d.h u.a p.ej")
+"""What they introduce follows them."""
+_BEFORE_NUMBERS: Final = word_set(
+    "no nr num vol pp fig sec art jan feb mar apr jun jul aug sep sept oct nov dec ext tel min max"
+)
+_INSIDE: Final = word_set("al etc inc ltd co corp dept sr jr ave blvd rd a.m p.m u.s u.k usw")
+"""A sentence may end with them: it goes on if a small letter follows, or a bracket."""
+_ABBREVIATIONS: Final = _TITLES | _INTRODUCING | _BEFORE_NUMBERS | _INSIDE
+_LONGEST_ABBREVIATION: Final = 7
+_NEXT_WORD: Final = re.compile(r"[ \t]+(?=\S)(?:([^\W\d_]+)|(\d)|([(\[]))?")
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return where each sentence starts and ends, in characters, without the white space around it.
 
     A sentence ends at ``.``, ``!`` or ``?`` before a space or the end, and at a line's end. A quote or bracket that
-    closes may stand between, unless a small letter follows. A fenced block of code
-    counts as one sentence. A text without any mark is one sentence, an empty one has none.
+    closes may stand between, unless a small letter follows. The mark of an abbreviation or an initial that more of the
+    sentence follows ("Dr. Ito", "No. 5", "J. Ito", "et al. (2019)") ends nothing. A fenced block of code counts as one
+    sentence. A text without any mark is one sentence, an empty one has none.
     """
     found: list[tuple[int, int]] = []
     start = 0
@@ -30,10 +45,33 @@ def sentences(text: str) -> list[tuple[int, int]]:
         if end[0].lstrip(" \t").startswith("```"):
             _add(found, text, start, end.start())
             start = end.start()
+        elif end[0] == "." and _abbreviates(text, end.start()):
+            continue
         _add(found, text, start, end.end())
         start = end.end()
     _add(found, text, start, len(text))
     return found
+
+
+def _abbreviates(text: str, mark: int) -> bool:
+    """Return whether the full stop at a place belongs to an abbreviation or an initial, and the sentence goes on."""
+    before = text[max(0, mark - _LONGEST_ABBREVIATION - 1) : mark].split()
+    word = before[-1].lstrip("([\"'“„") if before and not text[mark - 1].isspace() else ""
+    initial = len(word) == 1 and word.isupper() and word != "I"
+    if not initial and word.lower() not in _ABBREVIATIONS:
+        return False
+    after = _NEXT_WORD.match(text, mark + 1)
+    if after is None:
+        return False
+    following, digit, bracket = after.groups()
+    if initial:  # "J. Ito", but not "Plan B. Then we left"
+        return following is not None and following[0].isupper() and following.lower() not in STOP_WORDS
+    low = word.lower()
+    if low in _TITLES or low in _INTRODUCING:
+        return True
+    if low in _BEFORE_NUMBERS:
+        return digit is not None
+    return bracket is not None or (following is not None and following[0].islower())
 
 
 def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
