@@ -288,9 +288,10 @@ def finished(child, seconds=120):
     return out
 
 
-def pytest_configure():
+def pytest_configure(config):
     """Make new stores of this process as copies; children of tests import this file, and make stores as users do."""
     import_module("fresh_files")
+    import_module("rewriting").rewrite_share(config)
 
 
 def pytest_addoption(parser):
