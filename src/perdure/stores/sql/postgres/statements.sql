@@ -89,7 +89,7 @@ WHERE n.namespace = :namespace;
 
 -- Almost always nobody has stored the same words, so `same` is empty and nothing else is read; without it a planner that
 -- knows no statistics yet compares each of 500 texts with the whole namespace.
--- name: twin
+-- name: duplicate
 -- kind: routed
 WITH same AS MATERIALIZED (
   SELECT c.row, c.digest, c.text, c.task FROM content AS c

@@ -31,7 +31,7 @@ SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'memory';
 -- kind: routed
 INSERT INTO memory (namespace, row, id, {after:COLUMN, }asks) VALUES (?, ?, ?, {after:?, }?);
 
--- name: twin
+-- name: duplicate
 -- kind: routed
 SELECT m.id FROM content AS c JOIN memory AS m ON m.namespace = c.namespace AND m.row = c.row
 WHERE c.namespace = :namespace AND c.digest = :digest AND c.task IS :task AND c.text = :text AND m.kind = :kind
