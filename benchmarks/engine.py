@@ -187,7 +187,7 @@ def durable(path: Path, data: Made, rounds: int) -> list[Row]:
 
 
 def batches(data: Made, folder: Path) -> list[Row]:
-    """Measure batches: plans applied (engine only, vectors given), and remember_many with its search for near-duplicates."""
+    """Measure batches: plans applied (engine only, vectors given), and remember_many with its search for neighbours."""
     path = folder / f"batch-{os.getpid()}.db"
     built = list(made.plans(5000))
     with _store(path) as store:
