@@ -187,7 +187,7 @@ def durable(path: Path, data: Made, rounds: int) -> list[Row]:
 
 
 def batches(data: Made, folder: Path) -> list[Row]:
-    """Measure batches: plans applied (engine only, vectors given), and remember_many with its search for twins."""
+    """Measure batches: plans applied (engine only, vectors given), and remember_many with its search for neighbours."""
     path = folder / f"batch-{os.getpid()}.db"
     built = list(made.plans(5000))
     with _store(path) as store:
@@ -209,7 +209,7 @@ def batches(data: Made, folder: Path) -> list[Row]:
     return [
         Row("batches through Store.apply, into an empty store", engine, "rows/s", 10_000, at_least=True),
         Row(f"batches through Store.apply, up to {data.rows:,}", loaded, "rows/s", 10_000, at_least=True),
-        Row("remember_many, into an empty store", whole, "rows/s", note="with twins, uniqueness and links"),
+        Row("remember_many, into an empty store", whole, "rows/s", note="with near-duplicates, uniqueness and links"),
     ]
 
 

@@ -50,6 +50,7 @@ weekly = pytest.mark.skipif(not LONG_RUN, reason="make weekly runs it")
 """For a test whose promise a quicker one of make test holds, too."""
 
 settings.register_profile("untimed", deadline=None, max_examples=budget(50, 400))  # a busy machine is no fault
+settings.register_profile("brief", deadline=None, max_examples=10)  # make fast
 settings.load_profile("untimed")
 
 STORES = [
@@ -288,9 +289,10 @@ def finished(child, seconds=120):
     return out
 
 
-def pytest_configure():
+def pytest_configure(config):
     """Make new stores of this process as copies; children of tests import this file, and make stores as users do."""
     import_module("fresh_files")
+    import_module("rewriting").rewrite_share(config)
 
 
 def pytest_addoption(parser):

@@ -56,7 +56,7 @@ def imported(folder, rows, *more):
         row = {k: v for k, v in line.items() if k not in ("part", "namespace")}
         with suppress(ValueError):  # what has no digest is refused before the end is read
             tallies.setdefault((line["namespace"], line["part"]), TallyCounter()).add(row)
-    told = [{"namespace": n, "part": p, "rows": t.rows, "digest": t.told().digest} for (n, p), t in tallies.items()]
+    told = [{"namespace": n, "part": p, "rows": t.rows, "digest": t.tally().digest} for (n, p), t in tallies.items()]
     with (folder / "x.jsonl").open("w", errors="surrogatepass") as file:
         file.writelines(json.dumps(line) + "\n" for line in [*rows[:-1], {**rows[-1], "parts": told}])
     done = CliRunner().invoke(cli.app, ["import", "x.jsonl", "--store", "b.db", "--json", *more])

@@ -179,7 +179,7 @@ def test_ratio_preservation_and_efficiency_by_hand():
     assert cosine == 0.96
     measured = judge_preservation(made, cosine, POLICY)
     assert (measured.preservation, measured.efficiency, measured.refused) == (0.96, 28.8, "")
-    assert measured.told() == "4500 to 150 tokens (ratio 30.00), meaning kept 0.960, efficiency 28.80"
+    assert measured.describe() == "4500 to 150 tokens (ratio 30.00), meaning kept 0.960, efficiency 28.80"
     assert FormText(Form.EMBEDDING, "", 0, 7).ratio == 7  # the seed divides by at least one token
 
 

@@ -8,6 +8,7 @@ from collections import namedtuple
 from contextlib import closing
 
 import apsw
+import numpy as np
 import pytest
 
 from conftest import WORDS_ONLY, Clock, on_a_file, opened, python, weekly_on_a_server
@@ -18,11 +19,14 @@ POLICY = {**WORDS_ONLY, "journal": {"horizon_days": 30}}
 
 
 def fill(memory, clock):
-    """Store and change so much that trimming leaves gaps of more than a megabyte."""
-    for page in range(8):
-        kept = memory.remember_many([f"note {page} {n} about the harbour and its {n} ships" for n in range(300)])
-        for _ in range(5):
-            memory.reinforce([m.id for m in kept], boost_amount=0.05)
+    """Store and change so much that trimming leaves gaps of more than a megabyte: the journal has each label twice."""
+    chance = np.random.default_rng(1)
+    for _ in range(4):
+        labels = [{"drawing": chance.bytes(4000).hex()} for _ in range(120)]
+        memory.remember_many(
+            {"content": f"note {n} about the harbour and its {n} ships", "metadata": drawn}
+            for n, drawn in enumerate(labels)
+        )
     clock.passes(days=40)
 
 

@@ -664,7 +664,7 @@ def lines(count):
             "metadata": {}}
         tallies[part].add(row)
         yield {"part": part, "namespace": "a", **row}
-    told = [{"namespace": "a", "part": p, "rows": t.rows, "digest": t.told().digest} for p, t in tallies.items()]
+    told = [{"namespace": "a", "part": p, "rows": t.rows, "digest": t.tally().digest} for p, t in tallies.items()]
     yield {TAIL: 1, "parts": told}
 
 def round(count, folder):
@@ -704,7 +704,7 @@ def test_the_order_of_rows_does_not_change_a_tally(origins):
         backwards = TallyCounter()
         for row in reversed(rows):
             backwards.add(row)
-        assert backwards.told() == tally(store.transfer, ("default", "journal"))
+        assert backwards.tally() == tally(store.transfer, ("default", "journal"))
 
 
 class PulledPlugError(Exception):

@@ -80,7 +80,7 @@ def erase(
         write_summary(ctx, plan.namespace)
     except PerdureError as error:  # what was erased is erased
         ctx.warn(f"{ctx.policy.digest.file} still holds what was shown before: {error}")
-    return _told(replace(result, backups=backups, operations=(plan.id,)), purged, texts)
+    return _with_remarks(replace(result, backups=backups, operations=(plan.id,)), purged, texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ def _without(ids: frozenset[str]) -> Any:
     return lambda lines: without_memories(lines, ids)
 
 
-def _told(result: ErasureResult, purged: Purged, texts: Iterable[str]) -> ErasureResult:
+def _with_remarks(result: ErasureResult, purged: Purged, texts: Iterable[str]) -> ErasureResult:
     short = sum(len(text.strip()) < 12 for text in texts)  # noqa: PLR2004  # as stores.erasing
     notes = [f"{short} short texts were not searched for: their words may stand anywhere."] if short else []
     return replace(

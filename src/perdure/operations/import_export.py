@@ -196,8 +196,8 @@ class _Reading:
             for row in page:
                 seen.add(row)
             self.ledger.tell(len(page))
-        self.tallies[step] = seen.told()
-        if not self.faults and tally(self.scratch.transfer, step) != seen.told():
+        self.tallies[step] = seen.tally()
+        if not self.faults and tally(self.scratch.transfer, step) != seen.tally():
             fault = f"rows of the part {step[1]} of {step[0]} are there twice, or hold what a store cannot hold"
             self.faults.append(f"Up to line {self.line} of the export: {fault}.")
 
@@ -241,7 +241,7 @@ class _Reading:
             if self.namespace not in (None, place):
                 continue
             step = checked_place(part, place)[0], str(part)
-            found = self.tallies.setdefault(step, TallyCounter().told())
+            found = self.tallies.setdefault(step, TallyCounter().tally())
             if (line.get("rows"), line.get("digest")) != (found.rows, found.digest):
                 raise InvalidInput(
                     f"The export is damaged: the part {step[1]} of {step[0]} does not match its checksum.",

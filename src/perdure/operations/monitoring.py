@@ -51,7 +51,7 @@ def tell_alerts(ctx: Context, place: str, known: Mapping[str, Any]) -> TaskResul
         WebhookError: The webhook did not take it; all of it is told again at the next run.
     """
     found = {alert.name: alert for alert in reversed(alerts(ctx, place))}  # of several of a name the most severe
-    news = [_told(a, place, "firing") for name, a in found.items() if known.get(name) != a.severity]
+    news = [_notice(a, place, "firing") for name, a in found.items() if known.get(name) != a.severity]
     news += [
         {"name": name, "namespace": place, "severity": severity, "state": "resolved"}
         for name, severity in known.items()
@@ -66,7 +66,7 @@ def tell_alerts(ctx: Context, place: str, known: Mapping[str, Any]) -> TaskResul
     return f"{len(firing)} alerts, {len(news)} of them news", {"firing": firing}
 
 
-def _told(alert: Alert, place: str, state: str) -> dict[str, Any]:
+def _notice(alert: Alert, place: str, state: str) -> dict[str, Any]:
     return {
         "name": alert.name,
         "namespace": place,

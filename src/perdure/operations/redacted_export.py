@@ -60,7 +60,7 @@ class RedactedExport:
                 self.found += 1
                 if step[1] == "operation":
                     noted.add(str(row.get("id")))
-        self._whole = {s for s, counter in seen.items() if told.get(s, {}).get("digest") == counter.told().digest}
+        self._whole = {s for s, counter in seen.items() if told.get(s, {}).get("digest") == counter.tally().digest}
         if self._changed:
             self._renew(noted)
 
@@ -115,7 +115,7 @@ class RedactedExport:
         for part in _mappings(tail.get("parts")):
             step = (str(part.get("namespace")), str(part.get("part")))
             is_new = step in self._whole and step in fresh
-            parts.append({**part, "digest": fresh[step].told().digest} if is_new else part)
+            parts.append({**part, "digest": fresh[step].tally().digest} if is_new else part)
         return {**tail, "parts": parts}
 
 

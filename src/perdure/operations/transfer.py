@@ -138,7 +138,7 @@ def export_lines(store: Store, *, namespace: str | None = None, progress: Progre
                 seen.add(row)
                 yield {"part": part, "namespace": place, **row}
             ledger.tell(len(page))
-        told = seen.told()
+        told = seen.tally()
         tail.append({"namespace": place, "part": part, "rows": told.rows, "digest": told.digest})
     yield {TAIL: FORMAT, "parts": tail}
 
@@ -218,7 +218,7 @@ def tally(transfer: RowTransfer, step: Step, tell: Callable[[int], None] = lambd
         for row in page:
             seen.add(row)
         tell(len(page))
-    return seen.told()
+    return seen.tally()
 
 
 def verify(step: Step, expected: Tally, target: RowTransfer, ledger: Ledger) -> None:
@@ -267,7 +267,7 @@ def _first(source: RowTransfer, step: Step, rows: int) -> tuple[Tally, Cursor | 
         after = found[-1][0]
         for _, row in found:
             seen.add(row)
-    return seen.told(), after
+    return seen.tally(), after
 
 
 __all__: Sequence[str] = ["copy", "export_lines"]

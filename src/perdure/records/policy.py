@@ -38,7 +38,7 @@ class ImportancePolicy:
     floor: float = store_key(0.1, "Decay stops at this value; a lower base is not raised.", 0, 0.5)
     shape: str = store_key("exponential", "Shape of the decay.", choices=("exponential", "linear", "step"))
     maximum: float = store_key(1.0, "Reinforcement does not raise importance above this; higher values stay.", 0.5, 1)
-    boost: float = store_key(0.1, "What `reinforce` adds where it is not told.", 0.01, 0.5)
+    boost: float = store_key(0.1, "What `reinforce` adds where it is not given.", 0.01, 0.5)
     on_access: float = store_key(
         0.02, "Added to importance when a recall returns the memory; 0 turns this off.", 0, 0.1
     )

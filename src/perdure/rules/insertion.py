@@ -83,7 +83,7 @@ def _products(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     return found
 
 
-def birth_confidence(kind: Kind, policy: Policy) -> float:
+def first_confidence(kind: Kind, policy: Policy) -> float:
     """Return the base confidence with which a new memory of a kind starts, 0 to 1."""
     by_kind = {
         Kind.NOTE: policy.confidence.note,

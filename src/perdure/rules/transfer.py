@@ -66,7 +66,7 @@ class TallyCounter:
         self.rows += 1
         self._sum += int.from_bytes(blake2b(canonical_row(row), digest_size=16).digest(), "big")
 
-    def told(self) -> Tally:
+    def tally(self) -> Tally:
         """Return what was taken in so far."""
         return Tally(self.rows, f"{self._sum % _MODULUS:032x}")
 

@@ -17,14 +17,14 @@ from perdure.stores.rows import (
     STATE_COLUMNS,
     TOLD,
     UNREADABLE,
-    born,
     decoded,
     document_text,
-    is_birth,
+    is_creation,
     is_trimmed,
     json_value,
     plain,
     stored_text,
+    with_defaults,
 )
 
 _LATER: Final = {"strength_ms", "form_ms", "tokens"}
@@ -71,13 +71,13 @@ class Expected:
     def play(self, target: str, before_text: str | None, after_text: str | None, operation: str) -> None:
         """Take in the next line of the journal: (kind of row, before, after, operation)."""
         before, after = decoded(before_text), decoded(after_text)
-        if self.birth is None and after is not None and is_birth(target, before, after):
+        if self.birth is None and after is not None and is_creation(target, before, after):
             self._begin(after, operation)
             return
         if self.birth is None:
             self.birth = operation if target == Target.MEMORY and before is None and after is not None else ""
         if target == Target.MEMORY and before is None and not is_trimmed(target, before, after):
-            after = born(after, operation)
+            after = with_defaults(after, operation)
         if before is None and after is None:
             self.erased = True
             if target == Target.MEMORY:  # whatever it changed, nobody knows it any more; the text never changes

@@ -162,7 +162,7 @@ def entry_of(values: Sequence[Any]) -> Entry:
         op_id, operation, space, at, target, memory, before, after, because, policy = values
         rows = decoded(before), decoded(after)
         trimmed = is_trimmed(target, *rows)
-        whole = rows[0], born(rows[1], op_id) if target == Target.MEMORY and rows[0] is None else rows[1]
+        whole = rows[0], with_defaults(rows[1], op_id) if target == Target.MEMORY and rows[0] is None else rows[1]
         images = (None, None) if trimmed else (_shown(whole[0]), _shown(whole[1]))
         return Entry(op_id, operation, space, text_of(at), target, memory, *images, because, policy, trimmed)
     except UNREADABLE as error:
@@ -176,7 +176,7 @@ def change_of(values: Sequence[Any]) -> Change:
         images = (decoded(before), decoded(after))
         trimmed = is_trimmed(target, *images)
         if target == Target.MEMORY:
-            images = (_brought_up(images[0]), _brought_up(born(images[1]) if images[0] is None else images[1]))
+            images = (_brought_up(images[0]), _brought_up(with_defaults(images[1]) if images[0] is None else images[1]))
         return Change(Target(target), identity, *images, because, trimmed)
     except UNREADABLE as error:
         raise unreadable(f"A line of the journal about {identity}", error) from error
@@ -190,7 +190,7 @@ def _brought_up(row: dict[str, Any] | None) -> dict[str, Any] | None:
     return {**DEFAULTS, **lately, "shown": None, **row}
 
 
-def born(row: Row | None, operation: str | None = None) -> dict[str, Any] | None:
+def with_defaults(row: Row | None, operation: str | None = None) -> dict[str, Any] | None:
     """Return what the line of a birth says with what it leaves out; lines of earlier versions leave nothing of it out.
 
     Args:
@@ -203,7 +203,7 @@ def born(row: Row | None, operation: str | None = None) -> dict[str, Any] | None
     return {**known, **({} if operation is None else {"op": operation}), **row}
 
 
-def is_birth(target: str, before: Row | None, after: Row | None) -> bool:
+def is_creation(target: str, before: Row | None, after: Row | None) -> bool:
     """Whether a line of the journal stores a memory, and leaves out what most memories are born with."""
     return (
         target == Target.MEMORY and before is None and after is not None and DIGESTS in after and "created_ms" in after

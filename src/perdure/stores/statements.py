@@ -16,6 +16,9 @@ Kind = Literal["routed", "fan-out", "admin", "part"]
 
 _LISTS: Final = frozenset({"filter_tags", "filter_entity", "filter_said_in"})
 _STATEMENT: Final = re.compile(r"-- name: (?P<name>\w+)\n-- kind: (?P<kind>[\w-]+)\n(?P<sql>.*?;)\n", re.DOTALL)
+_LISTED: Final = re.compile(r"\{listed:(\w+)\}")
+_LIST: Final = {"sqlite": r"IN (SELECT value FROM json_each(:\1))", "postgres": r"= ANY(CAST(:\1 AS text[]))"}
+_VECTORS: Final = {"sqlite": "vector", "postgres": "embedding"}
 _MIGRATION: Final = re.compile(r"(\d{4})_\w+\.sql")
 
 
@@ -32,9 +35,14 @@ class Statement:
 
 @cache
 def registry(engine: str) -> dict[str, Statement]:
-    """Return the statements of an engine by name: those of every engine, and its own."""
+    """Return the statements of an engine by name: those of every engine, and its own.
+
+    In those of every engine ``{listed:NAME}`` stands for the test against a bound list of texts, and ``{vectors}`` for
+    the table of vectors.
+    """
     folder = files("perdure.stores") / "sql"
-    text = (folder / "common.sql").read_text("utf-8") + (folder / engine / "statements.sql").read_text("utf-8")
+    shared = (folder / "common.sql").read_text("utf-8").replace("{vectors}", _VECTORS[engine])
+    text = _LISTED.sub(_LIST[engine], shared) + (folder / engine / "statements.sql").read_text("utf-8")
     found = {}
     for m in _STATEMENT.finditer(text.replace("{state}", ", ".join(f"m.{column}" for column in STATE_COLUMNS))):
         sql = m["sql"].rstrip(";") if m["kind"] == "part" else m["sql"]

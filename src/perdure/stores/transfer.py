@@ -120,10 +120,9 @@ def page_of(namespace: str, part: str, rows: Iterable[Line]) -> Plan:
     return Plan("", "copy", namespace, 0, changes_of(part, rows))
 
 
-def there_already(part: str, ids: tuple[str, ...] = ()) -> ConflictError:
+def there_already(part: str) -> ConflictError:
     """Return the error for rows that another process has written meanwhile."""
     return ConflictError(
         f"Rows of the part {part} were written by another process just now.",
-        ids,
         remedy="Run only one copy or import to the target at a time, then run it again.",
     )

@@ -62,7 +62,7 @@ def trim_page(session: Session, namespace: str, until: Instant, after: str) -> T
     if not page:
         return TrimmedPage(after, end=True)
     lines = _lines(session, [row["id"] for row in page])
-    told = _Told.read(session, namespace, [line for some in lines.values() for line in some])
+    told = _Described.read(session, namespace, [line for some in lines.values() for line in some])
     damaged = told.damaged() | _damaged_facts(session, namespace, lines)
     wrong = {row["id"] for row in page if row["digest"] not in (None, operation_digest(row, _rows(lines, row["id"])))}
     wrong |= {line.operation for some in lines.values() for line in some if line.row["id"] in damaged}
@@ -104,7 +104,7 @@ def _rows(lines: Mapping[str, Sequence[_Line]], operation: str) -> list[Row]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Described:
     """The memories that some lines are about: as they are stored, and all that the journal says of them."""
 
     rows: Mapping[str, dict[str, Any]]  # memory -> its columns
@@ -112,7 +112,7 @@ class _Told:
     stories: Mapping[str, Sequence[tuple[Any, ...]]]  # memory -> its lines: (operation, position, before, after)
 
     @classmethod
-    def read(cls, session: Session, namespace: str, lines: Sequence[_Line]) -> _Told:
+    def read(cls, session: Session, namespace: str, lines: Sequence[_Line]) -> _Described:
         """Read what is needed to trim some lines."""
         told = [line for line in lines if line.row["target"] == Target.MEMORY and not line.trimmed]
         ids = list(dict.fromkeys(line.row["id"] for line in told))

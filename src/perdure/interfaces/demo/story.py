@@ -15,7 +15,7 @@ from rich.table import Table
 from perdure import compose
 from perdure.interfaces.demo.history import FOLLOWED, NAMESPACE, SimulatedClock, SimulatedLife, live, notes, sessions
 from perdure.interfaces.demo.plots import page
-from perdure.interfaces.views.journal import told_operation, told_reason
+from perdure.interfaces.views.journal import operation_text, reason_text
 from perdure.knowledge.records.results import FactLine
 from perdure.memory import Memory
 from perdure.records.errors import InvalidInput
@@ -191,7 +191,7 @@ def _explained(show: Console, memory: Memory, lived: SimulatedLife) -> None:
     show.print(f"  value {explained.signals['value']}")
     told = [entry for entry in explained.history if entry.target == "memory"]
     for entry in told[:1] + told[-3:]:
-        show.print(f"  {entry.at}  {told_operation(entry)}: {told_reason(entry)}", soft_wrap=True)
+        show.print(f"  {entry.at}  {operation_text(entry)}: {reason_text(entry)}", soft_wrap=True)
 
 
 def _undone(show: Console, memory: Memory) -> None:

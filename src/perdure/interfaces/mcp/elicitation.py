@@ -40,7 +40,7 @@ Run = Callable[[Mapping[str, Any], Mapping[str, Any]], Awaitable[CallToolResult 
 """Runs the tool itself with the client's arguments, and with more that the profile's tool may not have."""
 
 
-class Told(TypedDict):
+class Answered(TypedDict):
     """What a person answered about one memory, and what came of it."""
 
     id: str
@@ -86,7 +86,7 @@ class Asker:
                 input_requests={a.id: _request(a) for a in asks}, request_state=json.dumps(state)
             )
         told = await self._one_by_one(asks, context)
-        return await self._told(told, arguments, recall_id, run) if told else first
+        return await self._rerun(told, arguments, recall_id, run) if told else first
 
     def _due(self, name: str, found: Mapping[str, Any], namespace: str | None) -> list[Ask]:
         """Return what may be asked now: of the day's questions those of the answer that were not put yet."""
@@ -108,15 +108,15 @@ class Asker:
         """Go on after the client has asked. The state is sealed: it is what this server wrote."""
         state = json.loads(context.request_state or "{}")
         replies = context.input_responses or {}
-        told: list[Told] = []
+        told: list[Answered] = []
         for identity, same in state["asked"]:
             reply = replies.get(identity)
             if isinstance(reply, ElicitResult):
                 told += await run_sync(partial(self._heard, identity, reply, same=same))
-        return await self._told(told, arguments, state["recall_id"], run)
+        return await self._rerun(told, arguments, state["recall_id"], run)
 
-    async def _one_by_one(self, asks: Sequence[Ask], context: Context[Any, Any]) -> list[Told]:
-        told: list[Told] = []
+    async def _one_by_one(self, asks: Sequence[Ask], context: Context[Any, Any]) -> list[Answered]:
+        told: list[Answered] = []
         for ask in asks:
             shown = _request(ask).params
             try:
@@ -131,7 +131,7 @@ class Asker:
                 break
         return told
 
-    def _heard(self, identity: str, reply: ElicitResult, *, same: bool) -> list[Told]:
+    def _heard(self, identity: str, reply: ElicitResult, *, same: bool) -> list[Answered]:
         """Write down what a person said; nothing where they said nothing, or nothing that can be understood."""
         if (said := _understood(reply, same=same)) is None:
             return []
@@ -142,8 +142,8 @@ class Asker:
             return [{"id": identity, "verdict": verdict, "outcome": f"not recorded: {error}"}]
         return [{"id": identity, "verdict": verdict, "outcome": f"{kept.id} is {kept.memory.status.value}"}]
 
-    async def _told(
-        self, told: Sequence[Told], arguments: Mapping[str, Any], recall_id: str | None, run: Run
+    async def _rerun(
+        self, told: Sequence[Answered], arguments: Mapping[str, Any], recall_id: str | None, run: Run
     ) -> CallToolResult | InputRequiredResult:
         """Return the tool's answer after the person's; a recall was counted the first time."""
         result = await run(arguments, {"touch": False} if recall_id else {})

@@ -34,7 +34,9 @@ def memory(asked: Asked) -> Answer:
         "item": item,
         "why": why,
         "facts": _of_fact(why),
-        "signals": [(name, getattr(item, name), _told(why, name), curve(drawn[name], _label(name))) for name in NAMES],
+        "signals": [
+            (name, getattr(item, name), _because(why, name), curve(drawn[name], _label(name))) for name in NAMES
+        ],
         "table": [(from_instant(now + int(day * 86_400_000)), [points[name][day] for name in NAMES]) for day in days],
         "names": NAMES,
         "history": _history(why.history),
@@ -70,7 +72,7 @@ def _label(name: str) -> str:
     return f"{name.capitalize()} since it was stored, and 90 days ahead if nothing happens; a table follows"
 
 
-def _told(why: Explanation, name: str) -> str:
+def _because(why: Explanation, name: str) -> str:
     return why.signals.get(name, "").partition(": ")[2] or why.signals.get(name, "")
 
 

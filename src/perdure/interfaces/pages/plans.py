@@ -114,10 +114,10 @@ def marks(plans_made: Sequence[Plan]) -> dict[str, str]:
     for plan in plans_made:
         for change in plan.changes:
             changes.setdefault(change.id, []).append(change)
-    return {i: f"{i}:{previews.digest([_told(c) for c in some])}" for i, some in changes.items()}
+    return {i: f"{i}:{previews.digest([_change_text(c) for c in some])}" for i, some in changes.items()}
 
 
-def _told(change: Change) -> list[Any]:
+def _change_text(change: Change) -> list[Any]:
     rows = [
         None if row is None else {k: str(v) for k, v in row.items() if k != "op"}
         for row in (change.before, change.after)

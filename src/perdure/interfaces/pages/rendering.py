@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from perdure.interfaces.pages import drawing
 from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
 from perdure.interfaces.views import Request, view_of
-from perdure.interfaces.views.journal import told_operation, told_reason
+from perdure.interfaces.views.journal import operation_text, reason_text
 from perdure.interfaces.views.values import amount, counted, when
 from perdure.records.identifier import shown_id
 from perdure.records.report import Operation
@@ -70,8 +70,8 @@ def environment() -> Environment:
         "counted": counted,
         "note": note_of,
         "amount": lambda alert, value: amount(alert.name, value),
-        "what": told_operation,
-        "why": told_reason,
+        "what": operation_text,
+        "why": reason_text,
     }
     made.globals |= {
         "draw": drawing.draw,

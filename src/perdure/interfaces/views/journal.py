@@ -50,7 +50,7 @@ def _history(entries: tuple[Entry, ...]) -> Iterator[Line]:
         shown = list(reasons.values())
         yield from (line_of(entry) for entry in shown[:_REASONS])
         if len(shown) > _REASONS:
-            yield Line((f"{shown[0].at}  {told_operation(shown[0])}: and {len(shown) - _REASONS} more"), item=True)
+            yield Line((f"{shown[0].at}  {operation_text(shown[0])}: and {len(shown) - _REASONS} more"), item=True)
 
 
 def _fact(r: FactReasons) -> Iterator[Block]:
@@ -113,16 +113,16 @@ def view_history(entries: Sequence[Entry | Operation], _: Request) -> Iterator[B
 
 def line_of(entry: Entry) -> Line:
     """Return one entry of a journal."""
-    text = (f"{entry.at}  {told_operation(entry)} ", Identifier(entry.operation_id), ": ", Foreign(told_reason(entry)))
+    text = (f"{entry.at}  {operation_text(entry)} ", Identifier(entry.operation_id), ": ", Foreign(reason_text(entry)))
     return Line(text, item=True)
 
 
-def told_operation(entry: Entry) -> str:
+def operation_text(entry: Entry) -> str:
     """Return what happened to a memory: a sweep that only counted its accesses tells of those."""
     return "access" if _COUNTED.fullmatch(entry.because) else entry.operation
 
 
-def told_reason(entry: Entry) -> str:
+def reason_text(entry: Entry) -> str:
     """Return why something happened to a memory, in a person's words where the journal counts accesses."""
     counted_in = _COUNTED.fullmatch(entry.because)
     if counted_in is None:

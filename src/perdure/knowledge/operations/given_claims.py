@@ -23,8 +23,8 @@ from perdure.knowledge.rules.entities import mention_change, new_entity_changes
 from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact, link_change
 from perdure.knowledge.rules.given_claims import (
     MeantClaim,
-    birth_confidence,
     contradictions,
+    first_confidence,
     predicate_name,
     resolve_given,
     with_several,
@@ -162,7 +162,7 @@ class _Taker:
             row.sort,
             value_of(given.value, at),
             Learned.EXPLICIT,
-            birth_confidence(self._trust(given), self.handed.confidence, self.policy),
+            first_confidence(self._trust(given), self.handed.confidence, self.policy),
             self._span(given),
             old=value_of(given.replaces, at) if given.replaces else None,
             denied=given.denied,

@@ -38,9 +38,7 @@ def alias_change(identity: str, written: str, because: str = "") -> Change:
     return document_change(Shelf.ALIAS, identity, normal_name(written), None, {"name": written}, reason)
 
 
-def mention_change(
-    memory: str, identity: str, role: str, words: Iterable[tuple[Span, str]], because: str = ""
-) -> Change:
+def mention_change(memory: str, identity: str, role: str, words: Iterable[tuple[Span, str]]) -> Change:
     """Return the change that records that a memory is about an entity, or names it.
 
     Args:
@@ -48,11 +46,10 @@ def mention_change(
         identity: The entity.
         role: One of ``ROLES``.
         words: Where, and by which of the entity's names (normal form): a pronoun has the name that it stands for.
-        because: The reason for the journal.
     """
     places = [{"start": s.start, "end": s.end, "quote": s.quote, "alias": alias} for s, alias in words]
     data = {"role": role, "words": places}
-    return document_change(Shelf.MENTION, memory, identity, None, data, because or f"{role}: {identity}")
+    return document_change(Shelf.MENTION, memory, identity, None, data, f"{role}: {identity}")
 
 
 def merge(edits: DocumentEdits, into: Entity, other: Document, facts: Iterable[Document]) -> None:

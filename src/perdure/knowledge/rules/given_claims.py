@@ -46,7 +46,7 @@ def predicate_name(words: str, predicates: Predicates) -> str:
     return by_verb if predicates.has(by_verb) or by_verb.partition("_")[0] == verb else named
 
 
-def birth_confidence(trust: Trust, told: float | None, policy: KnowledgePolicy) -> float:
+def first_confidence(trust: Trust, told: float | None, policy: KnowledgePolicy) -> float:
     """Return how sure a claim is at first: what the caller says, else 0.7; bounded by whose word it is."""
     sure = _CONFIDENCE if told is None else told
     if trust is Trust.ASSISTANT:

@@ -360,14 +360,13 @@ def applying(words: Sequence[str], procedures: Iterable[Procedure]) -> list[Proc
     return sorted(found, key=lambda p: (-p.confidence, -p.lift, p.key))
 
 
-def widen(words: Sequence[str], procedures: Iterable[Procedure], most: int = TOPICS) -> tuple[str, ...]:
-    """Return words that a query may be widened by, because they follow what it asks about; the surest first.
+def widen(words: Sequence[str], procedures: Iterable[Procedure]) -> tuple[str, ...]:
+    """Return words that a query may be widened by, because they follow what it asks about; few, the surest first.
 
     Args:
         words: The query's words, lower case (rules/language/words.py).
         procedures: All that are known.
-        most: So many words at most.
     """
     there = {fold_plural(w) for w in words}
     added = (t for p in applying(words, procedures) for t in p.then if t not in there)
-    return tuple(dict.fromkeys(added))[:most]
+    return tuple(dict.fromkeys(added))[:TOPICS]

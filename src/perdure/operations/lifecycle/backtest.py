@@ -47,7 +47,7 @@ def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> Backtes
     """
     now, most = ctx.clock(), ctx.policy.recall.log_entries
     log = ctx.store.recalls(namespace, max(limit, most))
-    told, trimmed = _told(ctx, namespace)
+    told, trimmed = _journalled_changes(ctx, namespace)
     pasts = list(_pasts(ctx, namespace, told, _accesses(log)))
     asked = _logged_recalls(ctx, namespace, log[:limit], {p.id for p in pasts})
     ours, theirs = (_Side(relive(pasts, policy, now), policy) for policy in (ctx.policy, other))
@@ -78,10 +78,10 @@ def _accesses(log: Log) -> dict[str, list[tuple[Instant, int]]]:
     return found
 
 
-Told = Mapping[str, Sequence[tuple[Operation, Change]]]
+ChangesByMemory = Mapping[str, Sequence[tuple[Operation, Change]]]
 
 
-def _told(ctx: Context, namespace: str) -> tuple[Told, bool]:
+def _journalled_changes(ctx: Context, namespace: str) -> tuple[ChangesByMemory, bool]:
     """Return what the journal says of each memory, and whether some of it is older than the horizon.
 
     It is read operation by operation, each once.
@@ -97,7 +97,7 @@ def _told(ctx: Context, namespace: str) -> tuple[Told, bool]:
 
 
 def _pasts(
-    ctx: Context, namespace: str, told: Told, accesses: Mapping[str, list[tuple[Instant, int]]]
+    ctx: Context, namespace: str, told: ChangesByMemory, accesses: Mapping[str, list[tuple[Instant, int]]]
 ) -> Iterator[Past]:
     """Yield what happened to each memory."""
     for record in find_records(ctx, namespace, all_ids(ctx, namespace)):

@@ -31,7 +31,7 @@ def vault(store: Store, place: str) -> Iterator[Line]:
         for row in _rows(store, place, part, kept):
             seen.add(row)
             yield {"part": part, "namespace": place, **row}
-        told = seen.told()
+        told = seen.tally()
         tail.append({"namespace": place, "part": part, "rows": told.rows, "digest": told.digest})
     yield {TAIL: FORMAT, "parts": tail}
 
@@ -52,7 +52,7 @@ def without_memories(lines: Iterable[Line], ids: Collection[str]) -> Iterator[Li
 
 
 def _left(counter: TallyCounter | None) -> dict[str, Any]:
-    told = (counter or TallyCounter()).told()
+    told = (counter or TallyCounter()).tally()
     return {"rows": told.rows, "digest": told.digest}
 
 

@@ -213,4 +213,4 @@ def put_measure(edits: DocumentEdits, identity: str, shown: FormText, now: Insta
         "preservation": None if shown.preservation is None else round(shown.preservation, 4),
         "at_ms": now,
     }
-    edits.put(Shelf.FORM, identity, shown.form.value, data, shown.told())
+    edits.put(Shelf.FORM, identity, shown.form.value, data, shown.describe())

@@ -258,7 +258,7 @@ class _Fit:
             decisions.change(identity, replace(state, status=Status.ARCHIVED, status_ms=self.now), "fit", because)
             return
         shown = self.shown[identity, form]
-        because = f"fit: shown as {form.value} to stay within the token budget; {shown.told()}"
+        because = f"fit: shown as {form.value} to stay within the token budget; {shown.describe()}"
         shorter = replace(state, form=form, form_ms=self.now, tokens=shown.tokens)
         decisions.change(identity, shorter, "fit", because)
         decisions.show(identity, form, shown.text)

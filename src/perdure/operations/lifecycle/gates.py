@@ -17,7 +17,7 @@ from perdure.records.memory import STANDS_FOR, Record, Shelf
 from perdure.records.plan import Plan, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.store_rows import Answer, Canary, Lease, SearchView, TransactionView
+from perdure.records.store_rows import Answer, Canary, SearchView, TransactionView
 from perdure.rules.lifecycle.canaries import canaries_from_feedback, lost_answers, recall_refusal
 from perdure.rules.lifecycle.loss_budget import Budget, LossHistory
 from perdure.rules.lifecycle.signals import memory_items
@@ -32,16 +32,16 @@ _OTHERWISE: Final = "Accept the loss with a reason (accept_loss, --accept-loss),
 Check = Callable[[TransactionView], None]
 
 
-def apply_gated(ctx: Context, plan: Plan, *, accept_loss: str | None = None, fence: Lease | None = None) -> Plan:
+def apply_gated(ctx: Context, plan: Plan, *, accept_loss: str | None = None) -> Plan:
     """Apply a plan of upkeep through both gates, and return it as it was journalled.
 
     Raises:
         GateStopped: It hides or shortens too much, or a canary would lose an answer; nothing was written.
-        ConflictError, LeaseLost: As ``Store.apply``.
+        ConflictError: As ``Store.apply``.
     """
     check = guard(ctx, plan, accept_loss)
     plan = with_accepted_loss(plan, accept_loss)
-    ctx.store.apply(plan, fence=fence, check=check)
+    ctx.store.apply(plan, check=check)
     return plan
 
 

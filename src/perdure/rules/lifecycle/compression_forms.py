@@ -46,7 +46,7 @@ class FormText:
         """Ratio times preservation, to four places."""
         return None if self.preservation is None else round(self.ratio * self.preservation, 4)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Return the measures in words and numbers, for the journal."""
         sizes = f"{self.whole} to {self.tokens} tokens (ratio {self.ratio:.2f})"
         if self.preservation is None:
@@ -141,7 +141,7 @@ def apply_allowed_forms(trajectory: Trajectory, forms: Mapping[Form, FormText]) 
             refused = shown.refused
             if not refused:
                 form, since, tokens = shown.form, transition.at, shown.tokens
-                because = f"{because}; {shown.told()}"
+                because = f"{because}; {shown.describe()}"
         if not (transition.shrinks and refused):
             state = replace(transition.state, form=form, form_ms=since, tokens=tokens, firm=bool(refused))
             transitions.append(replace(transition, state=state, because=because))

@@ -170,10 +170,10 @@ def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[st
         return "", ()  # others' words have no place among what holds, unless somebody pins them
     if sort in (Sort.SMALL_TALK, Sort.QUESTION):
         return (SAID if memory.access_count and sort is Sort.QUESTION else ""), ()
-    return _place_of_told(memory, sort, names)
+    return _place_of_statement(memory, sort, names)
 
 
-def _place_of_told(memory: MemoryItem, sort: Sort, names: Collection[str]) -> tuple[str, Sequence[str]]:
+def _place_of_statement(memory: MemoryItem, sort: Sort, names: Collection[str]) -> tuple[str, Sequence[str]]:
     """Return the same of a message in which a person tells something."""
     told: Sequence[str] = ()
     if sort is not Sort.REQUEST and is_unsure(memory.content[:_READ]):

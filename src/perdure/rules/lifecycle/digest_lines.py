@@ -53,7 +53,7 @@ def render_line(
         left_out: Where its text says what no longer holds, in characters: left out of the line.
         year: A day of this year is written short ("6 Mar"); None writes an ISO date.
     """
-    said = _told_words(memory, told, left_out)
+    said = _remaining_words(memory, told, left_out)
     if not said:
         return ""
     named = memory.kind is Kind.EPISODE and (has_name(memory.speaker) or not _is_users(memory.speaker))
@@ -69,7 +69,7 @@ def _day(at: datetime, year: int | None) -> str:
     return f"{at.day} {at:%b}" if at.year == year else f"{at.day} {at:%b} {at.year}"
 
 
-def _told_words(memory: MemoryItem, told: Sequence[str], left_out: Sequence[tuple[int, int]]) -> str:
+def _remaining_words(memory: MemoryItem, told: Sequence[str], left_out: Sequence[tuple[int, int]]) -> str:
     """Return what a memory says, in whole sentences of at most ``LONGEST_LINE`` characters; "" if there are none.
 
     Questions and polite words of a message are left out, and the words "please remember that". A note that is longer

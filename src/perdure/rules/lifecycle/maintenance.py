@@ -135,7 +135,7 @@ def list_steps(foreseen: Foreseen, namespace: str, page: int, policy: Policy) ->
     for nth, whole in enumerate(foreseen.steps):
         step = whole.take(np.flatnonzero(~foreseen.loses[whole.rows]))
         columns = (step.rows, step.moves.at, step.before.tier, step.after.tier)
-        texts, told = instant_texts(step.moves.at), step.told(policy)
+        texts, told = instant_texts(step.moves.at), step.reasons(policy)
         for row, at, old, new, text, because in zip(*(c.tolist() for c in columns), texts, told, strict=True):
             move = TierMove(foreseen.ids[row], namespace, text, f"{TIERS[old]} to {TIERS[new]}", because)
             yield (at // _MINUTE_MS, page, at, row, nth), move

@@ -85,7 +85,7 @@ def reconstruct_past(record: Record, entries: Iterable[tuple[Operation, Change]]
         if change.after is None:
             continue
         if change.before is None:
-            born, events = born or _birth_state(change.after), []
+            born, events = born or _initial_state(change.after), []
         elif kept := _decided_row(operation, change.after):
             events.append((_instant(operation), kept))
     begins = born if born is not None else _fresh(record.state)
@@ -100,7 +100,7 @@ def reconstruct_past(record: Record, entries: Iterable[tuple[Operation, Change]]
     )
 
 
-def _birth_state(row: Mapping[str, Any]) -> State | None:
+def _initial_state(row: Mapping[str, Any]) -> State | None:
     try:
         return State(**_typed_row(row))
     except (TypeError, ValueError):  # journalled by an earlier version, which knew fewer columns

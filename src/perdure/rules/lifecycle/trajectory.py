@@ -166,7 +166,7 @@ class ReplayRound:
         before, after = self.before.take(which), self.after.take(which)
         return ReplayRound(self.rows[which], before, after, self.moves.take(which), self.fell[which])
 
-    def told(self, policy: Policy) -> list[str]:
+    def reasons(self, policy: Policy) -> list[str]:
         """Return the reasons of the moves in words and numbers."""
         because, late = explain_moves(self.before, self.moves, policy), self.moves.at > self.fell
         for i in np.flatnonzero(late).tolist():
@@ -260,7 +260,7 @@ class _Replay:
             befores = [self.befores[i] for i in step.rows.tolist()]
             every = np.arange(len(befores))
             after = step.after.states(every, befores, _REPLAYED, [None] * len(befores))
-            told = step.told(self.policy)
+            told = step.reasons(self.policy)
             columns = (step.rows, step.moves.at, step.moves.rule, step.fell)
             for i, at, code, fell, state, why in zip(*(c.tolist() for c in columns), after, told, strict=True):
                 found[i].append(Transition(at, state, tier_table.RULES[code].name, why, fell))

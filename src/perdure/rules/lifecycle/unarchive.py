@@ -12,7 +12,7 @@ from perdure.formulas.value import decay_mass
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
-from perdure.rules.insertion import birth_confidence, with_due
+from perdure.rules.insertion import first_confidence, with_due
 from perdure.rules.lifecycle.state_arrays import Columns, strength_curve, strength_parameters
 
 VOUCHED: Final = 0.2
@@ -36,7 +36,7 @@ def unarchive(state: State, policy: Policy, now: Instant) -> State:
     it, and the next sweep must not take it back. For the same reason, where strength hides, importance starts from
     where a memory is never forgotten (if there is such an importance).
     """
-    birth = birth_confidence(state.kind, policy)
+    birth = first_confidence(state.kind, policy)
     if policy.archive.rule == "confidence":  # a new memory may be below the threshold from the start
         birth = max(birth, min(1.0, policy.archive.confidence_below + VOUCHED))
     tier = state.tier if state.tier is Tier.VAULT else Tier.WARM

@@ -13,7 +13,7 @@ from perdure.records.fact_claim import GivenClaim
 from perdure.records.instant import Instant, text_of, to_instant
 from perdure.records.memory import Draft, Kind, Scope, Trust
 from perdure.records.policy import Policy
-from perdure.rules.insertion import birth_confidence
+from perdure.rules.insertion import first_confidence
 from perdure.rules.redaction import redact_draft
 from perdure.rules.source_trust import least_trust, stored_trust, takes_over, trust_of, with_trust
 from perdure.rules.validation.fact_claims import EXAMPLE, parsed_claims
@@ -129,7 +129,7 @@ def draft(
         kind=chosen,
         scope=lived,
         importance=policy.worth.note if importance is None else checked_share(importance, "importance"),
-        confidence=birth_confidence(chosen, policy) if confidence is None else checked_share(confidence, "confidence"),
+        confidence=first_confidence(chosen, policy) if confidence is None else checked_share(confidence, "confidence"),
         at=checked_at(at, policy, now),
         tags=checked_tags(tags, policy),
         source=optional_text(source, "source"),

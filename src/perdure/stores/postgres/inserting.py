@@ -112,7 +112,9 @@ def _sql_type(column: str) -> str:
 TYPES: Final = tuple((c, _sql_type(c)) for c in MEMORY_COLUMNS)  # SQL types of the hot table's columns
 
 
-def ask_for_twins(session: PostgresSession, changes: Sequence[Change], plan_id: str) -> Cursor[tuple[Any, ...]] | None:
+def ask_for_duplicates(
+    session: PostgresSession, changes: Sequence[Change], plan_id: str
+) -> Cursor[tuple[Any, ...]] | None:
     """Ask for words that another process has stored since the plan was made; None where nothing needs asking."""
     asked = [(c.id, a) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
     if not asked:
@@ -120,7 +122,7 @@ def ask_for_twins(session: PostgresSession, changes: Sequence[Change], plan_id: 
     bindings: dict[str, Any] = {name: [a[name] for _, a in asked] for name in ("session", "speaker", "task", "text")}
     digests = [content_digest(a["text"]) for _, a in asked]
     return session.run(
-        "twin",
+        "duplicate",
         id=[i for i, _ in asked],
         digest=digests,
         digests=digests,
@@ -130,7 +132,7 @@ def ask_for_twins(session: PostgresSession, changes: Sequence[Change], plan_id: 
     )
 
 
-def refuse_twins(found: Sequence[tuple[Any, ...]]) -> None:
+def refuse_duplicates(found: Sequence[tuple[Any, ...]]) -> None:
     """Refuse a plan whose words another process has stored since it was made.
 
     Raises:

@@ -182,13 +182,13 @@ class LocalServer:
         Raises:
             StoreError: A statement failed; the later ones were not run.
         """
-        command = [*self._client("psql", database), "--no-psqlrc", "--quiet", "--no-align", "--tuples-only"]
+        command = [*self._client(database), "--no-psqlrc", "--quiet", "--no-align", "--tuples-only"]
         return run([*command, "--set=ON_ERROR_STOP=1"], text=statements, password=self._passwords()[SUPERUSER]).strip()
 
-    def _client(self, program: str, database: str) -> list[str]:
-        """Return a command that connects as the superuser; it asks the environment for the password."""
+    def _client(self, database: str) -> list[str]:
+        """Return psql as it connects as the superuser; it asks the environment for the password."""
         address = [f"--host={HOST}", f"--port={self.port}", f"--username={SUPERUSER}", f"--dbname={database}"]
-        return [str(programs(self.data) / program), *address, "--no-password"]
+        return [str(programs(self.data) / "psql"), *address, "--no-password"]
 
     def _passwords(self) -> dict[str, str]:
         try:
@@ -255,9 +255,9 @@ class _ThrowAway(LocalServer):
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def local_server(folder: Path | None = None, **settings: str) -> LocalServer:
-    """Return a server that is not started yet; without a folder it is temporary and removed when stopped."""
-    return _ThrowAway(settings) if folder is None else LocalServer(folder, settings=settings)
+def local_server(**settings: str) -> LocalServer:
+    """Return a temporary server that is not started yet; it is removed when stopped."""
+    return _ThrowAway(settings)
 
 
 def _make(folder: Path, fill: Callable[[Path], None]) -> None:

@@ -28,11 +28,11 @@ from perdure.stores.postgres.inserting import (
     SPAN,
     TYPES,
     IndexedText,
-    ask_for_twins,
+    ask_for_duplicates,
     chunks,
     document_of,
     insert_memories,
-    refuse_twins,
+    refuse_duplicates,
     update_content,
 )
 from perdure.stores.postgres.server import PostgresSession
@@ -147,14 +147,14 @@ class _Writer(PlanWriter):
         # Rows of new memories, counted back from the namespace's last one
         self.new = {identity: row for row, identity in enumerate(growth.documents, 1 - len(growth.documents))}
         self.rows: dict[str, int] = {}
-        self.twins: Cursor[tuple[Any, ...]] | None = None
+        self.duplicates: Cursor[tuple[Any, ...]] | None = None
         self.expected: list[tuple[Cursor[tuple[Any, ...]], Sequence[Change]]] = []
 
     # --- memories
 
     def _insert_memories(self, changes: list[Change]) -> None:
         if self.plan.operation == "remember":
-            self.twins = ask_for_twins(self.session, changes, self.plan.id)
+            self.duplicates = ask_for_duplicates(self.session, changes, self.plan.id)
         insert_memories(self.session, changes, self.new, self.growth.documents)
         if carrying := [c for c in changes if present(c.after).get("space")]:
             self._insert_vectors(carrying)
@@ -221,8 +221,8 @@ class _Writer(PlanWriter):
     def settle(self) -> None:
         """Refuse a plan that is out of date: each change must have hit one row, and nobody has stored the same."""
         self.session.settle()
-        if self.twins is not None:
-            refuse_twins(self.twins.fetchall())
+        if self.duplicates is not None:
+            refuse_duplicates(self.duplicates.fetchall())
         for cursor, changes in self.expected:
             if cursor.rowcount != len(changes):
                 raise self._out_of_date(changes)

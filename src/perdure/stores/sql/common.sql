@@ -1,12 +1,21 @@
 -- Statements that every engine takes as they are, by name. `kind` is routed (names one namespace), fan-out (may see
 -- several and only reads), admin (what belongs to no namespace) or part (a condition that fills a slot of the others).
--- A statement that binds a list or is tuned for one planner stands in that engine's own file.
+-- `{listed:NAME}` tests against a bound list of texts, `{vectors}` is the table of vectors. A statement that binds other
+-- lists, or is tuned for one planner, stands in that engine's own file.
 
 -- --- conditions over memory AS m
 
 -- name: filter_active
 -- kind: part
 m.status = 'active';
+
+-- name: filter_kinds
+-- kind: part
+m.kind {listed:kinds};
+
+-- name: filter_scopes
+-- kind: part
+m.scope {listed:scopes};
 
 -- name: filter_session
 -- kind: part
@@ -518,3 +527,65 @@ DELETE FROM access WHERE namespace = :namespace
 -- name: clear_tags
 -- kind: routed
 DELETE FROM tag WHERE namespace = :namespace;
+
+-- --- lists of texts, and vectors
+
+-- name: accesses
+-- kind: routed
+SELECT id, at_ms, times FROM access
+WHERE namespace = :namespace AND id {listed:ids} AND at_ms <= :until ORDER BY id, at_ms;
+
+-- name: clear_orphan_vectors
+-- kind: routed
+DELETE FROM {vectors} WHERE namespace = :namespace
+  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = {vectors}.row);
+
+-- name: count_without_vector
+-- kind: fan-out
+SELECT count(*) FROM memory AS m WHERE m.status = 'active'
+  AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row);
+
+-- name: count_without_vector_of
+-- kind: routed
+SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace AND m.status = 'active'
+  AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row);
+
+-- name: documents_named
+-- kind: routed
+SELECT shelf, id, name, data FROM document
+WHERE namespace = :namespace AND shelf = :shelf AND name {listed:names} ORDER BY id, name;
+
+-- name: documents_of
+-- kind: routed
+SELECT shelf, id, name, data FROM document
+WHERE namespace = :namespace AND shelf = :shelf AND id {listed:ids} ORDER BY id, name;
+
+-- name: links_from
+-- kind: routed
+SELECT id, kind, other, weight FROM link WHERE namespace = :namespace AND id {listed:ids};
+
+-- name: operations_named
+-- kind: routed
+SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest, actor FROM operation
+WHERE namespace = :namespace AND id {listed:operations};
+
+-- name: size_of_vector
+-- kind: routed
+SELECT count(*) FROM {vectors} WHERE namespace = :namespace;
+
+-- name: vectors_without_memory
+-- kind: fan-out
+SELECT count(*) FROM {vectors} AS v WHERE NOT EXISTS
+  (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.row = v.row);
+
+-- name: wrong_vector_counts
+-- kind: fan-out
+SELECT count(*) FROM namespace AS n WHERE n.vectors <> (
+  SELECT count(*) FROM {vectors} AS v WHERE v.namespace = n.namespace);
+
+-- name: without_vector
+-- kind: routed
+SELECT m.row, m.id, c.text, c.packed, m.speaker FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
+WHERE m.namespace = :namespace AND m.row > :after
+  AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row)
+ORDER BY m.row LIMIT :limit;

@@ -93,8 +93,8 @@ def overwriting(connection: apsw.Connection) -> Iterator[None]:
 def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequence[str]) -> Purged:
     """Drop derived data, empty the log of writes, and search; where words are left, write the file anew."""
     with overwriting(connection), transaction(connection):
-        SqliteSession(connection, namespace).run("drop_codes")
-        SqliteSession(connection, namespace).run("drop_cell_map")
+        SqliteSession(connection, namespace).run("clear_segments")
+        SqliteSession(connection, namespace).run("clear_cells")
         run(connection, "merge_words")
     wanted = passages(texts)
     known = rows_with(lambda name, **bindings: fetch_all(connection, name, bindings), wanted)

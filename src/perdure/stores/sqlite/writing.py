@@ -112,7 +112,7 @@ class _Writer(PlanWriter):
 
     def _insert_memories(self, changes: list[Change]) -> None:
         if self.plan.operation == "remember":
-            self._refuse_twins(changes)
+            self._refuse_duplicates(changes)
         first = int(self.session.value("next_row"))
         place = place_of(self.namespace)
         afters = [present(c.after) for c in changes]
@@ -133,14 +133,17 @@ class _Writer(PlanWriter):
         if carrying := [c for c in changes if present(c.after).get("space")]:
             self._insert_vectors(carrying)
 
-    def _refuse_twins(self, changes: list[Change]) -> None:
+    def _refuse_duplicates(self, changes: list[Change]) -> None:
         """Another process may have stored the same words since this plan was made."""
         asked = [(c.id, a, self._digest(a)) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
         if not asked or not self.session.rows("find_digests", digests=[digest for *_, digest in asked]):
             return
         for identity, a, digest in asked:
             same = {name: a[name] for name in ("session", "speaker", "task", "text")}
-            if self.session.value("twin", digest=digest, kind=plain(a["kind"]), op=self.plan.id, **same) is not None:
+            if (
+                self.session.value("duplicate", digest=digest, kind=plain(a["kind"]), op=self.plan.id, **same)
+                is not None
+            ):
                 raise stored_meanwhile("text", [identity])
 
     def _digest(self, after: Row) -> int:

@@ -3,14 +3,6 @@
 
 -- --- conditions over memory AS m
 
--- name: filter_kinds
--- kind: part
-m.kind = ANY(CAST(:kinds AS text[]));
-
--- name: filter_scopes
--- kind: part
-m.scope = ANY(CAST(:scopes AS text[]));
-
 -- Lists of rows, which a scan takes as bounds of its index. As arrays: the planner makes them once, whatever it knows of
 -- the tables; a plain IN may be run again for each memory.
 -- name: filter_tags
@@ -97,7 +89,7 @@ WHERE n.namespace = :namespace;
 
 -- Almost always nobody has stored the same words, so `same` is empty and nothing else is read; without it a planner that
 -- knows no statistics yet compares each of 500 texts with the whole namespace.
--- name: twin
+-- name: duplicate
 -- kind: routed
 WITH same AS MATERIALIZED (
   SELECT c.row, c.digest, c.text, c.task FROM content AS c
@@ -270,11 +262,6 @@ WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
 -- name: states
 -- kind: routed
 SELECT m.id, m.op, {state} FROM memory AS m WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
-
--- name: accesses
--- kind: routed
-SELECT id, at_ms, times FROM access WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[])) AND at_ms <= :until
-ORDER BY id, at_ms;
 
 -- name: keys_of
 -- kind: routed
@@ -451,23 +438,6 @@ WHERE c.namespace = :namespace AND c.row = ANY(CAST(:rows AS bigint[])) AND c.sh
 
 -- --- vectors that are missing
 
--- name: without_vector
--- kind: routed
-SELECT m.row, m.id, c.text, c.packed, m.speaker FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
-WHERE m.namespace = :namespace AND m.row > :after AND NOT EXISTS (
-  SELECT 1 FROM embedding AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row)
-ORDER BY m.row LIMIT :limit;
-
--- name: count_without_vector
--- kind: fan-out
-SELECT count(*) FROM memory AS m WHERE m.status = 'active'
-  AND NOT EXISTS (SELECT 1 FROM embedding AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row);
-
--- name: count_without_vector_of
--- kind: routed
-SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace AND m.status = 'active'
-  AND NOT EXISTS (SELECT 1 FROM embedding AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row);
-
 -- --- statistics
 
 -- name: set_approximate
@@ -531,11 +501,6 @@ SELECT version FROM namespace WHERE namespace = :namespace FOR UPDATE;
 -- kind: routed
 SELECT DISTINCT operation FROM journal WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]));
 
--- name: operations_named
--- kind: routed
-SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest, actor FROM operation
-WHERE namespace = :namespace AND id = ANY(CAST(:operations AS text[]));
-
 -- name: digests_of
 -- kind: routed
 SELECT m.id, c.digest FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
@@ -551,15 +516,6 @@ SELECT count(*) FROM tag AS t WHERE NOT EXISTS (
 SELECT count(*) FROM content AS c CROSS JOIN LATERAL unnest(c.tags) AS j(value) WHERE NOT EXISTS (
   SELECT 1 FROM tag AS t WHERE t.namespace = c.namespace AND t.row = c.row AND t.tag = j.value);
 
--- name: wrong_vector_counts
--- kind: fan-out
-SELECT count(*) FROM namespace AS n WHERE n.vectors <> (
-  SELECT count(*) FROM embedding AS v WHERE v.namespace = n.namespace);
-
--- name: links_from
--- kind: routed
-SELECT id, kind, other, weight FROM link WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]));
-
 -- name: documents_at
 -- kind: routed
 SELECT id, shelf, name, data FROM document WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]));
@@ -570,16 +526,6 @@ SELECT id, kind, other FROM link WHERE namespace = :namespace AND id = ANY(CAST(
 UNION
 SELECT id, kind, other FROM link WHERE namespace = :namespace AND other = ANY(CAST(:ids AS text[]))
 ORDER BY 1, 2, 3;
-
--- name: documents_of
--- kind: routed
-SELECT shelf, id, name, data FROM document
-WHERE namespace = :namespace AND shelf = :shelf AND id = ANY(CAST(:ids AS text[])) ORDER BY id, name;
-
--- name: documents_named
--- kind: routed
-SELECT shelf, id, name, data FROM document
-WHERE namespace = :namespace AND shelf = :shelf AND name = ANY(CAST(:names AS text[])) ORDER BY id, name;
 
 -- --- looking for damage
 
@@ -603,11 +549,6 @@ SELECT count(*) FROM posting AS p WHERE p.documents <> cardinality(p.entries);
 -- kind: fan-out
 SELECT count(*) FROM namespace AS n WHERE n.last_row < (
   SELECT coalesce(max(m.row), 0) FROM memory AS m WHERE m.namespace = n.namespace);
-
--- name: vectors_without_memory
--- kind: fan-out
-SELECT count(*) FROM embedding AS v WHERE NOT EXISTS (
-  SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.row = v.row);
 
 -- name: vectors_of_wrong_size
 -- kind: fan-out
@@ -744,10 +685,6 @@ ORDER BY o.number, j.position LIMIT :limit;
 -- kind: routed
 UPDATE namespace SET version = version + :more WHERE namespace = :namespace RETURNING version;
 
--- name: size_of_vector
--- kind: routed
-SELECT count(*) FROM embedding WHERE namespace = :namespace;
-
 -- --- after erasing for good
 
 -- name: copies_of_server
@@ -830,11 +767,6 @@ UPDATE namespace AS n SET
   vectors = (SELECT count(*) FROM embedding AS v WHERE v.namespace = :namespace),
   last_row = greatest(n.last_row, (SELECT coalesce(max(m.row), 0) FROM memory AS m WHERE m.namespace = :namespace))
 WHERE n.namespace = :namespace;
-
--- name: clear_orphan_vectors
--- kind: routed
-DELETE FROM embedding WHERE namespace = :namespace
-  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = embedding.row);
 
 -- --- lines of the journal, which a file keeps in another form
 

@@ -31,7 +31,7 @@ SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'memory';
 -- kind: routed
 INSERT INTO memory (namespace, row, id, {after:COLUMN, }asks) VALUES (?, ?, ?, {after:?, }?);
 
--- name: twin
+-- name: duplicate
 -- kind: routed
 SELECT m.id FROM content AS c JOIN memory AS m ON m.namespace = c.namespace AND m.row = c.row
 WHERE c.namespace = :namespace AND c.digest = :digest AND c.task IS :task AND c.text = :text AND m.kind = :kind
@@ -187,11 +187,6 @@ FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND
 SELECT m.id, m.op, {state}
 FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value;
 
--- name: accesses
--- kind: routed
-SELECT id, at_ms, times FROM access
-WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids)) AND at_ms <= :until ORDER BY id, at_ms;
-
 -- name: vectors_of
 -- kind: routed
 SELECT m.id, v.data
@@ -237,23 +232,6 @@ WHERE k.namespace = :namespace AND k.packed IN (SELECT packed_key(value) FROM js
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
   (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id), o.actor
 FROM operation AS o ORDER BY o.number DESC LIMIT :limit;
-
--- name: without_vector
--- kind: routed
-SELECT m.row, m.id, c.text, c.packed, m.speaker FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
-WHERE m.namespace = :namespace AND m.row > :after
-  AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row)
-ORDER BY m.row LIMIT :limit;
-
--- name: count_without_vector
--- kind: fan-out
-SELECT count(*) FROM memory AS m WHERE m.status = 'active'
-  AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row);
-
--- name: count_without_vector_of
--- kind: routed
-SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace AND m.status = 'active'
-  AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row);
 
 -- name: new_vectors
 -- kind: routed
@@ -306,14 +284,6 @@ SELECT vectors FROM namespace WHERE namespace = :namespace;
 -- name: total_rows
 -- kind: admin
 SELECT coalesce(max(row), 0) FROM memory;
-
--- name: filter_kinds
--- kind: part
-m.kind IN (SELECT value FROM json_each(:kinds));
-
--- name: filter_scopes
--- kind: part
-m.scope IN (SELECT value FROM json_each(:scopes));
 
 -- name: filter_tags
 -- kind: part
@@ -384,14 +354,6 @@ SELECT rowid, bm25(words, 1.0, 0.0) AS score FROM words WHERE words MATCH :query
 -- kind: fan-out
 SELECT rowid FROM words WHERE words MATCH :query LIMIT :limit;
 
--- name: drop_codes
--- kind: routed
-DELETE FROM segment WHERE namespace = :namespace;
-
--- name: drop_cell_map
--- kind: routed
-DELETE FROM cell_map WHERE namespace = :namespace;
-
 -- name: merge_words
 -- kind: admin
 INSERT INTO words (words) VALUES ('optimize');
@@ -409,11 +371,6 @@ SELECT count(*) FROM memory AS m WHERE NOT EXISTS
 -- kind: fan-out
 SELECT count(*) FROM words_docsize AS d WHERE NOT EXISTS
   (SELECT 1 FROM memory AS m WHERE m.row = d.id);
-
--- name: vectors_without_memory
--- kind: fan-out
-SELECT count(*) FROM vector AS v WHERE NOT EXISTS
-  (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.row = v.row);
 
 -- name: vectors_of_wrong_size
 -- kind: fan-out
@@ -461,11 +418,6 @@ ORDER BY j.operation, j.position;
 -- kind: routed
 SELECT DISTINCT o.id FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND j.id IN (SELECT packed_id(value) FROM json_each(:ids));
-
--- name: operations_named
--- kind: routed
-SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes, digest, actor FROM operation
-WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:operations));
 
 -- name: digests_of
 -- kind: routed
@@ -523,11 +475,6 @@ DELETE FROM cell_map WHERE namespace = :namespace;
 UPDATE namespace SET packed = 0, vectors = (SELECT count(*) FROM vector AS v WHERE v.namespace = :namespace)
 WHERE namespace = :namespace;
 
--- name: clear_orphan_vectors
--- kind: routed
-DELETE FROM vector WHERE namespace = :namespace
-  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = vector.row);
-
 -- name: texts_with_rows
 -- kind: fan-out
 SELECT m.row, m.namespace, m.id, c.text, c.packed, m.speaker
@@ -547,15 +494,6 @@ SELECT count(*) FROM tag AS t WHERE NOT EXISTS (
 SELECT count(*) FROM content AS c CROSS JOIN json_each(c.tags) AS j WHERE NOT EXISTS (
   SELECT 1 FROM tag AS t WHERE t.namespace = c.namespace AND t.row = c.row AND t.tag = j.value);
 
--- name: wrong_vector_counts
--- kind: fan-out
-SELECT count(*) FROM namespace AS n WHERE n.vectors <> (
-  SELECT count(*) FROM vector AS v WHERE v.namespace = n.namespace);
-
--- name: links_from
--- kind: routed
-SELECT id, kind, other, weight FROM link WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
-
 -- name: documents_at
 -- kind: routed
 SELECT d.id, d.shelf, d.name, d.data
@@ -567,16 +505,6 @@ SELECT l.id, l.kind, l.other FROM json_each(:ids) AS i CROSS JOIN link AS l ON l
 UNION
 SELECT l.id, l.kind, l.other FROM json_each(:ids) AS i CROSS JOIN link AS l ON l.namespace = :namespace AND l.other = i.value
 ORDER BY 1, 2, 3;
-
--- name: documents_of
--- kind: routed
-SELECT shelf, id, name, data FROM document
-WHERE namespace = :namespace AND shelf = :shelf AND id IN (SELECT value FROM json_each(:ids)) ORDER BY id, name;
-
--- name: documents_named
--- kind: routed
-SELECT shelf, id, name, data FROM document
-WHERE namespace = :namespace AND shelf = :shelf AND name IN (SELECT value FROM json_each(:names)) ORDER BY id, name;
 
 -- Moving a store: rows of `memory` and `operation` are found by their address, which is the order: else every page would sort the namespace anew.
 
@@ -615,10 +543,6 @@ SELECT coalesce(max(number), 0) FROM operation WHERE namespace = :namespace;
 -- name: number_taken
 -- kind: fan-out
 SELECT count(*) FROM operation WHERE number = :number;
-
--- name: size_of_vector
--- kind: routed
-SELECT count(*) FROM vector WHERE namespace = :namespace;
 
 -- --- lines of the journal: stores/sqlite/lines.py has the functions
 
