@@ -481,9 +481,10 @@ def test_planted_near_duplicates_are_merged_and_changed_ones_are_not(tmp_path):
         assert {m.content for m in memory.list(limit=1000)} == apart
 
 
-def test_notes_that_say_the_same_are_merged_and_those_that_differ_are_not(opening):
-    """The first half of the labelled notes, each pair alone in its namespace, with the built-in embedder."""
-    lines = (ROOT / "training" / "pairs" / "first.jsonl").read_text("utf-8").splitlines()
+@pytest.mark.parametrize(("name", "least"), [("first", 0.6), ("topics_open", 0.4), ("near_misses", 0.0)])
+def test_notes_that_say_the_same_are_merged_and_those_that_differ_are_not(opening, name, least):
+    """Labelled notes, each pair alone in its namespace, with the built-in embedder; not all pairs are candidates."""
+    lines = (ROOT / "training" / "pairs" / f"{name}.jsonl").read_text("utf-8").splitlines()
     pairs = [json.loads(line) for line in lines[:: budget(3, 1)]]
     merged = {"same": 0, "other": 0}
     memory = opening({"embedder": {"model": "local"}, "consolidate": {"require_dry_run": False}})
@@ -491,7 +492,7 @@ def test_notes_that_say_the_same_are_merged_and_those_that_differ_are_not(openin
         memory.remember_many([pair["one"], pair["other"]], namespace=f"pair-{number}")
         done = memory.consolidate(f"pair-{number}", dry_run=False)
         merged["same" if pair["label"] == "same" else "other"] += done.memories_merged
-    assert merged["same"] >= 0.6 * sum(pair["label"] == "same" for pair in pairs)
+    assert merged["same"] >= least * sum(pair["label"] == "same" for pair in pairs)
     assert merged["other"] == 0
 
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from perdure.rules.language.phrases import ParsedClause, read_clauses, read_items, same_statement
+from perdure.rules.language.compared_sentences import ComparedSentence
+from perdure.rules.language.phrases import ParsedClause, read_clauses, read_items
+from perdure.rules.language.same_meaning import initials_agree, same_meaning
 from perdure.rules.language.sentence_items import Item
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import Kind, Piece, pieces
@@ -94,8 +96,13 @@ def _denials(found: list[Piece]) -> list[tuple[str, str]]:
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     items: tuple[Item, ...]
-    clauses: tuple[ParsedClause, ...]
+    statement: ComparedSentence
     asks: bool
+
+    @property
+    def clauses(self) -> tuple[ParsedClause, ...]:
+        """The clauses of what it says; none where it is too long to be parsed."""
+        return self.statement.clauses
 
 
 def conflict(keeper: str, loser: str) -> str:
@@ -191,7 +198,7 @@ def _sentences(text: str) -> tuple[_Sentence, ...]:
         if said:
             asks = text[: spans[number][1]].rstrip("\"'”’)*").endswith("?")  # noqa: RUF001
             clauses = tuple(read_clauses(items)) if len(items) <= _LONGEST_SOUGHT else ()
-            found.append(_Sentence(_dates_last(said), clauses, asks))
+            found.append(_Sentence(_dates_last(said), ComparedSentence(tuple(items), clauses), asks))
     return tuple(found)
 
 
@@ -210,9 +217,9 @@ def _dates_last(items: list[Item]) -> tuple[Item, ...]:
 
 def _says(keeper: _Sentence, loser: _Sentence) -> bool:
     """Return whether one sentence says what the other says."""
-    if keeper.asks != loser.asks:
+    if keeper.asks != loser.asks or not initials_agree(keeper.items, loser.items):
         return False
-    if keeper.clauses and same_statement(keeper.clauses, loser.clauses):
+    if keeper.clauses and same_meaning(keeper.statement, loser.statement):
         return True
     more = len(keeper.items) - len(loser.items)
     if more < 0 or (more and len(loser.items) == 1):  # one word ("No.") means what its sentence is an answer to
@@ -255,6 +262,8 @@ def _difference(kept: Sequence[_Sentence], loser: _Sentence) -> str:
 def _other_difference(nearest: _Sentence, loser: _Sentence) -> str:
     if nearest.asks != loser.asks:
         return "a question is not a statement"
+    if not initials_agree(nearest.items, loser.items):
+        return f"name: {loser.items[0].value} is not {nearest.items[0].value}"
     words = [i for i in loser.items if not any(i.same(k) for k in nearest.items)]
     if words:
         return "missing from the remaining text: " + ", ".join(repr(i.value) for i in words[:5])

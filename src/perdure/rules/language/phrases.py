@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from perdure.rules.language.sentence_items import PREPOSITIONS, PRESENT, WAS, Item, adjectives_first
+from perdure.rules.language.amounts import read_amounts
+from perdure.rules.language.sentence_items import PREPOSITIONS, PRESENT, WAS, Item, adjectives_first, place_last
 from perdure.rules.language.synonyms import EXPRESSIONS, LONGEST_EXPRESSION, SYNONYMS
 from perdure.rules.language.tokens import Kind, Piece
 from perdure.rules.language.verbs import COMMON_VERBS
@@ -34,9 +35,11 @@ _NO_ADVERB: Final = word_set("""
     yearly hourly nightly nearly almost hardly barely rarely seldom ugly lonely lovely holy jelly belly bully rally
     elderly
     """)
-_LY: Final = "ly"
+MEASURES: Final = _PERIODS | word_set("second minute percent euro dollar pound degree metre litre kilometre")
+LY: Final = "ly"
 _LEADS: Final = word_set("decision note reminder fyi important update")
 """Words before a colon that only say what sort of note it is."""
+_MEANT: Final[dict[str, Kind]] = {"must": "modal", "can": "modal", "instead": "negation"}
 _DAYS: Final = {f"{day}s" for day in CALENDAR if day.endswith("day")}
 
 
@@ -48,17 +51,6 @@ class ParsedClause:
     core: list[Item] = field(default_factory=list)
     phrases: list[tuple[str, list[Item]]] = field(default_factory=list)  # (preposition, ``date`` or ``time``, items)
 
-    def same(self, other: ParsedClause) -> bool:
-        """Return whether both say the same."""
-        if self.marker != other.marker or sorted(m for m, _ in self.phrases) != sorted(m for m, _ in other.phrases):
-            return False
-        theirs: dict[str, list[list[Item]]] = {}
-        for marker, items in other.phrases:
-            theirs.setdefault(marker, []).append(items)
-        return all(_same_items(items, theirs[m].pop(0)) for m, items in self.phrases) and _same_core(
-            self.core, other.core
-        )
-
     def runs(self) -> list[tuple[str, list[Item]]]:
         """Return the core and the phrases, each with what tells it from the others."""
         return [(self.marker, self.core), *((f"{self.marker} {m}", items) for m, items in self.phrases)]
@@ -68,21 +60,27 @@ def read_items(pieces: Sequence[Piece]) -> list[Item]:
     """Return what a sentence's pieces say, each expression as what it means; a colon is said as "is"."""
     found: list[Item] = []
     apart = False
-    for piece in pieces:
+    for number, piece in enumerate(pieces):
         if not piece.said:
             if piece.text == ":" and len(found) == 1 and found[0].value in _LEADS:
                 found.clear()
             elif piece.text in {":", "="} and found:
                 found.append(Item("word", "is", apart=True))
-            apart = apart or piece.text[0] in ",;:()–—-\n"  # noqa: RUF001  # typographic dashes are meant
+            apart = apart or (piece.text[0] in ",;:()–—-\n" and not _hyphen(pieces, number))  # noqa: RUF001  # typographic dashes are meant
         for kind, value in piece.said:
             kind_of = "date" if value in _DAYS else kind
             found.append(Item(kind_of, "not" if value == "never" else value, apart and bool(found)))
             apart = False
-    resolved = _resolve(adjectives_first(found))
+    resolved = _resolve(adjectives_first(place_last(read_amounts(found))))
     while resolved and resolved[-1].value == "is":
         resolved.pop()
     return [replace(item, forms=word_forms(item.value)) for item in _drop_articles(resolved)]
+
+
+def _hyphen(pieces: Sequence[Piece], at: int) -> bool:
+    """Return whether a mark is a hyphen inside a word."""
+    mark, before, after = pieces[at], pieces[at - 1 : at], pieces[at + 1 : at + 2]
+    return mark.text == "-" and any(b.end == mark.start for b in before) and any(a.start == mark.end for a in after)
 
 
 def _resolve(items: list[Item]) -> list[Item]:
@@ -93,8 +91,10 @@ def _resolve(items: list[Item]) -> list[Item]:
         for length in range(min(LONGEST_EXPRESSION, len(items) - at), 0, -1):
             meant = EXPRESSIONS.get(tuple(item.value for item in items[at : at + length]))
             if meant is not None:
-                kinds: tuple[Kind, Kind] = ("word", "modal")
-                found += [replace(items[at], kind=kinds[w in {"must", "can"}], value=w) for w in meant]
+                found += [
+                    replace(items[at], kind=_MEANT.get(w, "word"), value=w, apart=n == 0 and items[at].apart)
+                    for n, w in enumerate(meant)
+                ]
                 break
         else:
             length = 1
@@ -105,13 +105,13 @@ def _resolve(items: list[Item]) -> list[Item]:
 
 def _drop_articles(items: list[Item]) -> list[Item]:
     found: list[Item] = []
-    opens = False
+    opens = apart = False
     for item in items:
         if item.kind == "word" and item.value in {"a", "an", "the"}:
-            opens = True
+            opens, apart = True, apart or item.apart
         elif item.value != "'s":
-            found.append(replace(item, opens=True) if opens else item)
-            opens = False
+            found.append(replace(item, opens=True, apart=apart or item.apart) if opens else item)
+            opens = apart = False
     return found
 
 
@@ -168,7 +168,7 @@ class _Reading:
 
 def _is_agent(items: Sequence[Item]) -> bool:
     """Return whether "by" leads in who does something: "by four people", not "by 5" or "by Monday"."""
-    counted = [i for i in items[1:2] if i.kind == "word"]
+    counted = [i for i in items[1:2] if i.kind == "word" and i.forms.isdisjoint(MEASURES)]
     return bool(items) and items[0].kind != "date" and (items[0].kind != "number" or bool(counted))
 
 
@@ -199,10 +199,10 @@ def _take(at: _Reading, items: Sequence[Item], number: int, item: Item) -> int:
         at.add(item)
     elif item.value in PRESENT | WAS or item.value in {"have", "has", "had"}:
         return _read_verb(at, rest, item)
-    elif item.kind == "negation" and item.value == "without":
-        at.begin_phrase(item.value)
-    elif item.kind == "word" and item.value.endswith(_LY) and item.value not in _NO_ADVERB | TURNING | STOP_WORDS:
-        at.clause.phrases.append((_LY, [item]))  # "carelessly" says the same wherever in its clause it stands
+    elif item.kind == "negation" and (item.apart or item.value in {"without", "instead"}):
+        at.begin_phrase("not")  # "in Redis, not in the database"
+    elif item.kind == "word" and item.value.endswith(LY) and item.value not in _NO_ADVERB | TURNING | STOP_WORDS:
+        at.clause.phrases.append((LY, [item]))  # "carelessly" says the same wherever in its clause it stands
     elif item.kind == "word" and _marks(at, rest, item):
         return 0
     else:
@@ -221,6 +221,8 @@ def _leave(at: _Reading) -> None:
 def _marks(at: _Reading, rest: Sequence[Item], item: Item) -> bool:
     """Begin what a word leads in, if it does."""
     value = SYNONYMS.get(item.value, item.value)
+    if value in PREPOSITIONS and at.marker == "not" and not at.into:
+        return True
     if value in {"and", "or"} and _joins_two(at, rest):
         at.add(item)
     elif value in _CONJUNCTIONS:
@@ -270,7 +272,7 @@ def _read_verb(at: _Reading, rest: Sequence[Item], item: Item) -> int:
     start = len(at.into)
     at.into += [i for i in rest[:between] if i.value not in PRESENT | WAS]
     if verb is not None and past:
-        at.add(verb if had or item.value in WAS else replace(verb, forms=_without_past(verb.forms)))
+        at.add(verb if had or item.value in WAS else _in_present(verb))
         if not had and at.passive is None:
             at.passive = (_first_auxiliary(at.into, start), len(at.into) - 1)
         return between + 1
@@ -282,8 +284,9 @@ def _read_verb(at: _Reading, rest: Sequence[Item], item: Item) -> int:
     return between
 
 
-def _without_past(forms: frozenset[str]) -> frozenset[str]:
-    return frozenset(f.rstrip(PAST) for f in forms)
+def _in_present(verb: Item) -> Item:
+    """Return the verb of "is done" as that of "do": not what "was done" says."""
+    return replace(verb, forms=frozenset(f.rstrip(PAST) for f in verb.forms if f.endswith(PAST)))
 
 
 def _first_auxiliary(core: Sequence[Item], end: int) -> int:
@@ -306,6 +309,9 @@ def _add_date(at: _Reading, item: Item) -> None:
 
 
 def _add_plain(at: _Reading, item: Item) -> None:
+    if at.marker in _EVERY and at.into and at.into[-1].kind == "date" and _is_period(item):
+        at.add(item)  # "every Friday afternoon"
+        return
     ended = at.marker in {DATE, TIME} or (at.marker in _EVERY and at.into and at.into[-1].kind != "number")
     opened = item.opens and bool(at.into) and at.into[-1].value not in {"and", "or"}
     if item.value == "and" and at.marker in {DATE, TIME}:
@@ -336,25 +342,3 @@ def _normalise(clause: ParsedClause) -> None:
     for marker, items in clause.phrases:
         if marker == DATE:
             items.sort(key=lambda i: i.value)
-
-
-# --- comparing
-
-
-def _same_items(one: Sequence[Item], other: Sequence[Item]) -> bool:
-    return len(one) == len(other) and all(a.same(b) for a, b in zip(one, other, strict=True))
-
-
-def _same_core(one: list[Item], other: list[Item]) -> bool:
-    """Return whether two cores say the same; of "X is Y" with a name the two may change places."""
-    if _same_items(one, other):
-        return True
-    at = next((n for n, item in enumerate(one) if item.value == "="), None)
-    if at is None or not any(i.kind in {"name", "code", "number"} for i in (*one, *other)):
-        return False
-    return _same_items([*one[at + 1 :], one[at], *one[:at]], other)
-
-
-def same_statement(one: Sequence[ParsedClause], other: Sequence[ParsedClause]) -> bool:
-    """Return whether two sentences say the same."""
-    return len(one) == len(other) and all(a.same(b) for a, b in zip(one, other, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 from perdure.rules.language.tokens import Kind
@@ -13,7 +14,7 @@ from perdure.rules.language.words import STOP_WORDS, TURNING, word_set
 PRESENT, WAS = word_set("is are am be being"), word_set("was were been")
 PREPOSITIONS: Final = word_set("""
     in on at to from for with by about into over under between through during as per against behind beside near inside
-    instead than due off up down out across along around among toward towards despite except within onto
+    instead than due off up down out across along around among toward towards despite except within onto infront atop
     """)
 _RELATIVES: Final = word_set("which who that")
 _NO_ADJECTIVE: Final = STOP_WORDS | TURNING | PREPOSITIONS | PRESENT | WAS | word_set("a an the and or")
@@ -53,6 +54,16 @@ def adjectives_first(items: list[Item]) -> list[Item]:
             said[0] = replace(said[0], apart=found[noun].apart)
             found[noun : noun + 1] = [*said, replace(found[noun], apart=False)]
     return found
+
+
+def place_last(items: list[Item]) -> list[Item]:
+    """Put the place that a sentence begins with after it: "the gym is where they meet" is "they meet in the gym"."""
+    at = next((n for n, (a, b) in enumerate(pairwise(items)) if a.value in PRESENT and b.value == "where"), 0)
+    if not at:
+        return items
+    start = max((n for n in range(at) if items[n].apart), default=0)
+    said, place = items[at + 2 :], items[start:at]
+    return [*items[:start], *said, Item("word", "in"), *(replace(i, apart=False) for i in place)]
 
 
 def _relative_clause(items: Sequence[Item], at: int) -> int:

@@ -23,7 +23,16 @@ minute min, hour hr, kilogram kg, via through, if when whenever, while whilst, o
 keep store retain, put place, move relocate, client customer, include contain, maximum max, minimum min,
 employee worker, company firm, pupil student, plane airplane aeroplane aircraft, garbage trash rubbish, infant baby,
 path trail, love adore, strike hit, battle fight, toss throw, marriage wedding, carefully cautiously, stroll walk,
-everyone everybody, anyone anybody, person someone somebody, stop quit cease
+everyone everybody, anyone anybody, person someone somebody, stop quit cease, disable deactivate,
+enable activate, postpone delay defer, rent lease, garage workshop, cheap inexpensive, reserve book, staff personnel,
+boss manager, salary wage, supplier vendor, invoice bill, contract agreement, examine inspect, shut closed,
+gather collect,
+explain clarify, lawyer attorney, grandmother grandma granny gran, grandfather grandpa, loud noisy, quiet silent,
+whole entire, usually normally typically generally, immediately instantly, completely totally entirely,
+litre liter l, kilo kg, colleague coworker, trousers pants, lorry truck, tap faucet, petrol gasoline, cut trim,
+broken defective, spectacles glasses, notify inform, launch introduce, verify confirm, permission approval, donate give,
+finalize finalise, organize organise, optimize optimise, authorize authorise, gray grey, licence license, grave serious,
+cancel annul, expire lapse, handle manage
 """
 """Separated by commas; the first word stands for the others."""
 
@@ -33,13 +42,14 @@ SYNONYMS: Final[dict[str, str]] = {
 
 _TURNS: Final = """
 have to = must; has to = must; is able to = can; are able to = can; would like to = want to; would like = want;
-rather than = instead of; takes place = happens; take place = happen; took place = happened; once a = every;
+rather than = instead; instead of = instead; asked for = requested; asks for = requests; ask for = request;
+asking for = requesting; takes place = happens; take place = happen; took place = happened; once a = every;
 once an = every; once per = every; once every = every; each = every; daily = every day; hourly = every hour;
 weekly = every week; monthly = every month; yearly = every year; annually = every year; nightly = every night;
 better than = over; larger than = over; bigger than = over; more than = over; greater than = over; above = over;
 less than = under; fewer than = under; lower than = under; below = under; as well as = and; in order to = to;
 because of = due to; front end = frontend; back end = backend; at the moment =; currently =; next to = beside;
-has been = was; have been = was; had been = was; gets = is; get = are; got = was; the team = we; at all =;
+has been = was; have been = was; had been = was; gets = is; get = are; got = was; at all =;
 works as = is; work as = are; worked as = was; is planning to = plans to; are planning to = plan to;
 prefers to = prefers; prefer to = prefer; likes to = likes; like to = like; who is =; who are =; that is =;
 that are =; which is =; which are =; there is =; there are =; indoors = in indoors; outdoors = in outdoors;
@@ -48,10 +58,21 @@ a maximum of = at most; no fewer than = at least; no less than = at least; not l
 a minimum of = at least; the team decided to = we; we decided to = we; we agreed to = we;
 it was decided to = we; it was agreed to = we; back yard = backyard;
 main branch = main; master branch = master; config file = config; configuration file = config;
-asked to be = want to be; wants to be = want to be; asks to be = want to be; is sent to = goes to; are sent to = go to;
-gets sent to = goes to; get sent to = go to; is the lead of = leads; is the owner of = owns; is in charge of = leads;
-is located in = is in; is located at = is at; are located in = are in; can be found in = is in; can be found at = is at;
-works for = works at; work for = work at; is employed by = works at; is employed at = works at; onstage = on stage
+asked to be = want to be; wants to be = want to be; asks to be = want to be; is the lead of = leads;
+is the owner of = owns; is in charge of = leads;
+is located in = is in; is located at = is at; are located in = are in; can be found in = is in;
+can be found at = is at;
+turned off = disabled; turn off = disable; turns off = disables; switched off = disabled; switch off = disable;
+switches off = disables; turned on = enabled; turn on = enable; turns on = enables; switched on = enabled;
+switch on = enable; switches on = enables; turned down = rejected; turn down = reject; turns down = rejects;
+runs out = expires; run out = expire; ran out = expired; kicks off = starts; kick off = start; kicked off = started;
+handed in = submitted; hand in = submit; hands in = submits; called off = cancelled; call off = cancel;
+gave up = quit; give up = quit; gives up = quits; put off = postpone; puts off = postpones;
+broke down = broke; breaks down = breaks; break down = break; stopped working = broke; stops working = breaks;
+stop working = break; takes care of = handles; take care of = handle; takes out = removes; throw away = discard;
+set up = configure; sets up = configures; picked up = collected; pick up = collect; picks up = collects;
+before the end of = by the end of; in front of = infront; on top of = atop; works for = works at;
+work for = work at; is employed by = works at; is employed at = works at; onstage = on stage
 """
 EXPRESSIONS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     tuple(said.split()): tuple(meant.split())

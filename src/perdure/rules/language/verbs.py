@@ -33,6 +33,6 @@ strike struck, sit sat, lay laid, hit hit, set set, shut shut, split split, quit
 COMMON_VERBS: Final = frozenset(IRREGULAR_PASTS.values()) | word_set("""
     play live work like love enjoy prefer want need have own study collect practise support visit manage learn train
     attend watch listen travel smoke cook paint dance answer reply respond order report deploy commute move talk look
-    depend belong subscribe
+    depend belong subscribe start begin contain include require replace remove provide store
     """)
 """Verbs, in their bare form."""

@@ -18,6 +18,19 @@ _SAME_FORM: Final = word_set(
 )
 """Words whose ending is no suffix."""
 _CLOSED: Final = (TURNING | RELATIONS | PEOPLE) - TURNING_VERBS - {"used"}
+_NOMINAL: Final = {
+    "ation": (("", ""), ("", "e"), ("ic", "y"), ("", "ate")),
+    "ion": (("", ""), ("", "e"), ("s", "d"), ("s", "de"), ("ss", "t"), ("pt", "be"), ("ct", "ce")),
+    "ment": (("", ""),),
+    "al": (("", ""), ("", "e")),
+    "ance": (("", ""), ("", "e")),
+    "ence": (("", ""), ("", "e")),
+    "ure": (("", ""), ("", "e")),
+    "ility": (("", "le"),),
+    "ity": (("", ""), ("", "e")),
+    "ness": (("", ""), ("i", "y")),
+}
+"""Ending of a noun -> what stands at its stem's end, and in the word that it is made of."""
 _CLOSED_SYLLABLE: Final = re.compile(r"[^aeiou]{0,2}[aeiou][^aeiouwxy]")
 _SHORTEST: Final = 4
 _TYPO_FROM: Final = 5
@@ -76,6 +89,19 @@ def _stems(stem: str) -> set[str]:
     if _CLOSED_SYLLABLE.fullmatch(stem):
         return {stem + "e"}  # hoping; hop gives hopping
     return {stem, stem + "e", stem[:-1]} if stem[-1] == stem[-2:-1] else {stem, stem + "e"}
+
+
+def is_noun_of(noun: str, word: str) -> bool:
+    """Return whether a noun is made of a verb or an adjective: "extension" of "extended"."""
+    bases = {form.rstrip(PAST) for form in word_forms(word)}
+    for single in {noun, *_bases(noun)}:
+        for suffix, endings in _NOMINAL.items():
+            stem = single.removesuffix(suffix)
+            if stem != single and len(stem) >= _SHORTEST - 1:
+                made = {stem[: len(stem) - len(cut)] + put for cut, put in endings if stem.endswith(cut)}
+                if not made.isdisjoint(bases):
+                    return True
+    return False
 
 
 def is_slip(one: str, other: str) -> bool:

@@ -140,6 +140,12 @@ TURNING_VERBS: Final = word_set("""
 TURNING: Final = _TURNING_WORDS | TURNING_VERBS
 """Words that turn or limit what stands beside them: a text that has one more of them says something else."""
 
+QUANTITIES: Final = word_set("""
+    all any both each every everyone everybody everything few fewer half less least many more most much only several
+    some various another other almost nearly barely hardly next last this these previous following
+    """)
+"""Words that say how many, or which of them."""
+
 RELATIONS: Final = word_set("""
     before after since during while from to into onto on off in out up down over under above below between through
     against behind beside near with for by of at about as and so this these those here who whom whose which what when

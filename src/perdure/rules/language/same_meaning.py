@@ -1,0 +1,187 @@
+"""Whether two sentences say the same in other words: the same things, denied, counted and related in the same way.
+
+Every word that says something must have its counterpart in the other sentence: a form of it, a synonym, or the noun of
+a verb. Only verbs that say little by themselves ("is kept", "is located") may be missing. Numbers, dates, negations,
+quantities, modals and tenses must be the same and belong to the same words, and no two things may have changed roles.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from perdure.rules.language.compared_sentences import (
+    ANY,
+    LOOSE,
+    NOBODY,
+    PLAIN,
+    ComparedSentence,
+    PlacedWord,
+    Reading,
+    verb_groups,
+)
+from perdure.rules.language.roles import Pair, roles_agree
+from perdure.rules.language.sentence_items import PRESENT, Item
+from perdure.rules.language.word_forms import PAST, is_noun_of
+from perdure.rules.language.words import IGNORABLE, QUANTITIES, word_set
+
+_PAST_TIME: Final = word_set("was were had did")
+_PRESENT_TIME: Final = word_set("is are am does do has have")
+_HAS: Final = word_set("has have had")
+_WE: Final = word_set("we our us ours there where what")
+_PARTS: Final = word_set("and or but because so if when while until unless although instead before after")
+
+
+def same_meaning(one: ComparedSentence, other: ComparedSentence) -> bool:
+    """Return whether two sentences say the same, word for word or in other words."""
+    mine, theirs = Reading.of(one), Reading.of(other)
+    same = (mine.markers, mine.heads) == (theirs.markers, theirs.heads)
+    if not (same and _hard(one.items) == _hard(other.items) and _attached_agree(one.items, other.items)):
+        return False
+    if _modals(mine, other.items) != _modals(theirs, one.items) or not _times_agree(one.items, other.items):
+        return False
+    pairs = _aligned(mine, theirs)
+    return pairs is not None and roles_agree(pairs, mine, theirs)
+
+
+def initials_agree(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Return whether two first words are not names that differ in an ending: "Andreas plays", "Andrea plays"."""
+    if not (one[1:] and other[1:]) or one[0].opens or other[0].opens:
+        return True
+    short, long = sorted((one[0].value, other[0].value), key=len)
+    return short == long or not long.startswith(short) or one[1].value != other[1].value
+
+
+# --- what must be the same
+
+
+def _hard(items: Sequence[Item]) -> Counter[tuple[str, str]]:
+    return Counter((_hard_kind(i), _hard_value(i)) for i in items if _hard_kind(i))
+
+
+def _hard_kind(item: Item) -> str:
+    if item.kind == "word":
+        return "quantity" if item.value in QUANTITIES else ""
+    return item.kind if item.kind in {"number", "date", "negation", "code", "symbol"} else ""
+
+
+def _hard_value(item: Item) -> str:
+    if item.kind == "negation":
+        return "not" if item.value in {"no", "without", "instead"} else item.value
+    return "every" if item.value == "each" else item.value
+
+
+def _modals(mine: Reading, theirs: Sequence[Item]) -> Counter[str]:
+    """Return a sentence's modals; "they will marry" says what "they are marrying" says."""
+    progressive = any(a.value in PRESENT and b.value.endswith("ing") for a, b in pairwise(theirs))
+    return Counter({value: n for value, n in mine.modals.items() if value != "will" or not progressive})
+
+
+def _times_agree(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Return whether not one speaks of the past only and the other of the present only."""
+    past, present = (
+        [{i.value for i in side} & words for side in (one, other)] for words in (_PAST_TIME, _PRESENT_TIME)
+    )
+    return not any(past[n] and not present[n] and present[1 - n] and not past[1 - n] for n in (0, 1))
+
+
+def _attached_agree(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Return whether each quantity and negation, and each of several numbers, belongs to the same word in both."""
+    whole = _is_simple(one) and _is_simple(other)
+    for kind in ("number", "quantity", "negation"):
+        mine, theirs = _attached(one, kind), _attached(other, kind)
+        if len(mine) == 1 and (kind == "number" or (kind == "negation" and whole)):
+            continue  # the place of one number is compared like that of a word, and one "not" denies the whole of it
+        if not all(any(value == v and _share(words, w) for v, w in theirs) for value, words in mine):
+            return False
+    return True
+
+
+def _is_simple(items: Sequence[Item]) -> bool:
+    """Return whether a sentence has one part, and counts nothing."""
+    return not any(i.apart or i.value in _PARTS or i.value in QUANTITIES for i in items)
+
+
+def _attached(items: Sequence[Item], kind: str) -> list[tuple[str, list[Item]]]:
+    """Return what is hard of a kind, each with the word that it belongs to: the next, else the last; a number both."""
+    found = []
+    for n, item in enumerate(items):
+        if _hard_kind(item) == kind:
+            after = [i for i in items[n + 1 :] if _tells(i)][:1]
+            before = [i for i in items[:n] if _tells(i)][-1:]
+            found.append((_hard_value(item), [*after, *before] if kind == "number" else after or before))
+    return found
+
+
+def _tells(item: Item) -> bool:
+    return item.kind != "symbol" and item.value not in IGNORABLE | LOOSE | NOBODY
+
+
+def _share(mine: Sequence[Item], theirs: Sequence[Item]) -> bool:
+    return not mine or not theirs or any(_same_base(a, b) for a in mine for b in theirs)
+
+
+def _same_base(one: Item, other: Item) -> bool:
+    bases = [{f.rstrip(PAST) for f in i.forms} | {i.value} for i in (one, other)]
+    return not bases[0].isdisjoint(bases[1]) or _same_word(one, other)
+
+
+# --- the words
+
+
+def _aligned(mine: Reading, theirs: Reading) -> list[Pair] | None:
+    """Return the counterparts; None if a word that says something has none."""
+    pairs: list[Pair] = []
+    left, over = list(theirs.words), []
+    for said in mine.words:
+        found = next((o for o in left if _same_word(said.item, o.item)), None)
+        if found is None:
+            over.append(said)
+        else:
+            left.remove(found)
+            pairs.append((said, found))
+    return pairs if _only_pronouns(over, left) and _little_agree(mine.little, theirs.little) else None
+
+
+def _same_word(one: Item, other: Item) -> bool:
+    if one.same(other):
+        return True
+    words = one.kind == other.kind == "word"
+    return words and (is_noun_of(one.value, other.value) or is_noun_of(other.value, one.value))
+
+
+def _only_pronouns(mine: Sequence[PlacedWord], theirs: Sequence[PlacedWord]) -> bool:
+    """Return whether what has no counterpart says only who is meant, and on one side."""
+    values = [{s.item.value for s in side if not _is_team(s)} for side in (mine, theirs)]
+    return all(side <= NOBODY for side in values) and not all(side - _WE for side in values)
+
+
+def _is_team(said: PlacedWord) -> bool:
+    """Return whether "the team" is who speaks."""
+    return said.item.value == "team" and said.item.opens and (said.item.apart or said.at == 0)
+
+
+def _little_agree(mine: Sequence[Item], theirs: Sequence[Item]) -> bool:
+    """Return whether the verbs that say little say the same, at the same time."""
+    groups = [[g for i in side if (g := verb_groups(i)) != ANY] for side in (mine, theirs)]
+    for own, others, there in ((groups[0], groups[1], theirs), (groups[1], groups[0], mine)):
+        if others and not all(any(g & o for o in others) for g in own):
+            return False
+        if not there and not all(g & PLAIN for g in own):
+            return False
+    times = [_is_past(side) for side in (mine, theirs)]
+    return None in times or (times[0] == times[1] and not _has_and_is(mine, theirs))
+
+
+def _has_and_is(mine: Sequence[Item], theirs: Sequence[Item]) -> bool:
+    """Return whether one says what something has, and the other what it is: "she has a manager", "she is a manager"."""
+    has, equals = ([any(i.value in words for i in side) for side in (mine, theirs)] for words in (_HAS, {"="}))
+    return any(has[n] and not equals[n] and equals[1 - n] and not has[1 - n] for n in (0, 1))
+
+
+def _is_past(verbs: Sequence[Item]) -> bool | None:
+    """Return whether verbs are in the past; None without any."""
+    finite = [i for i in verbs if verb_groups(i) == ANY] or verbs
+    return any(f.endswith(PAST) for i in finite for f in i.forms) if finite else None
