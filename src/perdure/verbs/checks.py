@@ -41,6 +41,14 @@ def check_role(needed: Role, what: str, memory: Any) -> None:
         )
 
 
+def seconds_of(verb: Verb, memory: Any) -> float | None:
+    """Return how long a call may take: what the caller said, else the policy's key; None for no limit."""
+    context = memory._context  # noqa: SLF001  # verbs are methods of it
+    if context.seconds is not None or verb.lasts:
+        return context.seconds
+    return context.policy.limits.call_seconds
+
+
 def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call by name, each as its verb takes it.
 

@@ -9,6 +9,7 @@ import secrets
 import ssl
 import threading
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any, Final, NoReturn
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from perdure.interfaces.http.decoding import error_of, may_be_none, result_of
 from perdure.memory import Memory
 from perdure.records.errors import InvalidInput, StoreUnavailable
 from perdure.records.json_record import as_json
+from perdure.rules.validation.values import checked_seconds
 from perdure.verbs.declaration import VERBS, Verb
 
 LOOPBACK: Final = frozenset(("127.0.0.1", "localhost", "::1"))
@@ -88,6 +90,13 @@ class Transport:
             raise error_of(status, data)
         return result_of(verb, data)
 
+    def within(self, seconds: float) -> Transport:
+        """Return what sends calls over the same connections with another time limit."""
+        other = copy(self)
+        other._headers = {**self._headers, "prefer": f"wait={max(1, int(seconds))}"}
+        other._timeout = seconds
+        return other
+
     def _exchange(self, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, str, bytes]:
         """Send a request; once more where a connection that was kept open turns out to be closed."""
         for attempt in (0, 1):
@@ -111,6 +120,7 @@ class Transport:
     def _connection(self) -> tuple[bool, http.client.HTTPConnection]:
         found: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
         if found is not None and found.sock is not None:
+            found.sock.settimeout(self._timeout)
             return False, found
         made = (
             http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
@@ -130,7 +140,8 @@ class Transport:
     def close(self) -> None:
         """Close all connections. Calling it twice is harmless."""
         with self._lock:
-            connections, self._open = self._open, set()
+            connections = list(self._open)
+            self._open.clear()
         for connection in connections:
             connection.close()
 
@@ -146,6 +157,10 @@ class RemoteMemory(Memory):
         raise InvalidInput(
             "A service does not offer this.", remedy="Use perdure.open on the machine that has the store."
         )
+
+    def within(self, seconds: float) -> RemoteMemory:
+        """Return this memory with a time limit for each call; closing one closes the other."""
+        return RemoteMemory(self._transport.within(checked_seconds(seconds)))
 
     def close(self) -> None:
         """Close the connections; the service's store stays open."""

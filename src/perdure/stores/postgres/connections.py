@@ -51,14 +51,17 @@ _abandoned: list[Connection] = []
 """In a forked child: connections that are still the parent's, and must not be closed."""
 
 
-def dial(dsn: str, *, prepares: bool = True) -> Connection:
+def dial(dsn: str, *, prepares: bool = True, seconds: float = 3600.0) -> Connection:
     """Open one connection; what it runs again and again is prepared, or never anything.
+
+    A caller that has only so many ``seconds`` waits no longer for it, but two, the least that libpq knows.
 
     Raises:
         psycopg.OperationalError: The server cannot be reached, or refuses.
     """
     given = psycopg.conninfo.conninfo_to_dict(dsn)
     missing: dict[str, Any] = {name: value for name, value in PATIENCE.items() if name not in given}
+    missing["connect_timeout"] = max(2, min(int(given.get("connect_timeout") or PATIENCE["connect_timeout"]), int(seconds)))
     # Texts go out as UTF-8, whatever the environment or the URL says of the client.
     threshold = PREPARED_AFTER if prepares else None
     return Connection.connect(dsn, autocommit=True, prepare_threshold=threshold, client_encoding="utf8", **missing)
@@ -102,7 +105,7 @@ class Connections:
             return kept
         fresh = None
         try:
-            fresh = dial(self._dsn, prepares=self._prepares)
+            fresh = dial(self._dsn, prepares=self._prepares, seconds=seconds)
             make_ready(fresh)
         except BaseException:
             self._back(fresh, good=False)

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, TypeVar
 import psycopg
 from psycopg import sql
 
+from perdure.records.deadline import exceeded, is_over, seconds_left
 from perdure.records.errors import NodeUnavailable, PerdureError, StoreBusy, StoreError
 from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.arrays import array_of, array_types
@@ -281,17 +282,20 @@ class Server:
         self._outages.check(place)
         while True:
             connection, watched = None, None
+            seconds = seconds_left(self.address.seconds if limited else None)
             try:
-                connection = self._connections.take(POOL_SECONDS)
+                connection = self._take(seconds)
                 begin = opening(connection, reach, place or "", self.address.prefix, mode)
                 session = PostgresSession(connection, reach, place or "", begin)
-                with self._deadlines.limit(connection, self.address.seconds if limited else None) as watched:
+                with self._deadlines.limit(connection, seconds) as watched:
                     result = self._once(session, work, mode, again=again)
             except psycopg.errors.UniqueViolation:
                 raise  # the caller knows what it means
             except psycopg.Error as error:
                 tries += 1
                 if watched and watched.passed:
+                    if is_over():
+                        raise exceeded(known=not session.committing) from error
                     raise _too_late(self.address.seconds, session) from error
                 lost = is_lost(error, connection)
                 again = again or (lost and connection is not None and session.committing)
@@ -306,6 +310,14 @@ class Server:
             if lost:
                 self._connections.forget()
             time.sleep(min(LONGEST_PAUSE, 0.01 * 2 ** min(tries, 7)) if lost else 0.002 * tries)
+
+    def _take(self, seconds: float | None) -> Connection:
+        try:
+            return self._connections.take(POOL_SECONDS if seconds is None else min(POOL_SECONDS, seconds))
+        except StoreBusy as error:
+            if is_over():
+                raise exceeded() from error
+            raise
 
     def _give_back(self, connection: Connection | None, watched: Limit | None) -> None:
         if connection is not None:
