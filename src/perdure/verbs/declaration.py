@@ -45,7 +45,17 @@ REQUIRED: Final = inspect.Parameter.empty
 _OF_AGENTS: Final[frozenset[Panel]] = frozenset(("Store", "Feedback", "Facts", "Tasks and sessions"))
 _LASTING: Final = frozenset(
     (
-        *("backtest", "check", "compact", "complete_task", "compression", "consolidate", "decay", "digest", "end_session"),
+        *(
+            "backtest",
+            "check",
+            "compact",
+            "complete_task",
+            "compression",
+            "consolidate",
+            "decay",
+            "digest",
+            "end_session",
+        ),
         *("erase", "extract", "fit", "forecast", "ingest", "learn", "optimize", "promote", "reembed", "remember_many"),
         *("repair", "review", "summarize", "sweep", "undo", "verify"),
     )

@@ -10,7 +10,7 @@ import ssl
 import threading
 from collections.abc import Callable, Mapping
 from copy import copy
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Self
 from urllib.parse import urlsplit
 
 from perdure.interfaces.http.decoding import error_of, may_be_none, result_of
@@ -22,6 +22,7 @@ from perdure.verbs.declaration import VERBS, Verb
 
 LOOPBACK: Final = frozenset(("127.0.0.1", "localhost", "::1"))
 _JSON: Final = "application/json"
+_GRACE: Final = 2.0  # seconds that the service has to say that a call was ended
 _LONGEST_ANSWER: Final = 1 << 30
 
 
@@ -54,10 +55,10 @@ class Transport:
             )
         self._host, self._port, self._path = parts.hostname, parts.port, parts.path.rstrip("/")
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
-        self._headers = {"content-type": _JSON, "accept": _JSON, "prefer": f"wait={max(1, int(timeout))}"}
+        self._headers = {"content-type": _JSON, "accept": _JSON}
         if token is not None:
             self._headers["authorization"] = f"Bearer {token}"
-        self._timeout = timeout
+        self.limit(timeout)
         self._own = threading.local()
         self._lock = threading.Lock()
         self._open: set[http.client.HTTPConnection] = set()
@@ -90,12 +91,11 @@ class Transport:
             raise error_of(status, data)
         return result_of(verb, data)
 
-    def within(self, seconds: float) -> Transport:
-        """Return what sends calls over the same connections with another time limit."""
-        other = copy(self)
-        other._headers = {**self._headers, "prefer": f"wait={max(1, int(seconds))}"}
-        other._timeout = seconds
-        return other
+    def limit(self, seconds: float) -> Self:
+        """Let each call take so many seconds, and return this."""
+        self._headers = {**self._headers, "prefer": f"wait={max(1, int(seconds))}"}
+        self._timeout = seconds + _GRACE
+        return self
 
     def _exchange(self, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, str, bytes]:
         """Send a request; once more where a connection that was kept open turns out to be closed."""
@@ -160,7 +160,7 @@ class RemoteMemory(Memory):
 
     def within(self, seconds: float) -> RemoteMemory:
         """Return this memory with a time limit for each call; closing one closes the other."""
-        return RemoteMemory(self._transport.within(checked_seconds(seconds)))
+        return RemoteMemory(copy(self._transport).limit(checked_seconds(seconds)))
 
     def close(self) -> None:
         """Close the connections; the service's store stays open."""

@@ -98,9 +98,7 @@ class MemoryServer(MCPServer[Any]):
             told = {"error": "InternalError", "message": f"{name} failed because of an internal error."}
             return failed({**told, "remedy": "Try again once; the server's log has the details.", "fault": "machine"})
 
-    def _call(
-        self, name: str, seconds: Any, arguments: Mapping[str, Any], more: Mapping[str, Any]
-    ) -> CallToolResult:
+    def _call(self, name: str, seconds: Any, arguments: Mapping[str, Any], more: Mapping[str, Any]) -> CallToolResult:
         verb = self._verbs[name]
         given = {**arguments_of(verb, arguments, self._profile), **more}
         memory = self._opened() if seconds is None else self._opened().within(seconds)

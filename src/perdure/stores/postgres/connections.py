@@ -61,7 +61,9 @@ def dial(dsn: str, *, prepares: bool = True, seconds: float = 3600.0) -> Connect
     """
     given = psycopg.conninfo.conninfo_to_dict(dsn)
     missing: dict[str, Any] = {name: value for name, value in PATIENCE.items() if name not in given}
-    missing["connect_timeout"] = max(2, min(int(given.get("connect_timeout") or PATIENCE["connect_timeout"]), int(seconds)))
+    missing["connect_timeout"] = max(
+        2, min(int(given.get("connect_timeout") or PATIENCE["connect_timeout"]), int(seconds))
+    )
     # Texts go out as UTF-8, whatever the environment or the URL says of the client.
     threshold = PREPARED_AFTER if prepares else None
     return Connection.connect(dsn, autocommit=True, prepare_threshold=threshold, client_encoding="utf8", **missing)
