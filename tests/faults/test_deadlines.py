@@ -18,6 +18,7 @@ from faults.server_faults import Line
 from perdure import DeadlineExceeded, Memory, StoreBusy
 from perdure.compose import address_of
 from perdure.interfaces.cli.app import app
+from perdure.stores.sqlite.store import SqliteStore
 from perdure.verbs.declaration import VERBS as ALL_VERBS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no local server")
@@ -165,25 +166,18 @@ def test_a_call_waits_for_one_of_a_servers_connections_no_longer_than_it_was_giv
         waiting.join(30)
 
 
-def long_statement(store):
-    """Run a statement that takes minutes."""
-    counting = (
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) SELECT sum(i) FROM n"
-    )
-    with store._use() as connection:
-        connection.execute(counting).fetchall()
-
-
 def test_a_statement_of_a_file_is_ended_within(tmp_path, monkeypatch):
+    counting = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e9) SELECT sum(i) FROM n"
+    usual = SqliteStore.search
+
+    def slow(self, *args):
+        with self._use() as connection:
+            connection.execute(counting).fetchall()
+        return usual(self, *args)
+
     with perdure.open(tmp_path / "a.db", policy=WORDS_ONLY) as memory:
         memory.remember("zebra one")
-        usual = type(memory._context.store).search
-
-        def slow(self, *args):
-            long_statement(self)
-            return usual(self, *args)
-
-        monkeypatch.setattr(type(memory._context.store), "search", slow)
+        monkeypatch.setattr(SqliteStore, "search", slow)
         started = time.monotonic()
         with pytest.raises(DeadlineExceeded, match=r"longer than 0\.5 s"):
             memory.within(0.5).recall("zebra")
@@ -192,26 +186,29 @@ def test_a_statement_of_a_file_is_ended_within(tmp_path, monkeypatch):
         assert len(memory.recall("zebra").hits) == 1
 
 
-def test_a_thread_waits_for_another_ones_statement_no_longer_than_it_was_given(tmp_path):
+def test_a_thread_waits_for_another_ones_statement_no_longer_than_it_was_given(tmp_path, monkeypatch):
+    holding, go = threading.Event(), threading.Event()
+    usual = SqliteStore.search
+
+    def hold(self, *args):
+        with self._use():
+            holding.set()
+            go.wait(30)
+        return usual(self, *args)
+
     with perdure.open(tmp_path / "a.db", policy=WORDS_ONLY) as memory:
         memory.remember("zebra one")
-        holding, go = threading.Event(), threading.Event()
-
-        def hold():
-            with memory._context.store._use():
-                holding.set()
-                go.wait(30)
-
-        thread = threading.Thread(target=hold)
+        monkeypatch.setattr(SqliteStore, "search", hold)
+        thread = threading.Thread(target=lambda: memory.recall("zebra"))
         thread.start()
         holding.wait(30)
         started = time.monotonic()
         with pytest.raises(DeadlineExceeded):
-            memory.within(0.3).recall("zebra")
+            memory.within(0.3).list()
         assert time.monotonic() - started < PATIENT
         go.set()
         thread.join()
-        assert len(memory.recall("zebra").hits) == 1
+        assert len(memory.list()) == 1
 
 
 def test_the_policys_key_holds_for_each_call_that_does_not_work_through_a_store(tmp_path):

@@ -246,12 +246,7 @@ def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P
     """
 
     def register(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-        from perdure.verbs.checks import (  # noqa: PLC0415  # the checks read declarations
-            check_role,
-            checked_arguments,
-            seconds_of,
-            translate_damage,
-        )
+        from perdure.verbs import checks  # noqa: PLC0415  # they read declarations
 
         name = attributes.pop("name", method.__name__)
         attributes.setdefault("command", name.replace("_", "-"))
@@ -259,10 +254,10 @@ def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P
 
         @functools.wraps(method)
         def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
-            check_role(declared.needs, declared.name, self)
-            with within(seconds_of(declared, self)):
-                arguments = checked_arguments(declared, self, args, kwargs)
-                with translate_damage(self):
+            checks.check_role(declared.needs, declared.name, self)
+            with within(checks.seconds_of(declared, self)):
+                arguments = checks.checked_arguments(declared, self, args, kwargs)
+                with checks.translate_damage(self):
                     return cast("Callable[..., R]", method)(self, **arguments)
 
         return cast("Callable[Concatenate[S, P], R]", call)

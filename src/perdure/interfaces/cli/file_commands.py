@@ -48,10 +48,12 @@ def ingest(
     """Store conversations and notes. Storing the same file again adds nothing; all files are checked first."""
     found = conversation_files.find_files(paths)
     kind = conversation_files.Format(format)
-    copied = conversation_files.copied_input() if conversation_files.STANDARD_INPUT in found else None
-    messages = conversation_files.ConversationFiles(found, kind, arguments.get("session"), zone, copied)
-    arguments |= {"messages": messages, "embed": "later" if embed_later else "now"}
-    return run_verb(call, VERBS["ingest"], arguments, notes={"files": len(found)})
+    with conversation_files.copied_input(found) as copied:
+        messages = conversation_files.ConversationFiles(found, kind, arguments.get("session"), zone, copied)
+        for _ in messages:  # what cannot be read makes no store
+            pass
+        arguments |= {"messages": messages, "embed": "later" if embed_later else "now"}
+        return run_verb(call, VERBS["ingest"], arguments, notes={"files": len(found)})
 
 
 def extract(

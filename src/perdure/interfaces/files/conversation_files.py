@@ -181,11 +181,15 @@ def _open(path: str, copied: BinaryIO | None) -> Iterator[BinaryIO]:
         yield stream
 
 
-def copied_input() -> BinaryIO:
-    """Return standard input as a file that can be read again; a long one is copied into a temporary one."""
-    copied = cast("BinaryIO", tempfile.SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115  # it is gone with the process
-    shutil.copyfileobj(sys.stdin.buffer, copied)
-    return copied
+@contextmanager
+def copied_input(paths: Sequence[str]) -> Iterator[BinaryIO | None]:
+    """Give standard input as a file that can be read again, where paths name it; a long one lies on the disk."""
+    if STANDARD_INPUT not in paths:
+        yield None
+        return
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as copied:
+        shutil.copyfileobj(sys.stdin.buffer, copied)
+        yield cast("BinaryIO", copied)
 
 
 def _unreadable(path: str, error: OSError | ValueError) -> PerdureError:

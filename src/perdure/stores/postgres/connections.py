@@ -16,6 +16,7 @@ from typing import Any, Final
 import psycopg
 from psycopg.pq import TransactionStatus
 
+from perdure.records.deadline import exceeded, is_over
 from perdure.records.errors import StoreBusy, StoreUnavailable
 from perdure.stores.postgres.arrays import prepare
 from perdure.stores.statements import registry
@@ -35,6 +36,7 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
 IDLE_SECONDS: Final = 300.0
 """A connection that nobody has used for so long is closed, so that idle processes hold none."""
 
+POOL_SECONDS: Final = 30.0  # a caller waits so long for one of the connections
 PREPARED_AFTER: Final = 5  # a statement that a connection has run so often is prepared
 PATIENCE: Final = {
     "connect_timeout": 10,
@@ -91,8 +93,8 @@ class Connections:
         self._out = 0
         self._pruner: threading.Timer | None = None
 
-    def take(self, seconds: float) -> Connection:
-        """Return a connection that is the caller's until it is given back.
+    def take(self, seconds: float | None = None) -> Connection:
+        """Return a connection that is the caller's until it is given back; wait for so long, 30 s at most.
 
         Raises:
             StoreBusy: All were in use for so long.
@@ -102,6 +104,7 @@ class Connections:
         if os.getpid() != self._owner:
             _abandoned.extend(connection for _, connection in self._idle)
             self._start()
+        seconds = POOL_SECONDS if seconds is None else min(POOL_SECONDS, seconds)
         kept = self._turn(seconds)
         if kept is not None:
             return kept
@@ -125,6 +128,8 @@ class Connections:
                 )
                 if self._closed:
                     raise StoreUnavailable("The store was closed.", remedy="Open it again.")
+                if not free and is_over():
+                    raise exceeded()
                 if not free:
                     raise StoreBusy(
                         f"All {self._most} connections were in use for {seconds:g} s.",

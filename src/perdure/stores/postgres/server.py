@@ -39,8 +39,6 @@ UNFLUSHED: Final = "writing, not flushed"
 ADMIN: Final = "admin"
 
 LONGEST_PAUSE: Final = 0.5
-POOL_SECONDS: Final = 30.0  # a caller waits so long for one of the connections
-
 COLLISIONS: Final = 20
 _BEGIN_READING: Final = sql.SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _SCOPE: Final = sql.SQL(
@@ -284,7 +282,7 @@ class Server:
             connection, watched = None, None
             seconds = seconds_left(self.address.seconds if limited else None)
             try:
-                connection = self._take(seconds)
+                connection = self._connections.take(seconds)
                 begin = opening(connection, reach, place or "", self.address.prefix, mode)
                 session = PostgresSession(connection, reach, place or "", begin)
                 with self._deadlines.limit(connection, seconds) as watched:
@@ -294,8 +292,6 @@ class Server:
             except psycopg.Error as error:
                 tries += 1
                 if watched and watched.passed:
-                    if is_over():
-                        raise exceeded(known=not session.committing) from error
                     raise _too_late(self.address.seconds, session) from error
                 lost = is_lost(error, connection)
                 again = again or (lost and connection is not None and session.committing)
@@ -310,14 +306,6 @@ class Server:
             if lost:
                 self._connections.forget()
             time.sleep(min(LONGEST_PAUSE, 0.01 * 2 ** min(tries, 7)) if lost else 0.002 * tries)
-
-    def _take(self, seconds: float | None) -> Connection:
-        try:
-            return self._connections.take(POOL_SECONDS if seconds is None else min(POOL_SECONDS, seconds))
-        except StoreBusy as error:
-            if is_over():
-                raise exceeded() from error
-            raise
 
     def _give_back(self, connection: Connection | None, watched: Limit | None) -> None:
         if connection is not None:
@@ -388,6 +376,8 @@ def scope(connection: Connection, reach: Reach, place: str, prefix: str) -> list
 
 
 def _too_late(seconds: int, session: PostgresSession) -> StoreBusy:
+    if is_over():
+        return exceeded(known=not session.committing)
     known = "Whether it was written is not known" if session.committing else "Nothing was written"
     return StoreBusy(
         f"The server did not answer within {seconds} s. {known}.",
