@@ -47,11 +47,9 @@ def ingest(
 ) -> Exit:
     """Store conversations and notes. Storing the same file again adds nothing; all files are checked first."""
     found = conversation_files.find_files(paths)
-    kind = conversation_files.Format(format)
     with conversation_files.copied_input(found) as copied:
-        messages = conversation_files.ConversationFiles(found, kind, arguments.get("session"), zone, copied)
-        for _ in messages:  # what cannot be read makes no store
-            pass
+        messages = conversation_files.ConversationFiles(found, format, arguments.get("session"), zone, copied)
+        messages.check()  # what cannot be read makes no store
         arguments |= {"messages": messages, "embed": "later" if embed_later else "now"}
         return run_verb(call, VERBS["ingest"], arguments, notes={"files": len(found)})
 

@@ -81,15 +81,21 @@ class ConversationFiles:
     """The messages of files, which are read anew whenever they are walked through: they are not in memory at once."""
 
     paths: Sequence[str]  # as ``find_files`` returns them
-    format: Format = Format.AUTO
+    format: str = Format.AUTO  # one of ``Format``
     session: str | None = None
     zone: SetZone | None = None
     copied: BinaryIO | None = None  # what ``-`` stands for
 
+    def check(self) -> None:
+        """Read all once; refuse what cannot be read."""
+        for _ in self:
+            pass
+
     def __iter__(self) -> Iterator[Message]:
         """Yield the messages; see ``read_messages``."""
+        kind = Format(self.format)
         for path in self.paths:
-            yield from read_messages(path, format=self.format, session=self.session, zone=self.zone, copied=self.copied)
+            yield from read_messages(path, format=kind, session=self.session, zone=self.zone, copied=self.copied)
 
 
 def read_messages(
