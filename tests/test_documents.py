@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 import warnings
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -112,11 +113,34 @@ def test_generated_documents_are_up_to_date():
     assert (check.returncode, check.stdout.strip(), check.stderr) == (0, "", "")
 
 
-def test_each_line_of_the_security_page_names_a_test_that_is_there():
-    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "SECURITY.md").read_text("utf-8"))
-    assert len(named) > 15
-    missing = [f"{file}::{name}" for file, name in named if f"def {name}(" not in (ROOT / file).read_text("utf-8")]
-    assert missing == []
+PROMISING = {
+    "SECURITY.md": (re.compile(r"\| who \| may \| may not \| test \|"), re.compile(r"\| promise \| test \|")),
+    "docs/explanation.md": (re.compile(r"\| promise \| test \|"),),
+}
+"""Page -> the heads of its tables of promises."""
+OF_WHOM_NOTHING_IS_PROMISED = "| The person whose account runs Perdure | everything | | |"
+
+
+def promises(page):
+    """The rows of the tables of a page that promise something."""
+    lines = (ROOT / page).read_text("utf-8").splitlines()
+    found = []
+    for head in PROMISING[page]:
+        (start,) = [number for number, line in enumerate(lines) if head.fullmatch(line)]
+        rows = takewhile(lambda line: line.startswith("|"), lines[start + 2 :])
+        found.append([row for row in rows if row != OF_WHOM_NOTHING_IS_PROMISED])
+    return found
+
+
+@pytest.mark.parametrize("page", PROMISING)
+def test_each_row_of_a_table_of_promises_names_tests_that_are_there(page):
+    for table in promises(page):
+        assert len(table) >= 12, page
+        for row in table:
+            named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row.rstrip(" |").rpartition(" | ")[2])
+            assert named, f"{page}: no test in {row}"
+            for file, name in named:
+                assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{page}: {file}::{name}"
 
 
 def test_make_demo_installs_the_extras_of_which_the_readme_shows_commands():

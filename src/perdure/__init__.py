@@ -12,6 +12,7 @@ from perdure.records.errors import (
     AuthorityWarning,
     ConflictError,
     CopyDiffers,
+    DeadlineExceeded,
     DiskFull,
     EmbedderError,
     GateStopped,
@@ -137,7 +138,8 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["AsyncMemory", "Memory", "Message", "Policy", "__version__", "connect", "copy", "load_policy", "open"]
-__all__ += ["AuthorityWarning", "ConflictError", "CopyDiffers", "DiskFull", "EmbedderError", "EmbedderWarning"]
+__all__ += ["AuthorityWarning", "ConflictError", "CopyDiffers", "DeadlineExceeded", "DiskFull"]
+__all__ += ["EmbedderError", "EmbedderWarning"]
 __all__ += ["GateStopped", "InvalidInput", "ModelError", "ModelWarning", "NotAStore", "NotFound", "PartlyStored"]
 __all__ += ["PerdureError", "PerdureWarning", "PolicyError", "SpaceMismatch", "StoreBusy", "StoreDamaged"]
 __all__ += ["StoreError", "StoreReadOnly", "StoreTooNew", "StoreUnfinished", "TargetTaken", "UntrustedPolicyWarning"]

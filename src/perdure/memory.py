@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self, cast
 
 from perdure.records.instant import from_instant
 from perdure.rules.learning_hint import untaught
+from perdure.rules.validation.values import checked_seconds
 from perdure.verbs.checks import check_role
 from perdure.verbs.consolidating import ConsolidatingVerbs
 from perdure.verbs.deciding import DecidingVerbs
@@ -112,6 +113,23 @@ class Memory(
     def has_model(self) -> bool:
         """Whether a language model is configured, for whatever the policy wants it."""
         return self._context.model is not None
+
+    def within(self, seconds: float) -> Memory:
+        """Return this memory with a time limit for each call, in place of the policy's ``limits.call_seconds``.
+
+        A call whose time is over is ended where it stands: no transaction is half written, and the error says what
+        was stored before. Vacuuming after ``erase`` and writing a file anew (``compact``) end first.
+
+        Args:
+            seconds: From 0.001 to 86,400; what the operating system and a language model's answer take comes on top.
+
+        Raises:
+            InvalidInput: It is no such number.
+
+        Example:
+            >>> memory.within(2).recall("When do we deploy?")  # doctest: +SKIP
+        """
+        return Memory(replace(self._context, seconds=checked_seconds(seconds)))
 
     def without_model(self) -> Memory:
         """Return this memory as it works where no language model is configured: what only looks need not ask one."""

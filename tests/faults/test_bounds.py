@@ -6,11 +6,12 @@ import gzip
 import json
 import os
 import sys
+from functools import partial
 
 import pytest
 from typer.testing import CliRunner
 
-from conftest import WORDS_ONLY, opened, weekly
+from conftest import WORDS_ONLY, budget, opened, weekly
 from forks import Mother
 from perdure.interfaces.cli import app as cli
 
@@ -62,17 +63,23 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def bounded(mother, folder):
+def bounded_by(mother, folder):
     """Run a command in a process whose memory is bounded; return its exit code and what it said."""
 
-    def run(*words):
+    def run(bound, *words):
         places = {name: os.environ[name] for name in ("PERDURE_POLICY", "PERDURE_STORE")}
-        mother.bear(folder, json.dumps(places), BOUND, *words)
+        mother.bear(folder, json.dumps(places), bound, *words)
         said = mother.hear("")
         assert mother.hear("ended ") == "0"
         return checked(*json.loads(said))
 
     return run
+
+
+@pytest.fixture
+def bounded(bounded_by):
+    """The same within the bound that most need."""
+    return partial(bounded_by, BOUND)
 
 
 def checked(code, output, error):
@@ -116,6 +123,32 @@ def test_an_import_needs_bounded_memory(bounded, folder, name):
     code, said = bounded("import", file, "--store", "b.db", "--json")
     assert (code, message in said) == (1, True), said
     assert json.loads(said)["error"] == "InvalidInput"
+
+
+def transcript(folder, large, small):
+    """Write a transcript of messages of a megabyte, with others between them; return its size."""
+    with (folder / "long.jsonl").open("w") as out:
+        for i in range(large):
+            words = f"Week {i} at the pier: " + "nets were mended and the tide was low, so nobody went out. " * 17_000
+            out.write(json.dumps({"role": "user", "content": words, "id": f"l{i}", "session": f"s{i % 3}"}) + "\n")
+            for j in range(small):
+                said = f"The harbour of town {i} has {j} boats."
+                out.write(json.dumps({"role": "user", "content": said, "session": f"s{i % 3}"}) + "\n")
+    return (folder / "long.jsonl").stat().st_size
+
+
+def test_a_long_transcript_is_taken_in_within_a_bound_of_memory(bounded_by, folder):
+    """Before, all messages were in memory, and more than a thousand were refused after they had been read."""
+    large, small = budget((20, 60), (300, 60))
+    size = transcript(folder, large, small)
+    code, said = bounded_by(budget(80, 200) * MEBI, "ingest", "long.jsonl", "--json")
+    assert code == 0, said
+    assert json.loads(said)["added"] == large * (1 + small)
+    with opened(folder / "a.db", WORDS_ONLY) as memory:
+        assert memory.stats().memories == large * (1 + small) + 5
+        (hit,) = memory.recall("boats harbour town 7", limit=1).hits
+        assert hit.memory.content.startswith("The harbour of town 7 has")
+    assert size > large * 1_000_000
 
 
 @pytest.mark.parametrize("name", LINES)

@@ -1,19 +1,25 @@
-"""Nothing waits for ever: a locked table, a line that is silent, a file that another process holds."""
+"""Nothing waits for ever: a locked table, a line that is silent, a file that another process holds, a long call."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
+import apsw
 import pytest
 
 import perdure
-from conftest import WORDS_ONLY, servers
+from conftest import WORDS_ONLY, budget, servers
 from faults.server_faults import Line
-from perdure import Memory, StoreBusy
+from perdure import DeadlineExceeded, Memory, StoreBusy
 from perdure.compose import address_of
+from perdure.interfaces.cli.app import app
+from perdure.stores.sqlite.store import SqliteStore
+from perdure.verbs.declaration import VERBS as ALL_VERBS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no local server")
 LIMIT = 1
@@ -103,3 +109,194 @@ def test_many_threads_share_one_watcher(url):
         while len(memory.list()) < 4:
             time.sleep(0.05)
         assert len(watchers() - before) == 1
+
+
+# --- one call
+
+
+@contextmanager
+def written_by_another(path):
+    """Hold the lock of a file, as another process does while it writes."""
+    with closing(apsw.Connection(str(path))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def test_a_call_waits_for_a_file_that_another_process_writes_no_longer_than_it_was_given(tmp_path):
+    with perdure.open(tmp_path / "a.db", policy=WORDS_ONLY) as memory:
+        memory.remember("zebra one")
+        started = time.monotonic()
+        with written_by_another(tmp_path / "a.db"):
+            with pytest.raises(
+                DeadlineExceeded, match=r"longer than 0\.5 s and was ended\. Nothing was written"
+            ) as raised:
+                memory.within(0.5).remember("zebra two", idempotency_key="k")
+            assert len(memory.within(0.5).recall("zebra").hits) == 1  # reading waits for nobody
+        assert 0.5 <= time.monotonic() - started < PATIENT
+        assert raised.value.operations == ()
+        stored = memory.within(5).remember("zebra two", idempotency_key="k")
+        assert memory.remember("zebra two", idempotency_key="k").id == stored.id
+        assert len(memory.list()) == 2
+
+
+def test_a_call_on_a_server_ends_when_its_own_time_is_over(url):
+    with perdure.open(url, policy=WORDS_ONLY) as memory:  # a transaction may take 30 s
+        memory.remember("zebra one")
+        for verb in VERBS.values():
+            started = time.monotonic()
+            with locked(url), pytest.raises(DeadlineExceeded, match=r"longer than 0\.5 s"):
+                verb(memory.within(0.5))
+            assert time.monotonic() - started < PATIENT
+        assert memory.remember("zebra two", idempotency_key="k").operation
+        assert len(memory.list()) == 2
+
+
+def test_a_call_waits_for_one_of_a_servers_connections_no_longer_than_it_was_given(url):
+    with perdure.open(f"{url}{'&' if '?' in url else '?'}pool_size=1", policy=WORDS_ONLY) as memory:
+        memory.remember("zebra one")
+        with locked(url):
+            waiting = threading.Thread(target=lambda: memory.within(4).recall("zebra"))
+            waiting.start()
+            time.sleep(0.3)
+            started = time.monotonic()
+            with pytest.raises(DeadlineExceeded):
+                memory.within(0.5).recall("zebra")
+            assert time.monotonic() - started < 3
+        waiting.join(30)
+
+
+def test_a_statement_of_a_file_is_ended_within(tmp_path, monkeypatch):
+    counting = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e9) SELECT sum(i) FROM n"
+    usual = SqliteStore.search
+
+    def slow(self, *args):
+        with self._use() as connection:
+            connection.execute(counting).fetchall()
+        return usual(self, *args)
+
+    with perdure.open(tmp_path / "a.db", policy=WORDS_ONLY) as memory:
+        memory.remember("zebra one")
+        monkeypatch.setattr(SqliteStore, "search", slow)
+        started = time.monotonic()
+        with pytest.raises(DeadlineExceeded, match=r"longer than 0\.5 s"):
+            memory.within(0.5).recall("zebra")
+        assert time.monotonic() - started < PATIENT
+        monkeypatch.undo()
+        assert len(memory.recall("zebra").hits) == 1
+
+
+def test_a_thread_waits_for_another_ones_statement_no_longer_than_it_was_given(tmp_path, monkeypatch):
+    holding, go = threading.Event(), threading.Event()
+    usual = SqliteStore.search
+
+    def hold(self, *args):
+        with self._use():
+            holding.set()
+            go.wait(30)
+        return usual(self, *args)
+
+    with perdure.open(tmp_path / "a.db", policy=WORDS_ONLY) as memory:
+        memory.remember("zebra one")
+        monkeypatch.setattr(SqliteStore, "search", hold)
+        thread = threading.Thread(target=lambda: memory.recall("zebra"))
+        thread.start()
+        holding.wait(30)
+        started = time.monotonic()
+        with pytest.raises(DeadlineExceeded):
+            memory.within(0.3).list()
+        assert time.monotonic() - started < PATIENT
+        go.set()
+        thread.join()
+        assert len(memory.list()) == 1
+
+
+def test_the_policys_key_holds_for_each_call_that_does_not_work_through_a_store(tmp_path):
+    policy = {**WORDS_ONLY, "limits": {"call_seconds": 0.3}}
+    with perdure.open(tmp_path / "a.db", policy=policy) as memory:
+        memory.remember("zebra one")
+        with written_by_another(tmp_path / "a.db"), pytest.raises(DeadlineExceeded, match=r"longer than 0\.3 s"):
+            memory.remember("zebra two")
+        assert memory.within(60).remember("zebra two").operation
+    assert perdure.Policy().limits.call_seconds == 30
+    lasting = {name for name, verb in ALL_VERBS.items() if verb.lasts}
+    assert {"consolidate", "sweep", "check", "ingest"} <= lasting
+    assert not {"recall", "remember", "get", "list", "update", "forget", "stats", "facts", "why"} & lasting
+
+
+@pytest.fixture(params=["file", "server"])
+def long_enough(request, tmp_path):
+    """A store with a hundred messages of ten sessions."""
+    place = tmp_path / "a.db" if request.param == "file" else request.getfixturevalue("url")
+    with perdure.open(place, policy={**WORDS_ONLY, "consolidate": {"require_dry_run": False}}) as memory:
+        for session in range(10):
+            memory.ingest([f_message(session, i) for i in range(10)], session=f"s{session}")
+        yield memory
+
+
+def f_message(session, number):
+    return {"role": "user", "content": f"zebra number {number} of session {session} likes the harbour"}
+
+
+def refusal(call, memory):
+    """Return the error that says that a call was ended; None where it was not."""
+    try:
+        call(memory)
+    except DeadlineExceeded as error:
+        return error
+    except perdure.PartlyStored as error:
+        return error if isinstance(error.__cause__, DeadlineExceeded) else None
+
+
+def test_a_call_that_is_ended_anywhere_leaves_whole_operations_and_a_sound_store(long_enough):
+    memory = long_enough
+    found = [hit.memory.id for hit in memory.recall("zebra harbour", touch=False).hits]
+    ended, seconds = 0, 0.001
+    while seconds < 3:
+        limited = memory.within(seconds)
+        for call in (
+            lambda m, s=seconds: m.ingest([f_message(s, i) for i in range(300)], session=f"long {s}"),
+            lambda m: m.recall("zebra harbour", touch=False),
+            lambda m: m.consolidate("default", dry_run=False),
+            lambda m: m.check(full=True),
+        ):
+            before = {o.id for o in memory.history(limit=1000)}
+            if (error := refusal(call, limited)) is not None:
+                ended += 1
+                assert {o.id for o in memory.history(limit=1000)} - before == set(error.operations)
+        seconds *= budget(9, 3)
+    assert ended >= 3
+    assert memory.check(full=True) == []
+    assert [hit.memory.id for hit in memory.recall("zebra harbour", touch=False).hits][:1] == found[:1]
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 86_401, float("nan"), "5", None, True])
+def test_a_time_that_is_none_is_refused(tmp_path, seconds):
+    with perdure.open(tmp_path / "a.db", policy=WORDS_ONLY) as memory, pytest.raises(ValueError, match="86,400"):
+        memory.within(seconds)
+
+
+def test_a_command_takes_a_time_limit_before_and_after_its_name(tmp_path, capsys):
+    store = str(tmp_path / "a.db")
+    policy = tmp_path / "p.toml"
+    policy.write_text('[embedder]\nmodel = "none"\n', "utf-8")
+    common = ["--store", store, "--policy", str(policy), "--json"]
+    assert app(["remember", "zebra one", *common], standalone_mode=False) == 0
+    with written_by_another(store):
+        for words in (["--timeout", "0.3", "remember", "zebra two"], ["remember", "zebra two", "--timeout", "0.3"]):
+            capsys.readouterr()
+            assert app([*words, *common], standalone_mode=False) == 1
+            told = json.loads(capsys.readouterr().out)
+            assert (told["error"], told["fault"]) == ("DeadlineExceeded", "machine")
+            assert "0.3 s" in told["message"]
+
+
+def test_a_coroutine_takes_a_time_limit(tmp_path):
+    async def ask():
+        async with perdure.AsyncMemory(perdure.open(tmp_path / "a.db", policy=WORDS_ONLY)) as memory:
+            await memory.remember("zebra one")
+            with written_by_another(tmp_path / "a.db"), pytest.raises(DeadlineExceeded):
+                await memory.within(0.3).remember("zebra two")
+            return len(await memory.within(5).list())
+
+    assert asyncio.run(ask()) == 1

@@ -29,7 +29,7 @@ from perdure.records.errors import (
     StoreTooOld,
     StoreUnavailable,
 )
-from perdure.stores.postgres import faults, schema, server
+from perdure.stores.postgres import connections, faults, schema
 from perdure.stores.postgres.local_programs import free_port
 
 WRONG = "s3cr3t-word"
@@ -297,7 +297,7 @@ def test_what_is_shown_of_an_address_has_no_password():
 
 
 def test_a_pool_whose_connections_are_all_in_use_says_so_and_serves_in_order(shared, monkeypatch):
-    monkeypatch.setattr(server, "POOL_SECONDS", 0.3)
+    monkeypatch.setattr(connections, "POOL_SECONDS", 0.3)
     memory = opened(changed(shared, query="pool_size=1"))
     memory.remember("zebra", "pool")
     store = memory._context.store

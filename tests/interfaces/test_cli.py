@@ -41,6 +41,7 @@ NO_COMMAND = {
     "create_token": "`token create` does it",
     "list_tokens": "`token list` does it",
     "revoke_token": "`token revoke` does it",
+    "within": "the option --timeout of every command",
     "confined": "for the service: what the holder of a token sees",
     "recognize": "for the service: what a token allows",
     "without_model": "for the service: what is only looked at asks no language model",
@@ -460,7 +461,21 @@ def test_mcp_is_given_what_was_asked(place, monkeypatch):
 
     given = {}
     monkeypatch.setattr(mcp, "run", lambda **arguments: given.update(arguments))
-    done("mcp", "--transport", "http", "--port", "9000", "--profile", "full", "-n", "team", "--allowed-host", "m.lan")
+    done(
+        "mcp",
+        "--transport",
+        "http",
+        "--port",
+        "9000",
+        "--profile",
+        "full",
+        "-n",
+        "team",
+        "--allowed-host",
+        "m.lan",
+        "--timeout",
+        "5",
+    )
     assert given == {
         "store": str(place / "agent.db"),
         "policy": None,
@@ -470,6 +485,7 @@ def test_mcp_is_given_what_was_asked(place, monkeypatch):
         "profile": "full",
         "namespace": "team",
         "allowed_hosts": ["m.lan"],
+        "seconds": 5.0,
     }
 
 

@@ -1,11 +1,15 @@
 """Bad input and failures over MCP: tool errors that say what to do, and nothing half done."""
 
 import json
+import time
+from contextlib import closing
 from itertools import count
 
+import apsw
 import pytest
 
 import perdure
+from conftest import WORDS_ONLY
 from interfaces.test_mcp_talk import MODES, call, over, refused, talk
 from perdure.interfaces.mcp.run import OpenOnce, build
 from perdure.records.errors import PolicyError, StoreError
@@ -113,3 +117,23 @@ def test_lists_and_objects_may_come_as_json_text(memory):
         assert (whole["tags"], whole["metadata"], whole["importance"]) == (["a", "b"], {"n": 1}, 0.9)
 
     talk(over(memory), story)
+
+
+def test_a_request_says_how_long_it_may_take(tmp_path):
+    async def story(client):
+        asked = time.monotonic()
+        answer = await client.call_tool("remember", {"content": "tea"}, meta={"perdure/timeout": 0.3})
+        assert time.monotonic() - asked < 10
+        assert answer.meta["perdure/error"]["error"] == "DeadlineExceeded"
+        assert "longer than 0.3 s" in answer.content[0].text
+        answer = await client.call_tool("recall", {"query": "tea"}, meta={"perdure/timeout": "soon"})
+        assert answer.meta["perdure/error"]["error"] == "InvalidInput"
+
+    with (
+        perdure.open(tmp_path / "a.db", WORDS_ONLY) as memory,
+        closing(apsw.Connection(str(tmp_path / "a.db"))) as other,
+    ):
+        other.execute("BEGIN IMMEDIATE")  # another process writes
+        talk(over(memory), story)
+        talk(build(lambda: memory, seconds=0.2), lambda client: refused(client, "remember", content="tea"))
+        other.execute("ROLLBACK")

@@ -6,10 +6,11 @@ import asyncio
 import inspect
 import re
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from itertools import count
 
+import apsw
 import pytest
 import uvicorn
 
@@ -265,6 +266,25 @@ def test_a_service_that_is_gone_and_comes_back(pair):
         with pytest.raises(StoreUnavailable, match="cannot be reached"):
             remote.list()
         remote.close()
+
+
+def test_a_call_takes_a_time_limit_of_its_own(tmp_path):
+    with (
+        perdure.open(tmp_path / "a.db", POLICY) as memory,
+        listening(memory) as url,
+        perdure.connect(url) as client,
+        closing(apsw.Connection(str(tmp_path / "a.db"))) as other,
+    ):
+        client.remember("tea")
+        other.execute("BEGIN IMMEDIATE")  # another process writes
+        with pytest.raises(perdure.DeadlineExceeded, match=r"was ended\. Nothing was written") as raised:
+            client.within(1).remember("coffee")
+        assert raised.value.operations == ()
+        other.execute("ROLLBACK")
+        client.within(5).remember("coffee")
+        assert len(client.list()) == 2
+        with pytest.raises(InvalidInput, match="86,400"):
+            client.within(0)
 
 
 def test_what_is_no_service_is_told():

@@ -9,9 +9,11 @@ import signal
 import socket
 import threading
 import time
+from contextlib import closing
 from http.client import HTTPException
 from io import StringIO
 
+import apsw
 import pytest
 from starlette.testclient import TestClient
 
@@ -112,6 +114,21 @@ def test_a_call_that_takes_too_long_is_told_and_goes_on(memory, held):
         go.clear()
         assert client.get("/v1/stats", headers={"prefer": "wait=0"}).status_code == 504
         go.set()
+
+
+def test_a_call_ends_when_its_client_waits_no_longer(tmp_path):
+    """It used to go on in its thread, which stayed taken."""
+    with perdure.open(tmp_path / "a.db", POLICY) as memory, closing(apsw.Connection(str(tmp_path / "a.db"))) as other:
+        other.execute("BEGIN IMMEDIATE")  # another process writes
+        with serving(memory, threads=1) as client:
+            asked = time.monotonic()
+            answer = client.post("/v1/remember", json={"content": "tea"}, headers={"prefer": "wait=1"})
+            assert time.monotonic() - asked < 10
+            assert (answer.status_code, answer.json()["operations"]) == (504, [])
+            assert "was ended. Nothing was written." in answer.json()["detail"]
+            other.execute("ROLLBACK")
+            assert client.post("/v1/remember", json={"content": "tea"}, headers={"prefer": "wait=5"}).status_code == 200
+            assert len(memory.list()) == 1
 
 
 def test_a_repeat_with_the_same_key_is_answered_from_the_first(client, memory):

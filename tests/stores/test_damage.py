@@ -483,3 +483,15 @@ def test_what_was_stored_after_an_altered_operation_is_repaired(path, clock, wha
         assert memory.get(early.id).state.importance == 0.25
         if what == "a reason":
             assert memory.get(late.id).state.importance == 0.5
+
+
+def test_a_check_tells_how_far_it_is(memory):
+    for namespace in ("a", "b"):
+        for start in range(0, 450, 150):
+            memory.remember_many([f"note {i} of {namespace}" for i in range(start, start + 150)], namespace)
+    told = []
+    assert memory.check(full=True, progress=lambda done, total: told.append((done, total))) == []
+    assert len(told) >= 6  # pages of 200
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert all(0 < done <= total for done, total in told)
+    assert told[-1][0] == told[-1][1] >= 906

@@ -13,6 +13,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
+from perdure.records.deadline import seconds_left
 from perdure.records.errors import InvalidInput, PerdureError
 
 _RETRIES: Final = 2
@@ -97,7 +98,7 @@ class Posting:
             try:
                 return self._exchange(request, key)
             except _PassingError as passing:
-                time.sleep(min(_LONGEST_PAUSE, max(pause, passing.asked)))
+                time.sleep(seconds_left(min(_LONGEST_PAUSE, max(pause, passing.asked))) or 0.0)
                 pause *= 2
         try:
             return self._exchange(request, key)
@@ -137,7 +138,7 @@ class Posting:
             PerdureError: Anything else that is not a reply.
         """
         try:
-            with self._opener.open(request, timeout=self._timeout) as reply:
+            with self._opener.open(request, timeout=seconds_left(self._timeout)) as reply:
                 return self._body(reply)
         except HTTPError as error:
             raise self._refusal(error, key) from error
@@ -155,7 +156,7 @@ class Posting:
         owed: int | None = reply.length
         pieces: list[bytes] = []
         size = 0
-        deadline = time.monotonic() + self._timeout
+        deadline = time.monotonic() + (seconds_left(self._timeout) or 0.0)
         while owed is None or size < owed:
             piece = reply.read1(_PIECE)
             if not piece:

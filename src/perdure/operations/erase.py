@@ -13,6 +13,7 @@ from perdure.operations.lifecycle.backup import without_memories
 from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
+from perdure.records.deadline import unlimited
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
 from perdure.records.memory import Document, Shelf, Status
 from perdure.records.plan import Change, Erasure, Plan, Target
@@ -74,12 +75,13 @@ def erase(
     if plan is None or plan.erasure is None:
         return result
     texts = sorted(plan.erasure.texts)
-    backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure.ids)))
-    purged = ctx.store.purge(plan.namespace, texts)
-    try:
-        write_summary(ctx, plan.namespace)
-    except PerdureError as error:  # what was erased is erased
-        ctx.warn(f"{ctx.policy.digest.file} still holds what was shown before: {error}")
+    with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
+        backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure.ids)))
+        purged = ctx.store.purge(plan.namespace, texts)
+        try:
+            write_summary(ctx, plan.namespace)
+        except PerdureError as error:  # what was erased is erased
+            ctx.warn(f"{ctx.policy.digest.file} still holds what was shown before: {error}")
     return _with_remarks(replace(result, backups=backups, operations=(plan.id,)), purged, texts)
 
 

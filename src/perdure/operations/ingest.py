@@ -5,17 +5,18 @@ What replies have used of recalled memories is noticed on the way, and replies t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 from perdure.operations.ports import Context, Progress
 from perdure.operations.remember import Embed, remember, unique_in_batch
 from perdure.operations.tombstones import without_erased
 from perdure.operations.usage_detection import detect_use, mark_used
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, PartlyStored, PerdureError
 from perdure.records.memory import Draft, Message, Scope, Sort
 from perdure.records.outcome import operations_of
 from perdure.records.report import Ingested
@@ -27,15 +28,30 @@ from perdure.rules.validation import inputs as intake
 from perdure.rules.validation import values
 from perdure.rules.worth import asks, sort_of
 
+PART: Final = 1000
+PART_SIZE: Final = 4_000_000  # characters
+"""Messages that are in memory at once; longer conversations are walked through twice, to check and to store them."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """The messages as drafts."""
+    """Some messages as drafts."""
 
     drafts: list[Draft]  # in their order, each key once
     replies: frozenset[str | None]  # keys of those that an assistant said
     echoes: frozenset[str | None]  # keys of those replies that only repeat the person's message before them
+    read: int  # messages
     injected: int  # messages that held nothing but memories that were put before the agent
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where and how messages are stored."""
+
+    namespace: str
+    shown: Sequence[str]
+    embed: Embed
+    progress: Progress | None
 
 
 def ingest(
@@ -53,25 +69,94 @@ def ingest(
 
     All messages are checked before the first one is stored. A message that is there already (same session, speaker,
     time and words) is skipped, so a grown transcript can be taken in again.
+
+    Raises:
+        PartlyStored: There were more than 1,000, and some were stored when it failed.
     """
     if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
         raise InvalidInput("messages must be a list.", remedy="Pass a list of dicts with content, role and at.")
-    read = [_message(item, position) for position, item in enumerate(messages, 1)]
-    said = _drafts(ctx, read, session, scope)
-    known = ctx.store.ids_of_keys(namespace, [d.key for d in said.drafts if d.key is not None])
-    fresh = without_erased(ctx, namespace, [d for d in said.drafts if d.key not in known])
+    messages = list(messages) if iter(messages) is messages else messages
+    checking, parts, later = _Drafting(ctx, session, scope), _parts(messages), Counter[str | None]()
+    said = checking.take(next(parts, []), later)
+    for part in parts:
+        checking.take(part, later)
+        later.update(m.session or checking.session for m in part)
+    place = _Place(namespace, shown, embed, progress)
+    if not later:
+        done = _store(ctx, said, place)
+    else:
+        done = _store_parts(ctx, _Drafting(ctx, session, scope), messages, later, place, checking.position)
+    learnt = ctx.extension.learn(ctx, namespace, done.sessions)  # what an interrupted run left, too
+    return replace(done, operations=(*done.operations, *learnt))
+
+
+def _parts(messages: Iterable[Message | Mapping[str, Any]]) -> Iterator[list[Message]]:
+    """Yield messages, so many at a time."""
+    part: list[Message] = []
+    size = 0
+    for position, item in enumerate(messages, 1):
+        part.append(_message(item, position))
+        size += len(str(part[-1].content))  # what a caller gave is checked later
+        if len(part) == PART or size > PART_SIZE:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _store_parts(
+    ctx: Context,
+    drafting: _Drafting,
+    messages: Iterable[Message | Mapping[str, Any]],
+    later: Counter[str | None],
+    place: _Place,
+    total: int,
+) -> Ingested:
+    """Store messages that were checked, a part at a time."""
+    done = Ingested(0, 0, (), (), 0, 0)
+    for number, part in enumerate(_parts(messages)):
+        before = drafting.position
+        if number:
+            later.subtract(m.session or drafting.session for m in part)
+        try:
+            one = _store(ctx, drafting.take(part, later), replace(place, progress=_from(place.progress, before, total)))
+        except PerdureError as error:
+            if before == 0:
+                raise
+            raise PartlyStored(
+                f"{before} of {total} messages were taken in, then: {error.message}",
+                before,
+                (*done.operations, *getattr(error, "operations", ())),
+                remedy=f"{error.remedy} Take in the same again: it goes on.".strip(),
+            ) from error
+        done = Ingested(
+            done.added + one.added,
+            done.skipped + one.skipped,
+            tuple(dict.fromkeys((*done.sessions, *one.sessions))),
+            (*done.operations, *one.operations),
+            done.used + one.used,
+            done.echoes + one.echoes,
+        )
+    return done
+
+
+def _from(progress: Progress | None, before: int, total: int) -> Progress | None:
+    return None if progress is None else lambda done, _: progress(before + done, total)
+
+
+def _store(ctx: Context, said: _Said, place: _Place) -> Ingested:
+    """Store drafts that are new, and notice what replies have used."""
+    known = ctx.store.ids_of_keys(place.namespace, [d.key for d in said.drafts if d.key is not None])
+    fresh = without_erased(ctx, place.namespace, [d for d in said.drafts if d.key not in known])
     replies = [d for d in fresh if d.key in said.replies]
-    seen = detect_use(ctx, namespace, replies, shown, by_meaning=embed == "now")
-    used, marks = mark_used(
-        ctx, seen
-    )  # before the replies are stored: if this is interrupted, the next time notices them again
+    seen = detect_use(ctx, place.namespace, replies, place.shown, by_meaning=place.embed == "now")
+    # Before the replies are stored: if this is interrupted, the next time notices them again.
+    used, marks = mark_used(ctx, seen)
     new = [d for d in fresh if d.key not in seen.echoes | said.echoes]
-    stored = remember(ctx, new, namespace, operation="ingest", embed=embed, progress=progress)
+    stored = remember(ctx, new, place.namespace, operation="ingest", embed=place.embed, progress=place.progress)
     sessions = tuple(dict.fromkeys(d.session for d in said.drafts if d.session is not None))
-    learnt = ctx.extension.learn(ctx, namespace, sessions)  # what an interrupted run left, too
     echoes = len(fresh) - len(new) + said.injected
-    operations = (*marks, *operations_of(stored), *learnt)
-    return Ingested(len(new), len(read) - len(new) - echoes, sessions, operations, used, echoes)
+    return Ingested(len(new), said.read - len(new) - echoes, sessions, (*marks, *operations_of(stored)), used, echoes)
 
 
 def _message(item: Message | Mapping[str, Any], position: int) -> Message:
@@ -108,49 +193,71 @@ def _moment(value: Any, position: int) -> datetime | None:
         ) from None
 
 
-def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scope: Scope) -> _Said:
-    now = ctx.clock()
-    repeats: dict[str, int] = {}
-    drafts: list[Draft] = []
-    replies: set[str | None] = set()
-    echoes: set[str | None] = set()
-    last: dict[str | None, Draft] = {}  # the last message of each session
-    for position, message in enumerate(messages, 1):
-        content: Any = message.content  # what a caller gave is checked below
-        if ctx.policy.use.skip_echoes and isinstance(content, str) and content.strip():
-            content = remove_blocks(content)
-            if not content:
-                continue
+class _Drafting:
+    """Makes drafts of messages, part by part; what was said before matters to what comes next."""
+
+    def __init__(self, ctx: Context, session: str | None, scope: Scope) -> None:
+        self._ctx, self._scope, self._now = ctx, scope, ctx.clock()
+        self.session = session or "conversation"  # of messages that name none
+        self.position = 0  # messages so far
+        self._repeats: dict[bytes, int] = {}
+        self._last: dict[str | None, Draft] = {}  # the last message of each session
+
+    def take(self, messages: Sequence[Message], later: Mapping[str | None, int]) -> _Said:
+        """Return the next messages as drafts.
+
+        Args:
+            messages: In their order.
+            later: Session -> messages that follow in other parts.
+
+        Raises:
+            InvalidInput: One is refused.
+        """
+        drafts: list[Draft] = []
+        replies: set[str | None] = set()
+        echoes: set[str | None] = set()
+        skips = self._ctx.policy.use.skip_echoes
+        for message in messages:
+            self.position += 1
+            content: Any = message.content  # what a caller gave is checked below
+            if skips and isinstance(content, str) and content.strip():
+                content = remove_blocks(content)
+                if not content:
+                    continue
+            checked = self._checked(message, content)
+            earlier = self._last.get(checked.session)
+            made = _weighed(
+                self._ctx, replace(checked, key=_key(checked, message, self._repeats)), message.role, earlier
+            )
+            if message.role.lower() in REPLYING:
+                replies.add(made.key)
+                if skips and earlier is not None and _is_echo(made, earlier):
+                    echoes.add(made.key)
+            self._last[made.session] = made
+            drafts.append(made)
+        marked_hot = _last_ones(unique_in_batch(drafts), self._ctx.policy.tiers.hot_messages, later)
+        return _Said(marked_hot, frozenset(replies), frozenset(echoes), len(messages), len(messages) - len(drafts))
+
+    def _checked(self, message: Message, content: Any) -> Draft:
         try:
-            place = values.optional_text(message.session, "session") or session or "conversation"
-            checked = intake.draft(
+            return intake.draft(
                 content,
-                policy=ctx.policy,
-                now=now,
+                policy=self._ctx.policy,
+                now=self._now,
                 kind="episode",
-                confidence=ctx.policy.confidence.overheard if scope is Scope.SESSION else None,
+                confidence=self._ctx.policy.confidence.overheard if self._scope is Scope.SESSION else None,
                 speaker=message.speaker or message.role,
-                session=place,
+                session=values.optional_text(message.session, "session") or self.session,
                 at=message.at,
                 source=message.source,
                 metadata=with_trust({}, trust_of(message.role, message.source)),
                 idempotency_key=message.key,
-                scope=scope,
+                scope=self._scope,
             )
         except InvalidInput as error:
             raise InvalidInput(
-                f"Message {position} was refused: {error.message} Nothing was stored.", remedy=error.remedy
+                f"Message {self.position} was refused: {error.message} Nothing was stored.", remedy=error.remedy
             ) from error
-        earlier = last.get(checked.session)
-        made = _weighed(ctx, replace(checked, key=_key(checked, message, repeats)), message.role, earlier)
-        if message.role.lower() in REPLYING:
-            replies.add(made.key)
-            if ctx.policy.use.skip_echoes and earlier is not None and _is_echo(made, earlier):
-                echoes.add(made.key)
-        last[made.session] = made
-        drafts.append(made)
-    marked_hot = _last_ones(unique_in_batch(drafts), ctx.policy.tiers.hot_messages)
-    return _Said(marked_hot, frozenset(replies), frozenset(echoes), len(messages) - len(drafts))
 
 
 def _weighed(ctx: Context, draft: Draft, role: str, earlier: Draft | None) -> Draft:
@@ -165,18 +272,18 @@ def _is_echo(reply: Draft, earlier: Draft) -> bool:
     return earlier.sort is not Sort.REPLY and only_repeats(reply.text, [earlier.text])
 
 
-def _last_ones(drafts: Sequence[Draft], count: int) -> list[Draft]:
+def _last_ones(drafts: Sequence[Draft], most: int, later: Mapping[str | None, int]) -> list[Draft]:
     """Mark the last messages of each session: those start in hot."""
-    left: dict[str | None, int] = {}
+    left = dict(later)
     marked = []
     for draft in reversed(drafts):
         seen = left.get(draft.session, 0)
         left[draft.session] = seen + 1
-        marked.append(replace(draft, message=seen < count))
+        marked.append(replace(draft, message=seen < most))
     return marked[::-1]
 
 
-def _key(draft: Draft, message: Message, repeats: dict[str, int]) -> str:
+def _key(draft: Draft, message: Message, repeats: dict[bytes, int]) -> str:
     """Return a key that is the same for the same message, however often its file is read.
 
     The same words said again at the same time (or at no time) are told apart by their number.
@@ -185,9 +292,9 @@ def _key(draft: Draft, message: Message, repeats: dict[str, int]) -> str:
         return message_key(draft.session, message.key)
     told = "" if message.at is None else str(draft.at)
     plain = "\x1f".join((draft.session or "", draft.speaker or "", told, draft.text))
-    digest = blake2b(plain.encode(), digest_size=12).hexdigest()
+    digest = blake2b(plain.encode(), digest_size=12).digest()
     repeats[digest] = repeats.get(digest, 0) + 1
-    return f"message:{digest}:{repeats[digest]}"
+    return f"message:{digest.hex()}:{repeats[digest]}"
 
 
 def message_key(session: str | None, key: str) -> str:

@@ -113,6 +113,7 @@ class Context:
     # opens another store's rows for the length of a block, to read them
     open_copy: Callable[[str], AbstractContextManager[Store]] | None = None
     secret: Callable[[], str] | None = None  # makes an unguessable text of 256 random bits, for tokens
+    seconds: float | None = None  # how long each call may take; None for what the policy says
     grant: Grant | None = None  # what the caller's token allows; None for a program that opened the store itself
     # lines of a digest, as a model was shown them -> what it made of them
     joined: dict[str, Mapping[str, Any]] = field(default_factory=dict)

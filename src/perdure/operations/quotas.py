@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, cast
 from perdure.operations.store_protocol import Store
 from perdure.records.errors import QuotaExceeded
 from perdure.records.plan import Plan, Row, Target
-from perdure.records.policy import LimitPolicy
+from perdure.records.policy_lifecycle import LimitPolicy
 from perdure.records.store_rows import Lease, TransactionView, Usage
 
 _REMEDIES: Final = {

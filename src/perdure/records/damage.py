@@ -5,7 +5,8 @@ May live here: frozen data. May not: searching.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 
@@ -35,6 +36,20 @@ class CheckScope:
     most: int = 100  # memories in each of them
     whole: bool = False  # everything instead, search indexes too
     share: tuple[int, int] | None = None  # instead the one of so many equal shares, counted from 0
+    # told (namespace, how many of its operations and memories were compared, of how many) after each page
+    tell: Callable[[str, int, int], None] | None = field(default=None, compare=False)
+
+    def telling(self, progress: Callable[[int, int], None] | None) -> CheckScope:
+        """Return this with a caller that is told (done, total); the total grows when a further namespace is reached."""
+        if progress is None:
+            return self
+        seen: dict[str, tuple[int, int]] = {}
+
+        def tell(namespace: str, done: int, total: int) -> None:
+            seen[namespace] = (done, total)
+            progress(sum(d for d, _ in seen.values()), sum(t for _, t in seen.values()))
+
+        return replace(self, tell=tell)
 
     def windows(self, memories: int) -> list[tuple[int, int]]:
         """Return (how many to leave out first, how many to look at) of a namespace's memories in the order of ids."""

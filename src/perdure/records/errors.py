@@ -165,6 +165,19 @@ class StoreBusy(StoreError):  # noqa: N818  # reads as the statement it makes
     fault: ClassVar[Fault] = "machine"
 
 
+class DeadlineExceeded(StoreBusy):
+    """A call took longer than its time limit and was ended where it stood; no transaction is half written.
+
+    Attributes:
+        operations: What it had stored before, for ``history`` and ``undo``.
+    """
+
+    def __init__(self, message: str, operations: tuple[str, ...] = (), *, remedy: str = "") -> None:
+        self.operations = operations
+        usual = "Try again, with more time; with an idempotency key nothing is stored twice."
+        super().__init__(message, remedy=remedy or usual)
+
+
 class DiskFull(StoreError):  # noqa: N818  # reads as the statement it makes
     """The disk, a quota or the file-size limit is exhausted; the transaction was rolled back."""
 

@@ -253,6 +253,27 @@ class JournalPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class LimitPolicy:
+    """What is refused at the door."""
+
+    content_bytes: int = store_key(1_048_576, "Largest content of one memory, in bytes of UTF-8.", 100, 100_000_000)
+    tags: int = store_key(64, "Most tags of one memory.", 0, 1000)
+    tag_length: int = store_key(100, "Longest tag, in characters.", 1, 1000)
+    metadata_bytes: int = store_key(65_536, "Largest metadata of one memory, in bytes of JSON.", 2, 10_000_000)
+    call_seconds: float = store_key(
+        30.0, "Seconds that a call may take, but for those that work through a whole store; 0 for no limit.", 0, 86_400
+    )
+    future_seconds: float = store_key(300.0, "Seconds that a timestamp may be ahead of the clock.", 0, 86_400)
+    namespace_memories: int = protected_key(0, "Most memories in view of one namespace; 0 for no quota.", 0, 10**9)
+    namespace_tokens: int = protected_key(
+        0, "Most tokens that the memories in view of one namespace show; 0 for no quota.", 0, 10**12
+    )
+    namespace_bytes: int = protected_key(
+        0, "Most bytes of texts and metadata of one namespace, also of what is out of view; 0 for no quota.", 0, 10**15
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class AlertPolicy:
     """From when `perdure alerts` tells of something; 0 turns an alert off."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
@@ -63,13 +64,31 @@ def journal_faults(read: NamespaceView, namespace: str, scope: CheckScope) -> It
         namespace: Which one.
         scope: How much of it.
     """
-    for first, most in scope.windows(int(read(namespace, partial(_value, name="size_of_operation")))):
-        yield from _operation_faults(read, namespace, first, most)
-    yield from read(namespace, partial(_recall_faults, namespace=namespace))
+    operations = scope.windows(int(read(namespace, partial(_value, name="size_of_operation"))))
     total = int(read(namespace, partial(_value, name="size_of_memory")))
-    for first, most in scope.windows(total):
+    memories = scope.windows(total)
+    pages = _Pages(scope, namespace, sum(most for _, most in (*operations, *memories)))
+    for first, most in operations:
+        yield from _operation_faults(read, namespace, first, most, pages)
+    yield from read(namespace, partial(_recall_faults, namespace=namespace))
+    for first, most in memories:
         # What is in the journal alone is looked for too where everything is.
-        yield from _window_faults(read, namespace, first, most if most < total else _ALL)
+        yield from _window_faults(read, namespace, first, most if most < total else _ALL, pages)
+
+
+@dataclass(slots=True)
+class _Pages:
+    """How far the check of a namespace is."""
+
+    scope: CheckScope
+    namespace: str
+    total: int  # operations and memories; the journal may know of more
+    done: int = 0
+
+    def add(self, seen: int) -> None:
+        self.done += seen
+        if self.scope.tell is not None:
+            self.scope.tell(self.namespace, self.done, max(self.total, self.done))
 
 
 def _value(session: Session, *, name: str, **bindings: Any) -> Any:
@@ -89,25 +108,27 @@ def _recall_faults(session: Session, namespace: str) -> list[Fault]:
     return faults
 
 
-def _operation_faults(read: NamespaceView, namespace: str, first: int, most: int) -> Iterator[Fault]:
+def _operation_faults(read: NamespaceView, namespace: str, first: int, most: int, pages: _Pages) -> Iterator[Fault]:
     after: int | None = -1
     if first:
         after = read(namespace, partial(_value, name="number_at", place=first - 1))
     while after is not None and most > 0:
         altered, seen, after = read(namespace, partial(altered_operations, after=after))
         most -= seen
+        pages.add(seen)
         for row in altered:
             message = f"The operation {row['operation']} or a line of its journal is not as it was written."
             yield Fault("operation", message, namespace, row["id"])
 
 
-def _window_faults(read: NamespaceView, namespace: str, first: int, most: int) -> Iterator[Fault]:
+def _window_faults(read: NamespaceView, namespace: str, first: int, most: int, pages: _Pages) -> Iterator[Fault]:
     after: str | None = ""
     if first:
         after = read(namespace, partial(_value, name="id_at", place=first - 1))
     while after is not None and most > 0:
         faults, seen, after = read(namespace, partial(_page, namespace=namespace, after=after, limit=min(PAGE, most)))
         most -= seen
+        pages.add(seen)
         yield from faults
 
 

@@ -18,6 +18,7 @@ from perdure.verbs.declaration import Parameter, Verb
 from perdure.verbs.lazy import lazy_modules
 
 if TYPE_CHECKING:
+    from perdure.operations.ports import Context
     from perdure.rules import redaction
 else:
     (redaction,) = lazy_modules("perdure.rules", "redaction")
@@ -39,6 +40,14 @@ def check_role(needed: Role, what: str, memory: Any) -> None:
             f"{what} needs a token with the role {needed}; this one has {grant.role}.",
             remedy=f"Use a token that `perdure token create --role {needed}` made.",
         )
+
+
+def seconds_of(verb: Verb, memory: Any) -> float | None:
+    """Return how long a call may take: what the caller said, else the policy's key; None for no limit."""
+    context: Context = memory._context  # noqa: SLF001  # verbs are methods of it
+    if context.seconds is not None or verb.lasts:
+        return context.seconds
+    return context.policy.limits.call_seconds
 
 
 def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:

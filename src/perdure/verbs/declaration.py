@@ -12,6 +12,7 @@ from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Concatenate, Final, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
 
 from perdure.records.access import Role
+from perdure.records.deadline import within
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,6 +43,24 @@ Panel = Literal[
 
 REQUIRED: Final = inspect.Parameter.empty
 _OF_AGENTS: Final[frozenset[Panel]] = frozenset(("Store", "Feedback", "Facts", "Tasks and sessions"))
+_LASTING: Final = frozenset(
+    (
+        *(
+            "backtest",
+            "check",
+            "compact",
+            "complete_task",
+            "compression",
+            "consolidate",
+            "decay",
+            "digest",
+            "end_session",
+        ),
+        *("erase", "extract", "fit", "forecast", "ingest", "learn", "optimize", "promote", "reembed", "remember_many"),
+        *("repair", "review", "summarize", "sweep", "undo", "verify"),
+    )
+)
+"""Verbs whose work grows with the store or with what they are given, or that ask a language model many times."""
 PROFILES: Final = ("agent", "lifecycle", "full")
 """The MCP profiles, each of which holds the tools of those before it."""
 
@@ -168,6 +187,11 @@ class Verb:
         return "agent" if self.agent is not None or self.panel in _OF_AGENTS else "curator"
 
     @property
+    def lasts(self) -> bool:
+        """Whether it may take long: it ends only where a call asks for a limit, not by ``limits.call_seconds``."""
+        return self.name in _LASTING
+
+    @property
     def defaults(self) -> dict[str, Any]:
         """Parameter -> default, of those that need not be given."""
         return {p.name: p.default for p in self.parameters if not p.required}
@@ -222,11 +246,7 @@ def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P
     """
 
     def register(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-        from perdure.verbs.checks import (  # noqa: PLC0415  # the checks read declarations
-            check_role,
-            checked_arguments,
-            translate_damage,
-        )
+        from perdure.verbs import checks  # noqa: PLC0415  # they read declarations
 
         name = attributes.pop("name", method.__name__)
         attributes.setdefault("command", name.replace("_", "-"))
@@ -234,10 +254,11 @@ def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P
 
         @functools.wraps(method)
         def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
-            check_role(declared.needs, declared.name, self)
-            arguments = checked_arguments(declared, self, args, kwargs)
-            with translate_damage(self):
-                return cast("Callable[..., R]", method)(self, **arguments)
+            checks.check_role(declared.needs, declared.name, self)
+            with within(checks.seconds_of(declared, self)):
+                arguments = checks.checked_arguments(declared, self, args, kwargs)
+                with checks.translate_damage(self):
+                    return cast("Callable[..., R]", method)(self, **arguments)
 
         return cast("Callable[Concatenate[S, P], R]", call)
 

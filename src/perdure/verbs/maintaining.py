@@ -117,13 +117,15 @@ class MaintainingVerbs:
         self,
         *,
         full: Annotated[bool, Param("Compare everything with the journal, not samples; search indexes too.")] = False,
+        progress: Progress | None = None,
     ) -> list[str]:
         """Check the store for damage; an empty list means that none was found.
 
         What must hold between the tables is checked for all rows. Rows are compared with the journal, and the journal
         with its digests: samples of each namespace, or everything with ``full``. Others may read and write meanwhile.
+        ``progress`` is called with (done, total) after each page of operations and memories.
         """
-        scope = WHOLE if full else CheckScope()
+        scope = (WHOLE if full else CheckScope()).telling(progress)
         return [str(fault) for fault in self._context.store.check(scope)]
 
     @verb(_PANEL, tool=False, role="admin")

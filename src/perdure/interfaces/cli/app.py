@@ -16,7 +16,7 @@ from perdure import __version__
 from perdure.interfaces.cli import file_commands, plan, server, setup, transfer
 from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
 from perdure.interfaces.cli.commands import own_command, verb_commands
-from perdure.interfaces.cli.options import ALIASES, MEANT, Json, Namespace, PolicyFile, Store
+from perdure.interfaces.cli.options import ALIASES, MEANT, Json, Namespace, PolicyFile, Store, Timeout
 from perdure.interfaces.hooks import command
 from perdure.records.errors import NotFound, PerdureError
 from perdure.rules.escaping import terminal_text
@@ -191,13 +191,20 @@ def perdure(
     store: Store = None,
     policy: PolicyFile = None,
     namespace: Namespace = None,
+    timeout: Timeout = None,
     as_json: Json = None,
     version: Annotated[  # noqa: ARG001  # its callback answers
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> Exit | None:
     """A memory lifecycle engine for AI agents: it stores, recalls, ages, shortens, explains and restores memories."""
-    context.obj = {"store": store, "policy": policy, "namespace": namespace, "as_json": as_json}
+    context.obj = {
+        "store": store,
+        "policy": policy,
+        "namespace": namespace,
+        "timeout": timeout,
+        "as_json": as_json,
+    }
     if context.invoked_subcommand in BRIEF:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # 0.07 s sooner, and other work keeps its cores
     if context.invoked_subcommand is not None:

@@ -57,6 +57,7 @@ class Call:
     policy: str | None  # the policy's file, or None to look for one
     namespace: str | None  # as given, or None
     as_json: bool  # whether to answer in JSON
+    timeout: float | None = None  # seconds that a call may take, or None for what the policy says
 
     @property
     def place(self) -> str:
@@ -99,7 +100,7 @@ class Call:
 
         store = self.prepared_store() if create else self.store
         with short_warnings(), perdure.open(store, policy=self.policy, create=create) as memory:
-            yield memory
+            yield memory if self.timeout is None else memory.within(self.timeout)
 
     def show(
         self,

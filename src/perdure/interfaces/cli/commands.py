@@ -69,14 +69,16 @@ def own_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 def typer_function(body: Body) -> Callable[..., Exit | None]:
     """Return a command's function as typer takes it: with the common options, and the context in the call's place."""
     keyword = inspect.Parameter.KEYWORD_ONLY
+    own = own_parameters(body)
+    common = {name: kind for name, kind in COMMON.items() if all(p.name != name for p in own)}
     parameters = [
         inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
-        *own_parameters(body),
-        *(inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in COMMON.items()),
+        *own,
+        *(inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in common.items()),
     ]
 
     def command(context: typer.Context, **given: Any) -> Exit | None:
-        return body(call_of(context, {option: given.pop(option) for option in COMMON}), **given)
+        return body(call_of(context, {option: given.pop(option) for option in common}), **given)
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions take any attribute
     command.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -88,7 +90,8 @@ def call_of(context: typer.Context, after: dict[str, Any]) -> Call:
     before = context.obj or {}
     chosen = {name: before.get(name) if value is None else value for name, value in after.items()}
     store = chosen["store"] if chosen["store"] is not None else os.environ.get("PERDURE_STORE") or None
-    return Call(store, chosen["policy"], resolve_namespace(chosen["namespace"]), bool(chosen["as_json"]))
+    namespace = resolve_namespace(chosen["namespace"])
+    return Call(store, chosen["policy"], namespace, bool(chosen["as_json"]), chosen.get("timeout"))
 
 
 _TYPES: Final[Mapping[str, Any]] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -48,15 +47,11 @@ def ingest(
 ) -> Exit:
     """Store conversations and notes. Storing the same file again adds nothing; all files are checked first."""
     found = conversation_files.find_files(paths)
-    read = partial(
-        conversation_files.read_messages,
-        format=conversation_files.Format(format),
-        session=arguments.get("session"),
-        zone=zone,
-    )
-    messages = [message for path in found for message in read(path)]
-    arguments |= {"messages": messages, "embed": "later" if embed_later else "now"}
-    return run_verb(call, VERBS["ingest"], arguments, notes={"files": len(found)})
+    with conversation_files.copied_input(found) as copied:
+        messages = conversation_files.ConversationFiles(found, format, arguments.get("session"), zone, copied)
+        messages.check()  # what cannot be read makes no store
+        arguments |= {"messages": messages, "embed": "later" if embed_later else "now"}
+        return run_verb(call, VERBS["ingest"], arguments, notes={"files": len(found)})
 
 
 def extract(
@@ -147,8 +142,11 @@ def alerts(call: Call) -> Exit:
 
 def check(call: Call, **arguments: Any) -> Exit:
     """Check the store. Exit code 1 if problems are found."""
+    from perdure.interfaces.views.terminal import progress  # noqa: PLC0415  # start-up time
+
     with call.memory() as memory:
-        faults = memory.check(**arguments)
+        with progress("Check") as tell:
+            faults = memory.check(**arguments, progress=tell)
         call.show(memory, VERBS["check"], arguments, faults, notes={"store": call.shown_store, "sound": not faults})
     return Exit.FAILED if faults else Exit.OK
 

@@ -131,7 +131,24 @@ Json = Annotated[
     bool | None,
     typer.Option("--json", help="Print one JSON document to standard output, also for errors.", rich_help_panel=_PANEL),
 ]
-COMMON: Final[Mapping[str, Any]] = {"store": Store, "policy": PolicyFile, "namespace": Namespace, "as_json": Json}
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        min=0.001,
+        max=86_400,
+        help="How long a call may take; then it is ended. Default: the policy's limits.call_seconds.",
+        rich_help_panel=_PANEL,
+    ),
+]
+COMMON: Final[Mapping[str, Any]] = {
+    "store": Store,
+    "policy": PolicyFile,
+    "namespace": Namespace,
+    "timeout": Timeout,
+    "as_json": Json,
+}
 """Options of every command, accepted before and after its name; after it wins."""
 
 

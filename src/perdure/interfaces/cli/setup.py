@@ -86,7 +86,7 @@ def mcp(
 
         place: dict[str, Any] = {"store": call.prepared_store(), "policy": call.policy, "namespace": call.place}
         http: dict[str, Any] = {"host": host, "port": port, "allowed_hosts": allowed_host or ()}
-        run(**place, transport=transport, profile=profile, **http)
+        run(**place, transport=transport, profile=profile, seconds=call.timeout, **http)
 
 
 @contextmanager

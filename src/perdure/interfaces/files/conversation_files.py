@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 from perdure.interfaces.files import prose, transcripts
 from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSource, SetZone
@@ -19,6 +22,7 @@ from perdure.records.memory import Message
 
 STANDARD_INPUT: Final = "-"
 _SUFFIXES: Final = (".jsonl", ".md", ".txt")
+_IN_MEMORY: Final = 16 * 1024 * 1024  # bytes of standard input
 _SAMPLE: Final = 200  # lines from which the format is told
 _SAMPLE_SIZE: Final = 1_000_000  # and no more than so many characters of them, about: they are in memory at once
 
@@ -72,12 +76,35 @@ def _files_in(folder: str) -> Iterator[str]:
                 yield str(Path(place) / name)
 
 
+@dataclass(frozen=True, slots=True)
+class ConversationFiles:
+    """The messages of files, which are read anew whenever they are walked through: they are not in memory at once."""
+
+    paths: Sequence[str]  # as ``find_files`` returns them
+    format: str = Format.AUTO  # one of ``Format``
+    session: str | None = None
+    zone: SetZone | None = None
+    copied: BinaryIO | None = None  # what ``-`` stands for
+
+    def check(self) -> None:
+        """Read all once; refuse what cannot be read."""
+        for _ in self:
+            pass
+
+    def __iter__(self) -> Iterator[Message]:
+        """Yield the messages; see ``read_messages``."""
+        kind = Format(self.format)
+        for path in self.paths:
+            yield from read_messages(path, format=kind, session=self.session, zone=self.zone, copied=self.copied)
+
+
 def read_messages(
     path: str,
     *,
     format: Format = Format.AUTO,  # noqa: A002  # the option's name
     session: str | None = None,
     zone: SetZone | None = None,
+    copied: BinaryIO | None = None,
 ) -> Iterator[Message]:
     """Yield the messages of a file, line by line.
 
@@ -86,6 +113,7 @@ def read_messages(
         format: How it is written; found out from its first lines and its suffix if ``AUTO``.
         session: For messages that name none; the file's name if not given.
         zone: Gives a zone to times that name none; without it they are refused.
+        copied: Read in place of standard input, from its beginning.
 
     Raises:
         NotFound: There is no such file.
@@ -94,7 +122,7 @@ def read_messages(
     name = "standard input" if path == STANDARD_INPUT else path
     default = None if path == STANDARD_INPUT else Path(path).stem
     source = InputSource(name, session or default, zone)
-    with _open(path) as stream:
+    with _open(path, copied) as stream:
         lines = _read_lines(stream, source)
         first = _sample(lines)
         chosen = detect_format(first, Path(path).suffix.lower()) if format is Format.AUTO else format
@@ -145,9 +173,11 @@ def _is_object(text: str) -> bool:
 
 
 @contextmanager
-def _open(path: str) -> Iterator[BinaryIO]:
+def _open(path: str, copied: BinaryIO | None) -> Iterator[BinaryIO]:
     if path == STANDARD_INPUT:
-        yield sys.stdin.buffer
+        if copied is not None:
+            copied.seek(0)
+        yield copied or sys.stdin.buffer
         return
     try:
         stream = Path(path).open("rb")  # noqa: SIM115  # closed below; only opening is guarded here
@@ -155,6 +185,17 @@ def _open(path: str) -> Iterator[BinaryIO]:
         raise _unreadable(path, error) from error
     with stream:
         yield stream
+
+
+@contextmanager
+def copied_input(paths: Sequence[str]) -> Iterator[BinaryIO | None]:
+    """Give standard input as a file that can be read again, where paths name it; a long one lies on the disk."""
+    if STANDARD_INPUT not in paths:
+        yield None
+        return
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as copied:
+        shutil.copyfileobj(sys.stdin.buffer, copied)
+        yield cast("BinaryIO", copied)
 
 
 def _unreadable(path: str, error: OSError | ValueError) -> PerdureError:

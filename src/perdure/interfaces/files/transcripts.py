@@ -46,7 +46,7 @@ def is_claude_code(text: str) -> bool:
 def messages(lines: Iterable[InputLine], source: InputSource, *, claude: bool) -> Iterator[Message]:
     """Yield the messages of JSON lines; lines that say nothing are left out."""
     take = _parse_claude if claude else _parse_plain
-    known: dict[tuple[str | None, str], bytes] = {}
+    known: dict[int, int] = {}
     for line in lines:
         if not line.text.strip():
             continue
@@ -195,14 +195,18 @@ def _read_time(value: Any) -> datetime:
     return datetime.fromtimestamp(value / 1000 if abs(value) >= _SECONDS_END else value, tz=UTC)
 
 
-def _drop_repeated_key(message: Message, known: dict[tuple[str | None, str], bytes]) -> Message:
+def _drop_repeated_key(message: Message, known: dict[int, int]) -> Message:
     """Drop an id that the file has given to other words before: it names a conversation, say, and no message."""
     if message.key is None:
         return message
-    words = blake2b(message.content.encode("utf-8"), digest_size=12).digest()
-    if known.setdefault((message.session, message.key), words) == words:
+    words = _digest(message.content)
+    if known.setdefault(_digest(f"{message.session}\0{message.key}"), words) == words:
         return message
     return Message(**{name: getattr(message, name) for name in _FIELDS}, key=None)
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8"), digest_size=8).digest())
 
 
 _FIELDS: Final = ("content", "role", "speaker", "at", "session", "source")

@@ -43,6 +43,10 @@ class AsyncMemory:
         """Close the memory."""
         await asyncio.to_thread(self._memory.close)
 
+    def within(self, seconds: float) -> AsyncMemory:
+        """Return this memory with a time limit for each call; see ``Memory.within``."""
+        return AsyncMemory(self._memory.within(seconds))
+
     if TYPE_CHECKING:  # one line for each verb; a test compares them with the declarations
         alerts = _awaited(Memory.alerts)
         alias = _awaited(Memory.alias)

@@ -9,17 +9,20 @@ import secrets
 import ssl
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NoReturn
+from copy import copy
+from typing import Any, Final, NoReturn, Self
 from urllib.parse import urlsplit
 
 from perdure.interfaces.http.decoding import error_of, may_be_none, result_of
 from perdure.memory import Memory
 from perdure.records.errors import InvalidInput, StoreUnavailable
 from perdure.records.json_record import as_json
+from perdure.rules.validation.values import checked_seconds
 from perdure.verbs.declaration import VERBS, Verb
 
 LOOPBACK: Final = frozenset(("127.0.0.1", "localhost", "::1"))
 _JSON: Final = "application/json"
+_GRACE: Final = 2.0  # seconds that the service has to say that a call was ended
 _LONGEST_ANSWER: Final = 1 << 30
 
 
@@ -52,10 +55,10 @@ class Transport:
             )
         self._host, self._port, self._path = parts.hostname, parts.port, parts.path.rstrip("/")
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
-        self._headers = {"content-type": _JSON, "accept": _JSON, "prefer": f"wait={max(1, int(timeout))}"}
+        self._headers = {"content-type": _JSON, "accept": _JSON}
         if token is not None:
             self._headers["authorization"] = f"Bearer {token}"
-        self._timeout = timeout
+        self.limit(timeout)
         self._own = threading.local()
         self._lock = threading.Lock()
         self._open: set[http.client.HTTPConnection] = set()
@@ -88,6 +91,12 @@ class Transport:
             raise error_of(status, data)
         return result_of(verb, data)
 
+    def limit(self, seconds: float) -> Self:
+        """Let each call take so many seconds, and return this."""
+        self._headers = {**self._headers, "prefer": f"wait={max(1, int(seconds))}"}
+        self._timeout = seconds + _GRACE
+        return self
+
     def _exchange(self, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, str, bytes]:
         """Send a request; once more where a connection that was kept open turns out to be closed."""
         for attempt in (0, 1):
@@ -111,6 +120,7 @@ class Transport:
     def _connection(self) -> tuple[bool, http.client.HTTPConnection]:
         found: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
         if found is not None and found.sock is not None:
+            found.sock.settimeout(self._timeout)
             return False, found
         made = (
             http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
@@ -130,7 +140,8 @@ class Transport:
     def close(self) -> None:
         """Close all connections. Calling it twice is harmless."""
         with self._lock:
-            connections, self._open = self._open, set()
+            connections = list(self._open)
+            self._open.clear()
         for connection in connections:
             connection.close()
 
@@ -146,6 +157,10 @@ class RemoteMemory(Memory):
         raise InvalidInput(
             "A service does not offer this.", remedy="Use perdure.open on the machine that has the store."
         )
+
+    def within(self, seconds: float) -> RemoteMemory:
+        """Return this memory with a time limit for each call; closing one closes the other."""
+        return RemoteMemory(copy(self._transport).limit(checked_seconds(seconds)))
 
     def close(self) -> None:
         """Close the connections; the service's store stays open."""

@@ -25,6 +25,7 @@ STATUS: Final[Mapping[type[PerdureError], int]] = {
     errors.StoreUnavailable: 503,
     errors.NodeUnavailable: 503,
     errors.StoreBusy: 503,
+    errors.DeadlineExceeded: 504,
     errors.StoreReadOnly: 503,
     errors.DiskFull: 507,
     errors.QuotaExceeded: 507,

@@ -8,7 +8,7 @@ import re
 from asyncio import timeout
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
@@ -38,6 +38,8 @@ SCHEMA: Final = "/openapi.json"
 _KEY: Final = "idempotency_key"
 _WAIT: Final = re.compile(r"(?:^|[,;\s])wait=([0-9]{1,6})")
 _SHORTEST: Final = 0.05  # seconds
+_LEAST: Final = 0.001
+_GRACE: Final = 1.0  # seconds until a call that should have ended itself is answered without it
 _MOST_FIELDS: Final = 2000  # of a query string
 _JSON: Final = "application/json"
 
@@ -108,6 +110,11 @@ class VerbRequest:
     query: bytes
     memory: Any  # of its caller
     caller: str  # names the caller, for limits
+    until: float | None = None  # when it is ended, by the monotonic clock; None for one that lasts
+
+    def timed(self) -> Any:
+        """Return the caller's memory with what is left of the call's time: it may have waited for a thread."""
+        return self.memory if self.until is None else self.memory.within(max(_LEAST, self.until - monotonic()))
 
 
 class VerbEndpoint:
@@ -173,7 +180,10 @@ class VerbEndpoint:
             given = {_KEY: key, **given}  # the verb keeps it with what it stores, for good
             key = None
         run_verb = self._call if self._limits.tracing is None else partial(self._trace, self._limits.tracing)
-        run = partial(self._limits.workers.run, partial(run_verb, call, given), self._seconds(call))
+        seconds = self._seconds(call)
+        if not self._verb.lasts:  # it ends itself; what lasts is answered with 504, and goes on
+            call, seconds = replace(call, until=monotonic() + seconds), seconds + _GRACE
+        run = partial(self._limits.workers.run, partial(run_verb, call, given), seconds)
         if key is None or self._verb.reads or self._verb.shows_secret:
             return await run()
         return await self._limits.repeats.run((call.caller, self._verb.name, key), body, run)
@@ -207,7 +217,7 @@ class VerbEndpoint:
         arguments = arguments_of(self._verb, given, self._parameters, where="route", schema=SCHEMA)
         place = call.memory.usual_namespace(self._limits.settings.namespace)
         with self._limits.turns.take() if self._takes_turns else nullcontext():
-            result = call_verb(call.memory, self._verb, arguments, namespace=place)
+            result = call_verb(call.timed(), self._verb, arguments, namespace=place)
         if note is not None:
             note(result)
         return answer_of(self._verb, result, as_lines=wants_lines(call.headers), tagged=call.method != "POST")

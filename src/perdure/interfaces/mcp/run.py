@@ -102,7 +102,11 @@ class OpenOnce:
 
 
 def build(
-    memory_opener: Callable[[], Memory], *, profile: Profile = "agent", namespace: str = "default"
+    memory_opener: Callable[[], Memory],
+    *,
+    profile: Profile = "agent",
+    namespace: str = "default",
+    seconds: float | None = None,
 ) -> MemoryServer:
     """Return an MCP server over a memory that is opened at the first call that needs it.
 
@@ -110,12 +114,13 @@ def build(
         memory_opener: Returns the open memory; called once, in a worker thread. The caller closes what it opens.
         profile: ``agent`` has ten tools, ``lifecycle`` those of maintenance too, ``full`` all.
         namespace: Where tools look when a call names no namespace.
+        seconds: How long a call may take; None for what the policy says.
     """
     with _without_collections():
         from perdure.interfaces.mcp.server import MemoryServer  # noqa: PLC0415  # the MCP library loads here
 
         opened = memory_opener if isinstance(memory_opener, OpenOnce) else OpenOnce(memory_opener)
-        return MemoryServer(opened, profile=profile, namespace=namespace)
+        return MemoryServer(opened, profile=profile, namespace=namespace, seconds=seconds)
 
 
 def run(
@@ -128,6 +133,7 @@ def run(
     *,
     namespace: str = "default",
     allowed_hosts: Sequence[str] = (),
+    seconds: float | None = None,
 ) -> None:
     """Serve a store until the client closes its end (stdio), or until SIGTERM or Ctrl-C; then close the store.
 
@@ -141,11 +147,12 @@ def run(
         profile: ``agent``, ``lifecycle`` or ``full``.
         namespace: Where tools look when a call names none.
         allowed_hosts: Further Host headers to accept over HTTP, for example ``memory.lan:8765``.
+        seconds: How long a call may take; None for what the policy says.
     """
     policy = policy_to_find(policy) if isinstance(policy, str) else policy
     notice = _policy_notice if policy is None else str
     opened = OpenOnce(lambda: _open(store, policy), Background(), notice, HookAnswering(store, policy))
-    server = build(opened, profile=profile, namespace=namespace)
+    server = build(opened, profile=profile, namespace=namespace, seconds=seconds)
     _end_on_signals(opened)
     try:
         if transport == "stdio":

@@ -32,6 +32,7 @@ INSTRUCTIONS: Final = (
     "- Nothing is deleted: undo brings back what an operation hid."
 )
 _log = logging.getLogger(__name__)
+_TIMEOUT: Final = "perdure/timeout"
 _MARKDOWN: Final = "text/markdown"
 _HOUR_MS: Final = 3_600_000
 
@@ -39,8 +40,8 @@ _HOUR_MS: Final = 3_600_000
 class MemoryServer(MCPServer[Any]):
     """An MCP server over one memory."""
 
-    def __init__(self, opened: OpenOnce, *, profile: str, namespace: str) -> None:
-        self._opened, self._profile, self._namespace = opened, profile, namespace
+    def __init__(self, opened: OpenOnce, *, profile: str, namespace: str, seconds: float | None) -> None:
+        self._opened, self._profile, self._namespace, self._seconds = opened, profile, namespace, seconds
         self._verbs = {verb.name: verb for verb in verbs_of(profile)}
         self._tools = {name: tool_of(verb, profile) for name, verb in self._verbs.items()}
         self._asker = Asker(opened, namespace)
@@ -69,20 +70,27 @@ class MemoryServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Run a tool in a worker thread; every failure is a tool error that says what to do, and shows no internals."""
+        """Run a tool in a worker thread; every failure is a tool error that says what to do, and shows no internals.
+
+        A request whose ``_meta`` has ``perdure/timeout`` says how many seconds it may take.
+        """
+        meta = None if context is None else context.request_context.meta
+        run = partial(self._run, name, (meta or {}).get(_TIMEOUT, self._seconds))
         if name in ASKING and context is not None and can_ask(context):
-            answer = await self._asker.call(name, arguments, context, partial(self._run, name))
+            answer = await self._asker.call(name, arguments, context, run)
         else:
-            answer = await self._run(name, arguments, {})
+            answer = await run(arguments, {})
         if isinstance(answer, CallToolResult) and (notice := self._opened.take_notice()):
             answer.content.append(TextContent(type="text", text=f"Tell the user; only they can decide this: {notice}"))
         return answer
 
-    async def _run(self, name: str, arguments: Mapping[str, Any], more: Mapping[str, Any]) -> CallToolResult:
+    async def _run(
+        self, name: str, seconds: Any, arguments: Mapping[str, Any], more: Mapping[str, Any]
+    ) -> CallToolResult:
         if name not in self._verbs:
             return failed(NotFound(f"Unknown tool: {name!r}.", remedy="List the tools.").to_dict())
         try:
-            return await run_sync(partial(self._call, name, arguments, more))
+            return await run_sync(partial(self._call, name, seconds, arguments, more))
         except PerdureError as error:
             return failed(error.to_dict())
         except Exception:  # noqa: BLE001  # the outermost place: a client gets no internals, the log all
@@ -90,10 +98,11 @@ class MemoryServer(MCPServer[Any]):
             told = {"error": "InternalError", "message": f"{name} failed because of an internal error."}
             return failed({**told, "remedy": "Try again once; the server's log has the details.", "fault": "machine"})
 
-    def _call(self, name: str, arguments: Mapping[str, Any], more: Mapping[str, Any]) -> CallToolResult:
+    def _call(self, name: str, seconds: Any, arguments: Mapping[str, Any], more: Mapping[str, Any]) -> CallToolResult:
         verb = self._verbs[name]
         given = {**arguments_of(verb, arguments, self._profile), **more}
-        return call_tool(self._opened(), verb, given, namespace=self._namespace)
+        memory = self._opened() if seconds is None else self._opened().within(seconds)
+        return call_tool(memory, verb, given, namespace=self._namespace)
 
     def _add_resources(self) -> None:
         @self.resource(

@@ -12,6 +12,8 @@ from perdure.records.identifier import GRAMMAR, is_id
 NAMESPACE: Final = re.compile(r"\w[\w.@:+ -]*(/\w[\w.@:+ -]*)*", re.UNICODE)
 _LONGEST_NAME: Final = 200
 _LONGEST_LABEL: Final = 1000
+_LEAST_SECONDS: Final = 0.001
+_MOST_SECONDS: Final = 86_400.0
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -46,6 +48,16 @@ def checked_text(value: Any, name: str, *, longest: int) -> str:
     if len(value) > longest:
         raise InvalidInput(f"{name} has {len(value):,} characters; {longest:,} are allowed.", remedy="Shorten it.")
     return value
+
+
+def checked_seconds(value: Any) -> float:
+    """Return a time limit of a call: a number of seconds from 0.001 to 86,400."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _LEAST_SECONDS <= value <= _MOST_SECONDS:
+        raise InvalidInput(
+            f"A call's time limit must be from 0.001 to 86,400 seconds, not {given(value)}.",
+            remedy="Give for example 5.",
+        )
+    return float(value)
 
 
 def optional_text(value: Any, name: str) -> str | None:

@@ -16,6 +16,7 @@ from typing import Any, Final
 import psycopg
 from psycopg.pq import TransactionStatus
 
+from perdure.records.deadline import exceeded, is_over
 from perdure.records.errors import StoreBusy, StoreUnavailable
 from perdure.stores.postgres.arrays import prepare
 from perdure.stores.statements import registry
@@ -35,6 +36,7 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
 IDLE_SECONDS: Final = 300.0
 """A connection that nobody has used for so long is closed, so that idle processes hold none."""
 
+POOL_SECONDS: Final = 30.0  # a caller waits so long for one of the connections
 PREPARED_AFTER: Final = 5  # a statement that a connection has run so often is prepared
 PATIENCE: Final = {
     "connect_timeout": 10,
@@ -51,14 +53,19 @@ _abandoned: list[Connection] = []
 """In a forked child: connections that are still the parent's, and must not be closed."""
 
 
-def dial(dsn: str, *, prepares: bool = True) -> Connection:
+def dial(dsn: str, *, prepares: bool = True, seconds: float = 3600.0) -> Connection:
     """Open one connection; what it runs again and again is prepared, or never anything.
+
+    A caller that has only so many ``seconds`` waits no longer for it, but two, the least that libpq knows.
 
     Raises:
         psycopg.OperationalError: The server cannot be reached, or refuses.
     """
     given = psycopg.conninfo.conninfo_to_dict(dsn)
     missing: dict[str, Any] = {name: value for name, value in PATIENCE.items() if name not in given}
+    missing["connect_timeout"] = max(
+        2, min(int(given.get("connect_timeout") or PATIENCE["connect_timeout"]), int(seconds))
+    )
     # Texts go out as UTF-8, whatever the environment or the URL says of the client.
     threshold = PREPARED_AFTER if prepares else None
     return Connection.connect(dsn, autocommit=True, prepare_threshold=threshold, client_encoding="utf8", **missing)
@@ -86,8 +93,8 @@ class Connections:
         self._out = 0
         self._pruner: threading.Timer | None = None
 
-    def take(self, seconds: float) -> Connection:
-        """Return a connection that is the caller's until it is given back.
+    def take(self, seconds: float | None = None) -> Connection:
+        """Return a connection that is the caller's until it is given back; wait for so long, 30 s at most.
 
         Raises:
             StoreBusy: All were in use for so long.
@@ -97,12 +104,13 @@ class Connections:
         if os.getpid() != self._owner:
             _abandoned.extend(connection for _, connection in self._idle)
             self._start()
+        seconds = POOL_SECONDS if seconds is None else min(POOL_SECONDS, seconds)
         kept = self._turn(seconds)
         if kept is not None:
             return kept
         fresh = None
         try:
-            fresh = dial(self._dsn, prepares=self._prepares)
+            fresh = dial(self._dsn, prepares=self._prepares, seconds=seconds)
             make_ready(fresh)
         except BaseException:
             self._back(fresh, good=False)
@@ -120,6 +128,8 @@ class Connections:
                 )
                 if self._closed:
                     raise StoreUnavailable("The store was closed.", remedy="Open it again.")
+                if not free and is_over():
+                    raise exceeded()
                 if not free:
                     raise StoreBusy(
                         f"All {self._most} connections were in use for {seconds:g} s.",

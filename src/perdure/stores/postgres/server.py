@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, TypeVar
 import psycopg
 from psycopg import sql
 
+from perdure.records.deadline import exceeded, is_over, seconds_left
 from perdure.records.errors import NodeUnavailable, PerdureError, StoreBusy, StoreError
 from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.arrays import array_of, array_types
@@ -38,8 +39,6 @@ UNFLUSHED: Final = "writing, not flushed"
 ADMIN: Final = "admin"
 
 LONGEST_PAUSE: Final = 0.5
-POOL_SECONDS: Final = 30.0  # a caller waits so long for one of the connections
-
 COLLISIONS: Final = 20
 _BEGIN_READING: Final = sql.SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _SCOPE: Final = sql.SQL(
@@ -281,11 +280,12 @@ class Server:
         self._outages.check(place)
         while True:
             connection, watched = None, None
+            seconds = seconds_left(self.address.seconds if limited else None)
             try:
-                connection = self._connections.take(POOL_SECONDS)
+                connection = self._connections.take(seconds)
                 begin = opening(connection, reach, place or "", self.address.prefix, mode)
                 session = PostgresSession(connection, reach, place or "", begin)
-                with self._deadlines.limit(connection, self.address.seconds if limited else None) as watched:
+                with self._deadlines.limit(connection, seconds) as watched:
                     result = self._once(session, work, mode, again=again)
             except psycopg.errors.UniqueViolation:
                 raise  # the caller knows what it means
@@ -376,6 +376,8 @@ def scope(connection: Connection, reach: Reach, place: str, prefix: str) -> list
 
 
 def _too_late(seconds: int, session: PostgresSession) -> StoreBusy:
+    if is_over():
+        return exceeded(known=not session.committing)
     known = "Whether it was written is not known" if session.committing else "Nothing was written"
     return StoreBusy(
         f"The server did not answer within {seconds} s. {known}.",

@@ -11,6 +11,7 @@ from warnings import warn
 from psycopg.errors import UniqueViolation
 
 from perdure.records.damage import CheckScope, Fault
+from perdure.records.deadline import note_written
 from perdure.records.errors import IncompleteWarning, StoreReadOnly
 from perdure.records.instant import Instant
 from perdure.records.plan import Plan, Row, Target
@@ -116,6 +117,7 @@ class PostgresStore(SqlStore):
             return
         except UniqueViolation as error:
             raise conflict_of(error, plan) from error
+        note_written(plan.id)
 
     def count(self, plan: Plan) -> None:
         """Append a recall's accesses without waiting for the disk or for a writer of the namespace."""

@@ -63,6 +63,8 @@ def _file_faults(connection: apsw.Connection) -> Iterator[Fault]:
             yield Fault("file", f"SQLite: {text}")
     try:
         run(connection, "check_words")
+    except apsw.InterruptError:
+        raise
     except apsw.ReadOnlyError:
         pass  # the words can only be checked where the file may be written
     except apsw.Error as error:

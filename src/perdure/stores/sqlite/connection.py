@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import apsw
 
+from perdure.records.deadline import exceeded, is_over, unlimited
 from perdure.records.errors import (
     DiskFull,
     NotAStore,
@@ -33,6 +34,10 @@ OLDEST_SQLITE: Final = 3_051_003
 """Earlier versions can corrupt a WAL file that several processes write (the WAL-reset defect)."""
 
 BUSY_MS: Final = 30_000
+_DELAYS_MS: Final = (1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50)
+"""How long SQLite waits between its first tries for a lock; then 100 ms each."""
+_STEPS: Final = 20_000
+"""Steps of SQLite between two looks at the clock: less than a millisecond."""
 MEMORY: Final = ":memory:"
 
 
@@ -56,7 +61,8 @@ def open_file(path: str, *, create: bool = True) -> apsw.Connection:
             _create_for_owner(path)
     with translate_errors(path):
         connection = apsw.Connection(path)
-        connection.set_busy_timeout(BUSY_MS)
+        connection.set_busy_handler(_wait_for_lock)
+        connection.set_progress_handler(is_over, _STEPS)  # a call whose time is over is ended within its statement
         _check_identity(connection, path)
         add_functions(connection)
         if not connection.readonly("main"):
@@ -160,6 +166,15 @@ def _prepare(connection: apsw.Connection) -> None:
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 
 
+def _wait_for_lock(tries: int) -> bool:
+    """Wait a little for another process's lock; False where its time is over, or that of the call."""
+    waited = sum(_DELAYS_MS[:tries]) + 100 * max(0, tries - len(_DELAYS_MS))
+    if waited >= BUSY_MS or is_over():
+        return False
+    time.sleep((_DELAYS_MS[tries] if tries < len(_DELAYS_MS) else 100) / 1000)
+    return True
+
+
 @contextmanager
 def without_waiting(connection: apsw.Connection) -> Iterator[None]:
     """Write without waiting for a lock and without a flush of its own: for counting accesses."""
@@ -169,7 +184,7 @@ def without_waiting(connection: apsw.Connection) -> Iterator[None]:
         yield
     finally:
         connection.execute("PRAGMA synchronous = FULL")
-        connection.set_busy_timeout(BUSY_MS)
+        connection.set_busy_handler(_wait_for_lock)
 
 
 @contextmanager
@@ -178,10 +193,12 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
-        connection.execute("COMMIT")
+        with unlimited():  # else it may be told as ended although it was written
+            connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        with unlimited():
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
         raise
 
 
@@ -200,7 +217,7 @@ def takes_writes(connection: apsw.Connection) -> bool:
     else:
         return True
     finally:
-        connection.set_busy_timeout(BUSY_MS)
+        connection.set_busy_handler(_wait_for_lock)
 
 
 class snapshot:  # noqa: N801  # a context manager, named as what it does
@@ -234,6 +251,8 @@ class translate_errors:  # noqa: N801  # a context manager, named as what it doe
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Raise ours instead."""
+        if isinstance(error, apsw.InterruptError | apsw.BusyError) and is_over():
+            raise exceeded() from error
         if isinstance(error, apsw.Error):
             raise _own_error(error, self.path) from error
         if isinstance(error, UnicodeDecodeError):

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from perdure.records.damage import CheckScope, Fault
+from perdure.records.deadline import exceeded, note_written, seconds_left
 from perdure.records.errors import PerdureError, StoreReadOnly
 from perdure.records.instant import Instant
 from perdure.records.memory import Shelf
@@ -121,6 +122,7 @@ class SqliteStore(SqlStore):
                 if check is not None:
                     self._look(session, check)
                 written = self._append_waiting(connection)
+            note_written(plan.id)
             del self._waiting[:written]
 
     def _look(self, session: SqliteSession, check: Callable[[TransactionView], None]) -> None:
@@ -350,7 +352,9 @@ class _Use:
         self._store, self._errors = store, translate_errors(store.path)
 
     def __enter__(self) -> apsw.Connection:
-        self._store._lock.acquire()  # noqa: SLF001  # of this file
+        left = seconds_left()  # a thread of this process may hold it for long
+        if not self._store._lock.acquire(timeout=-1 if left is None else left):  # noqa: SLF001  # of this file
+            raise exceeded()
         return self._store._connection  # noqa: SLF001  # as above
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:

@@ -1,0 +1,104 @@
+"""How long a call may take, by the clock of the machine: set where the call begins, looked at wherever it waits."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Final
+
+from perdure.records.errors import DeadlineExceeded
+
+
+@dataclass(slots=True)
+class _Deadline:
+    """The end of one call."""
+
+    seconds: float  # what the call was given
+    until: float  # by the monotonic clock
+    written: list[str] = field(default_factory=list)  # its operations that are stored
+
+
+_CURRENT: Final[ContextVar[_Deadline | None]] = ContextVar("deadline", default=None)
+
+
+class within:  # noqa: N801  # a context manager, named as what it does
+    """Let what is in the block take so many seconds; one around it that ends sooner holds on.
+
+    Args:
+        seconds: None or 0 for no limit but that around it.
+    """
+
+    __slots__ = ("_seconds", "_token")
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self._token: Token[_Deadline | None] | None = None
+
+    def __enter__(self) -> None:
+        """Begin."""
+        if self._seconds:
+            around, until = _CURRENT.get(), monotonic() + self._seconds
+            if around is None or until < around.until:
+                self._token = _CURRENT.set(_Deadline(self._seconds, until))
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """End."""
+        if self._token is not None:
+            _CURRENT.reset(self._token)
+
+
+class unlimited:  # noqa: N801  # a context manager, named as what it does
+    """Let the block end whatever the call's deadline: what it cleans up would else be left."""
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        """Begin."""
+        self._token = _CURRENT.set(None)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """End."""
+        _CURRENT.reset(self._token)
+
+
+def is_over() -> bool:
+    """Whether the call's time is over."""
+    current = _CURRENT.get()
+    return current is not None and monotonic() >= current.until
+
+
+def seconds_left(most: float | None = None) -> float | None:
+    """Return how long the next step may take: so many seconds, or fewer where the call ends before; None for no limit.
+
+    Raises:
+        DeadlineExceeded: Nothing is left, and the step was not begun.
+    """
+    current = _CURRENT.get()
+    if current is None:
+        return most
+    left = current.until - monotonic()
+    if left <= 0:
+        raise exceeded()
+    return left if most is None else min(left, most)
+
+
+def note_written(operation: str) -> None:
+    """Note that an operation of the call is stored, for what an error says later."""
+    current = _CURRENT.get()
+    if current is not None:
+        current.written.append(operation)
+
+
+def exceeded(*, known: bool = True) -> DeadlineExceeded:
+    """Return the error that ends a call whose time is over.
+
+    Args:
+        known: False where the last transaction may have been written: it was being committed.
+    """
+    current = _CURRENT.get()
+    seconds, written = (0.0, ()) if current is None else (current.seconds, tuple(current.written))
+    done = f"Stored before that: {', '.join(written)}; the rest was not." if written else "Nothing was written."
+    if not known:
+        done = f"Whether its last transaction was written is not known. {done if written else ''}".strip()
+    return DeadlineExceeded(f"The call took longer than {seconds:g} s and was ended. {done}", written)
