@@ -205,9 +205,11 @@ def test_a_dismissed_preview_changes_nothing_and_comes_again(browser, memory, du
 def test_what_was_done_names_short_ids_alone_and_no_verb_twice(browser, memory):
     kept = memory.remember("Deploys happen on Tuesdays.")
     memory.update(kept.id, "Deploys happen on Wednesdays.")
+    memory.undo("last")
     for path in ("/", "/plans"):
         shown = words(browser.get(path))
         assert "update update" not in shown, path
+        assert "undoes update" in shown, path
         assert kept.id not in shown, path
         assert kept.id[-8:] in shown, path
 

@@ -92,7 +92,7 @@ def shown(asked: Asked, result: object, verb: str, **arguments: object) -> Marku
 
 def note_of(operation: Operation, most: int = 120) -> Markup:
     """Return what an operation did, without its name, which stands beside it."""
-    told = operation.note.removeprefix(operation.operation).lstrip(": ")
+    told = re.sub(rf"^{re.escape(operation.operation)}:? ", "", operation.note)
     return drawing.foreign(_ID.sub(lambda found: shown_id(found[0]), told), most)
 
 
