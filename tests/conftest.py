@@ -106,7 +106,7 @@ if ROOMY:
 os.environ["PERDURE_RLM_CONFIG"] = str(Path(__file__).parent / "nothing" / "rlm-config.json")
 """No test reads the configuration of whoever runs it."""
 
-LONG = {"test_year.py", "test_lives.py", "test_patterns.py", "test_browser.py"}
+LONG = {"test_year.py", "test_lives.py", "test_patterns.py", "test_browser.py", "test_screenshots.py"}
 """Files of tests that would keep one process busy when the others have nothing left to do."""
 
 CASES, CASES_ON_A_SERVER = budget(2, 10_000), budget(1, 10_000)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from perdure.records.instant import from_instant
 from perdure.rules.learning_hint import untaught
@@ -34,18 +34,23 @@ if TYPE_CHECKING:
         transfer,
         watched_models,
     )
+    from perdure.operations.lifecycle import sweep
     from perdure.operations.ports import Context
     from perdure.operations.store_protocol import Store
     from perdure.operations.watched_models import Watch
     from perdure.records.access import Grant, Login
     from perdure.records.policy import Policy
+    from perdure.records.report import Report
     from perdure.records.store_results import Readiness
     from perdure.records.transfer import Line
+    from perdure.rules import policy_check
 else:
     confined_store, hooks, identify, monitoring, tokens, transfer, watched_models = lazy_modules(
         "perdure.operations",
         *("confined_store", "hooks", "identify", "monitoring", "tokens", "transfer", "watched_models"),
     )
+    (sweep,) = lazy_modules("perdure.operations.lifecycle", "sweep")
+    (policy_check,) = lazy_modules("perdure.rules", "policy_check")
 
 
 class Memory(
@@ -138,6 +143,20 @@ class Memory(
         if self._unaided is None:
             self._unaided = Memory(replace(self._context, model=None))
         return self._unaided
+
+    def forecast_under(self, policy: Mapping[str, Any], days: float, namespace: str) -> Report:
+        """Return what would move within some days without further access if the policy were another from now on.
+
+        Args:
+            policy: The other policy's sections, as in perdure.toml.
+            days: How many days to look ahead.
+            namespace: The namespace.
+
+        Raises:
+            PolicyError: The policy has faults; all are listed.
+        """
+        other = policy_check.policy_from(policy)
+        return sweep.forecast(replace(self._context, policy=other), days, namespace)
 
     def recognize(self, secret: str) -> Grant | None:
         """Return what the token with a secret allows; None for an invalid one."""

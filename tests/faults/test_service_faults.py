@@ -20,6 +20,7 @@ from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
 from perdure.stores.postgres import faults
 from perdure.stores.postgres.local import SUPERUSER
+from perdure.stores.sqlite import store as sqlite_store
 from service.test_serve import ask, served
 
 HOST = "localhost:8766"
@@ -210,4 +211,29 @@ def test_a_file_that_takes_no_writes_for_a_while(tmp_path, connections):
         set_query_only(connections, "OFF")
         assert client.post("/v1/remember", json=NOTE).status_code == 200
         assert client.get("/v1/stats").json()["memories"] == 2
+        assert memory.check() == []
+
+
+def test_a_file_that_was_opened_read_only_takes_writes_as_soon_as_it_may(tmp_path, monkeypatch):
+    """Nobody starts the service anew; ``/readyz``, the API and the pages notice."""
+    with perdure.open(tmp_path / "a.db", WORDS_ONLY) as memory:
+        kept = memory.remember("Deploys happen on Tuesdays.")
+    real, closed = apsw.Connection, [True]
+
+    def connect(path, **named):
+        return real(path, **(named | {"flags": apsw.SQLITE_OPEN_READONLY} if closed else named))
+
+    monkeypatch.setattr(apsw, "Connection", connect)
+    monkeypatch.setattr(sqlite_store, "READ_ONLY_SECONDS", 0.0)
+    with perdure.open(tmp_path / "a.db", WORDS_ONLY) as memory, serving(memory) as client:
+        assert told(client.post("/v1/remember", json=NOTE)) == (503, "StoreReadOnly")
+        assert client.get("/readyz").json()["writable"] is False
+        assert "Deploys happen" in words(client.get("/search", params={"q": "When do we deploy?"}))
+        assert client.fill(f"/change?id={kept.id}&verb=pin", "/change", sure="1").status_code == 503
+        closed.clear()
+        assert client.get("/readyz").json()["writable"] is True
+        assert client.post("/v1/remember", json=NOTE).status_code == 200
+        assert client.fill(f"/change?id={kept.id}&verb=pin", "/change", sure="1").status_code == 200
+        assert memory.get(kept.id).pinned
+        assert memory.upkeep("worker").failed == {}
         assert memory.check() == []

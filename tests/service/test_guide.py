@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ import yaml
 from service.test_serve import ask, served
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = (ROOT / "docs" / "service.md").read_text("utf-8")
+GUIDE = "\n".join((ROOT / "docs" / name).read_text("utf-8") for name in ("service.md", "network.md"))
 DEPLOY = ROOT / "deploy"
 
 
@@ -117,6 +118,56 @@ def test_the_container_files_and_the_unit_use_options_that_exist(tmp_path):
     assert re.search(r"^USER 10001$", dockerfile, re.MULTILINE)
     extras = re.findall(r"\[([\w,]+)\]", dockerfile)[0].split(",")
     assert "server" in extras
+
+
+INSTRUCTIONS = {"FROM", "COPY", "RUN", "USER", "VOLUME", "ENV", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT", "CMD"}
+
+
+def test_the_container_file_is_one_that_a_linter_passes():
+    """What hadolint finds in such files, and what makes a container less safe."""
+    lines = (DEPLOY / "Dockerfile").read_text("utf-8").replace("\\\n", " ").splitlines()
+    steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
+    assert {word for word, _ in steps} <= INSTRUCTIONS
+    images = [rest.split()[0] for word, rest in steps if word == "FROM"]
+    assert all(re.fullmatch(r"[\w./-]+:\d[\w.-]*", image) for image in images), images
+    last = steps[max(n for n, (word, _) in enumerate(steps) if word == "FROM") :]
+    order = [word for word, _ in last]
+    assert order.index("USER") < order.index("ENTRYPOINT") < order.index("CMD")
+    assert not [rest for word, rest in last if word == "RUN" and ("pip " in rest or "apt" in rest)]
+    for word, rest in steps:
+        if word in {"ENTRYPOINT", "CMD"}:
+            assert isinstance(json.loads(rest), list), rest  # not by a shell: signals reach the process
+        if word == "RUN" and "pip install" in rest:
+            assert "--no-cache-dir" in rest
+        assert not re.search(r"(?i)password|secret|token", rest), rest
+
+
+def test_the_compose_file_joins_what_it_defines_and_shows_no_secret():
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+    services = compose["services"]
+    for name, service in services.items():
+        assert set(service.get("depends_on", {})) <= set(services), name
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ())), name
+        named = [volume.partition(":")[0] for volume in service.get("volumes", ())]
+        assert set(named) <= set(compose["volumes"]), name
+        if "build" in service:
+            assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
+    text = (DEPLOY / "compose.yaml").read_text("utf-8")
+    assert re.findall(r"POSTGRES_PASSWORD: (.*)", text) == ["${POSTGRES_PASSWORD:?set it}"]
+    (network,) = compose["networks"]["default"]["ipam"]["config"]
+    command = services["service"]["command"]
+    assert ip_address(network["gateway"]) in ip_network(network["subnet"])
+    assert command[command.index("--proxy") + 1] == network["gateway"]
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd")
+@pytest.mark.parametrize("name", ["perdure.service", "perdure-worker.service"])
+def test_systemd_finds_no_fault_in_a_unit(tmp_path, name):
+    text = (DEPLOY / name).read_text("utf-8").replace("/usr/local/bin/perdure", shutil.which("true"))
+    (tmp_path / name).write_text(text)
+    command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(tmp_path / name)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, [line for line in done.stderr.splitlines() if name in line]) == (0, [])
 
 
 def unit_of(name):

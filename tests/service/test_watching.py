@@ -253,3 +253,18 @@ print([len(getattr(route, "routes", ())) > 10 for route in app.routes][-1])
 print("opentelemetry" in sys.modules, "jinja2" in sys.modules)
 """
     assert finished(python(code)).split() == ["False", "False", "False", "True", "True", "True"]
+
+
+def test_the_lag_is_as_long_as_a_pause_until_the_first_sweep(tmp_path, monkeypatch):
+    """A store that lay for months: the lag is the age of its oldest due move, and gone with the first maintenance."""
+    monkeypatch.setattr("perdure.interfaces.http.app.READY_SECONDS", 0.0)
+    clock, day = Clock(), 86_400
+    with opened(tmp_path / "a.db", POLICY, clock) as memory, serving(memory) as client:
+        memory.remember("The staging server listens on port 8081.")
+        clock.passes(days=138)
+        due = client.get("/readyz").json()["worker_lag_seconds"]
+        assert 100 * day < due < 138 * day
+        clock.passes(days=1)
+        assert client.get("/readyz").json()["worker_lag_seconds"] == pytest.approx(due + day)
+        memory.upkeep("worker")
+        assert client.get("/readyz").json()["worker_lag_seconds"] == 0.0

@@ -5,6 +5,7 @@ It runs where the program is at hand, in the path or in PERDURE_PGBOUNCER.
 
 from __future__ import annotations
 
+import configparser
 import os
 import pwd
 import re
@@ -29,6 +30,7 @@ pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="no PgBouncer"),
     pytest.mark.skipif("PERDURE_TEST_DSN" in os.environ, reason="the pooler stands before the local server"),
 ]
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 AGAIN = 8  # more often than it takes until a statement is prepared
 
 
@@ -99,8 +101,10 @@ def live(memory, name):
     for number in range(AGAIN):
         memory.remember(f"{name} keeps the key number {number} in box {number}", name, tags=["key"])
         memory.recall("where is the key?", name, tags=["key"] if number % 2 else [])
-    hits = memory.recall(f"key in box {AGAIN - 1}", name, limit=50).hits
-    return {h.memory.namespace for h in hits}, {h.memory.content.split()[0] for h in hits}, len(hits)
+    found = [h.memory for h in memory.recall(f"key in box {AGAIN - 1}", name, limit=50).hits]
+    assert f"number {AGAIN - 1} " in found[0].content
+    found += memory.list(name, limit=50)
+    return {m.namespace for m in found}, {m.content.split()[0] for m in found}, len(memory.list(name, limit=50))
 
 
 def test_a_store_works_behind_a_pooler_that_knows_nothing_of_prepared_statements(pooler):
@@ -139,3 +143,20 @@ def test_a_pooler_that_knows_of_prepared_statements_needs_no_parameter(database,
     ):
         found = list(threads.map(lambda name: live(memory, name), names))
     assert [hits for *_, hits in found] == [AGAIN] * len(names)
+
+
+def test_the_configuration_to_deploy_with_is_read_and_used(database, tmp_path):
+    """What it says besides addresses and passwords; what this version is too old for is left out."""
+    config = configparser.ConfigParser(comment_prefixes=(";",))
+    config.read(DEPLOY / "pgbouncer.ini")
+    told = dict(config["pgbouncer"])
+    assert told["pool_mode"] == "transaction"
+    assert int(told["max_prepared_statements"]) > 0
+    old = version() < (1, 21)
+    own = {"listen_addr", "listen_port", "auth_type", "auth_file"} | ({"max_prepared_statements"} if old else set())
+    rest = {name: value for name, value in told.items() if name not in own}
+    with (
+        pooled(database, tmp_path, **rest) as url,
+        opened(f"{url}?prepare=no" if old else url, HASHED, None, HashEmbedder()) as memory,
+    ):
+        assert live(memory, "alice") == ({"alice"}, {"alice"}, AGAIN)

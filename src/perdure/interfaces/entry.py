@@ -21,6 +21,7 @@ SERVICE_OPTIONS: Final = frozenset(
         "--port",
         "--tools",
         "--allowed-host",
+        "--proxy",
         "--log",
         "--no-maintenance",
         "--threads",

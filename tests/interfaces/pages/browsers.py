@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
-import subprocess
 import threading
 from contextlib import contextmanager
-from functools import cache
 
-import pytest
 import uvicorn
 
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings, accepted_hosts
+from programs import program
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 HTTP_FAULT = 400
-INSTALL = ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]
 
 
-@cache
 def chromium():
-    """Where Chromium is. It is installed from the distribution where the system allows; else its absence skips a
-    test, and fails it in CI."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None and shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
-        subprocess.run(INSTALL, check=False, capture_output=True, timeout=600)
-        found = shutil.which(NAMES[0])
-    if found is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no Chromium")
-    return found
+    """Where Chromium is; in CI its absence is a failure."""
+    return program(NAMES, "chromium", needed=True)
 
 
 @contextmanager

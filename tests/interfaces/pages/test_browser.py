@@ -232,22 +232,36 @@ def press(tab, name):
 def every_address(identity):
     found = [path + ADDRESSES.get(path, "").format(id=identity) for path in pages.READ]
     verbs = [f"/change?id={identity}&verb={verb}" for verb in ("archive", "update")]
-    more = ["/search?q=Which+port+has+staging", "/facts?entity=gai-media", "/memory-md?profile=hermes"]
+    more = ["/search?q=Which+port+has+staging", "/facts?entity=gai-media", "/memory-md?profile=hermes", "/login"]
+    more.append("/search?q=staging&as_of=2026-01-02&why_not=" + identity)
     more += [f"/plans?preview={verb}" for verb in ("consolidate", "summarize")]
     return [*found, *verbs, *more, "/plans?preview=1&ahead=1&try=1&preset=facts"]
 
 
-@pytest.mark.parametrize(
-    ("scheme", "options"), [("light", None), pytest.param("dark", {"runOnly": ["color-contrast"]}, marks=weekly)]
-)
-def test_axe_finds_nothing_serious_on_any_page(chrome, address, life, scheme, options):
+LOOKS = {"light": {}, "dark": {"color_scheme": "dark"}, "phone": {"viewport": {"width": 360, "height": 740}}}
+
+
+@pytest.mark.parametrize("look", ["light", pytest.param("dark", marks=weekly), pytest.param("phone", marks=weekly)])
+def test_axe_finds_nothing_serious_on_any_page(chrome, address, life, look):
     found = {}
-    with visiting(chrome, address, color_scheme=scheme) as tab:
+    with visiting(chrome, address, **LOOKS[look]) as tab:
         for path in every_address(life.id):
             tab.goto(path)
-            result = axe.Axe().run(tab, options=options).response
+            tab.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+            result = axe.Axe().run(tab).response
             bad = [v for v in result["violations"] if v["impact"] in ("serious", "critical", "moderate")]
             found |= {path: [(v["id"], [n["html"] for n in v["nodes"]][:2]) for v in bad]} if bad else {}
+            assert result["passes"], path
+    assert found == {}
+
+
+def test_colours_have_contrast_in_the_dark_on_any_page(chrome, address, life):
+    found = {}
+    with visiting(chrome, address, **LOOKS["dark"]) as tab:
+        for path in every_address(life.id)[:: budget(3, 1)]:
+            tab.goto(path)
+            result = axe.Axe().run(tab, options={"runOnly": ["color-contrast"]}).response
+            found |= {path: result["violations"]} if result["violations"] else {}
             assert result["passes"], path
     assert found == {}
 
@@ -261,3 +275,28 @@ def test_no_page_is_wider_than_a_phone_or_needs_a_script(chrome, address, life):
                 width = tab.evaluate("document.documentElement.scrollWidth")
                 wide |= {path: width} if width > 360 else {}
     assert wide == {}
+
+
+def test_another_site_can_show_no_page_in_a_frame_and_send_no_form(chrome, address, memory, life):
+    """Clickjacking, and a form of elsewhere, by a browser whose memory has no tokens."""
+    before = [(m.id, m.pinned, m.status) for m in memory.list(include_archived=True)]
+    context = chrome.new_context()
+    context.route("http://evil.example/**", lambda route: route.fulfill(content_type="text/html", body=EVIL))
+    page = context.new_page()
+    page.goto(f"http://evil.example/?{address}&{life.id}")
+    page.get_by_role("button", name="Win").click()
+    page.wait_for_url(f"{address}/**")
+    assert "sent by another site" in page.content() or "comes from another site" in page.content()
+    page.goto(f"http://evil.example/?{address}&{life.id}")
+    (frame,) = [one for one in page.frames if one != page.main_frame]
+    frame.wait_for_load_state()
+    assert "Perdure" not in frame.content()
+    assert [(m.id, m.pinned, m.status) for m in memory.list(include_archived=True)] == before
+    context.close()
+
+
+EVIL = """<!doctype html><title>A game</title><form method="post"><button>Win</button></form><iframe></iframe><script>
+const [address, id] = location.search.slice(1).split("&");
+document.forms[0].action = `${address}/change?id=${id}&verb=archive&sure=1`;
+document.querySelector("iframe").src = `${address}/change?id=${id}&verb=archive`;
+</script>"""

@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from conftest import WORDS_ONLY
+from conftest import WORDS_ONLY, opened
 from interfaces.pages.browsing import words
 
 
@@ -168,9 +168,50 @@ def test_another_policy_is_tried_beside_todays(browser, memory, due):
     memory.recall("Which server listens on port 8080?")
     text = words(browser.get("/plans", params={"try": 1, "policy": "[tiers]\nwarm_quiet_days = 1.0"}))
     found = memory.backtest({"tiers": {"warm_quiet_days": 1.0}}, limit=200)
-    assert f"in view {found.other.visible}" in text
+    assert f"in view in full {found.other.visible - found.other.shortened} " in text
     assert "1 past recall asked again" in text
     assert "cannot be read" in words(browser.get("/plans", params={"try": 1, "policy": "no = [toml"}))
+
+
+def test_the_weeks_ahead_of_another_policy_stand_beside_todays_on_one_scale(browser, memory, clock, tmp_path):
+    memory.remember_many([f"The {name} server listens on port {n}." for n, name in enumerate("abcd", 8080)])
+    clock.passes(days=10)
+    memory.sweep()
+    memory.recall("Which server listens on port 8080?")
+    policy = "[archive]\nrule = 'value'\nvalue_below = 0.6\ncold_days = 20"
+    other = {"archive": {"rule": "value", "value_below": 0.6, "cold_days": 20}}
+    foreseen = [memory.forecast(84), memory.forecast_under(other, 84, "default")]
+    assert len(foreseen[0].moved) != len(foreseen[1].moved)
+    html = browser.get("/plans", params={"try": 1, "policy": policy}).text
+    told = re.findall(r'row">moves</th><td>([\d,]+)</td></tr>\s*<tr><th scope="row">out of view</th><td>([\d,]+)', html)
+    gone = [sum(m.move.endswith("archived") for m in report.moved) for report in foreseen]
+    assert [(int(a), int(b)) for a, b in told] == [(len(r.moved), n) for r, n in zip(foreseen, gone, strict=True)]
+    with_moves = [r for r in foreseen if r.moved]
+    assert html.count('aria-label="Moves in each of the next 12 weeks"') == len(with_moves)
+    assert html.count('scope="col">Week from') == len(with_moves)  # a table behind each plot
+    with opened(tmp_path / "agent.db", {**WORDS_ONLY, **other}, clock) as lived:  # what comes of the other one
+        assert len(lived.forecast(84).moved) == len(foreseen[1].moved)
+
+
+def test_a_dismissed_preview_changes_nothing_and_comes_again(browser, memory, due):
+    page = browser.get("/plans?preview=1")
+    (back,) = re.findall(r'<a class="button" href="([^"]*)">Dismiss</a>', page.text)
+    before = [(m.id, m.tier) for m in memory.list()]
+    assert "Preview it" in words(browser.get(back))
+    assert [(m.id, m.tier) for m in memory.list()] == before
+    assert marks(browser.get("/plans?preview=1").text) == marks(page.text)
+
+
+def test_what_was_done_names_short_ids_alone_and_no_verb_twice(browser, memory):
+    kept = memory.remember("Deploys happen on Tuesdays.")
+    memory.update(kept.id, "Deploys happen on Wednesdays.")
+    memory.undo("last")
+    for path in ("/", "/plans"):
+        shown = words(browser.get(path))
+        assert "update update" not in shown, path
+        assert "undoes update" in shown, path
+        assert kept.id not in shown, path
+        assert kept.id[-8:] in shown, path
 
 
 def test_memory_md_is_shown_for_each_profile(browser, memory):

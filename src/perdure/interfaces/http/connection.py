@@ -16,11 +16,21 @@ READ_SECONDS: Final = 60.0
 """How long a client may take to read the rest of an answer after the connection was closed on our side."""
 
 
+REST_BYTES: Final = 1 << 20
+REST_SECONDS: Final = 5.0
+"""How much of a body is still read, and for how long, when it was answered already: the client may look only then."""
+
+
 class BoundedConnection(H11Protocol):
-    """An HTTP/1.1 connection whose client must send heads and read answers in time; others are cut off."""
+    """An HTTP/1.1 connection whose client must send heads and read answers in time; others are cut off.
+
+    So is who goes on sending a body that was answered already.
+    """
 
     _head_timer: asyncio.TimerHandle | None = None
     _stall_timer: asyncio.TimerHandle | None = None
+    _rest_timer: asyncio.TimerHandle | None = None
+    _rest = 0  # bytes of a body that came after its answer
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as the library's own
         """Begin to wait for a head."""
@@ -28,9 +38,13 @@ class BoundedConnection(H11Protocol):
         self._watch_head()
 
     def data_received(self, data: bytes) -> None:
-        """Go on waiting while a head is incomplete."""
+        """Go on waiting while a head is incomplete, or an answered body."""
         super().data_received(data)
         self._watch_head()
+        if self.conn.their_state is h11.SEND_BODY and self.cycle.response_complete:
+            self._watch_rest(len(data))
+        elif self._rest_timer is not None:
+            self._end_rest()
 
     def pause_writing(self) -> None:
         """Begin to wait for the client to read."""
@@ -46,6 +60,7 @@ class BoundedConnection(H11Protocol):
         """Stop waiting."""
         self._stop()
         self._go_on()
+        self._end_rest()
         super().connection_lost(exc)
 
     def timeout_keep_alive_handler(self) -> None:
@@ -63,6 +78,18 @@ class BoundedConnection(H11Protocol):
         self._head_timer = None
         if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
             self.transport.abort()
+
+    def _watch_rest(self, size: int) -> None:
+        self._rest += size
+        if self._rest_timer is None:
+            self._rest_timer = self.loop.call_later(REST_SECONDS, self.transport.abort)
+        if self._rest > REST_BYTES:
+            self.flow.pause_reading()
+
+    def _end_rest(self) -> None:
+        if self._rest_timer is not None:
+            self._rest_timer.cancel()
+        self._rest_timer, self._rest = None, 0
 
     def _go_on(self) -> None:
         if self._stall_timer is not None:

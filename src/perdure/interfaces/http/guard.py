@@ -72,7 +72,7 @@ class RequestGuard:
         headers: list[tuple[bytes, bytes]] = scope["headers"]
         if scope["type"] != "http":
             raise RequestRefused(400, "Only HTTP is served here.", remedy="Send an HTTP request.")
-        size, hosts, from_browser = 0, [], False
+        size, hosts, from_browser, chunked = 0, [], False, False
         for name, value in headers:  # once, because each request passes here
             size += len(name) + len(value)
             lower = name.lower()
@@ -80,6 +80,8 @@ class RequestGuard:
                 hosts.append(value)
             elif lower in _OF_BROWSERS:
                 from_browser = True
+            elif lower == b"transfer-encoding":
+                chunked = True
         if size > self._settings.header_bytes:
             raise RequestRefused(431, "The headers are too long.", remedy="Send fewer or shorter headers.")
         if len(hosts) != 1 or hosts[0].decode("latin-1").lower() not in self._settings.hosts:
@@ -87,6 +89,13 @@ class RequestGuard:
                 421,
                 "The Host header names another host.",
                 remedy="Use the service's own address, or start it with --allowed-host NAME.",
+            )
+        if chunked and _values(headers, b"content-length"):  # another reader may find another end of it
+            raise RequestRefused(
+                400,
+                "The body has two lengths.",
+                remedy="Send content-length or transfer-encoding, not both.",
+                headers={"connection": "close"},
             )
         if from_browser:
             self._check_site(scope, headers)

@@ -8,11 +8,11 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
-from starlette.applications import Starlette
 
 from perdure.interfaces.files.project import policy_to_find
 from perdure.interfaces.hooks.answering import HookAnswering
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from perdure.memory import Memory
     from perdure.records.policy import Policy
 
-LOOPBACK: Final = frozenset(("127.0.0.1", "localhost", "::1"))
+LOOPBACK_ADDRESSES: Final = ("127.0.0.1", "::1")
+LOOPBACK: Final = frozenset(("localhost", *LOOPBACK_ADDRESSES))
 _BACKLOG: Final = 2048
 
 
@@ -38,6 +39,7 @@ def serve(
     port: int = 8766,
     *,
     allowed_hosts: Sequence[str] = (),
+    proxies: Sequence[str] = (),
     log: bool = False,
     maintenance: bool = True,
     **settings: Any,
@@ -50,16 +52,18 @@ def serve(
         host: The address to listen on; without tokens only this machine's own.
         port: The port to listen on; 0 for a free one.
         allowed_hosts: Further Host headers to accept, for example ``memory.example.org``.
+        proxies: Addresses or networks of proxies whose X-Forwarded headers are believed, besides this machine.
         log: Write a line of JSON for each call to standard error.
         maintenance: Run maintenance beside the service, if the policy wants it.
         settings: Attributes of ``Settings``.
 
     Raises:
-        InvalidInput: The address is a network's, and there are no tokens.
+        InvalidInput: The address is a network's, and there are no tokens; a proxy's address is none.
         StoreError: The store cannot be opened, or the port is taken.
     """
     from perdure.compose import open as open_memory  # noqa: PLC0415  # numpy and SQLite load here
 
+    believed = _addresses(proxies)
     listening = _listen(host, port)
     port = listening.getsockname()[1]
     policy = policy_to_find(policy) if isinstance(policy, str) else policy
@@ -71,7 +75,7 @@ def serve(
         _announce(host, port, guarded=guarded)
         app = build_app(lambda: memory, Settings(hosts, file=_file_of(store), **settings))
         beside = [Background()] if maintenance else []
-        _run(memory, app, listening, HookAnswering(store, policy), beside)
+        _run(memory, _config(app, believed), listening, HookAnswering(store, policy), beside)
 
 
 def _file_of(store: str | os.PathLike[str]) -> Path | None:
@@ -91,14 +95,14 @@ def _check_address(memory: Memory, host: str) -> bool:
 
 def _run(
     memory: Memory,
-    app: Starlette,
+    config: uvicorn.Config,
     listening: socket.socket,
     answering: HookAnswering,
     background: Sequence[Background],
 ) -> None:
     """Answer until a signal; maintenance runs in the background, if the policy wants it, and hooks are answered."""
     _allow_connections()
-    server = uvicorn.Server(_config(app))
+    server = uvicorn.Server(config)
     for beside in background:
         beside.start(memory)
     answering.start()
@@ -121,13 +125,21 @@ def _allow_connections() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def _config(app: Any) -> uvicorn.Config:
+def _addresses(proxies: Sequence[str]) -> list[str]:
+    """Return the proxies that are believed: those of this machine, and the given ones, which are checked."""
+    try:
+        return [*LOOPBACK_ADDRESSES, *(str(ip_network(one, strict=False)) for one in proxies)]
+    except ValueError as error:
+        raise InvalidInput(f"A proxy has no such address: {error}.", remedy="Pass an address or a network.") from error
+
+
+def _config(app: Any, proxies: Sequence[str] = LOOPBACK_ADDRESSES) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
-        proxy_headers=True,  # who asks and over what, as a proxy on this machine says; of others it is not believed
-        forwarded_allow_ips=["127.0.0.1", "::1"],
+        proxy_headers=True,  # who asks and over what, as a proxy says that is known; others are not believed
+        forwarded_allow_ips=list(proxies),
         server_header=False,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=30,

@@ -6,7 +6,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.pages import previews
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from perdure.records.plan import Change, Plan
-    from perdure.records.report import BacktestResult, Lived, Report, TierMove
+    from perdure.records.report import Lived, Report, TierMove
 
 DAYS: Final = 84
 _SHOWN: Final = 50  # moves of a preview that are listed
@@ -81,26 +81,34 @@ def _preview(asked: Asked) -> dict[str, Any]:
     }
 
 
+Weeks = list[tuple[datetime, int, int]]
+"""(when a week begins, moves in it, how many of them go out of view)."""
+
+
 def _ahead(asked: Asked) -> dict[str, Any]:
     """Return what would move week by week if nothing were used."""
     report = asked.memory.forecast(DAYS, namespace=asked.namespace)
-    now = asked.memory.now
+    weeks = _weeks(report, asked.memory.now)
+    return {
+        "report": report,
+        "weeks": weeks,
+        "plot": _plot_of_weeks(weeks),
+        "hidden": sum(gone for *_, gone in weeks),
+        "days": DAYS,
+    }
+
+
+def _weeks(report: Report, now: datetime) -> Weeks:
     weeks = [Counter[str]() for _ in range(DAYS // 7)]
     for move in report.moved:
         at = moment(move.at) or now
         weeks[min(max((at - now).days // 7, 0), len(weeks) - 1)][move.move] += 1
-    hidden = [sum(n for name, n in week.items() if name.endswith("archived")) for week in weeks]
-    label = f"Moves in each of the next {len(weeks)} weeks"
-    return {
-        "report": report,
-        "weeks": [
-            (now + n * timedelta(days=7), sum(week.values()), gone)
-            for n, (week, gone) in enumerate(zip(weeks, hidden, strict=True))
-        ],
-        "plot": columns([sum(week.values()) for week in weeks], label),
-        "hidden": sum(hidden),
-        "days": DAYS,
-    }
+    gone = [sum(n for name, n in week.items() if name.endswith("archived")) for week in weeks]
+    return [(now + n * timedelta(days=7), sum(week.values()), gone[n]) for n, week in enumerate(weeks)]
+
+
+def _plot_of_weeks(weeks: Weeks, highest: float = 0) -> Markup:
+    return columns([many for _, many, _ in weeks], f"Moves in each of the next {len(weeks)} weeks", highest=highest)
 
 
 def _plot(report: Report) -> Markup:
@@ -166,10 +174,21 @@ def _changed(many: int) -> ConflictError:
 
 
 def _trial(asked: Asked) -> dict[str, Any]:
-    """Try another policy on the past."""
-    found = asked.memory.backtest(_policy(asked), asked.namespace, limit=_RECALLS)
+    """Try another policy on the past, and on the weeks ahead; beside today's."""
+    other, now = _policy(asked), asked.memory.now
+    found = asked.memory.backtest(other, asked.namespace, limit=_RECALLS)
+    ahead = [
+        _weeks(report, now)
+        for report in (
+            asked.memory.forecast(DAYS, namespace=asked.namespace),
+            asked.memory.forecast_under(other, DAYS, asked.namespace),
+        )
+    ]
+    highest = max(many for weeks in ahead for _, many, _ in weeks)
+    names, lives = ("Today's", "The other"), (found.now, found.other)
     sides = [
-        (name, lived, _lived(lived, found)) for name, lived in (("Today's", found.now), ("The other", found.other))
+        (name, lived, _lived(lived), weeks, _plot_of_weeks(weeks, highest))
+        for name, lived, weeks in zip(names, lives, ahead, strict=True)
     ]
     return {"found": found, "sides": sides}
 
@@ -183,7 +202,7 @@ def _policy(asked: Asked) -> dict[str, Any]:
     return {"preset": preset, **given} if preset else given
 
 
-def _lived(lived: Lived, _: BacktestResult) -> Markup:
+def _lived(lived: Lived) -> Markup:
     bars = [
         Bar("in view in full", lived.visible - lived.shortened, 0),
         Bar("shortened", lived.shortened, 2),

@@ -54,9 +54,12 @@ def stacked(bars: Sequence[Bar], label: str) -> Markup:
     return _drawing(label, 18, _JOIN.join(parts), "stacked")
 
 
-def columns(amounts: Sequence[float], label: str, height: int = 88) -> Markup:
-    """Return one column for each amount, side by side, with a line below."""
-    highest = max(amounts, default=0.0)
+def columns(amounts: Sequence[float], label: str, height: int = 88, highest: float = 0.0) -> Markup:
+    """Return one column for each amount, side by side, with a line below; the tallest stands for ``highest``, if given.
+
+    Plots that are compared have the same ``highest``.
+    """
+    highest = highest or max(amounts, default=0.0)
     if not highest:
         return Markup("")
     step = _WIDTH / len(amounts)

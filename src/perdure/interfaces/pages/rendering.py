@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,7 @@ from perdure.records.identifier import shown_id
 from perdure.records.report import Operation
 
 FOLDER: Final = Path(__file__).parent
+_ID: Final = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -90,7 +92,8 @@ def shown(asked: Asked, result: object, verb: str, **arguments: object) -> Marku
 
 def note_of(operation: Operation, most: int = 120) -> Markup:
     """Return what an operation did, without its name, which stands beside it."""
-    return drawing.foreign(operation.note.removeprefix(f"{operation.operation}: "), most)
+    told = re.sub(rf"^{re.escape(operation.operation)}:? ", "", operation.note)
+    return drawing.foreign(_ID.sub(lambda found: shown_id(found[0]), told), most)
 
 
 def brief(words: str, most: int = 140) -> Markup:
