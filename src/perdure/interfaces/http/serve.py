@@ -16,14 +16,16 @@ from starlette.applications import Starlette
 
 from perdure.interfaces.files.project import policy_to_find
 from perdure.interfaces.hooks.answering import HookAnswering
-from perdure.interfaces.hooks.background import Background
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.call_log import log_to
 from perdure.interfaces.http.connection import BoundedConnection
+from perdure.interfaces.http.maintaining import maintenance_of
 from perdure.interfaces.http.settings import Settings, accepted_hosts
 from perdure.records.errors import InvalidInput, StoreError
 
 if TYPE_CHECKING:
+    from perdure.interfaces.hooks.background import Background
+    from perdure.interfaces.http.maintaining import MaintenanceProcess
     from perdure.memory import Memory
     from perdure.records.policy import Policy
 
@@ -51,7 +53,7 @@ def serve(
         port: The port to listen on; 0 for a free one.
         allowed_hosts: Further Host headers to accept, for example ``memory.example.org``.
         log: Write a line of JSON for each call to standard error.
-        maintenance: Run maintenance beside the service, if the policy wants it.
+        maintenance: Run maintenance in a process beside the service, if the policy wants it.
         settings: Attributes of ``Settings``.
 
     Raises:
@@ -70,7 +72,7 @@ def serve(
             log_to(sys.stderr)
         _announce(host, port, guarded=guarded)
         app = build_app(lambda: memory, Settings(hosts, file=_file_of(store), **settings))
-        beside = [Background()] if maintenance else []
+        beside = [maintenance_of(store, policy, log=log)] if maintenance else []
         _run(memory, app, listening, HookAnswering(store, policy), beside)
 
 
@@ -94,9 +96,9 @@ def _run(
     app: Starlette,
     listening: socket.socket,
     answering: HookAnswering,
-    background: Sequence[Background],
+    background: Sequence[Background | MaintenanceProcess],
 ) -> None:
-    """Answer until a signal; maintenance runs in the background, if the policy wants it, and hooks are answered."""
+    """Answer until a signal; maintenance runs beside it, if the policy wants it, and hooks are answered."""
     _allow_connections()
     server = uvicorn.Server(_config(app))
     for beside in background:
