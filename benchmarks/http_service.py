@@ -7,7 +7,6 @@ the store. The load comes from a process of its own.
 from __future__ import annotations
 
 import asyncio
-import heapq
 import json
 import random
 import socket
@@ -17,18 +16,20 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
 import perdure
+from http_load import CLIENTS, Answered, ask, exchange, ideal_queue, quantile, request, steady_queue
 from report import Row, finished, parser, say
 
 POLICY = '[embedder]\nmodel = "none"\n'
-CLIENTS = 32
 THREADS = 8
-SETTLED = 38.0  # seconds after the start: the first maintenance, at 30, is over
+UPKEEP_SECONDS = 30.0  # after the start: the first maintenance
 BARE = """
 import sys
 import uvicorn
@@ -43,16 +44,18 @@ uvicorn.run(Starlette(routes=[Route("/healthz", alive)]), port=int(sys.argv[2]),
 """
 
 
-def make(folder: Path, rows: int) -> list[str]:
-    """Fill a store, and return questions about it."""
+def make(folder: Path, rows: int, days_ago: float = 0.0) -> list[str]:
+    """Fill a store as of some days ago, and return questions about it."""
     (folder / "perdure.toml").write_text(POLICY)
     picked = random.Random(7)
     words = ["deploy", "invoice", "server", "harbour", "lunch", "budget", "garden", "ticket", "train", "paint", "Oslo"]
     texts = [
         f"The {picked.choice(words)} {n} is due on day {n % 28} near the {picked.choice(words)}." for n in range(rows)
     ]
-    with perdure.open(folder / "a.db", folder / "perdure.toml") as memory:
-        memory.remember_many(texts)
+    clock = partial(datetime.now, UTC) if not days_ago else lambda: datetime.now(UTC) - timedelta(days_ago)
+    with perdure.open(folder / "a.db", folder / "perdure.toml", clock) as memory:
+        for start in range(0, rows, 2000):
+            memory.remember_many(texts[start : start + 2000])
     return [f"When is the {picked.choice(words)} {n} due?" for n in picked.sample(range(rows), min(rows, 300))]
 
 
@@ -98,61 +101,6 @@ def cpu_of(process: int) -> float:
     return time.clock_gettime((~process << 3) | 2)  # Linux's clock of another process, in nanoseconds, not in ticks
 
 
-def request(port: int, question: str) -> bytes:
-    """Return a recall as it goes over the wire."""
-    body = json.dumps({"query": question}).encode()
-    head = f"POST /v1/recall HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
-    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
-
-
-async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, data: bytes) -> int:
-    """Send a request and read its answer; return the status."""
-    writer.write(data)
-    head = await reader.readuntil(b"\r\n\r\n")
-    length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
-    await reader.readexactly(length)
-    return int(head[9:12])
-
-
-async def load(
-    port: int, questions: list[str], seconds: float, rate: float, *, at_random: bool
-) -> tuple[list[float], int]:
-    """Ask with all clients, as fast as answers come or at a rate; return delays and failures.
-
-    Delays at a rate count from when a call was due, so that a client which waits for its answer hides none.
-    """
-    delays: list[float] = []
-    failures = 0
-    end = time.perf_counter() + seconds
-
-    async def client(number: int) -> None:
-        nonlocal failures
-        picked = random.Random(number)
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        due = time.perf_counter() + (number / rate if rate else 0.0)  # one after the other, at even distances
-        while time.perf_counter() < end:
-            if rate:
-                due += picked.expovariate(rate / CLIENTS) if at_random else CLIENTS / rate
-                await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            began = due if rate else time.perf_counter()
-            failures += await exchange(reader, writer, request(port, picked.choice(questions))) != 200
-            delays.append(time.perf_counter() - began)
-        writer.close()
-
-    await asyncio.gather(*(client(n) for n in range(CLIENTS)))
-    return delays, failures
-
-
-def loaded(
-    port: int, folder: Path, seconds: float, rate: float = 0.0, *, at_random: bool = False
-) -> tuple[list[float], int]:
-    """Run ``load`` in a process of its own."""
-    given = [port, seconds, rate, int(at_random), folder / "questions.json"]
-    command = [sys.executable, __file__, "--load", *map(str, given)]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    return found["delays"], found["failures"]
-
-
 def in_python(folder: Path, questions: list[str], threads: int, seconds: float) -> tuple[float, float]:
     """Return (recalls a second, CPU ms of one) in this process."""
     done = [0] * threads
@@ -184,34 +132,6 @@ async def over_http(
         if await exchange(*talk, data) != HTTPStatus.OK:
             raise RuntimeError("a recall failed")
     return 1000 * (cpu_of(process) - before) / len(questions)
-
-
-def quantile(delays: list[float], share: float) -> float:
-    """Return a quantile of delays, in ms."""
-    return 1000 * sorted(delays)[min(len(delays) - 1, int(share * len(delays)))]
-
-
-def ideal_queue(servers: int, load: float = 0.7, calls: int = 100_000) -> float:
-    """Return p99 / p50 of a queue that serves calls of one length in turn, asked at random: no service is below it."""
-    picked, at, free, delays = random.Random(7), 0.0, [0.0] * servers, []
-    for _ in range(calls):
-        at += picked.expovariate(load * servers)
-        first = heapq.heappop(free)
-        heapq.heappush(free, max(at, first) + 1.0)
-        delays.append(max(at, first) + 1.0 - at)
-    return quantile(delays, 0.99) / quantile(delays, 0.5)
-
-
-def steady_queue(lengths: list[float], load: float = 0.7) -> float:
-    """Return p99 / p50 of one processor that serves calls of these lengths in turn, asked at a constant rate.
-
-    The lengths are those of recalls in Python, one after the other, so that this has the machine's own hiccups in it.
-    """
-    apart, free, delays = statistics.mean(lengths) / load, 0.0, []
-    for number, length in enumerate(lengths):
-        free = max(number * apart, free) + length
-        delays.append(free - number * apart)
-    return quantile(delays, 0.99) / quantile(delays, 0.5)
 
 
 def lengths_in_python(folder: Path, questions: list[str], seconds: float) -> list[float]:
@@ -303,34 +223,67 @@ def costs(folder: Path, questions: list[str], rounds: int) -> Row:
     return Row("CPU of a recall over the Python call", statistics.median(more), "ms", 1.0, note=note)
 
 
-def many_clients(folder: Path, questions: list[str], seconds: float) -> list[Row]:
-    """Measure throughput, in turns with Python, and delays at 70 % of it."""
-    port, floors, fasts, failed, began = free_port(), [], [], 0, time.perf_counter()
+def many_clients(folder: Path, questions: list[str], seconds: float, rounds: int) -> list[Row]:
+    """Measure throughput, in turns with Python, and delays at 70 % of what that round's throughput was."""
+    port, floors, fasts, evens, drawns, queues = free_port(), [], [], [], [], []
     with serving(folder, ours(folder, port), port):
-        loaded(port, folder, 1.0)
-        for _ in range(3):
+        ask(port, folder, 2 * seconds)
+        for _ in range(rounds):
             floors.append(max(in_python(folder, questions, threads, seconds / 2)[0] for threads in (1, THREADS)))
-            fast, failures = loaded(port, folder, seconds)
-            fasts.append(len(fast) / seconds)
-            failed += failures
-        floor, through = statistics.median(floors), statistics.median(fasts)
-        time.sleep(max(0.0, began + SETTLED - time.perf_counter()))
-        even, failed_even = loaded(port, folder, 4 * seconds, 0.7 * through)
-        drawn, failed_drawn = loaded(port, folder, 4 * seconds, 0.7 * through, at_random=True)
-        lengths = lengths_in_python(folder, questions, 2 * seconds)
-    steady = f"floor: p50; recalls in Python in an ideal queue {steady_queue(lengths):.1f} x"
+            fasts.append(ask(port, folder, seconds))
+            rate = 0.7 * len(fasts[-1].delays) / seconds
+            evens.append(ask(port, folder, 3 * seconds, rate))
+            drawns.append(ask(port, folder, 2 * seconds, rate, at_random=True))
+            queues.append(steady_queue(lengths_in_python(folder, questions, seconds)))
+    shares = [len(fast.delays) / seconds / floor for fast, floor in zip(fasts, floors, strict=True)]
+    through = statistics.median(len(fast.delays) / seconds for fast in fasts)
+    note = f"{statistics.median(floors):.0f} /s in Python; rounds {_each(100 * share for share in shares)} %"
     ideal = f"an ideal queue {ideal_queue(1):.1f} x with one processor, {ideal_queue(2):.1f} x with two"
+    every = [*fasts, *evens, *drawns]
     return [
-        Row(f"recalls of {CLIENTS} clients", through, "/s", 0.85 * floor, floor, at_least=True, note="floor: Python"),
-        _tail("p99 at 70 % load, at a constant rate", even, steady, bound=3.0),
-        _tail("p99 at 70 % load, at random", drawn, f"floor: p50; {ideal}", bound=None),
-        Row("failed calls", failed + failed_even + failed_drawn, "", 0),
+        Row(f"recalls of {CLIENTS} clients", through, "/s", note="median of rounds"),
+        Row("its share of Python's", 100 * statistics.median(shares), "%", 85, at_least=True, note=note),
+        _tail("p99 / p50 at 70 % load, at a constant rate", evens, f"an ideal queue {_each(queues)} x", bound=3.0),
+        _tail("p99 / p50 at 70 % load, at random", drawns, ideal, bound=None),
+        Row("failed calls", sum(one.failures for one in every), "", 0, note=f"of {sum(len(o.delays) for o in every)}"),
     ]
 
 
-def _tail(name: str, delays: list[float], note: str, bound: float | None) -> Row:
-    p50 = quantile(delays, 0.5)
-    return Row(name, quantile(delays, 0.99), "ms", None if bound is None else bound * p50, p50, note=note)
+def _tail(name: str, found: list[Answered], ideal: str, bound: float | None) -> Row:
+    ratios = [one.quantile(0.99) / one.quantile(0.5) for one in found]
+    note = (
+        f"median; rounds {_each(ratios)}; p50 {_each(one.quantile(0.5) for one in found)} ms, "
+        f"p99 {_each(one.quantile(0.99) for one in found)} ms; {ideal}; "
+        f"stolen {_each(100 * one.stolen for one in found)} %"
+    )
+    return Row(name, statistics.median(ratios), "x", bound, note=note)
+
+
+def _each(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:.3g}" for value in values)
+
+
+def first_upkeep(folder: Path, rows: int) -> Row:
+    """Measure the longest call during the first maintenance, where all memories are due; half of all time is free."""
+    folder.mkdir()
+    questions = make(folder, rows, days_ago=40)
+    (folder / "questions.json").write_text(json.dumps(questions))
+    port, lasting = free_port(), 15.0 + rows / 4000
+    rate = 0.5 / statistics.median(lengths_in_python(folder, questions, 2.0))
+    with serving(folder, ours(folder, port), port):
+        began = time.perf_counter()
+        ask(port, folder, 3.0)
+        found = ask(port, folder, UPKEEP_SECONDS - 3.0 + lasting, rate)
+    with perdure.open(folder / "a.db", folder / "perdure.toml") as memory:
+        if memory.upkeep_state().get("sweep", {}).get("outcome") != "done":
+            raise RuntimeError("the first maintenance has not ended")
+    before, during = [], []
+    for due, delay in zip(found.due, found.delays, strict=True):
+        (before if due - began < UPKEEP_SECONDS - 1 else during).append(delay)
+    note = f"{rows:,} memories, {rate:.0f} calls/s; floor: the longest before; p50 {quantile(during, 0.5):.1f}"
+    return Row(
+        "longest call in the first maintenance", quantile(during, 1.0), "ms", 100, quantile(before, 1.0), note=note
+    )
 
 
 def beside_slow_ones(folder: Path, questions: list[str]) -> Row:
@@ -347,17 +300,11 @@ def beside_slow_ones(folder: Path, questions: list[str]) -> Row:
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["--load"]:
-        port, seconds, rate, at_random, file = sys.argv[2:]
-        asked = json.loads(Path(file).read_text())
-        story = load(int(port), asked, float(seconds), float(rate), at_random=at_random == "1")
-        delays, failures = asyncio.run(story)
-        print(json.dumps({"delays": delays, "failures": failures}))
-        return
     arguments = parser(__doc__)
     arguments.add_argument("--rounds", type=int, default=2)
-    arguments.add_argument("--only", choices=("start", "cpu", "load", "slow"), help="only this part")
+    arguments.add_argument("--only", choices=("start", "cpu", "load", "slow", "upkeep"), help="only this part")
     arguments.add_argument("--rows", type=int, default=1000)
+    arguments.add_argument("--due-rows", type=int, default=10_000, help="memories that the first maintenance sweeps")
     given = arguments.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -366,8 +313,9 @@ def main() -> None:
         parts = {
             "start": lambda: [starts(folder, given.rounds)],
             "cpu": lambda: [costs(folder, questions, given.rounds)],
-            "load": lambda: many_clients(folder, questions, 3.0),
+            "load": lambda: many_clients(folder, questions, 3.0, max(3, given.rounds)),
             "slow": lambda: [beside_slow_ones(folder, questions)],
+            "upkeep": lambda: [first_upkeep(folder / "due", given.due_rows)],
         }
         rows = []
         for name, part in parts.items():
