@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import shutil
 import socket
 import statistics
 import subprocess
@@ -20,7 +21,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from http import HTTPStatus
 from pathlib import Path
 
 import perdure
@@ -29,18 +29,25 @@ from report import Row, finished, parser, say
 
 POLICY = '[embedder]\nmodel = "none"\n'
 THREADS = 8
+WARM = 1.0  # seconds of calls before what is measured
+LOADED = 3.0  # seconds after the start: what draws pages is loaded
 UPKEEP_SECONDS = 30.0  # after the start: the first maintenance
 BARE = """
 import sys
 import uvicorn
 from starlette.applications import Starlette
-from starlette.responses import PlainTextResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 import perdure
 memory = perdure.open(sys.argv[1], sys.argv[3])
 async def alive(request):
     return PlainTextResponse("ok")
-uvicorn.run(Starlette(routes=[Route("/healthz", alive)]), port=int(sys.argv[2]), log_level="error")
+async def recall(request):
+    given = await request.json()
+    return JSONResponse(await run_in_threadpool(lambda: memory.recall(**given).to_dict()))
+routes = [Route("/healthz", alive), Route("/v1/recall", recall, methods=["POST"])]
+uvicorn.run(Starlette(routes=routes), http="httptools", access_log=False, port=int(sys.argv[2]), log_level="error")
 """
 
 
@@ -96,55 +103,77 @@ def ours(folder: Path, port: int) -> list[str]:
     return [sys.executable, "-m", "perdure", "serve", *where, "--threads", str(THREADS), "--waiting", "200"]
 
 
+def bare(folder: Path, port: int) -> list[str]:
+    """Return the command of a bare framework that opens the store."""
+    return [sys.executable, "-c", BARE, str(folder / "a.db"), str(port), str(folder / "perdure.toml")]
+
+
 def cpu_of(process: int) -> float:
     """Return the CPU seconds that a process has used, all its threads together."""
     return time.clock_gettime((~process << 3) | 2)  # Linux's clock of another process, in nanoseconds, not in ticks
 
 
-def in_python(folder: Path, questions: list[str], threads: int, seconds: float) -> tuple[float, float]:
-    """Return (recalls a second, CPU ms of one) in this process."""
-    done = [0] * threads
-    with perdure.open(folder / "a.db", folder / "perdure.toml") as memory:
-        memory.recall(questions[0])
-        end, cpu = time.perf_counter() + seconds, time.process_time()
-
-        def work(number: int) -> None:
-            while time.perf_counter() < end:
-                memory.recall(questions[(done[number] * threads + number) % len(questions)]).to_dict()
-                done[number] += 1
-
-        running = [threading.Thread(target=work, args=(n,)) for n in range(threads)]
-        for thread in running:
-            thread.start()
-        for thread in running:
-            thread.join()
-        used = time.process_time() - cpu
-    return sum(done) / seconds, 1000 * used / sum(done)
+@contextmanager
+def fresh(folder: Path) -> Iterator[Path]:
+    """Give a copy of a store as it was made: recalls take longer with each before them."""
+    with tempfile.TemporaryDirectory() as place:
+        shutil.copytree(folder, place, dirs_exist_ok=True)
+        yield Path(place)
 
 
-async def over_http(
-    talk: tuple[asyncio.StreamReader, asyncio.StreamWriter], port: int, process: int, questions: list[str]
-) -> float:
-    """Return the CPU ms of the service for one recall, one client asking over one connection."""
-    sent = [request(port, question) for question in questions]
-    before = cpu_of(process)
-    for data in sent:
-        if await exchange(*talk, data) != HTTPStatus.OK:
-            raise RuntimeError("a recall failed")
-    return 1000 * (cpu_of(process) - before) / len(questions)
+@contextmanager
+def serving_fresh(folder: Path) -> Iterator[tuple[int, Path]]:
+    """Serve a fresh copy, warm and with all of its code loaded; give the port and the copy."""
+    port = free_port()
+    with fresh(folder) as copied, serving(copied, ours(copied, port), port):
+        began = time.perf_counter()
+        ask(port, copied, WARM)
+        time.sleep(max(0.0, began + LOADED - time.perf_counter()))
+        yield port, copied
 
 
-def lengths_in_python(folder: Path, questions: list[str], seconds: float) -> list[float]:
-    """Return how long recalls took in this process, one after the other."""
-    found = []
-    with perdure.open(folder / "a.db", folder / "perdure.toml") as memory:
-        memory.recall(questions[0])
-        end = time.perf_counter() + seconds
-        while time.perf_counter() < end:
-            began = time.perf_counter()
-            memory.recall(questions[len(found) % len(questions)]).to_dict()
-            found.append(time.perf_counter() - began)
+def in_python(folder: Path, questions: list[str], threads: int, seconds: float) -> list[float]:
+    """Return how long each recall took in this process, on a fresh copy, warm."""
+    found: list[float] = []
+    with fresh(folder) as copied, perdure.open(copied / "a.db", copied / "perdure.toml") as memory:
+
+        def work(number: int, end: float) -> None:
+            picked = random.Random(number)
+            while (began := time.perf_counter()) < end:
+                memory.recall(picked.choice(questions)).to_dict()
+                found.append(time.perf_counter() - began)
+
+        for lasting in (WARM, seconds):
+            found.clear()
+            end = time.perf_counter() + lasting
+            running = [threading.Thread(target=work, args=(n, end)) for n in range(threads)]
+            for thread in running:
+                thread.start()
+            for thread in running:
+                thread.join()
     return found
+
+
+class Talk:
+    """A client of one connection that does little itself: its own work would take the caches from the service."""
+
+    def __init__(self, port: int, process: int) -> None:
+        self._port, self._process = port, process
+        self._socket = socket.create_connection(("127.0.0.1", port))
+
+    def cost(self, questions: list[str]) -> float:
+        """Return the CPU ms of the service for one recall of several."""
+        sent = [request(self._port, question) for question in questions]
+        before = cpu_of(self._process)
+        for data in sent:
+            self._socket.sendall(data)
+            head, _, body = self._socket.recv(1 << 20).partition(b"\r\n\r\n")
+            left = int(head.lower().partition(b"content-length: ")[2].partition(b"\r")[0]) - len(body)
+            while left > 0:
+                left -= len(self._socket.recv(1 << 20))
+            if not head.startswith(b"HTTP/1.1 200"):
+                raise RuntimeError("a recall failed")
+        return 1000 * (cpu_of(self._process) - before) / len(questions)
 
 
 def good_client(port: int, questions: list[str]) -> float:
@@ -180,20 +209,20 @@ def starts(folder: Path, rounds: int) -> Row:
     for _ in range(rounds):
         for name, times in taken.items():
             port = free_port()
-            bare = [sys.executable, "-c", BARE, str(folder / "a.db"), str(port), str(folder / "perdure.toml")]
-            with serving(folder, ours(folder, port) if name == "ours" else bare, port) as (_, seconds):
+            with serving(folder, (ours if name == "ours" else bare)(folder, port), port) as (_, seconds):
                 times.append(seconds)
     floor = statistics.median(taken["bare"])
     return Row("serve to first answer", statistics.median(taken["ours"]), "s", 1.2 * floor, floor, note="floor: bare")
 
 
 def costs(folder: Path, questions: list[str], rounds: int) -> Row:
-    """Measure the CPU of a recall, in turns with Python: five questions each, the same ones, one client, one thread.
+    """Measure the CPU of a recall over that of Python, in turns: five questions each, the same ones, one thread.
 
     The turns are short and their order is drawn, because other programs make a recall twice as dear from one second to
-    the next.
+    the next. A bare framework that recalls in a thread and answers JSON has its turns as well.
     """
-    port, more, python, picked = free_port(), [], [], random.Random(7)
+    picked = random.Random(7)
+    found: dict[str, list[float]] = {"python": [], "ours": [], "bare": []}
 
     def in_this_process(asked: list[str]) -> float:
         before = time.process_time()
@@ -201,48 +230,59 @@ def costs(folder: Path, questions: list[str], rounds: int) -> Row:
             memory.recall(question).to_dict()
         return 1000 * (time.process_time() - before) / len(asked)
 
+    port, other = free_port(), free_port()
     with (
         serving(folder, ours(folder, port), port) as (process, _),
+        serving(folder, bare(folder, other), other) as (process_of_bare, _),
         perdure.open(folder / "a.db", folder / "perdure.toml") as memory,
-        asyncio.Runner() as runner,
     ):
-        talk = runner.run(asyncio.open_connection("127.0.0.1", port))
-        in_this_process(questions[:150])  # the first turns warm both
-        runner.run(over_http(talk, port, process, questions[:150]))
+        calls = {
+            "python": in_this_process,
+            "ours": Talk(port, process).cost,
+            "bare": Talk(other, process_of_bare).cost,
+        }
+        for call in calls.values():  # the first turns warm all
+            call(questions[:150])
         for _ in range(50 * rounds):
-            asked = picked.sample(questions, 5)
-            if first := picked.random() < 0.5:
-                python.append(in_this_process(asked))
-            there = runner.run(over_http(talk, port, process, asked))
-            if not first:
-                python.append(in_this_process(asked))
-            more.append(there - python[-1])
+            asked, names = picked.sample(questions, 5), list(calls)
+            picked.shuffle(names)
+            for name in names:
+                found[name].append(calls[name](asked))
+    more, floor = (
+        [there - here for there, here in zip(found[name], found["python"], strict=True)] for name in ("ours", "bare")
+    )
     error = statistics.stdev(more) / len(more) ** 0.5
     mean = f"mean {statistics.mean(more):.2f}, its standard error {error:.2f}"
-    note = f"median; {mean}; Python {statistics.median(python):.2f}"
-    return Row("CPU of a recall over the Python call", statistics.median(more), "ms", 1.0, note=note)
+    note = f"median; {mean}; Python {statistics.median(found['python']):.2f}; floor: bare framework"
+    return Row(
+        "CPU of a recall over the Python call", statistics.median(more), "ms", 1.0, statistics.median(floor), note=note
+    )
 
 
 def many_clients(folder: Path, questions: list[str], seconds: float, rounds: int) -> list[Row]:
-    """Measure throughput, in turns with Python, and delays at 70 % of what that round's throughput was."""
-    port, floors, fasts, evens, drawns, queues = free_port(), [], [], [], [], []
-    with serving(folder, ours(folder, port), port):
-        ask(port, folder, 2 * seconds)
-        for _ in range(rounds):
-            floors.append(max(in_python(folder, questions, threads, seconds / 2)[0] for threads in (1, THREADS)))
-            fasts.append(ask(port, folder, seconds))
-            rate = 0.7 * len(fasts[-1].delays) / seconds
-            evens.append(ask(port, folder, 3 * seconds, rate))
-            drawns.append(ask(port, folder, 2 * seconds, rate, at_random=True))
-            queues.append(steady_queue(lengths_in_python(folder, questions, seconds)))
-    shares = [len(fast.delays) / seconds / floor for fast, floor in zip(fasts, floors, strict=True)]
-    through = statistics.median(len(fast.delays) / seconds for fast in fasts)
-    note = f"{statistics.median(floors):.0f} /s in Python; rounds {_each(100 * share for share in shares)} %"
+    """Measure throughput, in turns with Python, and delays at 70 % of what it was in the same round."""
+    floors: list[float] = []
+    fasts: list[Answered] = []
+    evens: list[Answered] = []
+    drawns: list[Answered] = []
+    queues: list[float] = []
+    for _ in range(rounds):
+        alone = in_python(folder, questions, 1, seconds)
+        with serving_fresh(folder) as (port, copied):
+            fasts.append(ask(port, copied, seconds))
+        floors.append(max(len(alone), len(in_python(folder, questions, THREADS, seconds))) / seconds)
+        rate = 0.7 * len(fasts[-1].delays) / seconds
+        for found, at_random in ((evens, False), (drawns, True)):
+            with serving_fresh(folder) as (port, copied):
+                found.append(ask(port, copied, 2 * seconds, rate, at_random=at_random))
+        queues.append(steady_queue(alone))
+    through = [len(fast.delays) / seconds for fast in fasts]
+    shares = [100 * fast / floor for fast, floor in zip(through, floors, strict=True)]
     ideal = f"an ideal queue {ideal_queue(1):.1f} x with one processor, {ideal_queue(2):.1f} x with two"
     every = [*fasts, *evens, *drawns]
+    note = f"median of rounds: {_each(shares)}; {_each(through)} of {_each(floors)} /s"
     return [
-        Row(f"recalls of {CLIENTS} clients", through, "/s", note="median of rounds"),
-        Row("its share of Python's", 100 * statistics.median(shares), "%", 85, at_least=True, note=note),
+        Row(f"recalls of {CLIENTS} clients, of Python's", statistics.median(shares), "%", 85, at_least=True, note=note),
         _tail("p99 / p50 at 70 % load, at a constant rate", evens, f"an ideal queue {_each(queues)} x", bound=3.0),
         _tail("p99 / p50 at 70 % load, at random", drawns, ideal, bound=None),
         Row("failed calls", sum(one.failures for one in every), "", 0, note=f"of {sum(len(o.delays) for o in every)}"),
@@ -269,7 +309,7 @@ def first_upkeep(folder: Path, rows: int) -> Row:
     questions = make(folder, rows, days_ago=40)
     (folder / "questions.json").write_text(json.dumps(questions))
     port, lasting = free_port(), 15.0 + rows / 4000
-    rate = 0.5 / statistics.median(lengths_in_python(folder, questions, 2.0))
+    rate = 0.5 / statistics.median(in_python(folder, questions, 1, 2.0))
     with serving(folder, ours(folder, port), port):
         began = time.perf_counter()
         ask(port, folder, 3.0)
