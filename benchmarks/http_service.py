@@ -274,7 +274,8 @@ def many_clients(folder: Path, questions: list[str], seconds: float, rounds: int
         rate = 0.7 * len(fasts[-1].delays) / seconds
         for found, at_random in ((evens, False), (drawns, True)):
             with serving_fresh(folder) as (port, copied):
-                found.append(ask(port, copied, 2 * seconds, rate, at_random=at_random))
+                lasting = (2 if at_random else 4) * seconds
+                found.append(ask(port, copied, lasting, rate, at_random=at_random))
         queues.append(steady_queue(alone))
     through = [len(fast.delays) / seconds for fast in fasts]
     shares = [100 * fast / floor for fast, floor in zip(through, floors, strict=True)]
