@@ -7,9 +7,9 @@ the store. The load comes from a process of its own.
 from __future__ import annotations
 
 import asyncio
-import heapq
 import json
 import random
+import shutil
 import socket
 import statistics
 import subprocess
@@ -17,42 +17,52 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from http import HTTPStatus
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import perdure
+from http_load import CLIENTS, Answered, ask, exchange, ideal_queue, quantile, request, steady_queue
 from report import Row, finished, parser, say
 
 POLICY = '[embedder]\nmodel = "none"\n'
-CLIENTS = 32
 THREADS = 8
-SETTLED = 38.0  # seconds after the start: the first maintenance, at 30, is over
+WARM = 1.0  # seconds of calls before what is measured
+LOADED = 3.0  # seconds after the start: what draws pages is loaded
+UPKEEP_SECONDS = 30.0  # after the start: the first maintenance
 BARE = """
 import sys
 import uvicorn
 from starlette.applications import Starlette
-from starlette.responses import PlainTextResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 import perdure
 memory = perdure.open(sys.argv[1], sys.argv[3])
 async def alive(request):
     return PlainTextResponse("ok")
-uvicorn.run(Starlette(routes=[Route("/healthz", alive)]), port=int(sys.argv[2]), log_level="error")
+async def recall(request):
+    given = await request.json()
+    return JSONResponse(await run_in_threadpool(lambda: memory.recall(**given).to_dict()))
+routes = [Route("/healthz", alive), Route("/v1/recall", recall, methods=["POST"])]
+uvicorn.run(Starlette(routes=routes), http="httptools", access_log=False, port=int(sys.argv[2]), log_level="error")
 """
 
 
-def make(folder: Path, rows: int) -> list[str]:
-    """Fill a store, and return questions about it."""
+def make(folder: Path, rows: int, days_ago: float = 0.0) -> list[str]:
+    """Fill a store as of some days ago, and return questions about it."""
     (folder / "perdure.toml").write_text(POLICY)
     picked = random.Random(7)
     words = ["deploy", "invoice", "server", "harbour", "lunch", "budget", "garden", "ticket", "train", "paint", "Oslo"]
     texts = [
         f"The {picked.choice(words)} {n} is due on day {n % 28} near the {picked.choice(words)}." for n in range(rows)
     ]
-    with perdure.open(folder / "a.db", folder / "perdure.toml") as memory:
-        memory.remember_many(texts)
+    clock = partial(datetime.now, UTC) if not days_ago else lambda: datetime.now(UTC) - timedelta(days_ago)
+    with perdure.open(folder / "a.db", folder / "perdure.toml", clock) as memory:
+        for start in range(0, rows, 2000):
+            memory.remember_many(texts[start : start + 2000])
     return [f"When is the {picked.choice(words)} {n} due?" for n in picked.sample(range(rows), min(rows, 300))]
 
 
@@ -93,138 +103,77 @@ def ours(folder: Path, port: int) -> list[str]:
     return [sys.executable, "-m", "perdure", "serve", *where, "--threads", str(THREADS), "--waiting", "200"]
 
 
+def bare(folder: Path, port: int) -> list[str]:
+    """Return the command of a bare framework that opens the store."""
+    return [sys.executable, "-c", BARE, str(folder / "a.db"), str(port), str(folder / "perdure.toml")]
+
+
 def cpu_of(process: int) -> float:
     """Return the CPU seconds that a process has used, all its threads together."""
     return time.clock_gettime((~process << 3) | 2)  # Linux's clock of another process, in nanoseconds, not in ticks
 
 
-def request(port: int, question: str) -> bytes:
-    """Return a recall as it goes over the wire."""
-    body = json.dumps({"query": question}).encode()
-    head = f"POST /v1/recall HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
-    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+@contextmanager
+def fresh(folder: Path) -> Iterator[Path]:
+    """Give a copy of a store as it was made: recalls take longer with each before them."""
+    with tempfile.TemporaryDirectory() as place:
+        shutil.copytree(folder, place, dirs_exist_ok=True)
+        yield Path(place)
 
 
-async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, data: bytes) -> int:
-    """Send a request and read its answer; return the status."""
-    writer.write(data)
-    head = await reader.readuntil(b"\r\n\r\n")
-    length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
-    await reader.readexactly(length)
-    return int(head[9:12])
+@contextmanager
+def serving_fresh(folder: Path) -> Iterator[tuple[int, Path]]:
+    """Serve a fresh copy, warm and with all of its code loaded; give the port and the copy."""
+    port = free_port()
+    with fresh(folder) as copied, serving(copied, ours(copied, port), port):
+        began = time.perf_counter()
+        ask(port, copied, WARM)
+        time.sleep(max(0.0, began + LOADED - time.perf_counter()))
+        yield port, copied
 
 
-async def load(
-    port: int, questions: list[str], seconds: float, rate: float, *, at_random: bool
-) -> tuple[list[float], int]:
-    """Ask with all clients, as fast as answers come or at a rate; return delays and failures.
+def in_python(folder: Path, questions: list[str], threads: int, seconds: float) -> list[float]:
+    """Return how long each recall took in this process, on a fresh copy, warm."""
+    found: list[float] = []
+    with fresh(folder) as copied, perdure.open(copied / "a.db", copied / "perdure.toml") as memory:
 
-    Delays at a rate count from when a call was due, so that a client which waits for its answer hides none.
-    """
-    delays: list[float] = []
-    failures = 0
-    end = time.perf_counter() + seconds
+        def work(number: int, end: float) -> None:
+            picked = random.Random(number)
+            while (began := time.perf_counter()) < end:
+                memory.recall(picked.choice(questions)).to_dict()
+                found.append(time.perf_counter() - began)
 
-    async def client(number: int) -> None:
-        nonlocal failures
-        picked = random.Random(number)
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        due = time.perf_counter() + (number / rate if rate else 0.0)  # one after the other, at even distances
-        while time.perf_counter() < end:
-            if rate:
-                due += picked.expovariate(rate / CLIENTS) if at_random else CLIENTS / rate
-                await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            began = due if rate else time.perf_counter()
-            failures += await exchange(reader, writer, request(port, picked.choice(questions))) != 200
-            delays.append(time.perf_counter() - began)
-        writer.close()
-
-    await asyncio.gather(*(client(n) for n in range(CLIENTS)))
-    return delays, failures
-
-
-def loaded(
-    port: int, folder: Path, seconds: float, rate: float = 0.0, *, at_random: bool = False
-) -> tuple[list[float], int]:
-    """Run ``load`` in a process of its own."""
-    given = [port, seconds, rate, int(at_random), folder / "questions.json"]
-    command = [sys.executable, __file__, "--load", *map(str, given)]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    return found["delays"], found["failures"]
-
-
-def in_python(folder: Path, questions: list[str], threads: int, seconds: float) -> tuple[float, float]:
-    """Return (recalls a second, CPU ms of one) in this process."""
-    done = [0] * threads
-    with perdure.open(folder / "a.db", folder / "perdure.toml") as memory:
-        memory.recall(questions[0])
-        end, cpu = time.perf_counter() + seconds, time.process_time()
-
-        def work(number: int) -> None:
-            while time.perf_counter() < end:
-                memory.recall(questions[(done[number] * threads + number) % len(questions)]).to_dict()
-                done[number] += 1
-
-        running = [threading.Thread(target=work, args=(n,)) for n in range(threads)]
-        for thread in running:
-            thread.start()
-        for thread in running:
-            thread.join()
-        used = time.process_time() - cpu
-    return sum(done) / seconds, 1000 * used / sum(done)
-
-
-async def over_http(
-    talk: tuple[asyncio.StreamReader, asyncio.StreamWriter], port: int, process: int, questions: list[str]
-) -> float:
-    """Return the CPU ms of the service for one recall, one client asking over one connection."""
-    sent = [request(port, question) for question in questions]
-    before = cpu_of(process)
-    for data in sent:
-        if await exchange(*talk, data) != HTTPStatus.OK:
-            raise RuntimeError("a recall failed")
-    return 1000 * (cpu_of(process) - before) / len(questions)
-
-
-def quantile(delays: list[float], share: float) -> float:
-    """Return a quantile of delays, in ms."""
-    return 1000 * sorted(delays)[min(len(delays) - 1, int(share * len(delays)))]
-
-
-def ideal_queue(servers: int, load: float = 0.7, calls: int = 100_000) -> float:
-    """Return p99 / p50 of a queue that serves calls of one length in turn, asked at random: no service is below it."""
-    picked, at, free, delays = random.Random(7), 0.0, [0.0] * servers, []
-    for _ in range(calls):
-        at += picked.expovariate(load * servers)
-        first = heapq.heappop(free)
-        heapq.heappush(free, max(at, first) + 1.0)
-        delays.append(max(at, first) + 1.0 - at)
-    return quantile(delays, 0.99) / quantile(delays, 0.5)
-
-
-def steady_queue(lengths: list[float], load: float = 0.7) -> float:
-    """Return p99 / p50 of one processor that serves calls of these lengths in turn, asked at a constant rate.
-
-    The lengths are those of recalls in Python, one after the other, so that this has the machine's own hiccups in it.
-    """
-    apart, free, delays = statistics.mean(lengths) / load, 0.0, []
-    for number, length in enumerate(lengths):
-        free = max(number * apart, free) + length
-        delays.append(free - number * apart)
-    return quantile(delays, 0.99) / quantile(delays, 0.5)
-
-
-def lengths_in_python(folder: Path, questions: list[str], seconds: float) -> list[float]:
-    """Return how long recalls took in this process, one after the other."""
-    found = []
-    with perdure.open(folder / "a.db", folder / "perdure.toml") as memory:
-        memory.recall(questions[0])
-        end = time.perf_counter() + seconds
-        while time.perf_counter() < end:
-            began = time.perf_counter()
-            memory.recall(questions[len(found) % len(questions)]).to_dict()
-            found.append(time.perf_counter() - began)
+        for lasting in (WARM, seconds):
+            found.clear()
+            end = time.perf_counter() + lasting
+            running = [threading.Thread(target=work, args=(n, end)) for n in range(threads)]
+            for thread in running:
+                thread.start()
+            for thread in running:
+                thread.join()
     return found
+
+
+class Talk:
+    """A client of one connection that does little itself: its own work would take the caches from the service."""
+
+    def __init__(self, port: int, process: int) -> None:
+        self._port, self._process = port, process
+        self._socket = socket.create_connection(("127.0.0.1", port))
+
+    def cost(self, questions: list[str]) -> float:
+        """Return the CPU ms of the service for one recall of several."""
+        sent = [request(self._port, question) for question in questions]
+        before = cpu_of(self._process)
+        for data in sent:
+            self._socket.sendall(data)
+            head, _, body = self._socket.recv(1 << 20).partition(b"\r\n\r\n")
+            left = int(head.lower().partition(b"content-length: ")[2].partition(b"\r")[0]) - len(body)
+            while left > 0:
+                left -= len(self._socket.recv(1 << 20))
+            if not head.startswith(b"HTTP/1.1 200"):
+                raise RuntimeError("a recall failed")
+        return 1000 * (cpu_of(self._process) - before) / len(questions)
 
 
 def good_client(port: int, questions: list[str]) -> float:
@@ -260,20 +209,20 @@ def starts(folder: Path, rounds: int) -> Row:
     for _ in range(rounds):
         for name, times in taken.items():
             port = free_port()
-            bare = [sys.executable, "-c", BARE, str(folder / "a.db"), str(port), str(folder / "perdure.toml")]
-            with serving(folder, ours(folder, port) if name == "ours" else bare, port) as (_, seconds):
+            with serving(folder, (ours if name == "ours" else bare)(folder, port), port) as (_, seconds):
                 times.append(seconds)
     floor = statistics.median(taken["bare"])
     return Row("serve to first answer", statistics.median(taken["ours"]), "s", 1.2 * floor, floor, note="floor: bare")
 
 
 def costs(folder: Path, questions: list[str], rounds: int) -> Row:
-    """Measure the CPU of a recall, in turns with Python: five questions each, the same ones, one client, one thread.
+    """Measure the CPU of a recall over that of Python, in turns: five questions each, the same ones, one thread.
 
     The turns are short and their order is drawn, because other programs make a recall twice as dear from one second to
-    the next.
+    the next. A bare framework that recalls in a thread and answers JSON has its turns as well.
     """
-    port, more, python, picked = free_port(), [], [], random.Random(7)
+    picked = random.Random(7)
+    found: dict[str, list[float]] = {"python": [], "ours": [], "bare": []}
 
     def in_this_process(asked: list[str]) -> float:
         before = time.process_time()
@@ -281,56 +230,101 @@ def costs(folder: Path, questions: list[str], rounds: int) -> Row:
             memory.recall(question).to_dict()
         return 1000 * (time.process_time() - before) / len(asked)
 
+    port, other = free_port(), free_port()
     with (
         serving(folder, ours(folder, port), port) as (process, _),
+        serving(folder, bare(folder, other), other) as (process_of_bare, _),
         perdure.open(folder / "a.db", folder / "perdure.toml") as memory,
-        asyncio.Runner() as runner,
     ):
-        talk = runner.run(asyncio.open_connection("127.0.0.1", port))
-        in_this_process(questions[:150])  # the first turns warm both
-        runner.run(over_http(talk, port, process, questions[:150]))
+        calls = {
+            "python": in_this_process,
+            "ours": Talk(port, process).cost,
+            "bare": Talk(other, process_of_bare).cost,
+        }
+        for call in calls.values():  # the first turns warm all
+            call(questions[:150])
         for _ in range(50 * rounds):
-            asked = picked.sample(questions, 5)
-            if first := picked.random() < 0.5:
-                python.append(in_this_process(asked))
-            there = runner.run(over_http(talk, port, process, asked))
-            if not first:
-                python.append(in_this_process(asked))
-            more.append(there - python[-1])
+            asked, names = picked.sample(questions, 5), list(calls)
+            picked.shuffle(names)
+            for name in names:
+                found[name].append(calls[name](asked))
+    more, floor = (
+        [there - here for there, here in zip(found[name], found["python"], strict=True)] for name in ("ours", "bare")
+    )
     error = statistics.stdev(more) / len(more) ** 0.5
     mean = f"mean {statistics.mean(more):.2f}, its standard error {error:.2f}"
-    note = f"median; {mean}; Python {statistics.median(python):.2f}"
-    return Row("CPU of a recall over the Python call", statistics.median(more), "ms", 1.0, note=note)
+    note = f"median; {mean}; Python {statistics.median(found['python']):.2f}; floor: bare framework"
+    return Row(
+        "CPU of a recall over the Python call", statistics.median(more), "ms", 1.0, statistics.median(floor), note=note
+    )
 
 
-def many_clients(folder: Path, questions: list[str], seconds: float) -> list[Row]:
-    """Measure throughput, in turns with Python, and delays at 70 % of it."""
-    port, floors, fasts, failed, began = free_port(), [], [], 0, time.perf_counter()
-    with serving(folder, ours(folder, port), port):
-        loaded(port, folder, 1.0)
-        for _ in range(3):
-            floors.append(max(in_python(folder, questions, threads, seconds / 2)[0] for threads in (1, THREADS)))
-            fast, failures = loaded(port, folder, seconds)
-            fasts.append(len(fast) / seconds)
-            failed += failures
-        floor, through = statistics.median(floors), statistics.median(fasts)
-        time.sleep(max(0.0, began + SETTLED - time.perf_counter()))
-        even, failed_even = loaded(port, folder, 4 * seconds, 0.7 * through)
-        drawn, failed_drawn = loaded(port, folder, 4 * seconds, 0.7 * through, at_random=True)
-        lengths = lengths_in_python(folder, questions, 2 * seconds)
-    steady = f"floor: p50; recalls in Python in an ideal queue {steady_queue(lengths):.1f} x"
+def many_clients(folder: Path, questions: list[str], seconds: float, rounds: int) -> list[Row]:
+    """Measure throughput, in turns with Python, and delays at 70 % of what it was in the same round."""
+    floors: list[float] = []
+    fasts: list[Answered] = []
+    evens: list[Answered] = []
+    drawns: list[Answered] = []
+    queues: list[float] = []
+    for _ in range(rounds):
+        alone = in_python(folder, questions, 1, seconds)
+        with serving_fresh(folder) as (port, copied):
+            fasts.append(ask(port, copied, seconds))
+        floors.append(max(len(alone), len(in_python(folder, questions, THREADS, seconds))) / seconds)
+        rate = 0.7 * len(fasts[-1].delays) / seconds
+        for found, at_random in ((evens, False), (drawns, True)):
+            with serving_fresh(folder) as (port, copied):
+                lasting = (2 if at_random else 4) * seconds
+                found.append(ask(port, copied, lasting, rate, at_random=at_random))
+        queues.append(steady_queue(alone))
+    through = [len(fast.delays) / seconds for fast in fasts]
+    shares = [100 * fast / floor for fast, floor in zip(through, floors, strict=True)]
     ideal = f"an ideal queue {ideal_queue(1):.1f} x with one processor, {ideal_queue(2):.1f} x with two"
+    every = [*fasts, *evens, *drawns]
+    note = f"median of rounds: {_each(shares)}; {_each(through)} of {_each(floors)} /s"
     return [
-        Row(f"recalls of {CLIENTS} clients", through, "/s", 0.85 * floor, floor, at_least=True, note="floor: Python"),
-        _tail("p99 at 70 % load, at a constant rate", even, steady, bound=3.0),
-        _tail("p99 at 70 % load, at random", drawn, f"floor: p50; {ideal}", bound=None),
-        Row("failed calls", failed + failed_even + failed_drawn, "", 0),
+        Row(f"recalls of {CLIENTS} clients, of Python's", statistics.median(shares), "%", 85, at_least=True, note=note),
+        _tail("p99 / p50 at 70 % load, at a constant rate", evens, f"an ideal queue {_each(queues)} x", bound=3.0),
+        _tail("p99 / p50 at 70 % load, at random", drawns, ideal, bound=None),
+        Row("failed calls", sum(one.failures for one in every), "", 0, note=f"of {sum(len(o.delays) for o in every)}"),
     ]
 
 
-def _tail(name: str, delays: list[float], note: str, bound: float | None) -> Row:
-    p50 = quantile(delays, 0.5)
-    return Row(name, quantile(delays, 0.99), "ms", None if bound is None else bound * p50, p50, note=note)
+def _tail(name: str, found: list[Answered], ideal: str, bound: float | None) -> Row:
+    ratios = [one.quantile(0.99) / one.quantile(0.5) for one in found]
+    note = (
+        f"median; rounds {_each(ratios)}; p50 {_each(one.quantile(0.5) for one in found)} ms, "
+        f"p99 {_each(one.quantile(0.99) for one in found)} ms; {ideal}; "
+        f"stolen {_each(100 * one.stolen for one in found)} %"
+    )
+    return Row(name, statistics.median(ratios), "x", bound, note=note)
+
+
+def _each(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:.3g}" for value in values)
+
+
+def first_upkeep(folder: Path, rows: int) -> Row:
+    """Measure the longest call during the first maintenance, where all memories are due; half of all time is free."""
+    folder.mkdir()
+    questions = make(folder, rows, days_ago=40)
+    (folder / "questions.json").write_text(json.dumps(questions))
+    port, lasting = free_port(), 15.0 + rows / 4000
+    rate = 0.5 / statistics.median(in_python(folder, questions, 1, 2.0))
+    with serving(folder, ours(folder, port), port):
+        began = time.perf_counter()
+        ask(port, folder, 3.0)
+        found = ask(port, folder, UPKEEP_SECONDS - 3.0 + lasting, rate)
+    with perdure.open(folder / "a.db", folder / "perdure.toml") as memory:
+        if memory.upkeep_state().get("sweep", {}).get("outcome") != "done":
+            raise RuntimeError("the first maintenance has not ended")
+    before, during = [], []
+    for due, delay in zip(found.due, found.delays, strict=True):
+        (before if due - began < UPKEEP_SECONDS - 1 else during).append(delay)
+    note = f"{rows:,} memories, {rate:.0f} calls/s; floor: the longest before; p50 {quantile(during, 0.5):.1f}"
+    return Row(
+        "longest call in the first maintenance", quantile(during, 1.0), "ms", 100, quantile(before, 1.0), note=note
+    )
 
 
 def beside_slow_ones(folder: Path, questions: list[str]) -> Row:
@@ -347,17 +341,11 @@ def beside_slow_ones(folder: Path, questions: list[str]) -> Row:
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["--load"]:
-        port, seconds, rate, at_random, file = sys.argv[2:]
-        asked = json.loads(Path(file).read_text())
-        story = load(int(port), asked, float(seconds), float(rate), at_random=at_random == "1")
-        delays, failures = asyncio.run(story)
-        print(json.dumps({"delays": delays, "failures": failures}))
-        return
     arguments = parser(__doc__)
     arguments.add_argument("--rounds", type=int, default=2)
-    arguments.add_argument("--only", choices=("start", "cpu", "load", "slow"), help="only this part")
+    arguments.add_argument("--only", choices=("start", "cpu", "load", "slow", "upkeep"), help="only this part")
     arguments.add_argument("--rows", type=int, default=1000)
+    arguments.add_argument("--due-rows", type=int, default=10_000, help="memories that the first maintenance sweeps")
     given = arguments.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -366,8 +354,9 @@ def main() -> None:
         parts = {
             "start": lambda: [starts(folder, given.rounds)],
             "cpu": lambda: [costs(folder, questions, given.rounds)],
-            "load": lambda: many_clients(folder, questions, 3.0),
+            "load": lambda: many_clients(folder, questions, 3.0, max(3, given.rounds)),
             "slow": lambda: [beside_slow_ones(folder, questions)],
+            "upkeep": lambda: [first_upkeep(folder / "due", given.due_rows)],
         }
         rows = []
         for name, part in parts.items():

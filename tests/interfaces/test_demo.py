@@ -105,8 +105,14 @@ def test_the_store_is_served_as_it_was_shown_until_maintenance_is_wanted(told, t
     store = tmp_path / "copy.db"
     shutil.copy(words[1], store)
     monkeypatch.setattr(background, "FIRST_SECONDS", 0.0)
-    monkeypatch.setattr(uvicorn.Server, "run", lambda *_, **__: time.sleep(1.5))
     before = operations(store)
+
+    def run(*_, **__):  # until maintenance has written, or for two seconds
+        deadline = time.monotonic() + (2.0 if as_told else 60.0)
+        while operations(store) == before and time.monotonic() < deadline:
+            time.sleep(0.1)
+
+    monkeypatch.setattr(uvicorn.Server, "run", run)
     service(["--store", str(store), "--port", "0", *(words[2:] if as_told else ())])
     assert (operations(store) == before) is as_told
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
 
+import orjson
 from starlette.responses import Response, StreamingResponse
 
 from perdure.records.recall import Recall
@@ -119,10 +120,9 @@ def _chunks(items: Iterable[Any]) -> Iterator[bytes]:
 def json_bytes(data: Any) -> bytes:
     """Return data as JSON; what JSON has no number for is null."""
     try:
-        text = _ENCODER.encode(data)
-    except ValueError:
-        text = _ENCODER.encode(_finite(data))
-    return text.encode(errors="replace")
+        return orjson.dumps(data)
+    except TypeError:  # surrogates, numbers of more than 64 bits, keys that are no text
+        return _ENCODER.encode(_finite(data)).encode(errors="replace")
 
 
 def _finite(data: Any) -> Any:

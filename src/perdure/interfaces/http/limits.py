@@ -1,4 +1,4 @@
-"""Limits: how many calls run and wait, how long one may take, how often a token may call, and repeats of a call."""
+"""Limits: turns of recalls, how often a token may call, and repeats of a call; what all routes share."""
 
 from __future__ import annotations
 
@@ -6,115 +6,25 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from contextvars import copy_context
 from dataclasses import dataclass, field
 from threading import Lock, local
 from time import monotonic
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.http.answers import Payload
 from perdure.interfaces.http.metrics import Observed
-from perdure.interfaces.http.problems import RETRY_SECONDS, RequestRefused
+from perdure.interfaces.http.problems import RequestRefused
 from perdure.interfaces.http.settings import Settings
+from perdure.interfaces.http.workers import Workers
 from perdure.records.errors import InvalidInput
 
 if TYPE_CHECKING:
     from perdure.interfaces.http.tracing import Tracing
 
-T = TypeVar("T")
 _MOST_KNOWN: Final = 10_000
 _KEPT_SECONDS: Final = 24 * 3600.0
 _LONGEST_KEY: Final = 255
-
-
-class Workers:
-    """Runs calls in a bounded number of threads, and refuses those that would wait behind too many others.
-
-    A call that outlasts its time is answered with 504 and goes on in its thread, which stays taken until it ends.
-
-    Args:
-        threads: How many calls run at once.
-        waiting: How many more may wait.
-    """
-
-    def __init__(self, threads: int, waiting: int) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="perdure-call")
-        self._room = threads + waiting
-        self.taken = 0  # calls that run or wait
-
-    async def run(self, work: Callable[[], T], seconds: float) -> T:
-        """Run a call and return what it returns.
-
-        Raises:
-            RequestRefused: Too many are waiting, or it took too long.
-        """
-        self._check_room()
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[T] = loop.create_future()
-        future: Future[T] = self._pool.submit(copy_context().run, work)
-        self.taken += 1
-        future.add_done_callback(lambda done: loop.call_soon_threadsafe(self._hand_over, done, answer))
-        late = loop.call_later(seconds, _give_up, future, answer, seconds)
-        try:
-            return await answer
-        finally:
-            late.cancel()
-
-    def _hand_over(self, done: Future[T], answer: asyncio.Future[T]) -> None:
-        """Give what a call returned to who waits for it, if somebody does."""
-        self.taken -= 1
-        if answer.done():
-            return
-        if done.cancelled():  # the service ends
-            answer.cancel()
-        elif (error := done.exception()) is None:
-            answer.set_result(done.result())
-        else:
-            answer.set_exception(error)
-
-    def _check_room(self) -> None:
-        if self.taken >= self._room:
-            raise RequestRefused(
-                503,
-                "The service is busy: too many calls are waiting.",
-                remedy="Try again a little later.",
-                headers={"retry-after": str(RETRY_SECONDS)},
-            )
-
-    @contextmanager
-    def place(self) -> Iterator[None]:
-        """Count as a call for the length of a block.
-
-        Raises:
-            RequestRefused: Too many are waiting.
-        """
-        self._check_room()
-        self.taken += 1
-        try:
-            yield
-        finally:
-            self.taken -= 1
-
-    def close(self) -> None:
-        """Wait for the calls that run; those that wait are not begun."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _give_up(future: Future[T], answer: asyncio.Future[T], seconds: float) -> None:
-    """Stop waiting for a call."""
-    if answer.done():
-        return
-    if future.cancel():
-        refused = RequestRefused(503, "The call waited too long and was not begun.", remedy="Try again.")
-    else:
-        refused = RequestRefused(
-            504,
-            f"The call takes longer than {seconds:g} s; it goes on.",
-            remedy="Look at the history before you repeat it, or give an Idempotency-Key.",
-        )
-    answer.set_exception(refused)
 
 
 class RecallTurns:

@@ -14,9 +14,10 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from perdure.interfaces.http.access import memory_for
-from perdure.interfaces.http.limits import RateLimit, Workers
+from perdure.interfaces.http.limits import RateLimit
 from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.http.settings import Settings
+from perdure.interfaces.http.workers import Workers
 from perdure.interfaces.mcp.run import OpenOnce, build
 
 if TYPE_CHECKING:

@@ -16,14 +16,16 @@ import uvicorn
 
 from perdure.interfaces.files.project import policy_to_find
 from perdure.interfaces.hooks.answering import HookAnswering
-from perdure.interfaces.hooks.background import Background
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.call_log import log_to
 from perdure.interfaces.http.connection import BoundedConnection
+from perdure.interfaces.http.maintaining import maintenance_of
 from perdure.interfaces.http.settings import Settings, accepted_hosts
 from perdure.records.errors import InvalidInput, StoreError
 
 if TYPE_CHECKING:
+    from perdure.interfaces.hooks.background import Background
+    from perdure.interfaces.http.maintaining import MaintenanceProcess
     from perdure.memory import Memory
     from perdure.records.policy import Policy
 
@@ -54,7 +56,7 @@ def serve(
         allowed_hosts: Further Host headers to accept, for example ``memory.example.org``.
         proxies: Addresses or networks of proxies whose X-Forwarded headers are believed, besides this machine.
         log: Write a line of JSON for each call to standard error.
-        maintenance: Run maintenance beside the service, if the policy wants it.
+        maintenance: Run maintenance in a process beside the service, if the policy wants it.
         settings: Attributes of ``Settings``.
 
     Raises:
@@ -74,7 +76,7 @@ def serve(
             log_to(sys.stderr)
         _announce(host, port, guarded=guarded)
         app = build_app(lambda: memory, Settings(hosts, file=_file_of(store), **settings))
-        beside = [Background()] if maintenance else []
+        beside = [maintenance_of(store, policy, log=log)] if maintenance else []
         _run(memory, _config(app, believed), listening, HookAnswering(store, policy), beside)
 
 
@@ -98,9 +100,9 @@ def _run(
     config: uvicorn.Config,
     listening: socket.socket,
     answering: HookAnswering,
-    background: Sequence[Background],
+    background: Sequence[Background | MaintenanceProcess],
 ) -> None:
-    """Answer until a signal; maintenance runs in the background, if the policy wants it, and hooks are answered."""
+    """Answer until a signal; maintenance runs beside it, if the policy wants it, and hooks are answered."""
     _allow_connections()
     server = uvicorn.Server(config)
     for beside in background:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import product
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, Final
 
 import apsw
@@ -111,17 +112,23 @@ def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequenc
     return Purged(len(wanted), (*places(known), *found), tuple(notes))
 
 
+_KEPT_SECONDS: Final = 1.0
 _BUSY: Final = "The log of writes of {path} could not be emptied while another process reads; erase again later."
 
 
 def _checkpoint(connection: apsw.Connection) -> bool:
-    """Write the log into the file and empty it; False where another process keeps it."""
-    try:
-        with without_waiting(connection):
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-    except apsw.BusyError:
-        return False
-    return True
+    """Write the log into the file and empty it; False where another process keeps it for more than a second."""
+    deadline = monotonic() + _KEPT_SECONDS
+    while True:
+        try:
+            with without_waiting(connection):
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.BusyError:  # where another process writes its log into the file, the library does not wait
+            if monotonic() > deadline:
+                return False
+            sleep(0.02)
+        else:
+            return True
 
 
 def _in_files(path: str, wanted: Sequence[str]) -> tuple[str, ...]:

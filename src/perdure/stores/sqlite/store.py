@@ -27,6 +27,7 @@ from perdure.stores.plans import SqlTransactionView
 from perdure.stores.reading import SqlDocuments
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
+from perdure.stores.sqlite.checkpoints import Checkpoints
 from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge, rebuild
 from perdure.stores.sqlite.connection import (
     NO_ACCESS,
@@ -69,6 +70,7 @@ class SqliteStore(SqlStore):
     def __init__(self, path: str, *, log_entries: int = 5000, create: bool = True) -> None:
         self.path, self.log_entries = path, log_entries
         self._lock, self._using = threading.RLock(), _Use(self)
+        self._checkpoints = Checkpoints(path)
         self._connect(open_file(path, create=create))
         self._read_only = self._connection.readonly("main")
         self._looked = monotonic()  # when it was last seen that the file takes no writes
@@ -78,6 +80,7 @@ class SqliteStore(SqlStore):
 
     def _connect(self, connection: apsw.Connection) -> None:
         self._connection, self._unchanged = connection, Unchanged(connection)
+        self._checkpoints.watch(connection)
         self._searches = Searches(connection, self._unchanged)
 
     @property
@@ -250,7 +253,8 @@ class SqliteStore(SqlStore):
         if self.read_only:
             raise StoreReadOnly(f"{self.path} was opened read-only.", remedy=NO_ACCESS)
         self.flush()
-        return compact_file(self.path, self._connection)
+        with self._checkpoints.none():
+            return compact_file(self.path, self._connection)
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
         """Return what is wrong with the file, or with one namespace of it; empty for a sound one."""
@@ -280,7 +284,7 @@ class SqliteStore(SqlStore):
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
         """Remove what deleted rows left in the file and its log, and search both for passages of the erased texts."""
         self.flush()
-        with self._use() as connection:
+        with self._use() as connection, self._checkpoints.none():
             self._searches.forget(namespace)
             return purge(connection, self.path, namespace, texts)
 
@@ -291,7 +295,8 @@ class SqliteStore(SqlStore):
                 if self._waiting and not self._read_only:
                     self.flush()
             finally:
-                self._connection.close()
+                with self._checkpoints.none():
+                    self._connection.close()
 
     @property
     def transfer(self) -> SqliteTransfer:

@@ -1,0 +1,128 @@
+"""The load on a service: recalls of many clients, in a process of its own, and what queues make of their lengths."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import json
+import random
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+CLIENTS: Final = 32
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What clients have seen: when calls were due and how long each took, in seconds, in the order of their answers."""
+
+    due: list[float]  # of the clock that all processes share
+    delays: list[float]
+    failures: int
+    stolen: float  # the share of the machine's processors that others had meanwhile
+
+    def quantile(self, share: float) -> float:
+        """Return a quantile of the delays, in ms."""
+        return quantile(self.delays, share)
+
+
+def quantile(delays: list[float], share: float) -> float:
+    """Return a quantile of delays, in ms."""
+    return 1000 * sorted(delays)[min(len(delays) - 1, int(share * len(delays)))]
+
+
+def request(port: int, question: str) -> bytes:
+    """Return a recall as it goes over the wire."""
+    body = json.dumps({"query": question}).encode()
+    head = f"POST /v1/recall HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, data: bytes) -> int:
+    """Send a request and read its answer; return the status."""
+    writer.write(data)
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
+    await reader.readexactly(length)
+    return int(head[9:12])
+
+
+def ask(port: int, folder: Path, seconds: float, rate: float = 0.0, *, at_random: bool = False) -> Answered:
+    """Ask with all clients, as fast as answers come or at a rate, in a process of its own.
+
+    Delays at a rate count from when a call was due, so that a client which waits for its answer hides none.
+    """
+    given = [port, seconds, rate, int(at_random), folder / "questions.json"]
+    command = [sys.executable, __file__, *map(str, given)]
+    before = _processor_ticks()
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    ticks = [after - earlier for earlier, after in zip(before, _processor_ticks(), strict=True)]
+    return Answered(**found, stolen=ticks[_STOLEN] / max(1, sum(ticks)))
+
+
+_STOLEN: Final = 7  # among the figures of Linux's /proc/stat
+
+
+def _processor_ticks() -> list[int]:
+    stat = Path("/proc/stat")
+    return [int(n) for n in stat.read_text().split("\n", 1)[0].split()[1:9]] if stat.exists() else [0] * 8
+
+
+async def _load(port: int, questions: list[str], seconds: float, rate: float, *, at_random: bool) -> dict[str, object]:
+    dues: list[float] = []
+    delays: list[float] = []
+    failures = 0
+    end = time.perf_counter() + seconds
+
+    async def client(number: int) -> None:
+        nonlocal failures
+        picked = random.Random(number)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        due = time.perf_counter() + (number / rate if rate else 0.0)  # one after the other, at even distances
+        while time.perf_counter() < end:
+            if rate:
+                due += picked.expovariate(rate / CLIENTS) if at_random else CLIENTS / rate
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            began = due if rate else time.perf_counter()
+            failures += await exchange(reader, writer, request(port, picked.choice(questions))) != 200
+            dues.append(began)
+            delays.append(time.perf_counter() - began)
+        writer.close()
+
+    await asyncio.gather(*(client(n) for n in range(CLIENTS)))
+    return {"due": dues, "delays": delays, "failures": failures}
+
+
+def ideal_queue(servers: int, load: float = 0.7, calls: int = 100_000) -> float:
+    """Return p99 / p50 of a queue that serves calls of one length in turn, asked at random: no service is below it."""
+    picked, at, free, delays = random.Random(7), 0.0, [0.0] * servers, []
+    for _ in range(calls):
+        at += picked.expovariate(load * servers)
+        first = heapq.heappop(free)
+        heapq.heappush(free, max(at, first) + 1.0)
+        delays.append(max(at, first) + 1.0 - at)
+    return quantile(delays, 0.99) / quantile(delays, 0.5)
+
+
+def steady_queue(lengths: list[float], load: float = 0.7) -> float:
+    """Return p99 / p50 of one processor that serves calls of these lengths in turn, asked at a constant rate.
+
+    The lengths are those of recalls in Python, one after the other, so that this has the machine's own hiccups in it.
+    """
+    apart, free, delays = statistics.mean(lengths) / load, 0.0, []
+    for number, length in enumerate(lengths):
+        free = max(number * apart, free) + length
+        delays.append(free - number * apart)
+    return quantile(delays, 0.99) / quantile(delays, 0.5)
+
+
+if __name__ == "__main__":
+    _port, _seconds, _rate, _at_random, _file = sys.argv[1:]
+    _asked = json.loads(Path(_file).read_text())
+    _story = _load(int(_port), _asked, float(_seconds), float(_rate), at_random=_at_random == "1")
+    print(json.dumps(asyncio.run(_story)))

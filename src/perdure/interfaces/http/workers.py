@@ -1,0 +1,146 @@
+"""The threads in which calls run: so many at once, and no more that wait than are allowed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import Context, copy_context
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from typing import Any, TypeVar
+
+from perdure.interfaces.http.problems import RETRY_SECONDS, RequestRefused
+
+T = TypeVar("T")
+
+
+class _Call:
+    """A call that waits for a thread, or runs in one."""
+
+    __slots__ = ("answer", "begun", "context", "loop", "work")
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.work, self.begun = work, False
+        self.context: Context = copy_context()
+        self.loop = asyncio.get_running_loop()
+        self.answer: asyncio.Future[Any] = self.loop.create_future()
+
+
+class Workers:
+    """Runs calls in a bounded number of threads, and refuses those that would wait behind too many others.
+
+    A call that outlasts its time is answered with 504 and goes on in its thread, which stays taken until it ends. The
+    library's own pool takes three times the locks for each call: a twentieth of what a request costs.
+
+    Args:
+        threads: How many calls run at once.
+        waiting: How many more may wait.
+    """
+
+    def __init__(self, threads: int, waiting: int) -> None:
+        self._most, self._room = threads, threads + waiting
+        self._queue: SimpleQueue[_Call | None] = SimpleQueue()
+        self._threads: list[Thread] = []
+        self._lock = Lock()  # decides whether a call begins or is given up
+        self.taken = 0  # calls that run or wait
+
+    async def run(self, work: Callable[[], T], seconds: float) -> T:
+        """Run a call and return what it returns.
+
+        Raises:
+            RequestRefused: Too many are waiting, or it took too long.
+        """
+        self._check_room()
+        call = _Call(work)
+        self.taken += 1
+        if len(self._threads) < min(self.taken, self._most):
+            self._threads.append(Thread(target=self._serve, name=f"perdure-call_{len(self._threads)}", daemon=True))
+            self._threads[-1].start()
+        self._queue.put(call)
+        late = call.loop.call_later(seconds, self._give_up, call, seconds)
+        try:
+            answer: T = await call.answer
+            return answer
+        finally:
+            late.cancel()
+
+    def _serve(self) -> None:
+        """Run calls, one after the other, in a thread."""
+        while (call := self._queue.get()) is not None:
+            if not self._begins(call):
+                continue
+            result, error = None, None
+            try:
+                result = call.context.run(call.work)
+            except BaseException as raised:  # noqa: BLE001  # whatever it is, who waits for the call gets it
+                error = raised
+            with suppress(RuntimeError):  # the loop is closed: nobody waits
+                call.loop.call_soon_threadsafe(self._hand_over, call, result, error)
+            call = result = error = None  # an idle thread keeps nothing alive
+
+    def _begins(self, call: _Call) -> bool:
+        """Begin a call, or give it up: whoever is first decides."""
+        with self._lock:
+            first, call.begun = not call.begun, True
+        return first
+
+    def _hand_over(self, call: _Call, result: Any, error: BaseException | None) -> None:
+        """Give what a call returned to who waits for it, if somebody does."""
+        self.taken -= 1
+        if call.answer.done():
+            return
+        if error is None:
+            call.answer.set_result(result)
+        else:
+            call.answer.set_exception(error)
+
+    def _give_up(self, call: _Call, seconds: float) -> None:
+        """Stop waiting for a call."""
+        if call.answer.done():
+            return
+        if self._begins(call):
+            self.taken -= 1
+            refused = RequestRefused(503, "The call waited too long and was not begun.", remedy="Try again.")
+        else:
+            refused = RequestRefused(
+                504,
+                f"The call takes longer than {seconds:g} s; it goes on.",
+                remedy="Look at the history before you repeat it, or give an Idempotency-Key.",
+            )
+        call.answer.set_exception(refused)
+
+    def _check_room(self) -> None:
+        if self.taken >= self._room:
+            raise RequestRefused(
+                503,
+                "The service is busy: too many calls are waiting.",
+                remedy="Try again a little later.",
+                headers={"retry-after": str(RETRY_SECONDS)},
+            )
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Count as a call for the length of a block.
+
+        Raises:
+            RequestRefused: Too many are waiting.
+        """
+        self._check_room()
+        self.taken += 1
+        try:
+            yield
+        finally:
+            self.taken -= 1
+
+    def close(self) -> None:
+        """Wait for the calls that run; those that wait are not begun."""
+        with suppress(Empty):
+            while True:
+                call = self._queue.get_nowait()
+                if call is not None and self._begins(call):
+                    call.loop.call_soon_threadsafe(call.answer.cancel)
+        for _ in self._threads:
+            self._queue.put(None)
+        for thread in self._threads:
+            thread.join()

@@ -1,0 +1,67 @@
+"""Checkpoints of a file's log of writes, beside the calls: one takes as long as several recalls."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import Final
+
+import apsw
+
+PAGES: Final = 2000
+"""A log of more pages is written into the file, in a thread of its own."""
+MOST_PAGES: Final = 4 * PAGES
+"""From here on the call that made the log so long does it."""
+_BUSY_MS: Final = 100
+
+
+class Checkpoints:
+    """Writes the log into the file whenever it has grown.
+
+    A checkpoint waits for the disk twice: 40 ms, which a recall would spend while others wait for it. The thread ends
+    with its checkpoint.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._lock = threading.Lock()  # held while a checkpoint runs
+
+    def watch(self, connection: apsw.Connection) -> None:
+        """Look at the log's length after each commit of a connection, in place of SQLite's own checkpoints."""
+        connection.set_wal_hook(self._grown)
+
+    @contextmanager
+    def none(self) -> Iterator[None]:
+        """Wait for a checkpoint that runs, and begin none for the length of a block."""
+        with self._lock:
+            yield
+
+    def _grown(self, connection: apsw.Connection, name: str, pages: int) -> int:
+        if pages >= MOST_PAGES:
+            with suppress(apsw.Error):  # the commit is done; the next one tries again
+                connection.wal_checkpoint(name)
+        elif pages >= PAGES and not self._lock.locked():
+            threading.Thread(target=self._run, name="perdure-checkpoint", daemon=True).start()
+        return apsw.SQLITE_OK
+
+    def _run(self) -> None:
+        """Write most of the log without a lock, then what has come meanwhile, so that the log begins anew."""
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            with suppress(apsw.Error), closing(_opened(self._path)) as own:
+                own.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+                own.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
+        finally:
+            self._lock.release()
+
+
+def _opened(path: str) -> apsw.Connection:
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(_BUSY_MS)
+    connection.pragma("user_version")  # the library sees the log with the first read only
+    return connection
