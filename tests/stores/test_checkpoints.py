@@ -22,7 +22,7 @@ class Flushes(apsw.VFS):
         self.threads, self.base = [], apsw.vfs_names()[0]
         super().__init__("flushes", self.base, makedefault=True)
 
-    def xOpen(self, name, flags):
+    def xOpen(self, name, flags):  # noqa: N802  # as the library calls it
         return _File(self, name, flags)
 
 
@@ -31,7 +31,7 @@ class _File(apsw.VFSFile):
         super().__init__(flushes.base, name, flags)
         self.threads = flushes.threads if flags[0] & apsw.SQLITE_OPEN_MAIN_DB else []
 
-    def xSync(self, flags):
+    def xSync(self, flags):  # noqa: N802
         self.threads.append(threading.current_thread().name)
         super().xSync(flags)
 
