@@ -58,6 +58,8 @@ FULL_ACCESSES: Final = 3
 """So many accesses count in full: what was asked for twice is asked for again."""
 HALVINGS: Final = 3
 """So often a message counts for half from the newest to the oldest of a store, at a session's start."""
+BRIEF_SUBSTANCE: Final = 0.5
+"""The power of what a message says in what it counts for at a session's start, where its place in time counts more."""
 PINNED: Final = 10.0
 ECHO: Final = 0.8
 """From this share of a text's words on, another that has them may say all that it says."""
@@ -239,8 +241,8 @@ def _worth(memory: MemoryItem, section: str, value: float, *, brief: bool) -> fl
     worth = value + (EVER_USED_BRIEF if brief else EVER_USED) * min(1.0, ever)
     if deliberate:
         worth *= DELIBERATE
-    elif not brief:
-        worth *= substance(memory.content)
+    else:
+        worth *= substance(memory.content) ** (BRIEF_SUBSTANCE if brief else 1.0)
     return worth + (PINNED if memory.pinned else 0.0)
 
 
