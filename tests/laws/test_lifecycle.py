@@ -497,6 +497,7 @@ def test_few_memories_have_the_accesses_and_signals_that_they_have_among_many(da
     assert alone == pytest.approx([getattr(together, name)[0] for name in SIGNALS], abs=1e-12)
 
 
+@pytest.mark.behaviour("A35")
 @LAW
 @given(state=states(), accesses=histories(60), policy=policies, days=st.integers(0, 400))
 def test_a_sweep_makes_of_one_memory_what_it_makes_of_it_among_many(state, accesses, policy, days):

@@ -157,18 +157,18 @@ def drop_unrelated(order: Ranking, policy: RecallPolicy) -> Ranking:
     if not len(order):
         return order
     own = _own(order)
-    least = max(least_share(order, own, policy) * float(own.max()), np.finfo(np.float64).tiny)
+    least = max(least_share(order, policy) * float(own.max()), np.finfo(np.float64).tiny)
     return order.take(np.flatnonzero(own >= least))
 
 
-def least_share(order: Ranking, own: Array, policy: RecallPolicy) -> float:
-    """Return the share of the best likeness that a candidate must have; ``own`` is what they have.
+def least_share(order: Ranking, policy: RecallPolicy) -> float:
+    """Return the share of the best likeness that a candidate must have.
 
     It is ``hit_share``, and up to twice that where the best one is likely to answer and agrees with the query in words
     and in meaning: what is far below such a one is seldom an answer. Where words alone or meaning alone speak for it,
     others may answer as well.
     """
-    best = int(np.argmax(own))
+    best = int(np.argmax(_own(order)))
     agreed = min(float(order.parts[name][best]) if name in order.parts else 0.0 for name in ("meaning", "words"))
     return min(1.0, policy.hit_share * (1.0 + _STRICTER * agreed * float(order.relevance[best])))
 
