@@ -497,6 +497,18 @@ def test_few_memories_have_the_accesses_and_signals_that_they_have_among_many(da
     assert alone == pytest.approx([getattr(together, name)[0] for name in SIGNALS], abs=1e-12)
 
 
+@pytest.mark.behaviour("A35")
+@LAW
+@given(state=states(), accesses=histories(60), policy=policies, days=st.integers(0, 400))
+def test_a_sweep_makes_of_one_memory_what_it_makes_of_it_among_many(state, accesses, policy, days):
+    alone = played(state, accesses, START + days * DAY, policy)
+    many = [str(i) for i in range(17)]
+    among = replay(dict.fromkeys(many, state), dict.fromkeys(many, accesses), START + days * DAY, policy)[0]
+    same(alone.after, among.after)
+    assert dated(alone.transitions) == dated(among.transitions)
+    assert alone.counted == among.counted
+
+
 @pytest.mark.behaviour("B20")
 @LAW
 @given(state=states(), other=states(), accesses=histories(60), policy=policies, late=st.integers(0, 60 * 24 - 1))

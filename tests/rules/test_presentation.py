@@ -7,10 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perdure.formulas.changes import DIFFERENCE_BY_WORDS, ORDER_BY_WORDS, pair_chances
 from perdure.records.memory import Kind, Status
 from perdure.records.recall import Hit
 from perdure.rules.differences import LONGEST, differ, statements
-from perdure.rules.presentation import BOUNDS, newest_first
+from perdure.rules.language.words import may_answer
+from perdure.rules.presentation import (
+    BOUNDS,
+    arranged,
+    compared,
+    least_chance,
+    may_differ,
+    may_stand_first,
+    newest_first,
+)
 from rules.builders import DAY, START, memory
 
 DIFFERENT = [
@@ -157,3 +167,21 @@ def test_the_same_hits_are_returned_links_go_both_ways_and_a_second_look_changes
         assert all(hit.memory.id in by_id[i].differs for i in hit.differs)
         assert set(hit.differs) <= {*hit.newer, *hit.older}
     assert newest_first(after, question) == after
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30), SENTENCES, st.sampled_from(["user", "assistant", "Ann"])), max_size=12),
+    st.sampled_from([ASKED, "What was my rent before?", ""]),
+)
+def test_pairs_whose_chances_are_not_computed_would_change_nothing(told, question):
+    made = hits(*told)
+    pairs, signals = compared(made[: BOUNDS.compared], question, {})
+    chances = pair_chances(ORDER_BY_WORDS, signals), pair_chances(DIFFERENCE_BY_WORDS, signals)
+    newer, differing, least = set(), set(), least_chance(question, BOUNDS, by_words=True)
+    for pair, row, order, difference in zip(pairs, signals, *chances, strict=True):
+        if order >= least and max(pair) < BOUNDS.among and may_stand_first(row):
+            newer.add(pair)
+        of_people = all(may_answer(made[at].memory.speaker) for at in pair)
+        if difference >= BOUNDS.differs and may_differ(row) and of_people:
+            differing.add(pair)
+    assert newest_first(made, question) == arranged(made, question, newer, differing)

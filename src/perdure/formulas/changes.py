@@ -5,6 +5,7 @@ Both are fitted on labelled pairs: training/changes.py, docs/decisions/0020-upda
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -60,5 +61,12 @@ def pair_chances(model: PairModel, signals: Array) -> Array:
         model: One of the models below.
         signals: The rows of ``PairSignals``, shape [n, 12].
     """
-    odds: Array = model.base + signals @ np.asarray(model.weights, dtype=np.float64)
+    if not len(signals):
+        return np.zeros(0)
+    odds: Array = model.base + signals @ _array(model.weights)
     return 1.0 / (1.0 + np.exp(-odds))
+
+
+@lru_cache(maxsize=8)
+def _array(weights: PairSignals) -> Array:
+    return np.array(weights, dtype=np.float64)

@@ -98,6 +98,10 @@ def crossing_of_sum(parts: Parts, threshold: float) -> float:
     Newton's steps, each kept between an age at which the sum is above and one at which it is below.
     """
     low, high, age = 0.0, HORIZON_DAYS, 0.0
+    if _sum_and_slope(parts, low)[0] < threshold:
+        return low
+    if _sum_and_slope(parts, high)[0] >= threshold:
+        return high
     for _ in range(_STEPS):
         above, slope = _sum_and_slope(parts, age)
         above -= threshold

@@ -33,6 +33,7 @@ _COUNTS: Final = {word: number for word, number in NUMBER_WORDS.items() if numbe
 _CODE: Final = re.compile(r"```(?s:.*?)(?:```|\Z)")
 _TOKEN: Final = re.compile(r"[^\W\d_]\w*(?:['’][^\W\d_]+)*|\d+(?:[.,:]\d+)*|[$€£¥%]")  # noqa: RUF001  # the typographic apostrophe
 """A word, or a number; the digits in a name ("alpha7") are none, those before a unit ("300ms") are."""
+_DIGIT: Final = re.compile(r"\d")
 _APOSTROPHE: Final = re.compile("['’]")  # noqa: RUF001  # as above
 _CLAUSE: Final = re.compile(r"[.!?;,\n]+(?=\s|$)")
 _THOUSANDS: Final = re.compile(r"[.,](?=\d{3}(?!\d))")
@@ -69,24 +70,27 @@ def statements(text: str, reach: int = REACH) -> Statements:
 @lru_cache(maxsize=4096)  # more than a digest considers, or each of its texts is read again for each other one
 def _statements(text: str, reach: int) -> Statements:
     plain = _CODE.sub("\n", text).lower()
-    denied, affirmed, figures = [], [], []
-    for clause in _CLAUSE.split(plain):
+    may_count = not plain.isascii() or _DIGIT.search(plain) is not None
+    denied, affirmed, figures, said = [], [], [], list[str]()
+    for clause in _CLAUSE.split(plain):  # none of which cuts a word or a number
         tokens = _TOKEN.findall(clause)
-        figures += _figures(tokens)
-        words = [token for token in tokens if token not in _SIGNS]
-        at = next((i for i, word in enumerate(words) if word in _NEVER), len(words))
+        if may_count or not _COUNTS.keys().isdisjoint(tokens):
+            figures += _figures(tokens)
+        words = tokens if _SIGNS.isdisjoint(tokens) else [token for token in tokens if token not in _SIGNS]
+        said += words
+        is_plain = _NEVER.isdisjoint(words)
+        at = len(words) if is_plain else next(i for i, word in enumerate(words) if word in _NEVER)
         before, after = _beginnings(words[:at]), _beginnings(words[at + 1 :])
         affirmed.append(before)
         # "I've never visited Rome", but "Ich habe Rom nie besucht".
         denied.append(after if len(after) >= _LEAST or at == len(words) else before | after)
-    tokens = [token for token in _TOKEN.findall(plain) if token not in _SIGNS]
     return Statements(
-        _numbers(tokens, reach),
+        _numbers(said, reach) if may_count else {},
         tuple(words for words in denied if len(words) >= _LEAST),
         tuple(words for words in affirmed if len(words) >= _LEAST),
         tuple(dict.fromkeys(figures)),
-        _beginnings(tokens),
-        sum(token in _CHANGING for token in tokens),
+        _beginnings(said),
+        sum(word in _CHANGING for word in said),
         len(plain),
     )
 
@@ -96,10 +100,12 @@ def _figures(tokens: list[str]) -> list[Figure]:
     found = []
     for at, token in enumerate(tokens):
         value = _COUNTS.get(token) or (_THOUSANDS.sub("", token) if token[0].isdigit() else "")
+        if not value:
+            continue
         beside = {*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]}
-        if value and not _YEAR.fullmatch(value) and beside.isdisjoint(CALENDAR):
+        if not _YEAR.fullmatch(value) and beside.isdisjoint(CALENDAR):
             sign = next(iter(beside & _SIGNS), "")
-            units = (begin for word in tokens[at + 1 : at + 3] for begin in _beginnings([word]))
+            units = filter(None, map(_beginning, tokens[at + 1 : at + 3]))
             context = _beginnings(tokens[max(0, at - _AROUND) : at + _AROUND + 1])
             found.append(Figure(sign or next(units, ""), value, context))
     return found
@@ -117,11 +123,14 @@ def _numbers(tokens: list[str], reach: int) -> dict[str, frozenset[str]]:
 
 def _beginnings(words: list[str]) -> frozenset[str]:
     """Return the beginnings of content words; days and months say when, not of what a number is."""
-    return frozenset(
-        word[:_PREFIX]
-        for word in words
-        if word[0].isalpha() and _APOSTROPHE.split(word)[0] not in STOP_WORDS and word not in CALENDAR
-    )
+    return frozenset(filter(None, map(_beginning, words)))
+
+
+@lru_cache(maxsize=8192)  # people use few words again and again
+def _beginning(word: str) -> str:
+    """Return the beginning of a content word, empty for another one."""
+    is_content = word[0].isalpha() and _APOSTROPHE.split(word)[0] not in STOP_WORDS and word not in CALENDAR
+    return word[:_PREFIX] if is_content else ""
 
 
 def differ(one: Statements, other: Statements) -> bool:

@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
 from perdure.formulas.changes import PairSignals
-from perdure.rules.differences import Statements
+from perdure.rules.differences import Figure, Statements
 
 _LEAST = 2
 """So many words in common at least; fewer are chance."""
@@ -21,40 +20,39 @@ _CHANGES = 2
 
 
 class ComparedHit(NamedTuple):
-    """A hit as it is compared: its place by score, from 0, its cosine with the question, and what it says."""
+    """A hit as it is compared."""
 
-    place: int
-    cosine: float
+    place: int  # by score, from 0
+    cosine: float  # with the question
     said: Statements
+    answers: frozenset[str]  # the beginnings of the question's words that it has
+    cover: float  # how much they tell
 
 
-def pair_signals(
-    older: ComparedHit,
-    newer: ComparedHit,
-    cosine: float,
-    question: frozenset[str],
-    weight: Callable[[Iterable[str]], float],
-) -> PairSignals:
+Weight = Callable[[Iterable[str]], float]
+"""How much some words tell (``weigher``)."""
+
+
+def pair_signals(older: ComparedHit, newer: ComparedHit, cosine: float, asked: float, weight: Weight) -> PairSignals:
     """Return the signals of two hits.
 
     Args:
         older: What was said first.
         newer: What was said later.
         cosine: Of their vectors, -1 to 1; 0 where there are none.
-        question: The beginnings of the question's words.
-        weight: How much some words tell (``weigher``).
+        asked: How much the question's words tell, 1 or more.
+        weight: How much some words tell.
     """
-    asked = max(1.0, weight(question))
     one, other = older.said, newer.said
-    differ, agree = _figures(one, other, weight)
+    differ, agree = _figures(one, other, weight) if one.figures and other.figures else (0.0, 0.0)
     return PairSignals(
         cosine,
         math.log1p(min(older.place, newer.place)),
         math.log1p(max(older.place, newer.place)),
         max(older.cosine, newer.cosine),
         max(0.0, older.cosine - newer.cosine),
-        weight((question & one.words) - other.words) / asked,
-        min(weight(question & one.words), weight(question & other.words)) / asked,
+        weight(older.answers - other.words) / asked,
+        min(older.cover, newer.cover) / asked,
         min(other.changes, _CHANGES),
         math.log1p(min(one.length, other.length)),
         differ,
@@ -63,33 +61,63 @@ def pair_signals(
     )
 
 
-def weigher(texts: Sequence[Statements]) -> Callable[[Iterable[str]], float]:
+def say_otherwise(one: Statements, other: Statements) -> bool:
+    """Return whether two texts have figures that differ, or one denies what the other says: no other pair is marked."""
+    if one.figures and other.figures and any(_differ(a, b) for a, b in product(one.figures, other.figures)):
+        return True
+    return any(a.denied and any(_in_common(a, b)) for a, b in ((one, other), (other, one)))
+
+
+def weigher(texts: Sequence[Statements]) -> Weight:
     """Return how much words tell: each 1, and less where more than two of the texts have it."""
-    having = Counter(word for text in texts for word in text.words)
-    weights = {word: 1.0 / math.sqrt(max(1, count - 1)) for word, count in having.items()}
-    return lambda words: sum(weights.get(word, 1.0) for word in words)
+    weights: dict[str, float] = {}
+
+    def weight(words: Iterable[str]) -> float:
+        total = 0.0
+        for word in words:
+            if word not in weights:
+                having = sum([word in text.words for text in texts])
+                weights[word] = 1.0 / math.sqrt(max(1, having - 1))
+            total += weights[word]
+        return total
+
+    return weight
 
 
-def _figures(one: Statements, other: Statements, weight: Callable[[Iterable[str]], float]) -> tuple[float, float]:
+def _figures(one: Statements, other: Statements, weight: Weight) -> tuple[float, float]:
     """Return how alike the words are around two figures of one unit that differ, and around two that are the same."""
     differ = agree = 0.0
     for a, b in product(one.figures, other.figures):
-        common = a.context & b.context
-        if not common or (a.value != b.value and (a.unit != b.unit or not a.unit)):
+        is_same = a.value == b.value
+        if not (_differ(a, b) or (is_same and not a.context.isdisjoint(b.context))):
             continue
+        common = a.context & b.context
         size = math.sqrt(max(1.0, weight(a.context) * weight(b.context)))
         alike = weight(common) / size * min(1.0, len(common) / _LEAST)
-        if a.value == b.value:
+        if is_same:
             agree = max(agree, alike)
         else:
             differ = max(differ, alike)
     return differ, agree
 
 
-def _denial(denying: Statements, other: Statements, weight: Callable[[Iterable[str]], float]) -> float:
+def _differ(one: Figure, other: Figure) -> bool:
+    """Return whether two figures of one unit, with a word in common around them, are not the same."""
+    is_of_one_unit = one.unit == other.unit and bool(one.unit)
+    return is_of_one_unit and one.value != other.value and not one.context.isdisjoint(other.context)
+
+
+def _denial(denying: Statements, other: Statements, weight: Weight) -> float:
     """Return how much of what one text says was never the other says, 0 to 1."""
     if not denying.denied:
         return 0.0
+    common = zip(_in_common(denying, other), denying.denied, strict=True)
+    return max((weight(both) / weight(words) for both, words in common if both), default=0.0)
+
+
+def _in_common(denying: Statements, other: Statements) -> Iterator[frozenset[str]]:
+    """Yield of each thing that one text says was never the words that the other says; none if they are too few."""
     said = frozenset[str]().union(*other.affirmed)
-    common = [(words & said, words) for words in denying.denied]
-    return max((weight(both) / weight(words) for both, words in common if len(both) >= _LEAST), default=0.0)
+    for words in denying.denied:
+        both = words & said
+        yield both if len(both) >= _LEAST else frozenset()

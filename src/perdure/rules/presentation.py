@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -27,9 +28,9 @@ from perdure.formulas.curve import Array
 from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.recall import Hit
 from perdure.records.vector import Vector
-from perdure.rules.differences import statements
-from perdure.rules.language.words import may_answer, query_words, shared_words
-from perdure.rules.pair_signals import ComparedHit, pair_signals, weigher
+from perdure.rules.differences import Statements, statements
+from perdure.rules.language.words import content_words, may_answer, query_words, shared_part
+from perdure.rules.pair_signals import ComparedHit, Weight, pair_signals, say_otherwise, weigher
 
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 """Facts follow each other by rules of their own, and a summary says what its sources say."""
@@ -78,21 +79,26 @@ def newest_first(
     (formulas/changes.py). A question that asks for the past, or names a day, or a number that only one of the two has,
     keeps the order.
     """
-    pairs, signals = compared(hits[: bounds.compared], question, vectors)
+    best = [hit.memory for hit in hits[: bounds.compared]]
+    said = [statements(memory.content) for memory in best]
+    pairs = [
+        (i, j)
+        for i, j in _pairs(best)
+        if max(i, j) < bounds.among or (_are_of_people(best, i, j) and say_otherwise(said[i], said[j]))
+    ]
+    signals = _signals(hits[: bounds.compared], pairs, said, question, vectors)
     order = pair_chances(ORDER if vectors else ORDER_BY_WORDS, signals)
     difference = pair_chances(DIFFERENCE if vectors else DIFFERENCE_BY_WORDS, signals)
     least = least_chance(question, bounds, by_words=not vectors)
     newer = {
         pair
-        for pair, row, chance in zip(pairs, signals, order, strict=True)
+        for pair, row, chance in zip(pairs, signals, order.tolist(), strict=True)
         if chance >= least and max(pair) < bounds.among and may_stand_first(row, bounds)
     }
-    marked = difference >= bounds.differs
-    best = [hit.memory for hit in hits]  # replies of assistants are not marked: nothing was measured on them
-    differing = {
+    differing = {  # replies of assistants are not marked: nothing was measured on them
         pair
-        for pair, row, mark in zip(pairs, signals, marked, strict=True)
-        if mark and may_differ(row) and _are_of_people(best, *pair)
+        for pair, row, chance in zip(pairs, signals, difference.tolist(), strict=True)
+        if chance >= bounds.differs and may_differ(row) and _are_of_people(best, *pair)
     }
     return arranged(hits, question, newer, differing)
 
@@ -121,8 +127,8 @@ def arranged(hits: Sequence[Hit], question: str, newer: AbstractSet[Pair], diffe
     """Return the same hits with links between pairs, those of ``newer`` in order of time if the question allows it."""
     best = [hit.memory for hit in hits]
     newer = {(i, j) for i, j in newer if _came_later(best[j], best[i])}
-    shown = [_linked(hit, best, at, newer | differing, differing) for at, hit in enumerate(hits)]
-    if _PAST.search(question) or any("dated" in hit.parts for hit in hits):
+    shown = _linked(hits, newer | differing, differing)
+    if not newer or _PAST.search(question) or any("dated" in hit.parts for hit in hits):
         return shown
     exchanged = {pair for pair in newer if not _names_one(question, best, pair)}
     return [shown[at] for at in _exchanged(len(hits), exchanged)]
@@ -140,17 +146,41 @@ def compared(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) 
     The signals are rows of ``PairSignals``, shape [n, 12].
     """
     best = [hit.memory for hit in hits]
-    pairs = [
-        pair if _said_at(best[pair[0]]) < _said_at(best[pair[1]]) else pair[::-1]
-        for pair in combinations(range(len(best)), 2)
-        if _may_be_about_one_thing(best, *pair)
+    pairs = _pairs(best)
+    return pairs, _signals(hits, pairs, [statements(memory.content) for memory in best], question, vectors)
+
+
+def _pairs(best: Sequence[MemoryItem]) -> list[Pair]:
+    """Return the places of each two hits that may be about one thing, the one said first first."""
+    places = [at for at, m in enumerate(best) if m.kind in _KINDS and m.status in _STATUSES]
+    at = {place: _said_at(best[place]) for place in places}
+    return [
+        (i, j) if at[i] < at[j] else (j, i) for i, j in combinations(places, 2) if _may_be_about_one_thing(best, i, j)
     ]
-    said = [statements(memory.content) for memory in best]
-    places = {at: place for place, at in enumerate(sorted(range(len(hits)), key=lambda at: -hits[at].score))}
-    found = [ComparedHit(places[at], hits[at].cosine or 0.0, said[at]) for at in range(len(hits))]
-    asked, weight = statements(question).words, weigher(said)
-    rows = [pair_signals(found[i], found[j], _cosine(best, i, j, vectors), asked, weight) for i, j in pairs]
-    return pairs, np.array(rows, dtype=np.float64).reshape(len(rows), len(PairSignals._fields))
+
+
+def _signals(
+    hits: Sequence[Hit],
+    pairs: Sequence[Pair],
+    said: Sequence[Statements],
+    question: str,
+    vectors: Mapping[str, Vector],
+) -> Array:
+    """Return the signals of pairs, rows of ``PairSignals``, shape [n, 12]."""
+    rows: list[PairSignals] = []
+    if pairs:
+        asked, weight = statements(question).words, weigher(said)
+        order = sorted(range(len(hits)), key=lambda at: -hits[at].score)
+        places = {at: place for place, at in enumerate(order)}
+        found = {at: _compared_hit(places[at], hits[at], said[at], asked, weight) for pair in pairs for at in pair}
+        total = max(1.0, weight(asked))
+        rows = [pair_signals(found[i], found[j], _cosine(hits, i, j, vectors), total, weight) for i, j in pairs]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(PairSignals._fields))
+
+
+def _compared_hit(place: int, hit: Hit, said: Statements, asked: frozenset[str], weight: Weight) -> ComparedHit:
+    answers = asked & said.words
+    return ComparedHit(place, hit.cosine or 0.0, said, answers, weight(answers))
 
 
 def facts_first(hits: Sequence[Hit]) -> list[Hit]:
@@ -190,14 +220,23 @@ def _repeats(message: MemoryItem, decided: MemoryItem) -> bool:
         told = told.partition(": ")[2]  # whom it is about goes without saying where all is about that
         if not set(query_words(told.partition(": ")[2])) <= set(query_words(message.content)):
             return False
-    numbers = set(_NUMBER.findall(told))
-    return numbers <= set(_NUMBER.findall(message.content)) and shared_words(told, message.content) >= _MOST_WORDS
+    one, other = _told(told), _told(message.content)
+    return one.numbers <= other.numbers and shared_part(one.words, other.words) >= _MOST_WORDS
+
+
+class _Told(NamedTuple):
+    numbers: frozenset[str]
+    words: frozenset[str]  # of content
+
+
+@lru_cache(maxsize=1024)  # the hits of some answers: each is compared with each other one
+def _told(text: str) -> _Told:
+    """Return what a text says, as far as repeating it goes."""
+    return _Told(frozenset(_NUMBER.findall(text)), frozenset(content_words(text)))
 
 
 def _may_be_about_one_thing(best: Sequence[MemoryItem], i: int, j: int) -> bool:
     """Return whether two hits are compared: of one person, or a reply of an assistant and what another session says."""
-    if any(m.kind not in _KINDS or m.status not in _STATUSES for m in (best[i], best[j])):
-        return False
     if _are_of_people(best, i, j):
         return best[i].speaker == best[j].speaker
     return best[i].session != best[j].session  # within one it repeats what was just said
@@ -210,13 +249,15 @@ def _are_of_people(best: Sequence[MemoryItem], i: int, j: int) -> bool:
 def _names_one(question: str, best: Sequence[MemoryItem], pair: Pair) -> bool:
     """Return whether a question names a number that one of two has and the other has not: it asks for that one."""
     asked = set(_NUMBER.findall(question))
-    one, other = (bool(asked & set(_NUMBER.findall(best[at].content))) for at in pair)
+    if not asked:
+        return False
+    one, other = (not asked.isdisjoint(_NUMBER.findall(best[at].content)) for at in pair)
     return one != other
 
 
-def _cosine(best: Sequence[MemoryItem], i: int, j: int, vectors: Mapping[str, Vector]) -> float:
+def _cosine(hits: Sequence[Hit], i: int, j: int, vectors: Mapping[str, Vector]) -> float:
     """Return how near two memories are; 0 where one has no vector."""
-    one, other = (vectors.get(best[at].id) for at in (i, j))
+    one, other = vectors.get(hits[i].memory.id), vectors.get(hits[j].memory.id)
     return float(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4")) if one and other else 0.0
 
 
@@ -233,20 +274,25 @@ def _exchanged(count: int, pairs: AbstractSet[Pair]) -> list[int]:
     return order
 
 
-def _linked(
-    hit: Hit, best: Sequence[MemoryItem], at: int, pairs: AbstractSet[Pair], differing: AbstractSet[Pair]
-) -> Hit:
-    """Return a hit that names those that it is about one thing with, the newest first."""
+def _linked(hits: Sequence[Hit], pairs: AbstractSet[Pair], differing: AbstractSet[Pair]) -> list[Hit]:
+    """Return hits that name those that they are about one thing with, the newest first."""
+    best = [hit.memory for hit in hits]
 
     def ids(places: Iterable[int]) -> tuple[str, ...]:
         return tuple(m.id for m in sorted((best[i] for i in places), key=_said_at, reverse=True))
 
-    return replace(
-        hit,
-        newer=ids(j for i, j in pairs if i == at),
-        older=ids(i for i, j in pairs if j == at),
-        differs=ids(i if j == at else j for i, j in differing if at in (i, j)),
-    )
+    linked = {at for pair in pairs for at in pair}
+    return [
+        replace(
+            hit,
+            newer=ids(j for i, j in pairs if i == at),
+            older=ids(i for i, j in pairs if j == at),
+            differs=ids(i if j == at else j for i, j in differing if at in (i, j)),
+        )
+        if at in linked or hit.newer or hit.older
+        else hit
+        for at, hit in enumerate(hits)
+    ]
 
 
 def _said_at(memory: MemoryItem) -> tuple[int, str]:

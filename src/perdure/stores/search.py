@@ -86,7 +86,7 @@ class Search(ABC):
         for row in [r for r, text in less.items() if not self._says_any(text, terms)]:
             del bm25[row]
         best = sorted((r for r in bm25 if r in narrow), key=lambda r: -bm25[r])[: self.policy.candidates]
-        whole = {row: frozenset(self.stemmer.stems(text)) for row, text in self.texts(best[:COVERED]).items()}
+        whole = self.stems(best[:COVERED])
         shown = [frozenset(self.stemmer.stems(less[row])) if row in less else stems for row, stems in whole.items()]
         return _ByWords(bm25, narrow, best, shown, frozenset().union(*whole.values()))
 
@@ -151,6 +151,10 @@ class Search(ABC):
             return {}
         found = searchable_texts(self.session.rows("texts", rows=list(rows)))
         return {row: found[row] for row in rows if row in found}
+
+    def stems(self, rows: Sequence[int]) -> dict[int, frozenset[str]]:
+        """Return row -> the stems of its searchable text, in the order of the rows."""
+        return {row: frozenset(self.stemmer.stems(text)) for row, text in self.texts(rows).items()}
 
     def shown(self, rows: Sequence[int]) -> dict[int, str]:
         """Return row -> what is shown, with its speaker, of those rows that show less than their whole text."""

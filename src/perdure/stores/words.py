@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, chain
 from typing import Final
 
@@ -104,9 +105,14 @@ def coverage(terms: Sequence[Term], texts: Sequence[AbstractSet[str]], total: in
     return max(map(sum, matched)) / sum(weight for _, weight in weighted), max(map(len, matched))
 
 
-def _weights(terms: Sequence[Term], total: int) -> list[float]:
-    weights: list[float] = idf(np.array([t.documents for t in terms], dtype=np.float64), total).tolist()
-    return weights
+def _weights(terms: Sequence[Term], total: int) -> Sequence[float]:
+    return _rarity(tuple([t.documents for t in terms]), total)
+
+
+@lru_cache(maxsize=256)  # a search asks twice
+def _rarity(documents: tuple[int, ...], total: int) -> Sequence[float]:
+    weights: list[float] = idf(np.array(documents, dtype=np.float64), total).tolist()
+    return tuple(weights)
 
 
 def unknown_shares(

@@ -6,51 +6,63 @@ signal falls to is found without arrays, because those cost by the call. The law
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from math import ceil, log
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil, exp, log
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from perdure.formulas.curve import DAY_MS, HORIZON_DAYS, NEVER
 from perdure.formulas.single import SingleValue, amplifier_of_one, confidence_crossing
+from perdure.records.instant import Instant
 from perdure.records.memory import State, Tier
 from perdure.records.policy import Policy
 from perdure.rules.last_policies import LastPolicies
 from perdure.rules.lifecycle import tier_table
 from perdure.rules.lifecycle.moves import bound_of, next_moves
-from perdure.rules.lifecycle.state_arrays import TIER_CODE, TIERS, Columns, value_weights
+from perdure.rules.lifecycle.single_accesses import with_accesses
+from perdure.rules.lifecycle.state_arrays import TIER_CODE, TIERS, Columns, value_weights, with_values
 from perdure.rules.lifecycle.tier_table import Cohort, Limits, Rule
 
 _NEVER: Final = int(NEVER)
 
 
 class _Row(NamedTuple):
-    """A row that time brings about under a policy: its limits, and what each signal must be below."""
+    """A row under a policy: its limits, and what each signal must be below."""
 
     rule: Rule
     limits: Limits
     falls: tuple[tuple[str, float], ...]
 
 
-def _rows(policy: Policy) -> Mapping[Tier, list[_Row]]:
-    """Return the rows by the tier that they apply in."""
-    on = [rule for rule in tier_table.RULES if not rule.on_access and rule.is_on(policy)]
-    made = [(rule, rule.limits(policy)) for rule in on]
+def _rows(policy: Policy) -> Mapping[tuple[Tier, bool], list[_Row]]:
+    """Return the rows by the tier that they apply in, and by whether an access brings them about."""
+    made = [(rule, rule.limits(policy)) for rule in tier_table.RULES if rule.is_on(policy)]
     rows = [_Row(rule, k, tuple((fall.signal, bound_of(fall, k)) for fall in rule.falls)) for rule, k in made]
-    return {tier: [row for row in rows if tier in row.rule.sources] for tier in Tier}
+    return {
+        (tier, on_access): [row for row in rows if tier in row.rule.sources and row.rule.on_access is on_access]
+        for tier in Tier
+        for on_access in (False, True)
+    }
 
 
 _rows_of: Final = LastPolicies(_rows)
 
 
 class Single(Cohort):
-    """One memory that is tried against the rows; its columns hold numbers, not arrays."""
+    """One memory that is tried against the rows; its columns hold numbers, not arrays.
 
-    def __init__(self, state: State, policy: Policy) -> None:
-        super().__init__(Columns.of_one(state), policy, np.array(NEVER))
+    Args:
+        state: Its state.
+        policy: The policy in force.
+        accessed: When the access was that it may move by.
+    """
+
+    def __init__(self, state: State, policy: Policy, accessed: Instant = _NEVER) -> None:
+        super().__init__(Columns.of_one(state), policy, np.array(accessed))
         self._crossings: dict[tuple[str, float], int] = {}
         self._known: SingleValue | None = None
+        self._applying: dict[tuple[Tier, bool], list[_Row]] = {}
 
     def value_at(self, at: Any) -> Any:
         """Return its value at an instant."""
@@ -71,19 +83,48 @@ class Single(Cohort):
         """Return the instant at which it next moves; None for never. Pinned and hidden memories never move."""
         if self.states.pinned or not self.states.active:
             return None
-        rows = [row for row in _rows_of(self.policy)[TIERS[int(self.states.tier)]] if self._applies(row)]
-        if any(signal == "strength" for row in rows for signal, _ in row.falls):
+        if self.asks_strength:
             at = int(next_moves(self.states.as_arrays(), self.policy).at[0])
         else:
-            at = min((self._due(row) for row in rows), default=_NEVER)
+            at = min((self._due(row) for row in self._rows(on_access=False)), default=_NEVER)
         return None if at >= _NEVER else at
 
-    def _applies(self, row: _Row) -> bool:
-        return bool(row.rule.applies(self.states, row.limits))
+    def is_due_by(self, at: Instant) -> bool:
+        """Return whether it moves by an instant; where nothing has fallen, that costs no search for when it will."""
+        if self.states.pinned or not self.states.active:
+            return False
+        rows = self._rows(on_access=False)
+        return any(all(self._is_below(fall, at) for fall in row.falls) and self._due(row) <= at for row in rows)
+
+    @property
+    def asks_strength(self) -> bool:
+        """Whether a row asks for its strength, for which there are only arrays."""
+        return any(signal == "strength" for row in self._rows(on_access=False) for signal, _ in row.falls)
+
+    def may_rise(self) -> bool:
+        """Return whether the access may move it; where its lasting value is asked, arrays tell."""
+        if self.states.pinned or not self.states.active:
+            return False
+        rows = self._rows(on_access=True)
+        return any(row.rule.target is Tier.VAULT or self._due(row) < _NEVER for row in rows)
+
+    def _rows(self, *, on_access: bool) -> list[_Row]:
+        key = TIERS[int(self.states.tier)], on_access
+        if key not in self._applying:
+            rows = _rows_of(self.policy)[key]
+            self._applying[key] = [row for row in rows if row.rule.applies(self.states, row.limits)]
+        return self._applying[key]
 
     def _due(self, row: _Row) -> int:
         fallen: Any = max((self._fallen(fall) for fall in row.falls), default=-_NEVER)
         return int(row.rule.due(self, fallen, row.limits))
+
+    def _is_below(self, fall: tuple[str, float], at: Instant) -> bool:
+        signal, bound = fall
+        if signal == "value":
+            return bool(self.value_at(at) < bound)
+        base, rate, _ = self._sure
+        return base * exp(-rate * max(float(at - self.states.anchor_ms) / DAY_MS, 0.0)) < bound
 
     def _fallen(self, fall: tuple[str, float]) -> int:
         """Return the instant by which a signal has certainly fallen below a bound."""
@@ -119,3 +160,32 @@ _CROSSINGS: Final[Mapping[str, Callable[[Single, float], float]]] = {
     "value": lambda one, bound: one._single.crossing(bound),  # noqa: SLF001  # of this file
     "confidence": lambda one, bound: confidence_crossing(*one._sure[:2], bound),  # noqa: SLF001
 }
+
+
+def counted_in(
+    state: State, accesses: Sequence[tuple[Instant, int]], now: Instant, policy: Policy
+) -> tuple[State, int] | None:
+    """Return a state with its accesses up to an instant counted in and its next due instant, and how many they were.
+
+    None where it moves meanwhile, or may, or waits to be let go: then arrays tell (trajectory.py).
+
+    Args:
+        state: As it is stored.
+        accesses: (instant, how many) in the order of time.
+        now: The instant.
+        policy: One for which ``counts_single`` is true.
+    """
+    one, counted = Single(state, policy), 0
+    if state.held or one.asks_strength:
+        return None
+    for at, times in accesses:
+        if at > now:
+            break
+        if one.is_due_by(at):
+            return None
+        state = with_accesses(state, [(at, times)], policy)
+        one, counted = Single(state, policy, max(state.anchor_ms, state.tier_ms, state.status_ms)), counted + times
+        if one.may_rise():
+            return None
+    due = one.due()
+    return None if due is not None and due <= now else (with_values(state, due_ms=due), counted)

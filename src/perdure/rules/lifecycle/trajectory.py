@@ -23,6 +23,7 @@ from perdure.records.policy import Policy
 from perdure.rules.lifecycle import tier_table
 from perdure.rules.lifecycle.moves import Moves, explain_moves, next_moves
 from perdure.rules.lifecycle.single_accesses import counts_single, with_accesses
+from perdure.rules.lifecycle.single_moves import counted_in
 from perdure.rules.lifecycle.state_arrays import (
     CODES,
     FORM_CODE,
@@ -117,16 +118,47 @@ def replay(
     the move, and if it still waits at the end the memory is held. Without an opening nothing waits, or all of it if
     ``shut``. Accesses of a memory that was held count before what held it is tried again.
     """
-    if not states:
-        return []
-    befores = list(states.values())
-    run = _Replay(befores, [accesses.get(i, ()) for i in states], now, policy)
-    run.run([openings.get(i, SHUT if shut else _OPEN) for i in states])
-    columns = (states, befores, run.transitions(), run.finals(), run.counted.tolist())
-    return [Trajectory(*row) for row in zip(*columns, strict=True)]
+    gates = {i: openings.get(i, SHUT if shut else _OPEN) for i in states}
+    still = _still(states, accesses, now, policy, gates) if len(states) <= FEW and counts_single(policy) else {}
+    moving = {i: state for i, state in states.items() if i not in still}
+    found = still | _replay(moving, accesses, now, policy, gates)
+    return [found[i] for i in states]
 
 
 _OPEN: Final = Opening()
+
+
+def _still(
+    states: Mapping[str, State],
+    accesses: Mapping[str, Accesses],
+    now: Instant,
+    policy: Policy,
+    gates: Mapping[str, Opening],
+) -> dict[str, Trajectory]:
+    """Return what becomes of few memories that do not move, by id: after a recall those are most."""
+    found = {}
+    for i, before in states.items():
+        done = counted_in(before, accesses.get(i, ()), now, policy)
+        # What waits for a gate says that it is due no sooner than the opening does.
+        if done is not None and (done[0].due_ms is None or gates[i].since <= done[0].due_ms):
+            found[i] = Trajectory(i, before, (), *done)
+    return found
+
+
+def _replay(
+    states: Mapping[str, State],
+    accesses: Mapping[str, Accesses],
+    now: Instant,
+    policy: Policy,
+    gates: Mapping[str, Opening],
+) -> dict[str, Trajectory]:
+    if not states:
+        return {}
+    befores = list(states.values())
+    run = _Replay(befores, [accesses.get(i, ()) for i in states], now, policy)
+    run.run([gates[i] for i in states])
+    columns = (states, befores, run.transitions(), run.finals(), run.counted.tolist())
+    return {row[0]: Trajectory(*row) for row in zip(*columns, strict=True)}
 
 
 def count_accesses(states: Sequence[State], accesses: Sequence[Accesses], policy: Policy) -> list[State]:

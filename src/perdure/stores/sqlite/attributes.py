@@ -6,7 +6,8 @@ Tags are kept as bits of a 64-bit mask: a superset test that never misses; the e
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -142,28 +143,31 @@ class Attributes:
         return np.logical_and.reduce(tests) if tests else None
 
     def _tests(self, filters: Filters, chosen: Any) -> list[NDArray[np.bool_]]:
-        column = {name: values[chosen] for name, values in self._columns.items()}
-        tests = []
+        column, tests = partial(self._column, chosen), []
         if filters.kinds:
-            tests.append(_any_of(column["kind"], [KINDS[k] for k in filters.kinds]))
+            tests.append(_any_of(column("kind"), [KINDS[k] for k in filters.kinds]))
         if filters.scopes:
-            tests.append(_any_of(column["scope"], [SCOPES[s] for s in filters.scopes]))
+            tests.append(_any_of(column("scope"), [SCOPES[s] for s in filters.scopes]))
         if filters.tags:
             wanted = np.uint64(tag_bits(filters.tags))
-            tests.append((column["tags"] & wanted) == wanted)
+            tests.append((column("tags") & wanted) == wanted)
         if filters.session is not None:
-            tests.append(column["session"] == session_code(filters.session))
+            tests.append(column("session") == session_code(filters.session))
         if filters.isolated and self.private:
             tests.append(_seen(column, filters.seen_inside))
         if filters.since is not None:
-            tests.append(column["created"] >= filters.since)
+            tests.append(column("created") >= filters.since)
         if filters.until is not None:
-            tests.append(column["created"] < filters.until)
+            tests.append(column("created") < filters.until)
         if filters.as_of is not None:
-            tests.append((column["kind"] == _FACT) | (self.recorded[chosen] <= filters.as_of))
+            tests.append((column("kind") == _FACT) | (self.recorded[chosen] <= filters.as_of))
         if filters.known_at is not None:
             tests.append(self.recorded[chosen] <= filters.known_at)
         return tests
+
+    def _column(self, chosen: Any, name: str) -> NDArray[Any]:
+        found: NDArray[Any] = self._columns[name][chosen]
+        return found
 
     @property
     def nbytes(self) -> int:
@@ -171,12 +175,12 @@ class Attributes:
         return sum(c.nbytes for c in self._columns.values()) + self._visible.nbytes + self.recorded.nbytes
 
 
-def _seen(column: Mapping[str, NDArray[Any]], inside: str | None) -> NDArray[np.bool_]:
+def _seen(column: Callable[[str], NDArray[Any]], inside: str | None) -> NDArray[np.bool_]:
     """Which positions are shared, or belong to the session that asks."""
-    shared = column["scope"] == _SHARED
+    shared = column("scope") == _SHARED
     if inside is None:
         return np.asarray(shared, dtype=np.bool_)
-    return np.asarray(shared | (column["session"] == session_code(inside)), dtype=np.bool_)
+    return np.asarray(shared | (column("session") == session_code(inside)), dtype=np.bool_)
 
 
 def _any_of(codes: NDArray[np.uint8], wanted: Sequence[int]) -> NDArray[np.bool_]:

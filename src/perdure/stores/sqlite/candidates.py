@@ -179,6 +179,12 @@ class SqliteSearch(Search):
                 return found, narrow
             limit *= WIDER
 
+    def stems(self, rows: Sequence[int]) -> dict[int, frozenset[str]]:
+        """Return row -> the stems of its searchable text, in the order of the rows."""
+        if self.index is None:
+            return super().stems(rows)
+        return self.index.resident.stems(rows, super().stems)
+
     def _first_passing(self, rows: Sequence[int], indexed: Sequence[bool], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of the first rows that pass the filters: as many as are ranked, or more.
 

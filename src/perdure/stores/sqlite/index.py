@@ -163,7 +163,9 @@ class SearchIndex:
             return np.full(len(rows), -1, np.int64)
         first, last = int(self._rows[0]), int(self._rows[-1])
         if self._ascending and last - first + 1 == len(self):  # without a gap, as in a file of one namespace
-            return np.where((rows >= first) & (rows <= last), rows - first, -1)
+            found = rows - first
+            found[(found < 0) | (found >= len(self))] = -1
+            return found
         if not self._ascending and self._sorter is None:
             self._sorter = np.argsort(self._rows, kind="stable")
         at = np.searchsorted(self._rows, rows, sorter=self._sorter)

@@ -6,7 +6,7 @@ speaker. What does change is told by the change feed of the namespace; see :meth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -25,6 +25,7 @@ _FIRST: Final = 256
 _UNREAD: Final = -1
 _TOGETHER: Final = 8  # queries whose vectors are multiplied together: as many as the cache holds
 _NAMES: Final = 16
+_STEMS: Final = 100_000  # of texts that are kept: some 9 MB
 _NO_TAGS: Final = frozenset[str]()
 
 
@@ -42,6 +43,8 @@ class Resident:
         self._rows: dict[str, int] = {}
         self._tags: dict[int, frozenset[str]] = {}
         self._holding: dict[str, dict[int, bool]] = {}
+        self._stems: dict[int, frozenset[str]] = {}
+        self._stem_count = 0
         self._places: dict[tuple[str, int], int | None] = {}
         self.has_absent = False
         """Whether places are kept at which no row may be."""
@@ -159,6 +162,20 @@ class Resident:
             known.clear()
         return known
 
+    def stems(
+        self, rows: Sequence[int], read: Callable[[Sequence[int]], Mapping[int, frozenset[str]]]
+    ) -> dict[int, frozenset[str]]:
+        """Return row -> the stems of its text, in the order of the rows; ``read`` returns those of others."""
+        missing = [row for row in rows if row not in self._stems]
+        if missing:
+            found = read(missing)
+            self._stem_count += sum(map(len, found.values()))
+            if self._stem_count > _STEMS:
+                kept = {row: self._stems[row] for row in rows if row in self._stems}
+                self._stems, self._stem_count = kept, sum(map(len, [*kept.values(), *found.values()]))
+            self._stems.update(found)
+        return {row: self._stems[row] for row in rows if row in self._stems}
+
     def rows_of(self, ids: Iterable[str]) -> dict[str, int | None]:
         """Return id -> row of some memories; None of one that was not read yet, or has changed since."""
         return {identity: self._rows.get(identity) for identity in ids}
@@ -189,6 +206,7 @@ class Resident:
             self._slots[positions[positions < len(self._slots)]] = _UNREAD
         for row in changed:
             self._tags.pop(row, None)
+            self._stem_count -= len(self._stems.pop(row, ()))
             for known in self._holding.values():
                 known.pop(row, None)
             if (values := self._narrow.pop(row, None)) is not None:
