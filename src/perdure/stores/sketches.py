@@ -28,6 +28,8 @@ _ROWS: Final = _BLOCK * _TILE
 _QUERIES: Final = 8 * _TILE  # at once: their products with a block are two megabytes
 _LIKELY: Final = 72  # rows that are expected to be above a query's limit
 _FEWEST: Final = 24  # where there are fewer, the query's limit was too high
+_LOWER: Final = 4  # then so many times as many are looked for
+_ALONE: Final = 8  # fewer queries are compared with all rows by themselves
 _LEAST_SAMPLE: Final = 1024
 _SAMPLED: Final = 16  # one row in so many tells where limits are
 _POSITION: Final = (1 << 32) - 1
@@ -92,11 +94,21 @@ class Sketches:
         for start in range(0, len(queries), _QUERIES):
             asked = self._kept(queries[start : start + _QUERIES]) * self._steps
             asked[:, -1] *= _LEFT
-            tiles = _tiles(asked)
-            some = room[: len(tiles)]
-            limits = _limits(tiles, sample, place, some)
-            for query, found in zip(asked, self._above(tiles, limits, mask, some), strict=False):  # but for the zeros
-                yield found if len(found) >= _FEWEST else self._best(query, mask)
+            yield from self._found(asked, sample, place, mask, room)
+
+    def _found(self, asked: Float32s, sample: Int8s, place: int, mask: Mask | None, room: Tiles) -> list[Positions]:
+        """Return the rows above the limit of each query; where those are too few, above a lower one."""
+        tiles = _tiles(asked)
+        some = room[: len(tiles)]
+        found = self._above(tiles, _limits(tiles, sample, place, some), mask, some)[: len(asked)]
+        few = [query for query, rows in enumerate(found) if len(rows) < _FEWEST]
+        if len(few) < _ALONE or _LOWER * place > len(sample):
+            again = [self._best(asked[query], mask) for query in few]
+        else:
+            again = self._found(asked[few], sample, _LOWER * place, mask, room)
+        for query, rows in zip(few, again, strict=True):
+            found[query] = rows
+        return found
 
     def _kept(self, vectors: Float32s) -> Float32s:
         """Return the numbers that sketches are made of, [n, 64]."""
