@@ -182,6 +182,13 @@ SELECT shelf, id, name, data FROM document WHERE namespace = :namespace AND id =
 -- kind: fan-out
 SELECT namespace FROM namespace ORDER BY namespace;
 
+-- name: upkeep_states
+-- kind: fan-out
+SELECT n.namespace, n.vectors, d.id, d.data
+FROM (SELECT namespace, vectors FROM namespace WHERE namespace > :after ORDER BY namespace LIMIT :limit) AS n
+LEFT JOIN document AS d ON d.namespace = n.namespace AND d.shelf = 'upkeep'
+ORDER BY n.namespace;
+
 -- name: due_ids
 -- kind: routed
 SELECT id, due_ms, row FROM memory

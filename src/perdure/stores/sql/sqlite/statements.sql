@@ -245,6 +245,12 @@ WHERE m.namespace = :namespace AND m.row > :after
   AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row)
 ORDER BY m.row LIMIT :limit;
 
+-- name: places_without_vector
+-- kind: fan-out
+SELECT DISTINCT m.namespace FROM memory AS m
+WHERE m.namespace > :after AND m.namespace <= :last AND m.status = 'active'
+  AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row);
+
 -- name: count_without_vector
 -- kind: fan-out
 SELECT count(*) FROM memory AS m WHERE m.status = 'active'
