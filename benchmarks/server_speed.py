@@ -186,7 +186,7 @@ def fill_namespaces(bench: Bench, count: int, each: int) -> None:
             " boosted, boost_day, tier_ms, status_ms, due_ms, asks, op)"
             " SELECT 'ns-' || g, r, 'id-' || g || '-' || r, 'note',"
             " 'long_term', 'warm', 'active', false, 0.5, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
-            " 1000000 + (g * 7919 + r * 104729) %% 1000000, false, 'op'"
+            " 1000000 + (g::bigint * 7919 + r * 104729) %% 1000000, false, 'op'"
             " FROM generate_series(1, %(count)s) AS g, generate_series(1, %(each)s) AS r",
             {"count": count, "each": each},
         )
