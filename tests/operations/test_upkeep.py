@@ -256,7 +256,7 @@ def test_it_stops_between_namespaces_when_told_to(kept):
     assert len(kept.upkeep("one", stop=lambda: len(asked.append(1) or asked) > 1).runs) == 2
 
 
-def test_namespaces_with_nothing_due_are_not_asked_one_by_one(kept, opening, clock, monkeypatch):
+def test_namespaces_with_nothing_due_are_not_asked_one_by_one(kept, opening, clock, monkeypatch, raw_store):
     """A new worker asks as often as there is something to do, however many namespaces there are."""
     for i in range(20):
         kept.remember(f"note {i}", namespace=f"idle-{i:02}")
@@ -264,7 +264,7 @@ def test_namespaces_with_nothing_due_are_not_asked_one_by_one(kept, opening, clo
         kept.upkeep("one", eager=eager)
         clock.passes(minutes=2)
     asked = []
-    store = type(kept._context.store)
+    store = type(raw_store)
     for name in ("_read", "_write", "_rows", "_everywhere"):
         monkeypatch.setattr(store, name, counted(store, name, asked))
     for eager in (False, True):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import perdure
 from conftest import Clock, budget
+from perdure.compose import store_at
 from perdure.records.vector import Space
 from perdure.stores.codes import Codes, encode, quantize
 from perdure.stores.sketches import Sketches
@@ -124,8 +125,7 @@ def test_a_batch_links_the_near_duplicates_that_one_by_one_links(tmp_path):
         expected = [*ids[200:300], *ids[1400::130]]
         for identity, original, at in zip(stored, expected, range(200, 340), strict=True):
             assert (original in doubles(identity)) == (at not in range(250, 260))
-        vector = given_.rows[ends[3]].tobytes()
-        assert (
-            memory._context.store.nearest("default", [vector], 5)
-            == memory._context.store.nearest("default", [vector] * 20, 5)[:1]
-        )
+    vector = given_.rows[ends[3]].tobytes()
+    with store_at(tmp_path / "many.db") as raw_store:
+        (alone,) = raw_store.nearest("default", [vector], 5)
+        assert raw_store.nearest("default", [vector] * 20, 5) == [alone] * 20
