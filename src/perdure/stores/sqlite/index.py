@@ -27,6 +27,7 @@ SEGMENT: Final = 4096
 _MANY: Final = 16
 _FIRST: Final = 256  # rows for which there is room at first
 SAMPLE: Final = 100_000
+_FEWEST_SKETCHED: Final = 1024  # vectors from which sketches pay
 _MOST_SKETCHED: Final = 1 << 18  # vectors: their sketches are 16 MB
 _OUTGROWN: Final = 4  # so many times the vectors by which directions were chosen
 NEVER: Final = 2**62  # later than all instants: of a row that is gone
@@ -241,7 +242,7 @@ class SearchIndex:
     ) -> list[Positions]:
         """Return for each query, float32 [q, d], what ``nearest`` does without a filter; of many by their sketches."""
         by_cells = self.cells is not None and len(self) >= cells_above
-        if len(queries) < _MANY or by_cells or not 2 * count < len(self) <= _MOST_SKETCHED:
+        if len(queries) < _MANY or by_cells or not max(_FEWEST_SKETCHED, 2 * count) <= len(self) <= _MOST_SKETCHED:
             return [self.nearest(query, count, Filters(), cells_above=cells_above) for query in queries]
         return list(self._sketched(session).likely(queries, self.attributes.mask(Filters())))
 
