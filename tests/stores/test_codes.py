@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from conftest import budget
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import BLOCK, Codes, encode, quantize, similarities
-from perdure.stores.many_codes import nearest_of_each
 
 
 def random_codes(n, words, seed, values=None):
@@ -98,27 +97,6 @@ def test_nearest_over_many_blocks_does_not_depend_on_the_order_of_rows(order, k,
     assert np.array_equal(codes.nearest(code, k, mask=mask), expected)
     shuffled = np.random.default_rng(6).permutation(n)
     assert np.array_equal(codes.nearest_among(code, shuffled, k, mask), expected)
-
-
-@settings(max_examples=budget(15, 120), deadline=None)
-@given(
-    n=st.one_of(st.integers(0, 900), st.integers(2 * BLOCK - 30, 2 * BLOCK + 900)),
-    k=st.sampled_from([0, 1, 7, 50, 400]),
-    few_values=st.sampled_from([None, 2, 6]),
-    alive=st.sampled_from([None, 0.9, 0.4, 0.05]),
-    q=st.sampled_from([1, 5, 70]),
-    sorted_=st.booleans(),
-)
-def test_many_codes_at_once_find_what_each_finds(n, k, few_values, alive, q, sorted_):
-    rows, random = random_codes(n, 3, n, few_values), np.random.default_rng(n)
-    asked = random_codes(q, 3, 1, few_values)
-    if sorted_ and n:  # the closest come last, so that what the first rows suggest is wrong
-        far = -np.bitwise_count(rows ^ asked[0]).sum(axis=1).astype(np.int64)
-        rows = rows[np.argsort(far, kind="stable")]
-    mask = None if alive is None else random.random(n) < alive
-    codes = built(rows, 3)
-    found = nearest_of_each(codes, asked, k, mask)
-    assert [one.tolist() for one in found] == [codes.nearest(code, k, mask=mask).tolist() for code in asked]
 
 
 def test_the_largest_distance_is_not_cut_off_or_wrapped():

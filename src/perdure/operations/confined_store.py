@@ -24,7 +24,7 @@ from perdure.records.errors import NotAllowed
 from perdure.records.instant import Instant
 from perdure.records.plan import Plan
 from perdure.records.report import Operation
-from perdure.records.store_rows import Lease, Purged, StoreSize, TransactionView
+from perdure.records.store_rows import Lease, Purged, StoreSize, TransactionView, UpkeepState
 from perdure.records.vector import Space
 
 _UNTOUCHED: Final = ("space", "unreachable", "unfinished", "read_only", "health")
@@ -240,6 +240,13 @@ class ConfinedStore(_Confined):
 
     def due_namespaces(self, now: Instant, policy: str) -> list[tuple[str, str]]:
         return [pair for pair in self._inner.due_namespaces(now, policy) if self._grant.covers(pair[0])]
+
+    def upkeep_states(self, after: str, limit: int, *, lacking: bool) -> list[UpkeepState]:
+        found: list[UpkeepState] = []
+        while len(found) < limit and (page := self._inner.upkeep_states(after, limit, lacking=lacking)):
+            found += [state for state in page if self._grant.covers(state.namespace)]
+            after = page[-1].namespace
+        return found[:limit]
 
     def leases(self, now: Instant) -> list[Lease]:
         return [lease for lease in self._inner.leases(now) if self._grant.covers(lease.namespace)]

@@ -72,11 +72,6 @@ def _fill(ctx: Context, embedder: Embedder, namespace: str, space: Space, operat
         yield plan
 
 
-def lacks_vectors(ctx: Context, namespace: str) -> bool:
-    """Whether memories of a namespace wait for vectors that the embedder could make."""
-    return ctx.embedder is not None and ctx.store.count_without_vector(namespace) > 0
-
-
 def embed_waiting(ctx: Context, namespace: str) -> TaskResult:
     """Give what was stored without a vector one of the space that searches use; another space needs ``reembed``."""
     if ctx.embedder is None:

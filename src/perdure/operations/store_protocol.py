@@ -22,6 +22,7 @@ from perdure.records.store_rows import (
     StoreSize,
     TransactionView,
     TrimmedPage,
+    UpkeepState,
     Usage,
 )
 from perdure.records.transfer import Cursor, Line
@@ -216,6 +217,15 @@ class Store(Protocol):
 
     def held_namespaces(self, now: Instant) -> list[str]:
         """Return the namespaces where a move that was due by an instant is held back."""
+
+    def upkeep_states(self, after: str, limit: int, *, lacking: bool) -> list[UpkeepState]:
+        """Return what is written down about the upkeep of the next namespaces by name, by few statements for all.
+
+        Args:
+            after: The namespace before them; empty for none.
+            limit: How many at most.
+            lacking: Whether to look for memories without vectors.
+        """
 
     def due_ids(
         self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int, *, held: bool

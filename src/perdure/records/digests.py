@@ -24,9 +24,11 @@ def digest_of(*parts: str | bytes | None) -> int:
 
 def _bytes_of(parts: Iterable[str | bytes | None]) -> bytes:
     """Return what is hashed of some values: each with a byte that ends it."""
-    found = [
-        p if isinstance(p, bytes) else (_ABSENT if p is None else p).encode("utf-8", "surrogatepass") for p in parts
-    ]
+    given = [_ABSENT if p is None else p for p in parts]
+    texts = [p for p in given if isinstance(p, str)]
+    if len(texts) == len(given):  # mostly
+        return "\x1f".join([*texts, ""]).encode("utf-8", "surrogatepass")
+    found = [p if isinstance(p, bytes) else p.encode("utf-8", "surrogatepass") for p in given]
     return _BETWEEN.join([*found, b""])
 
 

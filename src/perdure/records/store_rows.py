@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Tier
@@ -37,6 +37,16 @@ class Usage:
 
     def __add__(self, other: Self) -> Usage:
         return Usage(self.memories + other.memories, self.tokens + other.tokens, self.bytes + other.bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class UpkeepState:
+    """What is written down about the upkeep of one namespace."""
+
+    namespace: str  # which
+    vectors: int  # that it has
+    tasks: Mapping[str, Mapping[str, Any]] | None  # task -> its last run; None where that cannot be read
+    lacks: bool  # whether memories in view have no vector; False where that was not asked
 
 
 class ImportanceRow(NamedTuple):

@@ -128,23 +128,6 @@ def similarities(query: Float32s, quantized: Int8s, lengths: Float32s | None = N
     return np.minimum(np.maximum(out, np.float32(-1.0)), np.float32(1.0))
 
 
-def similarities_of_each(queries: Float32s, quantized: Int8s, lengths: Float32s) -> Float32s:
-    """Cosine of each query with int8 rows of its own: as :func:`similarities` gives it, for several queries at once.
-
-    Args:
-        queries: float32 [q, d].
-        quantized: int8 [q, m, d].
-        lengths: What :func:`lengths_of` says of the rows, float32 [q, m].
-
-    Returns:
-        float32 [q, m].
-    """
-    both = lengths * np.sqrt(np.vecdot(queries, queries))[:, None]
-    both[both == 0.0] = np.inf
-    out: Float32s = np.vecdot(quantized.astype(np.float32), queries[:, None]) / both
-    return np.clip(out, -1.0, 1.0, out=out)
-
-
 class Codes:
     """Codes at positions 0 .. n-1, appended only; the owner removes a row with a mask.
 

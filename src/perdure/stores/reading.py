@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -145,6 +146,22 @@ def _with_accesses(record: Record, pending: Pairs) -> Record:
     if not pending:
         return record
     return _record(record.namespace, record.id, record.state, record.content, record.op, pending)
+
+
+def tasks_by_place(rows: Iterable[Sequence[Any]]) -> dict[str, tuple[int, dict[str, Any] | None]]:
+    """Return place -> (vectors, task -> what is written down about it), of rows (place, vectors, task, data).
+
+    None stands for tasks of which one cannot be read.
+    """
+    found: dict[str, tuple[int, dict[str, Any] | None]] = {}
+    for place, vectors, task, data in rows:
+        _, tasks = found.setdefault(place, (vectors, {}))
+        try:
+            if task is not None and tasks is not None:
+                tasks[task] = json.loads(data)
+        except UNREADABLE:
+            found[place] = vectors, None
+    return found
 
 
 def usage(session: Session) -> Usage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
 from hashlib import blake2b
 from typing import Any, Final
@@ -337,10 +337,15 @@ def _bytes(value: Any) -> Any:
     raise TypeError(f"cannot journal {type(value).__name__}")
 
 
-_encode_brief: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_encode_whole: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_bytes).encode
-_encode_list: Final = json.JSONEncoder(ensure_ascii=False).encode
-_encode_sorted: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
+def _encoder(**more: Any) -> Callable[[Any], str]:
+    """Return what encodes rows, which hold no value that holds itself."""
+    return json.JSONEncoder(ensure_ascii=False, check_circular=False, **more).encode
+
+
+_encode_brief: Final = _encoder(separators=(",", ":"))
+_encode_whole: Final = _encoder(separators=(",", ":"), default=_bytes)
+_encode_list: Final = _encoder()
+_encode_sorted: Final = _encoder(sort_keys=True)
 """Made once: making an encoder costs as much as a short row."""
 
 

@@ -14,7 +14,7 @@ from perdure.records.memory import Record, State, searchable
 from perdure.records.plan import Change, Row
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
-from perdure.records.store_rows import ImportanceRow, Lease, TrimmedPage, Usage
+from perdure.records.store_rows import ImportanceRow, Lease, TrimmedPage, UpkeepState, Usage
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.packing import unpacked
@@ -211,6 +211,18 @@ class SqlStore(ABC):
 
     def held_namespaces(self, now: Instant) -> list[str]:
         return sorted(self._plain(n) for (n,) in self._everywhere("held_namespaces", now=now))
+
+    def upkeep_states(self, after: str, limit: int, *, lacking: bool) -> list[UpkeepState]:
+        found = reading.tasks_by_place(self._everywhere("upkeep_states", after=self.prefix + after, limit=limit))
+        places = sorted(found)[:limit]  # of several servers each has told of so many
+        lack = self._lacking(self.prefix + after, places[-1]) if places and lacking else set()
+        return [UpkeepState(self._plain(place), *found[place], place in lack) for place in places]
+
+    def _lacking(self, after: str, last: str) -> set[str]:
+        """Return the places between two, the second included, with memories that have no vector."""
+        space = self._global("active_space")
+        number = space[0][0] if space else _NO_SPACE
+        return {place for (place,) in self._everywhere("places_without_vector", after=after, last=last, space=number)}
 
     def due_ids(
         self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int, *, held: bool

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from perdure.operations.compact import compact_if_it_pays
-from perdure.operations.documents import write_documents
+from perdure.operations.documents import PAGE, write_documents
 from perdure.operations.erase import Selection, archived_since, erase
 from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.backup import vault
@@ -18,12 +18,13 @@ from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
 from perdure.operations.monitoring import alerts, tell_alerts, tells_alerts
 from perdure.operations.ports import Context
-from perdure.operations.reembed import embed_waiting, lacks_vectors
+from perdure.operations.reembed import embed_waiting
 from perdure.records.damage import CheckScope
 from perdure.records.errors import ConflictError, PerdureError, StoreReadOnly, StoreUnavailable
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Document, Shelf, Tier
 from perdure.records.report import Run, Upkept
+from perdure.records.store_rows import UpkeepState
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.schedule import Data, Task, begin_run, earliness, fail_run, finish_run, next_run
 from perdure.rules.lifecycle.signals import memory_items
@@ -34,6 +35,7 @@ SOON_DAYS: Final = 30
 SHOWN_FAULTS: Final = 20
 ERASED_AT_ONCE: Final = 1000  # archived memories that one run erases; the rest goes the next day
 _log = logging.getLogger(__name__)
+_Work = Callable[[Context, str], TaskResult]
 
 
 def upkeep(
@@ -59,16 +61,19 @@ def upkeep(
     turns = _Turns(ctx, owner, eager=eager)
     swept = maintain(ctx, owner=owner, ttl=ttl, stop=stop, turns=turns)
     quiet: MutableMapping[str, Instant] = {} if known is None else known
-    for number, place in enumerate(ctx.store.namespaces()):
+    for number, seen in enumerate(_seen(ctx)):
         if stop():
             break
-        turns.idle(place)
-        if quiet.get(place, ctx.clock()) <= ctx.clock():
-            quiet[place] = min(
-                turns.run(place, task, work)
-                for task, work in {**_tasks(ctx, place, first=not number), **ctx.extension.tasks(ctx)}.items()
-            )
+        turns.look(seen, quiet, {**_tasks(ctx, seen, first=not number), **ctx.extension.tasks(ctx)})
     return Upkept(swept, tuple(turns.runs))
+
+
+def _seen(ctx: Context) -> Iterator[UpkeepState]:
+    """Yield what is written down about each namespace; so most of them need not be asked when nothing is due there."""
+    after = ""
+    while page := ctx.store.upkeep_states(after, PAGE, lacking=ctx.embedder is not None):
+        yield from page
+        after = page[-1].namespace
 
 
 def state(ctx: Context, place: str) -> dict[str, Mapping[str, Any]]:
@@ -95,12 +100,27 @@ class _Turns:
         if (place, Task.SWEEP) in self.begun:
             self._end(place, Task.SWEEP, problem, ("swept", {}))
 
-    def idle(self, place: str) -> None:
-        """Write down that there was nothing to sweep, where a sweep was wanted and none is known of the last hour."""
-        if not self.eager:
+    def look(self, seen: UpkeepState, quiet: MutableMapping[str, Instant], tasks: Mapping[Task, _Work]) -> None:
+        """Run those tasks of a namespace that are due, and note when to look again."""
+        place, told = seen.namespace, seen.tasks
+        if self.eager and (told is None or self._lacks_sweep(told.get(Task.SWEEP))):
+            self._idle(place)
+        if quiet.get(place, self.ctx.clock()) > self.ctx.clock():
             return
+        nexts = [0] if told is None else [self._when(place, task, told.get(task)) for task in tasks]
+        if min(nexts) <= self.ctx.clock():
+            nexts = [self.run(place, task, work) for task, work in tasks.items()]
+        quiet[place] = min(nexts)
+
+    def _lacks_sweep(self, before: Data | None) -> bool:
+        """Whether no sweep is known of the last hour, or how long else lies between two."""
+        now = self.ctx.clock()
+        return next_run(Task.SWEEP, before, now, self.ctx.policy.upkeep, early=1.0) <= now
+
+    def _idle(self, place: str) -> None:
+        """Write down that there was nothing to sweep, where a sweep was wanted and none is known of the last hour."""
         before, now, policy = state(self.ctx, place).get(Task.SWEEP), self.ctx.clock(), self.ctx.policy.upkeep
-        if next_run(Task.SWEEP, before, now, policy, early=1.0) <= now:
+        if self._lacks_sweep(before):
             ended = finish_run(begin_run(before, now, self.owner, policy), Task.SWEEP, "nothing was due", policy, {})
             try:
                 self._write(place, Task.SWEEP, before, ended, "sweep: nothing was due")
@@ -109,7 +129,7 @@ class _Turns:
             except PerdureError as error:
                 self._trouble(place, Task.SWEEP, error)
 
-    def run(self, place: str, task: Task, work: Callable[[Context, str], TaskResult]) -> Instant:
+    def run(self, place: str, task: Task, work: _Work) -> Instant:
         """Run a task if it is due, and return when it next is."""
         waits = self._try_claim(place, task)
         if waits is not None:
@@ -126,6 +146,14 @@ class _Turns:
             _log.exception("The %s of %s failed unexpectedly.", task, place)
             problem = f"{type(error).__name__}: {error}"
         return self._end(place, task, problem, outcome)
+
+    def _when(self, place: str, task: Task, before: Data | None) -> Instant:
+        """Return when a task is next due, not after now if it is or is wanted, by what is written down about it."""
+        now = self.ctx.clock()
+        if self.eager and task in {Task.SWEEP, Task.EMBED} and (before is None or before["last_ms"] <= now - LEASE_MS):
+            return now
+        early = 1.0 if self.eager else earliness(self.owner, place, task)
+        return next_run(task, before, now, self.ctx.policy.upkeep, early=early)
 
     def _try_claim(self, place: str, task: Task) -> Instant | None:
         """As ``_claim``; trouble in one namespace is told, and the others go on."""
@@ -145,11 +173,7 @@ class _Turns:
         """Write this worker into a task that is due; else return when to look again."""
         now, policy = self.ctx.clock(), self.ctx.policy.upkeep
         before = state(self.ctx, place).get(task)
-        early = 1.0 if self.eager else earliness(self.owner, place, task)
-        wanted = (
-            self.eager and task in {Task.SWEEP, Task.EMBED} and (before is None or before["last_ms"] <= now - LEASE_MS)
-        )
-        if (due := next_run(task, before, now, policy, early=early)) > now and not wanted:
+        if (due := self._when(place, task, before)) > now:
             return due
         running = begin_run(before, now, self.owner, policy)
         if not self._write(place, task, before, running, f"{self.owner} begins the {task}"):
@@ -281,15 +305,17 @@ def _index(ctx: Context, place: str) -> TaskResult:
     return f"{found['vectors']} vectors are searched by an index", {"vectors": found["vectors"]}
 
 
-def _tasks(ctx: Context, place: str, *, first: bool) -> dict[Task, Callable[[Context, str], TaskResult]]:
+def _tasks(ctx: Context, seen: UpkeepState, *, first: bool) -> dict[Task, _Work]:
+    place = seen.namespace
     erasing = {Task.ERASE: _erase} if ctx.policy.upkeep.erase_archived_days else {}
     checking = {Task.CHECK: _check} if ctx.policy.upkeep.check_days else {}
     trimming = {Task.TRIM: _trim} if ctx.policy.journal.horizon_days else {}
-    waiting = {Task.EMBED: _embed} if lacks_vectors(ctx, place) else {}
+    waiting = {Task.EMBED: _embed} if seen.lacks else {}
     telling = {Task.ALERT: _alert} if tells_alerts(ctx) else {}
     kept = ctx.summary is not None and place == ctx.policy.digest.namespace
     above = ctx.policy.upkeep.index_above
-    indexing = {Task.INDEX: _index} if above and ctx.store.lacks_index(place, above) else {}
+    indexes = 0 < above <= seen.vectors and ctx.store.lacks_index(place, above)
+    indexing = {Task.INDEX: _index} if indexes else {}
     return {
         **waiting,
         **telling,

@@ -191,6 +191,13 @@ SELECT shelf, id, name, data FROM document WHERE namespace = :namespace AND id =
 -- kind: fan-out
 SELECT namespace FROM namespace ORDER BY namespace;
 
+-- name: upkeep_states
+-- kind: fan-out
+SELECT n.namespace, n.vectors, d.id, d.data
+FROM (SELECT namespace, vectors FROM namespace WHERE namespace > :after ORDER BY namespace LIMIT :limit) AS n
+LEFT JOIN document AS d ON d.namespace = n.namespace AND d.shelf = 'upkeep'
+ORDER BY n.namespace;
+
 -- name: due_ids
 -- kind: routed
 SELECT id, due_ms, row FROM memory
@@ -539,6 +546,12 @@ WHERE namespace = :namespace AND id {listed:ids} AND at_ms <= :until ORDER BY id
 -- kind: routed
 DELETE FROM {vectors} WHERE namespace = :namespace
   AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = {vectors}.row);
+
+-- name: places_without_vector
+-- kind: fan-out
+SELECT DISTINCT m.namespace FROM memory AS m
+WHERE m.namespace > :after AND m.namespace <= :last AND m.status = 'active'
+  AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row);
 
 -- name: count_without_vector
 -- kind: fan-out

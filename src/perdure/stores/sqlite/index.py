@@ -17,7 +17,7 @@ from perdure.records.instant import Instant
 from perdure.records.recall import Filters
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import Codes, encode
-from perdure.stores.many_codes import nearest_of_each
+from perdure.stores.sketches import FITTED, Sketches
 from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed, tag_bits, tags_of
 from perdure.stores.sqlite.connection import fetch_all, fetch_value, json_list, run
 from perdure.stores.sqlite.resident import Resident
@@ -27,6 +27,9 @@ SEGMENT: Final = 4096
 _MANY: Final = 16
 _FIRST: Final = 256  # rows for which there is room at first
 SAMPLE: Final = 100_000
+_FEWEST_SKETCHED: Final = 1024  # vectors from which sketches pay
+_MOST_SKETCHED: Final = 1 << 18  # vectors: their sketches are 16 MB
+_OUTGROWN: Final = 4  # so many times the vectors by which directions were chosen
 NEVER: Final = 2**62  # later than all instants: of a row that is gone
 Positions = NDArray[np.int64]
 
@@ -48,6 +51,9 @@ class SearchIndex:
         self.lists: CellLists | None = None
         self.holding: dict[str, Positions | None] = {}
         """Name -> the rows whose words hold it, as of the version; a search fills it."""
+        self._sketches: Sketches | None = None
+        self._sketched_first = 0
+        """How many vectors there were when the directions of sketches were chosen."""
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -59,8 +65,8 @@ class SearchIndex:
     @property
     def nbytes(self) -> int:
         """Bytes held by codes, vectors, attributes, rows and cells."""
-        held = (self.codes, self.attributes, self.resident, self._row_buffer, *((self.lists,) if self.lists else ()))
-        return sum(one.nbytes for one in held)
+        held = (self.codes, self.attributes, self.resident, self._row_buffer, self.lists, self._sketches)
+        return sum(one.nbytes for one in held if one is not None)
 
     def refresh(self, connection: apsw.Connection) -> None:
         """Take in what the file has and this index has not; a no-op of one lookup where nothing changed."""
@@ -233,11 +239,32 @@ class SearchIndex:
             return self.codes.nearest(code, count, mask=mask)
         return near
 
-    def nearest_of_each(self, queries: NDArray[np.float32], count: int, *, cells_above: int) -> list[Positions]:
-        """Return for each query, float32 [q, d], what ``nearest`` does without a filter."""
-        if self.cells is not None and self.lists is not None and len(self) >= cells_above:
+    def nearest_of_each(
+        self, session: Session, queries: NDArray[np.float32], count: int, *, cells_above: int
+    ) -> list[Positions]:
+        """Return for each query, float32 [q, d], what ``nearest`` does without a filter; of many by their sketches."""
+        by_cells = self.cells is not None and len(self) >= cells_above
+        if len(queries) < _MANY or by_cells or not max(_FEWEST_SKETCHED, 2 * count) <= len(self) <= _MOST_SKETCHED:
             return [self.nearest(query, count, Filters(), cells_above=cells_above) for query in queries]
-        return nearest_of_each(self.codes, encode(queries), count, self.attributes.mask(Filters()))
+        return list(self._sketched(session).likely(queries, self.attributes.mask(Filters())))
+
+    def _sketched(self, session: Session) -> Sketches:
+        """Return sketches of all vectors; their directions are chosen anew when four times as many have come."""
+        if self._sketches is None or len(self) >= _OUTGROWN * self._sketched_first:
+            sample = np.linspace(0, len(self) - 1, min(len(self), FITTED)).astype(np.int64)
+            self._sketches = Sketches(self._int8_at(session, sample), len(self))
+            self._sketched_first = len(self)
+        for start in range(len(self._sketches), len(self), SEGMENT):
+            some = np.arange(start, min(start + SEGMENT, len(self)))
+            self._sketches.extend(self._int8_at(session, some))
+        return self._sketches
+
+    def _int8_at(self, session: Session, positions: Positions) -> NDArray[np.int8]:
+        """Return the vectors at some positions, int8 [n, d]; zeros where there is none."""
+        slots = self.resident.slots(session, self._rows[positions], positions)
+        found: NDArray[np.int8] = self.resident.vectors(slots)
+        found[slots < 0] = 0
+        return found
 
 
 def _having(rows: Positions, slots: NDArray[np.int32]) -> tuple[Positions, NDArray[np.int32]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -16,7 +15,7 @@ from perdure.stores.statements import Session
 
 _CELLS_ABOVE: Final = RecallPolicy().cells_above
 FEWEST: Final = 50  # memories whose whole vectors are compared with each
-_TOGETHER: Final = 10_000  # memories that are read from the file at once
+_TOGETHER: Final = 512  # vectors
 
 
 def nearest_memories(
@@ -24,30 +23,55 @@ def nearest_memories(
 ) -> list[list[tuple[str, float]]]:
     """Return, for each vector, (id, cosine) of the nearest visible memories, nearest first."""
     compared = max(FEWEST, 10 * limit)
-    step = max(1, _TOGETHER // compared)
     found: list[list[tuple[str, float]]] = []
-    for start in range(0, len(vectors), step):
-        some = vectors[start : start + step]
+    for start in range(0, len(vectors), _TOGETHER):
+        some = vectors[start : start + _TOGETHER]
         queries = np.frombuffer(b"".join(some), "<f4").reshape(len(some), -1)
-        near = index.nearest_of_each(queries, compared, cells_above=_CELLS_ABOVE)
-        if len({len(positions) for positions in near}) == 1:
-            found += _best(session, index, queries, np.array(near, np.int64), limit)
-        else:  # cells of few rows: each is compared by itself
-            for query, positions in zip(queries, near, strict=True):
-                found += _best(session, index, query[None], positions[None], limit)
+        near = index.nearest_of_each(session, queries, compared, cells_above=_CELLS_ABOVE)
+        found += _best(session, index, queries, near, limit)
     return found
 
 
 def _best(
-    session: Session, index: SearchIndex, queries: NDArray[np.float32], near: NDArray[np.int64], limit: int
+    session: Session,
+    index: SearchIndex,
+    queries: NDArray[np.float32],
+    near: Sequence[NDArray[np.int64]],
+    limit: int,
 ) -> list[list[tuple[str, float]]]:
-    """Return the best of positions [q, n] for queries [q, d]."""
-    kept, rows = index.resident, index.rows(near)
-    slots = kept.slots(session, rows.ravel(), near.ravel()).reshape(near.shape)
-    cosine = np.where(slots >= 0, kept.similarities_of_each(queries, slots), np.float32(-1.0))
-    each, best = np.arange(len(rows))[:, None], np.argsort(-cosine, axis=1, kind="stable")[:, :limit]
-    chosen, values = rows[each, best].tolist(), cosine[each, best].tolist()
-    known = kept.narrow(session, dict.fromkeys(chain.from_iterable(chosen)))
-    return [
-        [(known[row][1], value) for row, value in zip(*pair, strict=True)] for pair in zip(chosen, values, strict=True)
-    ]
+    """Return the best of the positions that are near each query."""
+    kept, counts = index.resident, [len(positions) for positions in near]
+    positions = np.concatenate(near)
+    slots = kept.slots(session, index.rows(positions), positions)
+    cosine = np.where(slots >= 0, kept.similarities_of_each(queries, slots, counts), np.float32(-1.0))
+    of = np.repeat(np.arange(len(queries)), counts)
+    kept_of, chosen, values = _largest(of, cosine, index.rows(positions), limit)
+    known = kept.narrow(session, dict.fromkeys(chosen))
+    found: list[list[tuple[str, float]]] = [[] for _ in queries]
+    for query, row, value in zip(kept_of, chosen, values, strict=True):
+        if len(found[query]) < limit:
+            found[query].append((known[row][1], value))
+    return found
+
+
+def _largest(
+    of: NDArray[np.int64], cosine: NDArray[np.float32], rows: NDArray[np.int64], limit: int
+) -> tuple[list[int], list[int], list[float]]:
+    """Return (query, row, cosine) of at least the largest cosines of each query, largest first, ties as they come.
+
+    Args:
+        of: int64 [n], the query of each, ascending.
+        cosine: float32 [n].
+        rows: int64 [n].
+        limit: How many are wanted of each query.
+    """
+    counts = np.bincount(of)
+    beside = np.arange(counts.max())[None] < counts[:, None]
+    if beside.shape[1] > limit:
+        table = np.full(beside.shape, np.float32(-2.0))
+        table[beside] = cosine
+        least = np.partition(table, -limit, axis=1)[:, -limit]
+        large = cosine >= least[of]
+        of, cosine, rows = of[large], cosine[large], rows[large]
+    order = np.lexsort((-cosine, of))
+    return of[order].tolist(), rows[order].tolist(), cosine[order].tolist()

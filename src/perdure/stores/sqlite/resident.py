@@ -13,17 +13,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.stores.codes import lengths_of, similarities, similarities_of_each
+from perdure.stores.codes import lengths_of, similarities
 from perdure.stores.search import Narrow
 from perdure.stores.sqlite.attributes import tags_of
 from perdure.stores.statements import Session
 
 Positions = NDArray[np.int64]
 MOST: Final = 50_000
-"""So many rows are kept, then it begins anew: some 40 MB."""
+"""Of so many rows narrow columns are kept, then it begins anew: some 20 MB."""
+MOST_VECTORS: Final = 1 << 17
+"""So many vectors are kept, then it begins anew: 50 MB; storing memories by the hundred reads them all."""
 _FIRST: Final = 256
 _UNREAD: Final = -1
-_TOGETHER: Final = 8  # queries whose vectors are multiplied together: as many as the cache holds
 _NAMES: Final = 16
 _STEMS: Final = 100_000  # of texts that are kept: some 9 MB
 _NO_TAGS: Final = frozenset[str]()
@@ -67,7 +68,7 @@ class Resident:
         unread = slots == _UNREAD
         if unread.any():
             places = dict(zip(rows[unread].tolist(), positions[unread].tolist(), strict=True))
-            if self._used + len(places) > MOST:
+            if self._used + len(places) > MOST_VECTORS:
                 self._slots.fill(_UNREAD)
                 self._used = 0
                 places = dict(zip(rows.tolist(), positions.tolist(), strict=True))
@@ -85,21 +86,34 @@ class Resident:
         """Return the cosines of a query with vectors by where they are kept, float32 [n]."""
         return similarities(query, self._matrix[slots], self._lengths[slots])
 
-    def similarities_of_each(self, queries: NDArray[np.float32], slots: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Return the cosines of queries [q, d] with vectors of their own, by where they are kept [q, n]."""
-        found = np.empty(slots.shape, np.float32)
-        for start in range(0, len(slots), _TOGETHER):
-            some = slice(start, start + _TOGETHER)
-            kept = slots[some]
-            found[some] = similarities_of_each(queries[some], self._matrix[kept], self._lengths[kept])
-        return found
+    def similarities_of_each(
+        self, queries: NDArray[np.float32], slots: NDArray[np.int32], counts: Sequence[int]
+    ) -> NDArray[np.float32]:
+        """Return the cosines of queries [q, d] with vectors of their own, one query's after another's, float32 [n].
+
+        Args:
+            queries: float32 [q, d].
+            slots: Where the vectors are kept, int32 [n].
+            counts: How many of them belong to each query.
+        """
+        found = np.empty(len(slots), np.float32)
+        start = 0
+        for query, count in zip(queries, counts, strict=True):
+            some = slots[start : start + count]
+            vectors = self._matrix.take(some, axis=0, mode="clip").astype(np.float32)
+            np.vecdot(vectors, query, out=found[start : start + count])
+            start += count
+        both = self._lengths[slots] * np.repeat(np.sqrt(np.vecdot(queries, queries)), counts)
+        both[both == 0.0] = np.inf
+        found /= both
+        return np.clip(found, -1.0, 1.0, out=found)
 
     def keep(self, positions: Positions, vectors: NDArray[np.int8]) -> None:
         """Keep vectors that were just read anyway, int8 [n, d]; where they are too many, none."""
-        if len(positions) > MOST:
+        if len(positions) > MOST_VECTORS:
             return
         self._reserve(positions)
-        if self._used + len(positions) > MOST:
+        if self._used + len(positions) > MOST_VECTORS:
             self._slots.fill(_UNREAD)
             self._used = 0
         self._keep(positions, vectors)
