@@ -132,7 +132,7 @@ def _find_known(
     vectors: Sequence[Vector | None],
     place: Place,
     threshold: float,
-    twins: Collection[str],
+    duplicates: Collection[str],
 ) -> list[bool]:
     """Return for each draft whether it repeats a memory that may be seen here, or a more confident draft.
 
@@ -141,13 +141,13 @@ def _find_known(
     own = [v for v in vectors if v is not None]
     around = iter(ctx.store.nearest(place.namespace, own, NEAREST) if own else ())
     near = [next(around) if v is not None else [] for v in vectors]
-    wanted = sorted({*twins, *(i for pairs in near for i, _ in pairs)})
+    wanted = sorted({*duplicates, *(i for pairs in near for i, _ in pairs)})
     there = {
         r.id: r
         for r in ctx.store.get(place.namespace, wanted)
         if r.state.status is Status.ACTIVE and r.state.kind is not Kind.EPISODE and place.sees(r)
     }
-    words = {same_words(there[i].content.text) for i in twins if i in there}
+    words = {same_words(there[i].content.text) for i in duplicates if i in there}
     weight = ctx.policy.consolidate.content_weight
     known: dict[int, bool] = {}
     kept: list[KnownText] = []

@@ -28,7 +28,7 @@ from perdure.rules.redaction import redact_by_policy
 
 _ROOM: Final = 3  # from so many hits on the last place may go to what usually follows
 SPARE: Final = 3
-"""So many more than the limit are read in full: signals and twins may change the order among the best."""
+"""So many more than the limit are read in full: signals and near-duplicates may change the order among the best."""
 
 
 def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters, *, touch: bool) -> Recall:
@@ -185,7 +185,7 @@ def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
 def best_hits(
     ctx: Context, order: Ranking, text: str, namespace: str, limit: int, filters: Filters, now: Instant
 ) -> list[Hit]:
-    """Return the best hits of an order: with signals, without twins, those about one thing newest first."""
+    """Return the best hits of an order: with signals, without near-duplicates, those about one thing newest first."""
     hits: list[Hit] = []
     size = limit + SPARE
     for start in range(0, len(order), size):

@@ -158,21 +158,23 @@ def store_drafts(
     _admit(ctx, decisions, known.values())
     for identity in known.values():
         _show_again(decisions, identity)
-    twins = _twins(drafts, known)
-    fresh = {i: draft for i, draft in enumerate(drafts) if i not in known and i not in twins}
+    duplicates = _duplicates(drafts, known)
+    fresh = {i: draft for i, draft in enumerate(drafts) if i not in known and i not in duplicates}
     if merge:
         for i, identity in by_words.items():
             decide_merge(decisions, identity, drafts[i])
-        _merge_twins(fresh, drafts, twins, ctx.policy)
+        _merge_duplicates(fresh, drafts, duplicates, ctx.policy)
     new = _with_turns(ctx, list(fresh.values()), decisions.namespace)
     stored = insert(ctx, decisions, new, vectors=[vectors[i] for i in fresh])
     ids = {**known, **dict(zip(fresh, (record.id for record in stored), strict=True))}
-    return [ids[twins.get(i, i)] for i in range(len(drafts))]
+    return [ids[duplicates.get(i, i)] for i in range(len(drafts))]
 
 
-def _merge_twins(fresh: dict[int, Draft], drafts: Sequence[Draft], twins: Mapping[int, int], policy: Policy) -> None:
+def _merge_duplicates(
+    fresh: dict[int, Draft], drafts: Sequence[Draft], duplicates: Mapping[int, int], policy: Policy
+) -> None:
     """Let new drafts take over what later ones of the same words say, but for those that only repeat a key."""
-    for i, first in twins.items():
+    for i, first in duplicates.items():
         repeated = drafts[i].key is not None and drafts[i].key == drafts[first].key
         if first in fresh and not repeated:
             fresh[first] = merge_drafts(fresh[first], drafts[i], policy)
@@ -214,9 +216,9 @@ def _find_known(
     return by_key, {i: same[_words(d)] for i, d in worded.items() if _words(d) in same}
 
 
-def _twins(drafts: Sequence[Draft], known: Mapping[int, str]) -> dict[int, int]:
+def _duplicates(drafts: Sequence[Draft], known: Mapping[int, str]) -> dict[int, int]:
     """Return position -> earlier position of the same batch that stands for the same memory, as one by one would."""
-    twins: dict[int, int] = {}
+    duplicates: dict[int, int] = {}
     by_key: dict[str, int] = {}
     by_words: dict[tuple[object, ...], int] = {}
     for i, d in enumerate(drafts):
@@ -225,12 +227,12 @@ def _twins(drafts: Sequence[Draft], known: Mapping[int, str]) -> dict[int, int]:
         if earlier is None and d.kind is not Kind.EPISODE:
             earlier = by_words.get(words)
         if i not in known and earlier is not None:
-            twins[i] = earlier
-        first = twins.get(i, i)
-        if d.key is not None and i not in twins:
+            duplicates[i] = earlier
+        first = duplicates.get(i, i)
+        if d.key is not None and i not in duplicates:
             by_key.setdefault(d.key, first)
         by_words.setdefault(words, first)
-    return twins
+    return duplicates
 
 
 Words = tuple[Kind, str, str | None, str | None, str | None]

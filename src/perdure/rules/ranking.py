@@ -1,4 +1,4 @@
-"""From a pool to an answer: order, the bounded part of the signals, twins behind, or nothing known."""
+"""From a pool to an answer: order, the bounded part of the signals, near-duplicates behind, or nothing known."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ _record: Final = maker_of(Record)
 
 def records(session: Session, namespace: str, ids: Sequence[str]) -> list[Record]:
     """Return the records of some ids, in the order asked for; unknown ids are left out, damaged ones with a warning."""
-    if not ids:  # asked for each new memory that has no twin
+    if not ids:  # asked for each new memory that has no near-duplicate
         return []
     asked = list(ids)
     try:

@@ -35,7 +35,7 @@ class Checkpoints:
         connection.set_wal_hook(self._grown)
 
     @contextmanager
-    def none(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """Wait for a checkpoint that runs, and begin none for the length of a block."""
         with self._lock:
             yield

@@ -253,7 +253,7 @@ class SqliteStore(SqlStore):
         if self.read_only:
             raise StoreReadOnly(f"{self.path} was opened read-only.", remedy=NO_ACCESS)
         self.flush()
-        with self._checkpoints.none():
+        with self._checkpoints.paused():
             return compact_file(self.path, self._connection)
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
@@ -284,7 +284,7 @@ class SqliteStore(SqlStore):
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
         """Remove what deleted rows left in the file and its log, and search both for passages of the erased texts."""
         self.flush()
-        with self._use() as connection, self._checkpoints.none():
+        with self._use() as connection, self._checkpoints.paused():
             self._searches.forget(namespace)
             return purge(connection, self.path, namespace, texts)
 
@@ -295,7 +295,7 @@ class SqliteStore(SqlStore):
                 if self._waiting and not self._read_only:
                     self.flush()
             finally:
-                with self._checkpoints.none():
+                with self._checkpoints.paused():
                     self._connection.close()
 
     @property
