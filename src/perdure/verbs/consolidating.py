@@ -49,6 +49,7 @@ class ConsolidatingVerbs:
 
     @verb(
         "Maintenance",
+        lasts=True,
         hides=True,
         lifecycle=True,
         command="",
@@ -123,7 +124,7 @@ class ConsolidatingVerbs:
         """List the edges of a memory with their members, without hidden members. Does not count as an access."""
         return relate.edges(self._context, id)
 
-    @verb(_PANEL, hides=True)
+    @verb(_PANEL, lasts=True, hides=True)
     def complete_task(
         self,
         task_id: TaskName,
@@ -142,7 +143,7 @@ class ConsolidatingVerbs:
         """
         return tasks.complete_task(self._context, task_id, namespace, dry_run=dry_run, accept_loss=accept_loss)
 
-    @verb(_PANEL)
+    @verb(_PANEL, lasts=True)
     def promote(
         self,
         session_id: SessionName,
@@ -164,7 +165,7 @@ class ConsolidatingVerbs:
             self._context, session_id, namespace, threshold=threshold, confirm=confirm, accept_loss=accept_loss
         )
 
-    @verb(_PANEL, hides=True)
+    @verb(_PANEL, lasts=True, hides=True)
     def end_session(
         self, session_id: SessionName, *, namespace: Namespace = "default", accept_loss: AcceptLoss | None = None
     ) -> SessionResult:

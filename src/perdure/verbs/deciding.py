@@ -173,6 +173,7 @@ class DecidingVerbs:
 
     @verb(
         _SIGNALS,
+        lasts=True,
         hides=True,
         lifecycle=True,
         tell="Apply time and access-based decay to memory importance scores. Memories not accessed recently will have "
@@ -207,6 +208,7 @@ class DecidingVerbs:
 
     @verb(
         _ABOUT,
+        lasts=True,
         hides=True,
         role="admin",
         tell="Erase memories FOR GOOD, with what rests on them; undo is not possible. Use forget unless a person asks "

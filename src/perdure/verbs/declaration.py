@@ -43,24 +43,6 @@ Panel = Literal[
 
 REQUIRED: Final = inspect.Parameter.empty
 _OF_AGENTS: Final[frozenset[Panel]] = frozenset(("Store", "Feedback", "Facts", "Tasks and sessions"))
-_LASTING: Final = frozenset(
-    (
-        *(
-            "backtest",
-            "check",
-            "compact",
-            "complete_task",
-            "compression",
-            "consolidate",
-            "decay",
-            "digest",
-            "end_session",
-        ),
-        *("erase", "extract", "fit", "forecast", "ingest", "learn", "optimize", "promote", "reembed", "remember_many"),
-        *("repair", "review", "summarize", "sweep", "undo", "verify"),
-    )
-)
-"""Verbs whose work grows with the store or with what they are given, or that ask a language model many times."""
 PROFILES: Final = ("agent", "lifecycle", "full")
 """The MCP profiles, each of which holds the tools of those before it."""
 
@@ -130,6 +112,7 @@ class Verb:
     reads: bool = False  # it writes nothing (a recall writes its log, so it does not only read)
     hides: bool = False  # it can take a memory out of later answers
     repeatable: bool = True  # doing it twice is doing it once
+    lasts: bool = False  # its work grows with the store or what it is given: ``limits.call_seconds`` does not end it
     shows_secret: bool = False  # its answer is shown once, so nothing may keep it
     agent: tuple[str, ...] | None = None  # its parameters in the ``agent`` profile; None if it is not in that profile
     lifecycle: bool = False  # whether the ``lifecycle`` profile has it
@@ -185,11 +168,6 @@ class Verb:
         if self.reads:
             return "reader"
         return "agent" if self.agent is not None or self.panel in _OF_AGENTS else "curator"
-
-    @property
-    def lasts(self) -> bool:
-        """Whether it may take long: it ends only where a call asks for a limit, not by ``limits.call_seconds``."""
-        return self.name in _LASTING
 
     @property
     def defaults(self) -> dict[str, Any]:

@@ -83,7 +83,7 @@ class FactVerbs:
 
     _context: Context
 
-    @verb(_FACTS, empty=lambda done: not done.messages and not done.changed)
+    @verb(_FACTS, lasts=True, empty=lambda done: not done.messages and not done.changed)
     def learn(
         self,
         sessions: Annotated[Sequence[str], Param("Names of ingested sessions.", argument=True)] = (),
@@ -175,6 +175,7 @@ class FactVerbs:
 
     @verb(
         _FACTS,
+        lasts=True,
         hides=True,
         role="curator",
         tell="Write the summaries of entities that are due. dry_run is TRUE by default and only shows them. The "
@@ -291,7 +292,7 @@ class FactVerbs:
         """
         return procedures.learn_procedures(self._context, namespace, dry_run=dry_run, accept_loss=accept_loss)
 
-    @verb(_LEARN, reads=True, role="curator", command="")
+    @verb(_LEARN, lasts=True, reads=True, role="curator", command="")
     def backtest(
         self,
         policy: Annotated[Mapping[str, Any], Param("The other policy's sections, as in perdure.toml.")] | Policy,
@@ -314,6 +315,7 @@ class FactVerbs:
 
     @verb(
         "Maintenance",
+        lasts=True,
         hides=True,
         tell="Check facts, and cited files and commits, against the databases and working trees in the policy. Takes "
         "effect at once: a fact that a database contradicts is replaced by its value; undo works.",

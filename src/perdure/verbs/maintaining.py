@@ -37,6 +37,7 @@ class MaintainingVerbs:
 
     @verb(
         _PANEL,
+        lasts=True,
         hides=True,
         lifecycle=True,
         instead={"apply": "It applies what is due by itself; a dry run only reports."},
@@ -51,7 +52,7 @@ class MaintainingVerbs:
         """
         return sweep.sweep(self._context, dry_run=dry_run, namespace=namespace, accept_loss=accept_loss)
 
-    @verb(_PANEL, reads=True)
+    @verb(_PANEL, lasts=True, reads=True)
     def forecast(
         self,
         days: Annotated[float, Param("How many days to look ahead.", ge=0, le=36_525, argument=True)] = 30.0,
@@ -63,6 +64,7 @@ class MaintainingVerbs:
 
     @verb(
         _PANEL,
+        lasts=True,
         hides=True,
         tell="Keep visible memories within a number of tokens: first by shorter forms, then by archiving. dry_run is "
         "TRUE by default and only reports. Whole texts are kept; restore and undo bring them back.",
@@ -89,7 +91,7 @@ class MaintainingVerbs:
         budget = queries.token_budget(tokens, self._context.policy)
         return fit.fit(self._context, namespace, budget, dry_run=dry_run, accept_loss=accept_loss)
 
-    @verb(_PANEL, reads=True, role="curator")
+    @verb(_PANEL, lasts=True, reads=True, role="curator")
     def compression(
         self,
         namespace: Namespace = "default",
@@ -101,18 +103,18 @@ class MaintainingVerbs:
         """
         return compression.report(self._context, namespace, queries)
 
-    @verb(_PANEL, tool=False, role="admin")
+    @verb(_PANEL, lasts=True, tool=False, role="admin")
     def reembed(self, *, progress: Progress | None = None) -> Reembedded:
         """Make a vector for every memory with the policy's embedder. Can be interrupted and resumed."""
         return reembed.reembed(self._context, progress=progress)
 
-    @verb(_PANEL, tool=False)
+    @verb(_PANEL, lasts=True, tool=False)
     def optimize(self, namespace: Namespace = "default") -> dict[str, int]:
         """Update the search index of a large namespace. Changes no memory."""
         now, above = self._context.clock(), self._context.policy.recall.cells_above
         return dict(self._context.store.optimize(namespace, now, above))
 
-    @verb(_PANEL, reads=True, items="faults", role="curator")
+    @verb(_PANEL, lasts=True, reads=True, items="faults", role="curator")
     def check(
         self,
         *,
@@ -128,7 +130,7 @@ class MaintainingVerbs:
         scope = (WHOLE if full else CheckScope()).telling(progress)
         return [str(fault) for fault in self._context.store.check(scope)]
 
-    @verb(_PANEL, tool=False, role="admin")
+    @verb(_PANEL, lasts=True, tool=False, role="admin")
     def repair(
         self,
         *,
@@ -151,7 +153,7 @@ class MaintainingVerbs:
         with self._context.open_copy(source) as copy:
             return repair.repair(self._context, copy=copy, dry_run=dry_run)
 
-    @verb(_PANEL, tool=False, role="admin")
+    @verb(_PANEL, lasts=True, tool=False, role="admin")
     def compact(self, *, dry_run: DryRun = True) -> CompactResult:
         """Free the space that trimming the journal and erasing left unused in a store. Changes no memory.
 

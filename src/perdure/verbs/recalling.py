@@ -186,6 +186,7 @@ class RecallingVerbs:
 
     @verb(
         "Maintenance",
+        lasts=True,
         name="digest",
         command="",
         reads=True,
@@ -233,6 +234,7 @@ class RecallingVerbs:
 
     @verb(
         "History and undo",
+        lasts=True,
         hides=True,
         command="",
         agent=("operation_id",),

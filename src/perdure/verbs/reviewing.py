@@ -38,6 +38,7 @@ class ReviewingVerbs:
 
     @verb(
         _FACTS,
+        lasts=True,
         name="review",
         hides=True,
         repeatable=False,

@@ -88,7 +88,7 @@ class StoringVerbs:
             return ()
         return fact_claims.parsed_claims(facts, content, policy=self._context.policy, now=self._context.clock())
 
-    @verb("Store", command="", tool=False)
+    @verb("Store", lasts=True, command="", tool=False)
     def remember_many(
         self,
         items: Annotated[Sequence[Mapping[str, Any]], Param("Memories: the arguments of remember, each an object.")]
@@ -112,6 +112,7 @@ class StoringVerbs:
 
     @verb(
         "Store",
+        lasts=True,
         command="",
         tell="Store a conversation: each message becomes an episode linked to its neighbours. Ingesting the same "
         "messages again adds nothing. For single facts use remember.",
@@ -146,6 +147,7 @@ class StoringVerbs:
 
     @verb(
         "Store",
+        lasts=True,
         command="",
         lifecycle=True,
         tell="Automatically extract memories from conversation text. Uses pattern matching to identify facts, "

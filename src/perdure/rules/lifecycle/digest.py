@@ -157,7 +157,7 @@ def question_line(question: Question) -> str:
 def by_worth(
     entries: Sequence[DigestEntry], vectors: Mapping[str, Vector], sizes: Mapping[str, int], diversity: float
 ) -> Iterator[DigestEntry]:
-    """Yield entries in the order in which they are taken: pinned first, then by worth per token, near-duplicates late."""
+    """Yield entries in the order in which they are taken: pinned first, then by worth per token, duplicates late."""
     cost = np.array([sizes[e.memory.id] + ATTENTION for e in entries], dtype=np.float64)
     value = np.array([e.worth for e in entries])
     matrix = vector_rows([e.memory.id for e in entries], vectors)
