@@ -21,6 +21,7 @@ _AMOUNT: Final = re.compile(r"([-+]?)([€$£])(-?[\d.,]+)")
 _UNITS: Final = word_set("second minute hour day week month year")
 _CLOCK: Final = re.compile(r"0?(\d\d?):(\d\d)")
 _PERCENT: Final = frozenset({"%", "percent"})
+_O_CLOCK: Final = (["o'clock"], ["o", "clock"])
 _TIME_AFTER: Final = word_set("at before after until till from by")
 _HOURS: Final = 24
 
@@ -38,7 +39,7 @@ def read_amounts(items: Sequence[Item]) -> list[Item]:
 
 def _amount(items: Sequence[Item], at: int, before: Sequence[Item]) -> tuple[list[Item], int]:
     """Return what stands at a place in its normal form, and how many items that is."""
-    for read in (_clock, _scaled, _signed, _ordinal, _day, _currency):
+    for read in (_o_clock, _clock, _scaled, _signed, _ordinal, _day, _currency):
         found = read(items, at, before)
         if found is not None:
             return found
@@ -73,6 +74,16 @@ def _clock(items: Sequence[Item], at: int, before: Sequence[Item]) -> tuple[list
     ends = at + 1 == len(items) or items[at + 1].apart or items[at + 1].value in {"on", "in", "every", "and"}
     if clock or (led and before[-1].value == "at" and ends):
         return [replace(item, kind="date", value=f"{hour}:{minutes}")], 1
+    return None
+
+
+def _o_clock(items: Sequence[Item], at: int, _: Sequence[Item]) -> tuple[list[Item], int] | None:
+    """Read "7 o'clock"."""
+    if not _is_hour(items, at):
+        return None
+    for words in _O_CLOCK:
+        if [_value(items, at + 1 + n) for n in range(len(words))] == words:
+            return [replace(items[at], kind="date", value=f"{int(items[at].value)}:00")], 1 + len(words)
     return None
 
 
