@@ -90,6 +90,7 @@ SAME = [
     ("The deploy happens on Tuesday!", "Deploys happen on Tuesday"),
     ("It doesn't work.", "It does not work."),
     ("The backup runs every night at two.", "The backup runs every night at two o'clock."),
+    ("The backup runs every night at two.", "Every night at two the backup runs."),
     ("I cannot eat nuts", "I can't eat nuts."),
     ("The limit is 1,000 rows.", "Limit is 1000 rows"),
     ("There are two cats.", "There are 2 cats"),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.rules.language.sentence_items import Item
-from perdure.rules.language.words import word_set
+from perdure.rules.language.words import STOP_WORDS, word_set
 
 _MONTHS: Final = word_set("january february march april may june july august september october november december")
 _DAYS: Final = word_set("monday tuesday wednesday thursday friday saturday sunday")
@@ -23,6 +23,8 @@ _CLOCK: Final = re.compile(r"0?(\d\d?):(\d\d)")
 _PERCENT: Final = frozenset({"%", "percent"})
 _O_CLOCK: Final = (["o'clock"], ["o", "clock"])
 _TIME_AFTER: Final = word_set("at before after until till from by")
+_FREE: Final = STOP_WORDS - {"of"}
+"""What a number counts does not follow it where one of these does: "at two the backup runs", but "at two sites"."""
 _HOURS: Final = 24
 
 
@@ -71,7 +73,7 @@ def _clock(items: Sequence[Item], at: int, before: Sequence[Item]) -> tuple[list
         hour += 12 if after[0] == "p" and hour < _HOURS // 2 else 0
         return [replace(item, kind="date", value=f"{hour}:{minutes}")], 2
     led = bool(before) and before[-1].value in _TIME_AFTER and before[-1].kind == "word"
-    ends = at + 1 == len(items) or items[at + 1].apart or items[at + 1].value in {"on", "in", "every", "and"}
+    ends = at + 1 == len(items) or items[at + 1].apart or items[at + 1].value in _FREE
     if clock or (led and before[-1].value == "at" and ends):
         return [replace(item, kind="date", value=f"{hour}:{minutes}")], 1
     return None
