@@ -41,6 +41,7 @@ NO_COMMAND = {
     "create_token": "`token create` does it",
     "list_tokens": "`token list` does it",
     "revoke_token": "`token revoke` does it",
+    "forecast_under": "the page Plans tries policies; backtest is the command",
     "within": "the option --timeout of every command",
     "confined": "for the service: what the holder of a token sees",
     "recognize": "for the service: what a token allows",

@@ -34,7 +34,7 @@ SHAPES = {
     "a space before the colon": b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
     "a folded encoding": b"Transfer-Encoding:\r\n chunked\r\nContent-Length: 2\r\n\r\n{}",
     "a size that is none": b"Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n0\r\n\r\n",
-    "a size that is too long": b"Transfer-Encoding: chunked\r\n\r\n00000000000000000000000000000002\r\n{}\r\n0\r\n\r\n",
+    "a size that is too large": b"Transfer-Encoding: chunked\r\n\r\n10000000000000002\r\n{}\r\n0\r\n\r\n",
     "a size in two bases": b"Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n",
     "a chunk that is longer than it says": b"Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n",
     "a null in a header": b"X: a\x00b\r\nContent-Length: 2\r\n\r\n{}",

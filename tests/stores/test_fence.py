@@ -124,6 +124,7 @@ def known(alice):
         "living": ["alice"],
         "pattern": "%",
         "after": "",
+        "last": "z",
         "key": ["key-1"],
         "keys": ["key-1"],
         "tag": ["secret"],
@@ -458,6 +459,8 @@ def verbs(ids, operations):
         "usual_namespace": lambda m: m.usual_namespace("default"),
         "confined": lambda m: [m.confined(Grant("admin", "*", "mallory")).list("alice"), m.confined(OWN).namespaces()],
         "export": lambda m: list(m.export("alice")),
+        "within": lambda m: [m.within(5).get(i) for i in ids],
+        "forecast_under": lambda m: m.forecast_under({}, 84, "alice"),
         "watch": lambda m: m.watch(lambda *_: nullcontext()),
         "close": lambda _: None,
     }

@@ -56,11 +56,11 @@ def test_no_engine_says_the_same_under_two_names():
 
 
 def bodies(folder):
-    """What the functions of a folder do, in whatever file and under whatever name; stubs are no work."""
+    """What the functions of a folder do, in whatever file and under whatever name; stubs and operators are no work."""
     found = {}
     for file in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.FunctionDef):
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
                 work = [ast.dump(n) for n in (node.body[1:] if ast.get_docstring(node) else node.body)]
                 found.setdefault("".join(work), []).append(f"{file.name}:{node.name}")
     return {work: places for work, places in found.items() if work not in {"", ast.dump(ast.Expr(ast.Constant(...)))}}

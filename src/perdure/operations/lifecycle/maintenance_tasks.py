@@ -105,10 +105,11 @@ class _Turns:
         place, told = seen.namespace, seen.tasks
         if self.eager and (told is None or self._lacks_sweep(told.get(Task.SWEEP))):
             self._idle(place)
-        if quiet.get(place, self.ctx.clock()) > self.ctx.clock():
+        now = self.ctx.clock()
+        if quiet.get(place, now) > now:
             return
-        nexts = [0] if told is None else [self._when(place, task, told.get(task)) for task in tasks]
-        if min(nexts) <= self.ctx.clock():
+        nexts = [0] if told is None else [self._when(place, task, told.get(task), now) for task in tasks]
+        if min(nexts) <= now:
             nexts = [self.run(place, task, work) for task, work in tasks.items()]
         quiet[place] = min(nexts)
 
@@ -147,9 +148,8 @@ class _Turns:
             problem = f"{type(error).__name__}: {error}"
         return self._end(place, task, problem, outcome)
 
-    def _when(self, place: str, task: Task, before: Data | None) -> Instant:
+    def _when(self, place: str, task: Task, before: Data | None, now: Instant) -> Instant:
         """Return when a task is next due, not after now if it is or is wanted, by what is written down about it."""
-        now = self.ctx.clock()
         if self.eager and task in {Task.SWEEP, Task.EMBED} and (before is None or before["last_ms"] <= now - LEASE_MS):
             return now
         early = 1.0 if self.eager else earliness(self.owner, place, task)
@@ -173,7 +173,7 @@ class _Turns:
         """Write this worker into a task that is due; else return when to look again."""
         now, policy = self.ctx.clock(), self.ctx.policy.upkeep
         before = state(self.ctx, place).get(task)
-        if (due := self._when(place, task, before)) > now:
+        if (due := self._when(place, task, before, now)) > now:
             return due
         running = begin_run(before, now, self.owner, policy)
         if not self._write(place, task, before, running, f"{self.owner} begins the {task}"):

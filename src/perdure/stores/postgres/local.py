@@ -182,13 +182,13 @@ class LocalServer:
         Raises:
             StoreError: A statement failed; the later ones were not run.
         """
-        command = [*self._client(database), "--no-psqlrc", "--quiet", "--no-align", "--tuples-only"]
+        command = [*self._client("psql", database), "--no-psqlrc", "--quiet", "--no-align", "--tuples-only"]
         return run([*command, "--set=ON_ERROR_STOP=1"], text=statements, password=self._passwords()[SUPERUSER]).strip()
 
-    def _client(self, database: str) -> list[str]:
-        """Return psql as it connects as the superuser; it asks the environment for the password."""
+    def _client(self, program: str, database: str) -> list[str]:
+        """Return a client program as it connects as the superuser; it asks the environment for the password."""
         address = [f"--host={HOST}", f"--port={self.port}", f"--username={SUPERUSER}", f"--dbname={database}"]
-        return [str(programs(self.data) / "psql"), *address, "--no-password"]
+        return [str(programs(self.data) / program), *address, "--no-password"]
 
     def _passwords(self) -> dict[str, str]:
         try:

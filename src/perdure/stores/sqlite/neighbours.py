@@ -65,6 +65,8 @@ def _largest(
         rows: int64 [n].
         limit: How many are wanted of each query.
     """
+    if not len(of):  # all that are near are hidden
+        return [], [], []
     counts = np.bincount(of)
     beside = np.arange(counts.max())[None] < counts[:, None]
     if beside.shape[1] > limit:
