@@ -297,3 +297,11 @@ def test_what_was_known_and_is_taken_back_meanwhile_is_stored_anew(opening, monk
     second = memory.remember("the deploy is on tuesday")
     assert second.id != first.id
     assert [m.id for m in memory.list()] == [second.id]
+
+
+@pytest.mark.parametrize("texts", [["The garden gate is green."], ["The garden gate is green.", "The shed is red."]])
+def test_what_is_new_is_stored_where_all_that_is_near_it_is_hidden(opening, texts):
+    memory = opening(embedder=HashEmbedder())
+    memory.forget(memory.remember("The garden gate was blue.").id)
+    kept = memory.remember_many([{"content": text} for text in texts])
+    assert [found.memory.content for found in kept] == texts
