@@ -9,6 +9,8 @@ from functools import cache
 
 import pytest
 
+_WAIT_SECONDS = 600
+
 
 @cache
 def program(names, *packages, needed=False):
@@ -19,8 +21,9 @@ def program(names, *packages, needed=False):
     """
     found = next(filter(None, map(shutil.which, names)), None)
     if found is None and (can := _may_install()):
-        command = ["apt-get", "install", "-y", "--no-install-recommends", *packages]
-        subprocess.run(command, check=False, capture_output=True, timeout=600)
+        lock = f"DPkg::Lock::Timeout={_WAIT_SECONDS // 2}"  # another process of the tests may be installing
+        command = ["apt-get", "-o", lock, "install", "-y", "--no-install-recommends", *packages]
+        subprocess.run(command, check=False, capture_output=True, timeout=_WAIT_SECONDS)
         found = next(filter(None, map(shutil.which, names)), None)
     else:
         can = False
