@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
+import sys
 
 import pytest
 
@@ -69,3 +71,63 @@ def test_names_facts_and_vectors_are_those_of_the_file_whoever_writes(path, cloc
         asks("say", "Bob")
         assert found(entity="Alice") == {"Alice brings bread to the river."}
         finished(other)
+
+
+@on_a_file
+def test_a_recall_costs_no_more_after_hundreds_that_no_sweep_has_counted(path, clock):
+    with opened(path, {}, clock, HashEmbedder()) as memory:
+        for i in range(20):
+            memory.remember(f"A stone lies in the river at mile {i}.")
+
+        def events(calls):
+            """Count the Python and C functions that recalls enter: a figure of the work that no clock disturbs."""
+            entered = 0
+
+            def count(_frame, event, _argument):
+                nonlocal entered
+                entered += event in {"call", "c_call"}
+
+            sys.setprofile(count)
+            try:
+                for _ in range(calls):
+                    clock.passes(seconds=1)
+                    memory.recall("a stone in the river")
+                    sys.setprofile(None)
+                    memory.remember(f"It is {clock()}.")
+                    sys.setprofile(count)
+            finally:
+                sys.setprofile(None)
+            return entered / calls
+
+        events(30)
+        first = events(10)
+        events(300)
+        assert max(m.access_count for m in memory.list(limit=1000)) > 200
+        assert events(10) <= 1.05 * first
+
+
+@on_a_file
+def test_accesses_that_are_kept_are_those_of_the_file_whoever_counts_them(path, clock):
+    drawn = random.Random(7)  # noqa: S311  # a reproducible order
+    with (
+        opened(path, {}, clock, HashEmbedder()) as one,
+        opened(path, {}, clock, HashEmbedder()) as other,
+    ):
+        for i in range(12):
+            one.remember(f"A stone lies in the river at mile {i}.")
+        for _ in range(150):
+            memory = drawn.choice((one, one, other))
+            does = drawn.choices(("recall", "sweep", "forget", "undo"), (20, 1, 1, 1))[0]
+            if does == "recall":
+                memory.recall("a stone in the river")
+            elif does == "sweep":
+                memory.sweep()
+            elif does == "forget":
+                memory.forget(drawn.choice(memory.list()).id, "wrong")
+            else:
+                memory.undo("last")
+            clock.passes(seconds=drawn.choice((0, 0, 1, 60)))
+            with opened(path, {}, clock, HashEmbedder()) as fresh:
+                said = [m.to_dict() for m in fresh.list()]
+            assert [m.to_dict() for m in one.list()] == said
+            assert [m.to_dict() for m in other.list()] == said

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -91,21 +91,37 @@ Pairs = tuple[tuple[Instant, int], ...]
 _record: Final = maker_of(Record)
 
 
-def records(session: Session, namespace: str, ids: Sequence[str]) -> list[Record]:
+class Kept(Protocol):
+    """Accesses that need not be read again."""
+
+    def find(self, ids: Sequence[str]) -> dict[str, Pairs]:
+        """Return id -> accesses, oldest first, of those ids whose accesses are known."""
+
+    def keep(self, found: Mapping[str, Pairs]) -> None:
+        """Learn what was read."""
+
+
+def records(session: Session, namespace: str, ids: Sequence[str], kept: Kept | None = None) -> list[Record]:
     """Return the records of some ids, in the order asked for; unknown ids are left out, damaged ones with a warning."""
     if not ids:  # asked for each new memory that has no near-duplicate
         return []
-    asked = list(ids)
+    known = {} if kept is None else kept.find(ids)
+    unknown = [i for i in ids if i not in known] if known else list(ids)
     try:
-        rows, counted = session.several(("records", {"ids": asked}), ("accesses", {"ids": asked, "until": ALWAYS}))
+        rows, counted = session.several(
+            ("records", {"ids": list(ids)}), ("accesses", {"ids": unknown, "until": ALWAYS})
+        )
     except UnicodeDecodeError as error:  # one text that is no text keeps all from being fetched
         if len(ids) == 1:
             _warn(unreadable(f"The memory {ids[0]} of {namespace}", error))
             return []
         half = len(ids) // 2
-        return [*records(session, namespace, ids[:half]), *records(session, namespace, ids[half:])]
+        return [*records(session, namespace, ids[:half], kept), *records(session, namespace, ids[half:], kept)]
     found = {r.id: r for r in _readable(namespace, rows)}
     pending = _pairs(counted)
+    if kept is not None:
+        kept.keep(pending)
+        pending |= known
     return [_with_accesses(found[i], pending.get(i, ())) for i in ids if i in found]
 
 

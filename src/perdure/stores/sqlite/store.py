@@ -15,8 +15,8 @@ from perdure.records.damage import CheckScope, Fault
 from perdure.records.deadline import exceeded, note_written, seconds_left
 from perdure.records.errors import PerdureError, StoreReadOnly
 from perdure.records.instant import Instant
-from perdure.records.memory import Shelf
-from perdure.records.plan import Plan
+from perdure.records.memory import Record, Shelf
+from perdure.records.plan import Plan, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView
@@ -45,12 +45,13 @@ from perdure.stores.sqlite.connection import (
 from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
-from perdure.stores.sqlite.unchanged import Unchanged
+from perdure.stores.sqlite.unchanged import KeptAccesses, Unchanged
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.statements import Session
 
 T = TypeVar("T")
 MOST_FILLED: Final = 10_000  # shelves with documents that are remembered
+_ACCESSES: Final = "accesses"
 READ_ONLY_SECONDS: Final = 1.0
 """How long it holds that a file takes no writes."""
 
@@ -126,7 +127,9 @@ class SqliteStore(SqlStore):
                     self._look(session, check)
                 written = self._append_waiting(connection)
             note_written(plan.id)
-            del self._waiting[:written]
+            if not any(c.target is Target.ACCESS or (c.target is Target.MEMORY and not c.after) for c in plan.changes):
+                self._unchanged.keep_only((plan.namespace, _ACCESSES))
+            self._remove_waiting(written)
 
     def _look(self, session: SqliteSession, check: Callable[[TransactionView], None]) -> None:
         searched = False
@@ -165,13 +168,13 @@ class SqliteStore(SqlStore):
             if self._waiting:
                 with transaction(connection):
                     written = self._append_waiting(connection)
-                del self._waiting[:written]
+                self._remove_waiting(written)
 
     def _flush(self) -> None:
         # On the connection that reads: another one's commit would empty its page cache, which costs a recall 1 ms.
         with without_waiting(self._connection), transaction(self._connection):
             written = self._append_waiting(self._connection)
-        del self._waiting[:written]
+        self._remove_waiting(written)
 
     def _append_waiting(self, connection: apsw.Connection) -> int:
         """Write what waits, and return how many; they are forgotten only once the transaction is safe."""
@@ -179,6 +182,24 @@ class SqliteStore(SqlStore):
             for plan in self._waiting:
                 append_accesses(SqliteSession(connection, plan.namespace), plan, self.log_entries)
         return len(self._waiting)
+
+    def _remove_waiting(self, written: int) -> None:
+        for plan in self._waiting[:written]:
+            kept = self._kept_accesses(plan.namespace)
+            for change in plan.changes:
+                if change.target is Target.ACCESS and change.after is not None:
+                    kept.append(change.id, change.after["at_ms"], change.after["times"])
+        del self._waiting[:written]
+
+    def _kept_accesses(self, namespace: str) -> KeptAccesses:
+        return self._unchanged.get((namespace, _ACCESSES), KeptAccesses)
+
+    def get(self, namespace: str, ids: Sequence[str]) -> list[Record]:
+        if not ids:
+            return []
+        with self._fresh() as connection, snapshot(connection):
+            kept = self._kept_accesses(namespace)  # in the snapshot: it must be of the state that is read
+            return reading.records(SqliteSession(connection, namespace), namespace, ids, kept)
 
     # --- searching
 

@@ -1,15 +1,20 @@
-"""What was read from a file, kept until anything but accesses is written to it."""
+"""What was read from a file, kept until anything but accesses is written to it, and the accesses since."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 import apsw
 
+from perdure.records.instant import Instant
+from perdure.stores.reading import Pairs
+
 T = TypeVar("T")
 _MOST: Final = 1000  # answers that are kept
+_LONG: Final = 8  # accesses of a memory that cost more to read again than to keep
+_MOST_ACCESSES: Final = 100_000  # that are kept, in about 10 MB
 _VERSION: Final = "PRAGMA data_version"  # one number, which the commits of all other connections change
 
 
@@ -30,8 +35,7 @@ class Unchanged:
         """Return what ``read`` says, or said when the file was as it is now."""
         if self._connection.txn_state() == apsw.SQLITE_TXN_WRITE:  # what is read now may be rolled back
             return read()
-        version = self._connection.execute(_VERSION).get
-        state = version, self._connection.total_changes() - self._of_accesses
+        state = self._current()
         if state != self._state or len(self._kept) >= _MOST:
             self._kept = {}
             self._state = state
@@ -39,6 +43,15 @@ class Unchanged:
             self._kept[what] = read()
         found: T = self._kept[what]
         return found
+
+    def _current(self) -> tuple[Any, int]:
+        return self._connection.execute(_VERSION).get, self._connection.total_changes() - self._of_accesses
+
+    def keep_only(self, what: Hashable) -> None:
+        """After a commit of this connection that did not touch it, keep one answer, unless another one wrote, too."""
+        state = self._current()
+        if self._state is not None and state[0] == self._state[0] and what in self._kept:
+            self._kept, self._state = {what: self._kept[what]}, state
 
     def forget(self) -> None:
         """Keep nothing of what was read."""
@@ -52,3 +65,35 @@ class Unchanged:
             yield
         finally:
             self._of_accesses += self._connection.total_changes() - before
+
+
+class KeptAccesses:
+    """Accesses that no sweep has counted in yet, of the memories that have many.
+
+    Without it each recall of a memory would read all accesses since the last sweep again, and cost more than the one
+    before. It belongs to one namespace and holds for as long as the answers of ``Unchanged`` do.
+    """
+
+    def __init__(self) -> None:
+        self._pairs: dict[str, Pairs] = {}
+        self._size = 0
+
+    def find(self, ids: Sequence[str]) -> dict[str, Pairs]:
+        """Return id -> accesses of those ids that are kept."""
+        return {i: self._pairs[i] for i in ids if i in self._pairs}
+
+    def keep(self, found: Mapping[str, Pairs]) -> None:
+        """Keep what was read, where it is long."""
+        for identity, pairs in found.items():
+            if len(pairs) >= _LONG:
+                self._pairs[identity] = pairs
+                self._size += len(pairs)
+        if self._size > _MOST_ACCESSES:
+            self._pairs, self._size = {}, 0
+
+    def append(self, identity: str, at: Instant, times: int) -> None:
+        """Add an access that was written; one that is not the last in time is left to be read again."""
+        pairs = self._pairs.pop(identity, None)
+        if pairs is not None and pairs[-1][0] < at:
+            self._pairs[identity] = (*pairs, (at, times))
+            self._size += 1
