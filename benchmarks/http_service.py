@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import perdure
 from http_load import CLIENTS, Answered, ask, exchange, ideal_queue, quantile, request, steady_queue
@@ -30,6 +31,7 @@ from report import Row, finished, parser, say
 POLICY = '[embedder]\nmodel = "none"\n'
 THREADS = 8
 WARM = 1.0  # seconds of calls before what is measured
+BURST = 1.0  # seconds of calls in one turn
 LOADED = 3.0  # seconds after the start: what draws pages is loaded
 UPKEEP_SECONDS = 30.0  # after the start: the first maintenance
 BARE = """
@@ -132,25 +134,16 @@ def serving_fresh(folder: Path) -> Iterator[tuple[int, Path]]:
         yield port, copied
 
 
-def in_python(folder: Path, questions: list[str], threads: int, seconds: float) -> list[float]:
-    """Return how long each recall took in this process, on a fresh copy, warm."""
+def in_python(memory: Any, questions: list[str], seconds: float) -> list[float]:
+    """Return how long each recall took in this process, one after the other.
+
+    More threads do not raise how many there are: Python runs one of them at a time, and they get in each other's way.
+    """
     found: list[float] = []
-    with fresh(folder) as copied, perdure.open(copied / "a.db", copied / "perdure.toml") as memory:
-
-        def work(number: int, end: float) -> None:
-            picked = random.Random(number)
-            while (began := time.perf_counter()) < end:
-                memory.recall(picked.choice(questions)).to_dict()
-                found.append(time.perf_counter() - began)
-
-        for lasting in (WARM, seconds):
-            found.clear()
-            end = time.perf_counter() + lasting
-            running = [threading.Thread(target=work, args=(n, end)) for n in range(threads)]
-            for thread in running:
-                thread.start()
-            for thread in running:
-                thread.join()
+    end = time.perf_counter() + seconds
+    while (began := time.perf_counter()) < end:
+        memory.recall(random.choice(questions)).to_dict()
+        found.append(time.perf_counter() - began)
     return found
 
 
@@ -259,32 +252,46 @@ def costs(folder: Path, questions: list[str], rounds: int) -> Row:
     )
 
 
+def throughput(folder: Path, questions: list[str], bursts: int) -> tuple[Row, float, list[float]]:
+    """Measure the recalls a second of many clients and of Python, in turns of a second, because machines change.
+
+    Returns:
+        The share; the recalls a second of the clients; the lengths of those in Python, in seconds.
+    """
+    shares, rates, lengths = [], [], list[float]()
+    with (
+        serving_fresh(folder) as (port, copied),
+        fresh(folder) as other,
+        perdure.open(other / "a.db", other / "perdure.toml") as memory,
+    ):
+        in_python(memory, questions, WARM)
+        for _ in range(bursts):
+            alone = in_python(memory, questions, BURST)
+            rates.append(len(ask(port, copied, BURST).delays) / BURST)
+            shares.append(100 * rates[-1] / (len(alone) / BURST))
+            lengths += alone
+    error, rate = statistics.stdev(shares) / len(shares) ** 0.5, statistics.median(rates)
+    note = f"median of {bursts} turns, standard error {error:.1f}; {rate:.0f} of {len(lengths) / bursts / BURST:.0f} /s"
+    name = f"recalls of {CLIENTS} clients, of Python's"
+    return Row(name, statistics.median(shares), "%", 85, at_least=True, note=note), rate, lengths
+
+
 def many_clients(folder: Path, questions: list[str], seconds: float, rounds: int) -> list[Row]:
-    """Measure throughput, in turns with Python, and delays at 70 % of what it was in the same round."""
-    floors: list[float] = []
-    fasts: list[Answered] = []
+    """Measure throughput, and delays at 70 % of it."""
+    share, fastest, lengths = throughput(folder, questions, 4 * rounds)
     evens: list[Answered] = []
     drawns: list[Answered] = []
-    queues: list[float] = []
     for _ in range(rounds):
-        alone = in_python(folder, questions, 1, seconds)
-        with serving_fresh(folder) as (port, copied):
-            fasts.append(ask(port, copied, seconds))
-        floors.append(max(len(alone), len(in_python(folder, questions, THREADS, seconds))) / seconds)
-        rate = 0.7 * len(fasts[-1].delays) / seconds
         for found, at_random in ((evens, False), (drawns, True)):
             with serving_fresh(folder) as (port, copied):
                 lasting = (2 if at_random else 4) * seconds
-                found.append(ask(port, copied, lasting, rate, at_random=at_random))
-        queues.append(steady_queue(alone))
-    through = [len(fast.delays) / seconds for fast in fasts]
-    shares = [100 * fast / floor for fast, floor in zip(through, floors, strict=True)]
+                found.append(ask(port, copied, lasting, 0.7 * fastest, at_random=at_random))
     ideal = f"an ideal queue {ideal_queue(1):.1f} x with one processor, {ideal_queue(2):.1f} x with two"
-    every = [*fasts, *evens, *drawns]
-    note = f"median of rounds: {_each(shares)}; {_each(through)} of {_each(floors)} /s"
+    every = [*evens, *drawns]
+    steady = f"an ideal queue {steady_queue(lengths):.3g} x"
     return [
-        Row(f"recalls of {CLIENTS} clients, of Python's", statistics.median(shares), "%", 85, at_least=True, note=note),
-        _tail("p99 / p50 at 70 % load, at a constant rate", evens, f"an ideal queue {_each(queues)} x", bound=3.0),
+        share,
+        _tail("p99 / p50 at 70 % load, at a constant rate", evens, steady, bound=3.0),
         _tail("p99 / p50 at 70 % load, at random", drawns, ideal, bound=None),
         Row("failed calls", sum(one.failures for one in every), "", 0, note=f"of {sum(len(o.delays) for o in every)}"),
     ]
@@ -310,7 +317,8 @@ def first_upkeep(folder: Path, rows: int) -> Row:
     questions = make(folder, rows, days_ago=40)
     (folder / "questions.json").write_text(json.dumps(questions))
     port, lasting = free_port(), 15.0 + rows / 4000
-    rate = 0.5 / statistics.median(in_python(folder, questions, 1, 2.0))
+    with fresh(folder) as copied, perdure.open(copied / "a.db", copied / "perdure.toml") as memory:
+        rate = 0.5 / statistics.median(in_python(memory, questions, 2.0))
     with serving(folder, ours(folder, port), port):
         began = time.perf_counter()
         ask(port, folder, 3.0)

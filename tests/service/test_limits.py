@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import random
 import signal
 import socket
 import threading
@@ -72,26 +73,34 @@ def test_overload_is_refused_at_once_and_passes(memory, held):
         assert client.get("/v1/list").status_code == 200
 
 
+def watched_searches(memory, monkeypatch, seconds):
+    """Let each search of a store last; returns a list that gets how many are inside at once, at each."""
+    inside, most = [], []
+    kind = type(memory._context.store)
+    usual = kind.search
+
+    def searched(self, *args, **named):
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(seconds)
+        inside.pop()
+        return usual(self, *args, **named)
+
+    monkeypatch.setattr(kind, "search", searched)
+    return most
+
+
 def test_recalls_of_a_file_take_turns_and_lend_theirs_while_the_embedder_is_asked(tmp_path, monkeypatch):
-    both, inside, most = threading.Barrier(2), [], []
+    both = threading.Barrier(2)
 
     def embed(texts):
         if texts[0].startswith("Who"):
             both.wait(60)  # breaks unless a second recall has got as far as this one
         return [[float(len(text)), 1.0] for text in texts]
 
-    def searched(self, *args, **named):
-        inside.append(1)
-        most.append(len(inside))
-        time.sleep(0.05)  # long enough for another one to come in, if it may
-        inside.pop()
-        return usual(self, *args, **named)
-
     with perdure.open(tmp_path / "a.db", embedder=embed) as memory:
         memory.remember("Ana paints the fence.")
-        kind = type(memory._context.store)
-        usual = kind.search
-        monkeypatch.setattr(kind, "search", searched)
+        most = watched_searches(memory, monkeypatch, 0.05)  # long enough for another one to come in, if it may
         with serving(memory, file=tmp_path / "a.db") as client:
             ask_for = [{"query": f"Who paints the {what}?"} for what in ("fence", "old gate")]
             asked = [in_thread(lambda q=q: client.post("/v1/recall", json=q).status_code) for q in ask_for]
@@ -99,6 +108,30 @@ def test_recalls_of_a_file_take_turns_and_lend_theirs_while_the_embedder_is_aske
                 thread.join(60)
                 assert found == [200]
     assert set(most) == {1}
+
+
+def test_no_recall_is_forgotten_while_many_come_and_go_from_the_embedder(tmp_path, monkeypatch):
+    drawn = random.Random(7)  # noqa: S311  # lengths of waits
+
+    def embed(texts):
+        time.sleep(drawn.choice((0, 0.001, 0.01)))
+        return [[float(len(text)), 1.0] for text in texts]
+
+    with perdure.open(tmp_path / "a.db", embedder=embed) as memory:
+        memory.remember("Ana paints the fence.")
+        most = watched_searches(memory, monkeypatch, 0.001)
+        with serving(memory, file=tmp_path / "a.db", threads=3) as client:
+            asked = [
+                in_thread(lambda n=n: client.post("/v1/recall", json={"query": f"fence {n}"}).status_code)
+                for n in range(60)
+            ]
+            others = [in_thread(lambda: client.get("/v1/list").status_code) for _ in range(10)]
+            for thread, found in [*asked, *others]:
+                thread.join(60)
+                assert found == [200]
+            assert client.app.state.limits.workers.taken == 0
+    assert set(most) == {1}
+    assert len(most) >= 60
 
 
 def test_a_call_that_takes_too_long_is_told_and_goes_on(memory, held):

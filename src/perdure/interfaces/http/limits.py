@@ -1,4 +1,4 @@
-"""Limits: turns of recalls, how often a token may call, and repeats of a call; what all routes share."""
+"""Limits: how often a token may call, and repeats of a call; what all routes share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from threading import Lock, local
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
@@ -25,40 +24,6 @@ if TYPE_CHECKING:
 _MOST_KNOWN: Final = 10_000
 _KEPT_SECONDS: Final = 24 * 3600.0
 _LONGEST_KEY: Final = 255
-
-
-class RecallTurns:
-    """Lets one recall of a file run at a time; whoever waits for a model lets the next one go first.
-
-    Recalls of one file take turns at its connection and at Python's lock anyway. Where eight do so many times in each
-    recall, they take a quarter more CPU, and the slowest ones wait much longer.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._mine = local()
-
-    @contextmanager
-    def take(self) -> Iterator[None]:
-        """Have the turn for the length of a block."""
-        with self._lock:
-            self._mine.turn = True
-            try:
-                yield
-            finally:
-                self._mine.turn = False
-
-    @contextmanager
-    def leave(self) -> Iterator[None]:
-        """Give the turn away for the length of a block, where this thread has it."""
-        if not getattr(self._mine, "turn", False):
-            yield
-            return
-        self._lock.release()
-        try:
-            yield
-        finally:
-            self._lock.acquire()
 
 
 class RateLimit:
@@ -158,7 +123,6 @@ class CallLimits:
     repeats: Repeats
     observed: Observed
     tracing: Tracing | None = None
-    turns: RecallTurns = field(default_factory=RecallTurns)
 
     @classmethod
     def of(cls, settings: Settings) -> CallLimits:
@@ -171,7 +135,7 @@ class CallLimits:
     def watch(self, port: str, texts: int) -> Iterator[None]:
         """Count a call of the embedder or the language model, and make a span of it where traces are wanted."""
         with (
-            self.turns.leave(),
+            self.workers.leave_turn(),
             self.observed.watch(port, texts),
             nullcontext() if self.tracing is None else self.tracing.watch(port, texts),
         ):

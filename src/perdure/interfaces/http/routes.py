@@ -7,7 +7,6 @@ import logging
 import re
 from asyncio import timeout
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
@@ -128,7 +127,7 @@ class VerbEndpoint:
     def __init__(self, verb: Verb, limits: CallLimits) -> None:
         self._verb, self._limits = verb, limits
         self._parameters = parameters_of(verb)
-        self._takes_turns = verb.name == "recall" and limits.settings.file is not None
+        self._in_turn = verb.name == "recall" and limits.settings.file is not None
         self._has_key = _KEY in {p.name for p in self._parameters}
 
     async def answer(self, request: Request) -> Response:
@@ -183,7 +182,7 @@ class VerbEndpoint:
         seconds = self._seconds(call)
         if not self._verb.lasts:  # it ends itself; what lasts is answered with 504, and goes on
             call, seconds = replace(call, until=monotonic() + seconds), seconds + _GRACE
-        run = partial(self._limits.workers.run, partial(run_verb, call, given), seconds)
+        run = partial(self._limits.workers.run, partial(run_verb, call, given), seconds, in_turn=self._in_turn)
         if key is None or self._verb.reads or self._verb.shows_secret:
             return await run()
         return await self._limits.repeats.run((call.caller, self._verb.name, key), body, run)
@@ -216,8 +215,7 @@ class VerbEndpoint:
     def _call(self, call: VerbRequest, given: Mapping[str, Any], note: Callable[[Any], None] | None = None) -> Payload:
         arguments = arguments_of(self._verb, given, self._parameters, where="route", schema=SCHEMA)
         place = call.memory.usual_namespace(self._limits.settings.namespace)
-        with self._limits.turns.take() if self._takes_turns else nullcontext():
-            result = call_verb(call.timed(), self._verb, arguments, namespace=place)
+        result = call_verb(call.timed(), self._verb, arguments, namespace=place)
         if note is not None:
             note(result)
         return answer_of(self._verb, result, as_lines=wants_lines(call.headers), tagged=call.method != "POST")
