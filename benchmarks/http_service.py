@@ -336,9 +336,8 @@ def first_upkeep(folder: Path, rows: int) -> Row:
 
 
 def beside_slow_ones(folder: Path, questions: list[str]) -> Row:
-    """Measure the delays of a good client beside slow ones."""
-    port = free_port()
-    with serving(folder, ours(folder, port), port):
+    """Measure the delays of a good client beside slow ones, with all of the service's code loaded."""
+    with serving_fresh(folder) as (port, _):
         good_client(port, questions)
         alone = good_client(port, questions)
         slow = slow_clients(port, 1000)
