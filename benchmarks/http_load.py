@@ -6,7 +6,6 @@ import asyncio
 import heapq
 import json
 import random
-import statistics
 import subprocess
 import sys
 import time
@@ -106,18 +105,6 @@ def ideal_queue(servers: int, load: float = 0.7, calls: int = 100_000) -> float:
         first = heapq.heappop(free)
         heapq.heappush(free, max(at, first) + 1.0)
         delays.append(max(at, first) + 1.0 - at)
-    return quantile(delays, 0.99) / quantile(delays, 0.5)
-
-
-def steady_queue(lengths: list[float], load: float = 0.7) -> float:
-    """Return p99 / p50 of one processor that serves calls of these lengths in turn, asked at a constant rate.
-
-    The lengths are those of recalls in Python, one after the other, so that this has the machine's own hiccups in it.
-    """
-    apart, free, delays = statistics.mean(lengths) / load, 0.0, []
-    for number, length in enumerate(lengths):
-        free = max(number * apart, free) + length
-        delays.append(free - number * apart)
     return quantile(delays, 0.99) / quantile(delays, 0.5)
 
 
