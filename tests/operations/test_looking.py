@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import HARSH, WORDS_ONLY, HashEmbedder, tables
+from conftest import HARSH, WORDS_ONLY, Clock, HashEmbedder, on_a_file, on_two_servers_too, opened, tables
 from perdure.compose import store_at
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.identifier import short_id
@@ -232,3 +232,56 @@ def test_pages_and_limits_are_checked(memory):
             memory.list(limit=limit)
         with pytest.raises(InvalidInput):
             memory.history(limit=limit)
+
+
+@on_two_servers_too
+def test_what_became_of_memories_is_counted_from_the_journal_without_what_was_undone(elsewhere):
+    clock = Clock()
+    with opened(elsewhere(), {**WORDS_ONLY, "preset": "facts"}, clock) as memory:
+        old = memory.remember_many([f"The gate {n} opens at {n}." for n in range(4)])
+        assert memory.stats().journal.events == {"stored": (4, 4)}
+        clock.passes(days=3)
+        memory.archive(old[0].id, "x")
+        memory.restore(old[0].id)
+        memory.update(old[1].id, "The gate opens at noon.")
+        memory.remember("Not for long.")
+        memory.undo("last")
+        kept = memory.archive(old[2].id, "y")
+        memory.undo(kept.operation)
+        memory.undo(memory.history(limit=1)[0].id)  # archived after all
+        gone = memory.erase([old[3].id], reason="asked for")
+        memory.erase([old[3].id], reason="asked for", confirm=gone.confirm, dry_run=False)
+        memory.remember("Elsewhere.", "other")
+        found = memory.stats(namespace="default").journal
+        assert found.whole
+        assert found.events == {
+            "archived": (2, 2),
+            "erased": (1, 1),
+            "restored": (1, 1),
+            "stored": (1, 4),  # what was erased is in no other count
+            "superseded": (1, 1),
+        }
+        assert memory.stats().journal.events["stored"] == (2, 5)
+        clock.passes(days=40)
+        moved = memory.sweep()
+        there = {m.id for m in moved.moved if m.namespace == "default" and "archived" not in m.move}
+        assert memory.stats(namespace="default").journal.events["moved"] == (len(there), len(there))
+        assert there
+
+
+@on_a_file
+def test_shorter_forms_are_counted_and_beyond_a_number_of_changes_only_the_newest(elsewhere, monkeypatch):
+    with opened(elsewhere(), WORDS_ONLY, Clock()) as memory:
+        long = [
+            f"Report {n} says that the bridge is closed on day {n}. The detour takes an hour." * 6 for n in range(5)
+        ]
+        memory.remember_many(long)
+        done = memory.fit(tokens=200, dry_run=False)
+        shorter = [one for one in done.refitted if "archived" not in one.move]
+        assert shorter
+        assert memory.stats().journal.events["shortened"] == (len(shorter), len(shorter))
+        monkeypatch.setattr("perdure.operations.monitoring.EVENTS", 3)
+        found = memory.stats().journal
+        assert not found.whole
+        assert found.events["shortened"][1] <= 3
+        assert "stored" not in found.events

@@ -98,7 +98,13 @@ def addresses(memory):
     about["/change"] = f"id={note.id}&verb=archive"
     found = [f"{path}?{about.get(path, '')}" for path in pages.READ]
     asked = quote("Which port has server 7?")
-    more = ["/?part=all", f"/search?q={asked}", f"/search?q={asked}&why_not={note.id}", f"/memory?id={fact.id}"]
+    more = [
+        "/?part=all",
+        f"/search?q={asked}",
+        f"/search?q={asked}&why_not={note.id}",
+        f"/search?q={asked}&why_not=Ada+9",
+        f"/memory?id={fact.id}",
+    ]
     return [*found, *more, f"/facts?entity={fact.subject}", "/memory-md?profile=hermes"]
 
 

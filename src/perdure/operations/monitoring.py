@@ -13,8 +13,9 @@ from perdure.operations.lifecycle.review import review
 from perdure.operations.lifecycle.sweep import waits
 from perdure.operations.ports import Context
 from perdure.records.instant import DAY_MS, Instant, from_instant, text_of
+from perdure.records.journal_growth import JournalGrowth
 from perdure.records.memory import UNREAD, MemoryItem, Shelf, Status
-from perdure.records.report import Alert, JournalGrowth, Stats
+from perdure.records.report import Alert, Stats
 from perdure.records.store_results import Readiness
 from perdure.rules.alerts import BUDGET, find_alerts, gate_of
 from perdure.rules.lifecycle.signals import memory_items
@@ -77,6 +78,8 @@ def _notice(alert: Alert, place: str, state: str) -> dict[str, Any]:
     }
 
 
+EVENTS: Final = 5000  # so many changes of a namespace's memories are looked at
+_NAMES: Final = {"active": "restored"}  # a status that a memory was given -> what that is called; others as they are
 SAMPLE: Final = 5000  # so many memories of a namespace are looked at
 RISK_DAYS: Final = 30
 SOON_DAYS: Final = 7
@@ -163,7 +166,21 @@ def _overdue(ctx: Context, place: str, now: Instant) -> Instant | None:
 def _growth(ctx: Context, namespace: str | None, places: Sequence[str], now: Instant) -> JournalGrowth:
     kept = [d for place in places for d in ctx.store.documents.find(place, Shelf.UPKEEP, [_TRIM])]
     day, week, total = (ctx.store.count_changes(namespace, at) for at in (now - DAY_MS, now - 7 * DAY_MS, 0))
-    return JournalGrowth(day, week, total, sum(int(d.data.get("journal", 0)) for d in kept))
+    events, whole = _events(ctx, places, now)
+    return JournalGrowth(day, week, total, sum(int(d.data.get("journal", 0)) for d in kept), events, whole)
+
+
+def _events(ctx: Context, places: Sequence[str], now: Instant) -> tuple[dict[str, tuple[int, int]], bool]:
+    """Return what became of memories within a day and a week, and whether every change of them was looked at."""
+    day, week, whole = Counter[str](), Counter[str](), True
+    for place in places:
+        rows = ctx.store.events(place, now - DAY_MS, now - 7 * DAY_MS, EVENTS)
+        whole &= sum(many for *_, many in rows) < EVENTS
+        for what, shorter, recent, many in rows:
+            for name in (_NAMES.get(what, what), "shortened" if shorter else ""):
+                week[name] += many
+                day[name] += many * recent
+    return {name: (day[name], many) for name, many in sorted(week.items()) if name}, whole
 
 
 def alerts(ctx: Context, namespace: str | None) -> list[Alert]:

@@ -266,6 +266,9 @@ class Store(Protocol):
         """Return how many changes the journal has taken in since an instant."""
         ...
 
+    def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
+        """Return (what became of memories, 1 if they show less, 1 if since ``day``, count) by the newest lines."""
+
     def lacks_index(self, namespace: str, above: int) -> bool:
         """Whether searches of a namespace of so many vectors would be faster with an index that upkeep builds."""
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Final
 
 from perdure.records.fact_claim import FactReasons
+from perdure.records.journal_growth import JournalGrowth
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Written
 from perdure.records.plan import Plan
@@ -122,16 +123,6 @@ class ModelUse:
     tokens_in: int = 0  # tokens of the questions, as the server counts them; 0 where it tells none
     tokens_out: int = 0  # tokens of the answers, also of those that did not fit
     seconds: float = 0.0  # time spent waiting
-
-
-@dataclass(frozen=True, slots=True)
-class JournalGrowth:
-    """How many changes the journal has taken in."""
-
-    day: int  # within the last 24 hours
-    week: int  # within the last seven days
-    total: int  # ever
-    characters: int = 0  # what its lines had when maintenance last trimmed them; 0 before
 
 
 @dataclass(frozen=True, slots=True)

@@ -262,6 +262,10 @@ class SqlStore(ABC):
     def count_changes(self, namespace: str | None, since: Instant) -> int:
         return self._total(namespace, "count_changes", since=since)
 
+    def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
+        rows = self._rows(namespace, "events", day=day, week=week, most=most)
+        return [(what, shorter, recent, many) for what, shorter, recent, many in rows]
+
     # --- copies that are not finished
 
     def unfinished(self) -> str:

@@ -85,6 +85,20 @@ def test_a_wrong_memory_is_found_and_corrected(tab, memory, life):
     assert memory.recall("staging port", touch=False).hits[0].memory.content.endswith("9090.")
 
 
+def test_a_memory_that_was_expected_is_found_by_its_words_and_its_absence_explained(tab, memory, life):
+    expected = memory.remember("The kitchen window faces the harbour.")
+    tab.goto("/search?q=Which+port+does+staging+listen+on")
+    expect(tab.locator(".hit", has_text="harbour")).to_have_count(0)
+    tab.get_by_label("Some words of a memory that you expected").fill("kitchen window")
+    tab.get_by_role("button", name="Explain").click()
+    card = tab.locator(".absence", has_text="harbour")
+    explained = memory.why_not(expected.id, "Which port does staging listen on", limit=8)
+    expect(card).to_contain_text(explained.explanation)
+    card.get_by_role("link").first.click()
+    expect(tab.get_by_text("The kitchen window faces the harbour.").first).to_be_visible()
+    assert memory.get(expected.id).access_count == 0
+
+
 def test_tonights_maintenance_is_previewed_half_applied_and_undone(tab, memory, life):
     before = {m.id: (m.tier, m.status) for m in memory.list(include_archived=True)}
     tab.goto("/plans")
@@ -233,7 +247,7 @@ def every_address(identity):
     found = [path + ADDRESSES.get(path, "").format(id=identity) for path in pages.READ]
     verbs = [f"/change?id={identity}&verb={verb}" for verb in ("archive", "update")]
     more = ["/search?q=Which+port+has+staging", "/facts?entity=gai-media", "/memory-md?profile=hermes", "/login"]
-    more.append("/search?q=staging&as_of=2026-01-02&why_not=" + identity)
+    more += ["/search?q=staging&as_of=2026-01-02&why_not=" + identity, "/search?q=staging&why_not=billing+port"]
     more += [f"/plans?preview={verb}" for verb in ("consolidate", "summarize")]
     return [*found, *verbs, *more, "/plans?preview=1&ahead=1&try=1&preset=facts"]
 

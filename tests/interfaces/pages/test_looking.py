@@ -154,6 +154,32 @@ def test_search_tells_why_a_memory_was_not_found(browser, known, memory):
     assert memory.why_not(known, "drink tea", limit=8).explanation in text
 
 
+def test_search_tells_why_not_of_what_some_words_find(browser, memory):
+    for n in range(12):
+        memory.remember(f"The zebra number {n} lives in the northern meadow.")
+    hidden = memory.remember("The zebra of Lisbon was moved to another zoo.")
+    memory.archive(hidden.id, "gone")
+    fence = memory.remember("Ana paints the garden fence green.")
+    found = browser.get("/search?q=zebra+meadow&limit=3&why_not=zebra+Lisbon")
+    assert "The zebra of Lisbon was moved" in words(found)
+    assert memory.why_not(hidden.id, "zebra meadow", limit=3).explanation in words(found)
+    assert f'href="/memory?id={hidden.id}"' in found.text
+    assert 0 < found.text.count('class="card absence"') <= 4
+    text = words(browser.get("/search?q=zebra+meadow&limit=3&why_not=garden+fence"))
+    assert "Ana paints the garden fence green." in text
+    assert memory.why_not(fence.id, "zebra meadow", limit=3).explanation in text
+    shown = {h.memory.id for h in memory.recall("zebra meadow", limit=3, touch=False).hits}
+    below = next(m for m in memory.list() if "zebra" in m.content and m.id not in shown)
+    asked = below.content.replace(" ", "+")
+    text = words(browser.get(f"/search?q=zebra+meadow&limit=3&why_not={asked}"))
+    assert memory.why_not(below.id, "zebra meadow", limit=3).explanation in text
+    assert "it ranks" in text
+    text = words(browser.get("/search?q=zebra+meadow&why_not=quarterly+budget"))
+    assert "none is found by these words" in text
+    text = words(browser.get("/search?q=garden+fence&kind=episode&why_not=garden+fence"))
+    assert "it is found only without the kind or time" in text
+
+
 def test_a_memory_that_is_unknown_is_no_answer_to_why_not(browser, known):
     reply = browser.get("/search?q=deploys&why_not=abcdefg")
     assert reply.status_code == 200
@@ -206,3 +232,20 @@ def test_pages_are_about_the_namespace_that_was_chosen(browser, memory, known):
     assert "1 note is in view" in words(reply)
     assert 'href="/search?namespace=team"' in reply.text
     assert "The team meets" in words(browser.get("/search?namespace=team"))
+
+
+def test_the_overview_counts_what_came_moved_and_went_lately(browser, memory, clock):
+    kept = [memory.remember(f"The {name} server listens on port {n}.").id for n, name in enumerate("abcd", 8080)]
+    clock.passes(days=3)
+    memory.archive(kept[0], "x")
+    memory.forget(memory.remember("Not for long.").id)
+    memory.undo("last")
+    text = words(browser.get("/"))
+    assert "Memories within a day within a week stored 1 5 archived 1 1 What was undone is left out." in text
+    clock.passes(days=40)
+    moved = len(memory.sweep().moved)
+    assert moved > 0
+    assert f"within a week moved to another tier {moved} {moved} What was" in words(browser.get("/"))
+    assert 'href="/plans#past"' in browser.get("/").text
+    clock.passes(days=8)
+    assert "within a week" not in words(browser.get("/"))

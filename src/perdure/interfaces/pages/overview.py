@@ -20,6 +20,17 @@ SAMPLE: Final = 400  # so many memories the figures rest on at most: the page is
 _OPERATIONS: Final = 12
 _LISTED: Final = 5
 _NAMES: Final = {"tier": "Tier", "kind": "Kind", "form": "Form", "age": "Age"}
+_EVENTS: Final = {
+    "stored": "stored",
+    "moved": "moved to another tier",
+    "shortened": "shortened",
+    "archived": "archived",
+    "superseded": "replaced by newer ones",
+    "consolidated": "merged into others",
+    "invalidated": "found to be no longer true",
+    "restored": "restored",
+    "erased": "erased for good",
+}
 _AGES: Final = {
     "day": "under a day",
     "week": "under a week",
@@ -40,6 +51,7 @@ def overview(asked: Asked) -> Answer:
         "shown_alerts": KEPT.of(memory, place, stats),
         "groups": [(_NAMES[name], *_group(name, groups)) for name, groups in stats.sizes.items()],
         "values_plot": columns(stats.values, "How many memories have which value, from 0 to 1"),
+        "events": list(_events(stats)),
         "operations": asked.operations(_OPERATIONS)[0],
         "lists": [(title, why, list(_texts(asked, ids))) for title, why, ids in _lists(stats) if ids],
     }
@@ -87,6 +99,12 @@ def _lists(stats: Stats) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     yield "About to fade", "Archived within 30 days without further access.", fading[:_LISTED]
     near = [(i, f"value {v:.2f}, {counted(n, 'access')}") for i, v, n in stats.vault_candidates[:_LISTED]]
     yield "Nearly worth the vault", "Used often, and almost valuable enough to stay for good.", near
+
+
+def _events(stats: Stats) -> Iterator[tuple[str, int, int]]:
+    """Return what became of memories in words, and how often within a day and a week."""
+    known = stats.journal.events if stats.journal else {}
+    return ((told, *known[name]) for name, told in _EVENTS.items() if name in known)
 
 
 def _texts(asked: Asked, rows: list[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:

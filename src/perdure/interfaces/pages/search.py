@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -18,11 +19,12 @@ from perdure.records.memory import Kind
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from perdure.records.recall import Hit, Recall
+    from perdure.records.recall import Absence, Hit, Recall
 
 _LIMIT: Final = 8
 _MOST: Final = 50
 _NEWEST: Final = 20
+_EXPECTED: Final = 4  # memories that some words find and that are explained: each is a search
 _SCORES: Final = {"meaning": "semantic", "words": "keyword"}
 _LEAST: Final = 0.0005  # of a score's part that is drawn
 
@@ -36,12 +38,12 @@ def search(asked: Asked) -> Answer:
         "chosen": filters,
         "found": None,
         "newest": [],
-        "absence": None,
+        "absences": [],
     }
     if question:
         found = asked.memory.recall(question, asked.namespace, touch=False, **filters)
         values |= {"found": found, "hits": list(hits(asked, found)), "ending": _ending(asked, found)}
-        values["absence"] = _absence(asked, question, filters)
+        values["absences"] = _absences(asked, found, filters)
     else:
         listed = {name: value for name, value in filters.items() if name not in {"as_of", "limit"}}
         values["newest"] = asked.memory.list(asked.namespace, _NEWEST, **listed)
@@ -113,13 +115,28 @@ def _ending(asked: Asked, found: Recall) -> list[Block]:
     return [] if found.hits else _blocks(asked, found)
 
 
-def _absence(asked: Asked, question: str, filters: dict[str, Any]) -> object:
-    """Return why the memory that was named is not among the answers, or why not that; None where none was named."""
+def _absences(asked: Asked, found: Recall, filters: dict[str, Any]) -> list[tuple[str, str, Absence]]:
+    """Return (id, words, why it is not among the answers) of the memories that were expected, by id or by words."""
     named = asked.query.get("why_not", "").strip()
     if not named:
-        return None
+        return []
     given = {name: filters[name] for name in ("limit", "tags", "include_archived") if name in filters}
-    try:
-        return asked.memory.why_not(named, question, **given)
-    except (NotFound, InvalidInput) as error:
-        return f"{error.message} {error.remedy}"
+    shown = {hit.memory.id for hit in found.hits}
+    absences: list[tuple[str, str, Absence]] = []
+    for identity in _expected(asked, named):
+        absence = asked.memory.why_not(identity, found.query, **given)
+        if absence.kept_out_by == "nothing" and identity not in shown:  # the verb knows neither kinds nor times
+            absence = replace(absence, kept_out_by="filters", explanation="it is found only without the kind or time")
+        absences.append((identity, asked.content(identity), absence))
+    return absences
+
+
+def _expected(asked: Asked, named: str) -> Iterator[str]:
+    """Yield the memory with an id, or those that some words find, hidden ones too."""
+    if " " not in named:
+        with suppress(NotFound, InvalidInput):
+            if kept := asked.memory.get(named, include_archived=True):
+                yield kept.id
+                return
+    found = asked.memory.recall(named, asked.namespace, _EXPECTED, touch=False, include_archived=True)
+    yield from (hit.memory.id for hit in found.hits)

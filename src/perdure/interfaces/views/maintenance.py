@@ -13,6 +13,7 @@ from perdure.records.consolidation_results import SessionResult
 from perdure.records.report import Alert, Ingested, Report, Stats, TierMove
 
 if TYPE_CHECKING:
+    from perdure.records.journal_growth import JournalGrowth
     from perdure.records.report import Digest
 
 
@@ -126,9 +127,8 @@ def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
     if found.held:
         yield "held back", tally(found.held)
     yield "questions", f"{found.questions:,} to a person"
-    if grown := found.journal:
-        size = f"; {grown.characters / 1e6:,.1f} million characters" if grown.characters else ""
-        yield "journal", f"{grown.total:,} changes, {grown.day:,} within a day, {grown.week:,} within a week{size}"
+    if found.journal:
+        yield from _growth(found.journal)
     yield "without a vector", f"{found.without_vector:,} (found by keyword search only)"
     yield "embedding space", Foreign(found.space) if found.space else "none"
     if use := found.model:
@@ -138,6 +138,13 @@ def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
         yield ("not read yet", f"{counted(found.unread, 'message')} by the language model; run learn with the session")
     if (hint := request.notes.get("no_facts")) and "fact" not in found.kinds:
         yield "facts", f"none. {hint}"
+
+
+def _growth(grown: JournalGrowth) -> Iterator[tuple[str, Text]]:
+    size = f"; {grown.characters / 1e6:,.1f} million characters" if grown.characters else ""
+    yield "journal", f"{grown.total:,} changes, {grown.day:,} within a day, {grown.week:,} within a week{size}"
+    if grown.events:
+        yield "within a week", tally({name: week for name, (_, week) in grown.events.items()})
 
 
 def view_digest(made: Digest | str, request: Request) -> Iterator[Block]:

@@ -82,7 +82,7 @@ _BY_STATE: Final[tuple[tuple[tuple[str, ...], type[PerdureError], str, str], ...
         ("26000", "42P05"),
         StoreError,
         "A pooler gave a prepared statement to another connection ({text}); nothing was written.",
-        "Add prepare=no to the URL, or use PgBouncer 1.22 or newer with max_prepared_statements set.",
+        "Add prepare=no to the URL, or use PgBouncer 1.21 or newer with max_prepared_statements set.",
     ),
     (("XX001", "XX002"), StoreDamaged, "The server reports damaged data ({text}).", "Restore a backup."),
 )

@@ -781,6 +781,25 @@ SELECT j.operation, o.operation, j.namespace, o.at_ms, j.target, j.id, j.before,
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
 WHERE j.namespace = :namespace AND j.id = :id ORDER BY o.number, j.position;
 
+-- What became of memories, by the newest lines about them. What was undone did not happen, and its undoing neither.
+-- name: events
+-- kind: routed
+SELECT CASE
+    WHEN before IS NULL AND after IS NULL THEN CASE operation WHEN 'erase' THEN 'erased' ELSE '' END
+    WHEN before IS NULL THEN 'stored'
+    WHEN after ->> 'status' <> before ->> 'status' THEN after ->> 'status'
+    WHEN after ->> 'tier' <> before ->> 'tier' THEN 'moved' ELSE '' END,
+  CAST(coalesce(after ->> 'form' <> before ->> 'form' AND after ->> 'form' <> 'full', false) AS integer), recent, count(*)
+FROM (
+  SELECT o.operation, CAST(o.at_ms >= :day AS integer) AS recent, CAST(j.before AS json) AS before, CAST(j.after AS json) AS after
+  FROM operation AS o JOIN journal AS j ON j.namespace = o.namespace AND j.operation = o.id AND j.target = 'memory'
+  WHERE o.namespace = :namespace AND o.at_ms >= :week AND o.undoes IS NULL AND NOT EXISTS (
+    SELECT 1 FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id AND NOT EXISTS (
+      SELECT 1 FROM operation AS r WHERE r.namespace = :namespace AND r.undoes = u.id))
+  ORDER BY o.at_ms DESC LIMIT :most
+) AS line
+GROUP BY 1, 2, 3;
+
 -- name: journalled_ids
 -- kind: routed
 SELECT id FROM memory WHERE namespace = :namespace AND id > :after

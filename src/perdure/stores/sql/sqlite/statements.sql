@@ -558,6 +558,27 @@ SELECT o.id, o.operation, j.namespace, o.at_ms, j.target, plain_id(j.id), line_p
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND j.id = packed_id(:id) ORDER BY j.operation, j.position;
 
+-- What became of memories, by the newest lines about them. What was undone did not happen, and its undoing neither.
+-- name: events
+-- kind: routed
+SELECT CASE
+    WHEN before IS NULL AND after IS NULL THEN CASE operation WHEN 'erase' THEN 'erased' ELSE '' END
+    WHEN before IS NULL THEN 'stored'
+    WHEN after ->> 'status' <> before ->> 'status' THEN after ->> 'status'
+    WHEN after ->> 'tier' <> before ->> 'tier' THEN 'moved' ELSE '' END,
+  coalesce(after ->> 'form' <> before ->> 'form' AND after ->> 'form' <> 'full', 0), recent, count(*)
+FROM (
+  SELECT o.operation, o.at_ms >= :day AS recent,
+    CASE WHEN json_valid(line_part(j.data, 0, o.id)) THEN line_part(j.data, 0, o.id) END AS before,
+    CASE WHEN json_valid(line_part(j.data, 1, o.id)) THEN line_part(j.data, 1, o.id) END AS after
+  FROM operation AS o CROSS JOIN journal AS j ON j.namespace = o.namespace AND j.operation = o.number AND j.target = 'memory'
+  WHERE o.namespace = :namespace AND o.at_ms >= :week AND o.undoes IS NULL AND NOT EXISTS (
+    SELECT 1 FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id AND NOT EXISTS (
+      SELECT 1 FROM operation AS r WHERE r.namespace = :namespace AND r.undoes = u.id))
+  ORDER BY o.at_ms DESC LIMIT :most
+)
+GROUP BY 1, 2, 3;
+
 -- name: journalled_ids
 -- kind: routed
 SELECT id FROM (SELECT id FROM memory WHERE namespace = :namespace AND id > :after ORDER BY id LIMIT :limit)
