@@ -140,6 +140,25 @@ def test_a_call_waits_for_a_file_that_another_process_writes_no_longer_than_it_w
         assert len(memory.list()) == 2
 
 
+def test_a_file_that_another_process_writes_is_not_taken_for_an_embedder_that_fails(tmp_path):
+    """It warned that the embedder had failed, and stored without a vector where the file was free again by then."""
+    path = tmp_path / "a.db"
+    with closing(apsw.Connection(str(path))) as other:
+
+        def embed(texts):
+            if not other.in_transaction and texts[0] == "tea":
+                other.execute("BEGIN IMMEDIATE")
+            return [[1.0, float(len(text))] for text in texts]
+
+        with perdure.open(path, embedder=embed) as memory:
+            with pytest.raises(DeadlineExceeded):
+                memory.within(0.3).remember("tea")
+            other.execute("ROLLBACK")
+            assert memory.list() == []
+            memory.remember("milk")
+            assert memory.stats().without_vector == 0
+
+
 def test_a_call_on_a_server_ends_when_its_own_time_is_over(url):
     with perdure.open(url, policy=WORDS_ONLY) as memory:  # a transaction may take 30 s
         memory.remember("zebra one")

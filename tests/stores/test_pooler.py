@@ -123,7 +123,6 @@ def test_a_store_works_behind_a_pooler_that_knows_nothing_of_prepared_statements
 
 
 @pytest.mark.skipif(PROGRAM is not None and version() >= (1, 21), reason="this one knows of prepared statements")
-@pytest.mark.filterwarnings("ignore:Stored without vectors")  # where it first strikes is chance; a later call tells
 def test_a_pooler_that_cannot_prepare_is_recognised_and_the_remedy_told(pooler):
     names = ["alice", "bob", "carol", "dave"]
     with (

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from perdure.operations.ports import Context
-from perdure.records.errors import PerdureError
+from perdure.records.errors import EmbedderError, SpaceMismatch
 from perdure.records.memory import Draft, Record, searchable
 from perdure.records.vector import Vector
 from perdure.rules.decisions import Decisions
@@ -17,9 +17,9 @@ _MOST_NEIGHBOURS: Final = 200
 
 
 def make_vectors(ctx: Context, drafts: Sequence[Draft]) -> list[Vector | None]:
-    """Return the vectors of drafts. Where the embedder fails there are none, and the person is told.
+    """Return the vectors of drafts. Where the embedder fails, or its vectors are of another space, there are none.
 
-    What has no vector is stored all the same: words find it until ``reembed`` fills vectors in.
+    The person is told. What has no vector is stored all the same: words find it until ``reembed`` fills vectors in.
     """
     nothing: list[Vector | None] = [None] * len(drafts)
     if ctx.embedder is None or not drafts:
@@ -27,7 +27,7 @@ def make_vectors(ctx: Context, drafts: Sequence[Draft]) -> list[Vector | None]:
     try:
         vectors = ctx.embedder.embed([searchable(d.text, d.speaker) for d in drafts], purpose="document")
         ctx.store.add_space(ctx.embedder.space, activate=False)
-    except PerdureError as error:
+    except (EmbedderError, SpaceMismatch) as error:
         ctx.warn(f"Stored without vectors, so only keyword search finds it: {error}")
         return nothing
     return list(vectors)
