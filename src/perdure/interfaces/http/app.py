@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from asyncio import get_running_loop
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
@@ -104,6 +105,8 @@ def _load_pages() -> None:
     """Load what draws pages, so that the first one need not wait for it."""
     if find_spec(PAGES) is not None:
         import_module(PAGES)
+        if gc.get_freeze_count():  # the process serves and does nothing else
+            gc.freeze()
 
 
 def _mcp(limits: CallLimits) -> McpMount | None:
