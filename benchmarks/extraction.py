@@ -1,10 +1,10 @@
 """What `extract` takes from turns of real conversations, and how much of it is worth keeping.
 
-Usage: python benchmarks/extraction.py [--locked] [--unlabelled] [--json]
+Usage: python benchmarks/extraction.py [--draw open|locked|fresh] [--unlabelled] [--json]
 
 Data: turns of LoCoMo and BEAM, drawn with a fixed seed, each handed to the public `extract` with the role that said
-it; without --locked from the development sets (the draw that was looked at when rules were changed), with it from the
-validation sets (extracted and labelled before the change, and run once after it). Baseline: sentences of
+it. "open" is of the development sets, and was looked at when rules were changed; "locked" is of the validation sets,
+labelled before that; "fresh" is of the rest of those, drawn after the last change and run once. Baseline: sentences of
 the same turns that a person said and that hold a digit or a name. LoCoMo may not be passed on, so a label names the
 conversation, the turn and a digest of the text, never the text. Right is what a person would still want to know in a
 month and can be understood by itself: a fact, a decision, a commitment or a definition, whole. An extraction without a
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 LABELS = Path(__file__).with_name("labels")
-FILES = {"open": ("locomo_dev.json.gz", "beam_dev.tar.gz"), "locked": ("locomo_val.json.gz", "beam_val.tar.gz")}
+VALIDATION = "locomo_val.json.gz", "beam_val.tar.gz"
+FILES = {"open": ("locomo_dev.json.gz", "beam_dev.tar.gz"), "locked": VALIDATION, "fresh": VALIDATION}
 TURNS, COMPARED = 2000, 60
 PICTURE = re.compile(r" \[[^\]]*\]\Z")
 """What `locomo.chats` adds to the words that were said."""
@@ -74,6 +75,9 @@ def drawn(name: str) -> list[Turn]:
         for m in chat.messages
         if m.content.strip()
     ]
+    if name == "fresh":
+        seen = set(drawn("locked"))
+        turns = [turn for turn in turns if turn not in seen]
     return random.Random(f"extraction {name}").sample(turns, TURNS)
 
 
@@ -113,10 +117,10 @@ def judged(title: str, found: Sequence[Found], known: Mapping[tuple[str, str, st
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--locked", action="store_true", help="the draw of the validation sets")
+    arguments.add_argument("--draw", choices=FILES, default="open")
     arguments.add_argument("--unlabelled", action="store_true", help="print what has no label yet")
     given = arguments.parse_args()
-    name = "locked" if given.locked else "open"
+    name = given.draw
     turns, known = drawn(name), labels(name)
     found = extracted(turns)
     compared = baseline(turns)

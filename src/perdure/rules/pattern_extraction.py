@@ -68,11 +68,12 @@ _QUESTION_FOLLOWS: Final = re.compile(
 )
 """What asks about something is no part of it."""
 _TELLS_OF_SELF: Final = re.compile(
-    r"(?:I|We|My|Our)\b(?!\W*(?:(?:am|are|m|re)\W+)?(?:hope|hoping|(?:understand|guess|wonder|think|feel|look|want|try)(?:ing)?"
-    r"|wanted|just want|sure|confident|eager|excited|really|very|particularly|committed|d|ve (?:tried|heard)"
-    r"|tried|heard|having|ll)\b)"
+    r"(?:I|We|My|Our)\b(?!\W*(?:(?:am|are|m|re)\W+)?(?:hope|understand|guess|wonder|think|feel|look|want|need|see|know"
+    r"|don|wanted|just want|sure|confident|eager|excited|really|very|particularly|committed|d|ve (?:tried|heard)"
+    r"|tried|heard|ll)\b)"
+    r"(?!\W*(?:am|are|m|re|(?:have|ve)(?:\W+also)?\W+been)\W+(?:(?!using)\w+\W+)?(?!using|planning|learning)\w+ing\b)"
 )
-"""What one says of oneself, feelings, hopes, attempts and troubles of the moment aside."""
+"""What one says of oneself, feelings and hopes aside, and what goes on at the moment: "I'm debugging", "I've been trying"."""
 _SAID_ELSEWHERE: Final = re.compile(r"(?:to\s+\w+\s+)?(?:it|them|this|these|those|one|you|your)\b", re.IGNORECASE)
 """Begins a decision about something that is said elsewhere."""
 _OF_THE_WORK: Final = frozenset({"important", "solution", "error"})
