@@ -1,10 +1,11 @@
 """What `extract` takes from turns of real conversations, and how much of it is worth keeping.
 
-Usage: python benchmarks/extraction.py [--draw open|locked|fresh] [--unlabelled] [--json]
+Usage: python benchmarks/extraction.py [--draw NAME] [--unlabelled] [--json]
 
 Data: turns of LoCoMo and BEAM, drawn with a fixed seed, each handed to the public `extract` with the role that said
 it. "open" is of the development sets, and was looked at when rules were changed; "locked" is of the validation sets,
-labelled before that; "fresh" is of the rest of those, drawn after the last change and run once. Baseline: sentences of
+labelled before that; "fresh" and "last" are of the rest of those, each drawn and labelled after a change of rules; no
+rule was changed after "last". Baseline: sentences of
 the same turns that a person said and that hold a digit or a name. LoCoMo may not be passed on, so a label names the
 conversation, the turn and a digest of the text, never the text. Right is what a person would still want to know in a
 month and can be understood by itself: a fact, a decision, a commitment or a definition, whole. An extraction without a
@@ -34,7 +35,15 @@ if TYPE_CHECKING:
 
 LABELS = Path(__file__).with_name("labels")
 VALIDATION = "locomo_val.json.gz", "beam_val.tar.gz"
-FILES = {"open": ("locomo_dev.json.gz", "beam_dev.tar.gz"), "locked": VALIDATION, "fresh": VALIDATION}
+FILES = {
+    "open": ("locomo_dev.json.gz", "beam_dev.tar.gz"),
+    "locked": VALIDATION,
+    "fresh": VALIDATION,
+    "last": VALIDATION,
+}
+DRAWS = ["locked", "fresh", "last"]
+"""Draws of the validation sets; none takes a turn of those before it."""
+FILES = {"open": ("locomo_dev.json.gz", "beam_dev.tar.gz"), **dict.fromkeys(DRAWS, VALIDATION)}
 TURNS, COMPARED = 2000, 60
 PICTURE = re.compile(r" \[[^\]]*\]\Z")
 """What `locomo.chats` adds to the words that were said."""
@@ -75,10 +84,14 @@ def drawn(name: str) -> list[Turn]:
         for m in chat.messages
         if m.content.strip()
     ]
-    if name == "fresh":
-        seen = set(drawn("locked"))
+    for earlier in DRAWS[: DRAWS.index(name)] if name in DRAWS else ():
+        seen = set(_sample(earlier, turns))
         turns = [turn for turn in turns if turn not in seen]
-    return random.Random(f"extraction {name}").sample(turns, TURNS)
+    return _sample(name, turns)
+
+
+def _sample(name: str, turns: Sequence[Turn]) -> list[Turn]:
+    return random.Random(f"extraction {name}").sample(turns, min(TURNS, len(turns)))
 
 
 def extracted(turns: Iterable[Turn]) -> list[Found]:
@@ -136,7 +149,10 @@ def main() -> None:
         say(f"  {pattern}: {by[pattern, True]} right, {by[pattern, False]} wrong")
     title = f"extracted of {TURNS} turns, {name}"
     finished(
-        [judged(title, found, known, 0.7), judged(f"{title}: a person's sentences with a digit or a name", compared, known, None)],
+        [
+            judged(title, found, known, 0.7),
+            judged(f"{title}: a person's with a digit or a name", compared, known, None),
+        ],
         as_json=given.json,
     )
 

@@ -39,7 +39,7 @@ _TERM_WORDS: Final = 6
 _PRAISE: Final = re.compile(
     r"\W*(?:(?:an?|the|very|really|such|always|pretty|truly|also|indeed)\s+)*(?:great|good|nice|amazing|awesome|wonderful|fantastic|lovely|"
     r"incredible|beautiful|perfect|excellent|big|huge|real|fun|cool|best|key|must|lot|significant|crucial|vital|valuable|"
-    r"everything|world|strong|classic|two-way|simple|easiest|simplest|nothing|proven|wise|smart|reasonable|strategic|commendable|powerful|exciting|way|first|next|blast|joy|blessing|pleasure)\b",
+    r"everything|world|strong|classic|two-way|simple|easiest|simplest|nothing|proven|wise|smart|reasonable|strategic|commendable|powerful|exciting|way|first|next|blast|joy|blessing|pleasure|most|bit|so)\b",
     re.IGNORECASE,
 )
 """What praises tells nothing of what it praises."""
@@ -73,7 +73,7 @@ _TELLS_OF_SELF: Final = re.compile(
     r"|tried|heard|ll)\b)"
     r"(?!\W*(?:am|are|m|re|(?:have|ve)(?:\W+also)?\W+been)\W+(?:(?!using)\w+\W+)?(?!using|planning|learning)\w+ing\b)"
 )
-"""What one says of oneself, feelings and hopes aside, and what goes on at the moment: "I'm debugging", "I've been trying"."""
+"""What one says of oneself, feelings, hopes and what goes on at the moment ("I'm debugging") aside."""
 _SAID_ELSEWHERE: Final = re.compile(r"(?:to\s+\w+\s+)?(?:it|them|this|these|those|one|you|your)\b", re.IGNORECASE)
 """Begins a decision about something that is said elsewhere."""
 _OF_THE_WORK: Final = frozenset({"important", "solution", "error"})
@@ -103,7 +103,7 @@ def find_candidates(
 
     Tier 1 are the seven patterns of memorable sentences, tried sentence by sentence. A definition says what a term is
     and keeps its whole sentence; a decision has somebody who decides; a request asks the reader to keep something. Tier
-    2 adds sentences without a pattern that say much of what the text is about, hold a name, a number, a date or an
+    2 adds sentences without a pattern that say much of what the text is about, hold a number, a date or an
     identifier, and say what somebody is or did: small talk and advice have no such sentence. Of an assistant's words
     only what it finds out is taken: solutions, errors, and what it calls important.
     Blocks of code are not searched. Time is linear in the text's length. Of more than ``most`` candidates the most
@@ -115,7 +115,7 @@ def find_candidates(
     for start, end in spans:
         found += _matches(text[start:end], start)
     found = [c for c in found if c.pattern in _OF_THE_WORK] if by_assistant else [*found, *_dense(text, spans)]
-    found = [c for c in found if c.confidence >= min_confidence and (c.pattern != "keywords" or _tells(c.content))]
+    found = [c for c in found if c.confidence >= min_confidence and (c.pattern != "keywords" or _is_exact(c.content))]
     kept = _apart(found)
     best = sorted(kept, key=lambda c: (-c.confidence, c.start))[: max(0, most)]
     return sorted(best, key=lambda c: c.start)
@@ -173,7 +173,7 @@ def _is_meant(name: str, sentence: str, match: re.Match[str], content: str) -> b
 
 def _defines(sentence: str, match: re.Match[str]) -> bool:
     """Return whether a sentence says what a term is: "X is a Y", "X means Y"; a pronoun is no term."""
-    if sentence.rstrip("\"'”’)*").endswith(("?", ":")):  # noqa: RUF001  # typographic quotes are meant
+    if sentence.rstrip("\"'”’)*").endswith(("?", "!", ":")):  # noqa: RUF001  # typographic quotes are meant
         return False
     term = _term(sentence[: match.start()])
     if (
@@ -249,9 +249,12 @@ def _reports(sentence: str) -> bool:
 
 def _tells(content: str) -> bool:
     """Return whether a text holds a name, a number, a date or an identifier."""
-    return any(
-        p.kind in {"code", "name", "date"} or (p.kind == "number" and p.text[-1].isdigit()) for p in pieces(content)
-    )
+    return _is_exact(content) or any(p.kind == "name" for p in pieces(content))
+
+
+def _is_exact(content: str) -> bool:
+    """Return whether a text holds a number, a date or an identifier."""
+    return any(p.kind in {"code", "date"} or (p.kind == "number" and p.text[-1].isdigit()) for p in pieces(content))
 
 
 def _apart(found: list[NoteCandidate]) -> list[NoteCandidate]:
