@@ -5,11 +5,11 @@ Usage: python benchmarks/extraction.py [--draw NAME] [--unlabelled] [--json]
 Data: turns of LoCoMo and BEAM, drawn with a fixed seed, each handed to the public `extract` with the role that said
 it. "open" is of the development sets, and was looked at when rules were changed; "locked" is of the validation sets,
 labelled before that; "fresh" and "last" are of the rest of those, each drawn and labelled after a change of rules; no
-rule was changed after "last". Baseline: sentences of
-the same turns that a person said and that hold a digit or a name. LoCoMo may not be passed on, so a label names the
-conversation, the turn and a digest of the text, never the text. Right is what a person would still want to know in a
-month and can be understood by itself: a fact, a decision, a commitment or a definition, whole. An extraction without a
-label ends the run with an error; --unlabelled prints those, to be read and labelled.
+rule was changed after "last". Labels were given without knowing what a text was extracted by, or whether it was of the
+baseline: sentences of these turns that a person said and that hold a digit or a name. LoCoMo may not be passed on, so
+a label names the conversation, the turn and a digest of the text, never the text. Right is what a person would still
+want to know in a month and can be understood by itself: a fact, a decision, a commitment or a definition, whole. An
+extraction without a label ends the run with an error; --unlabelled prints those, to be read and labelled.
 """
 
 from __future__ import annotations
@@ -35,12 +35,6 @@ if TYPE_CHECKING:
 
 LABELS = Path(__file__).with_name("labels")
 VALIDATION = "locomo_val.json.gz", "beam_val.tar.gz"
-FILES = {
-    "open": ("locomo_dev.json.gz", "beam_dev.tar.gz"),
-    "locked": VALIDATION,
-    "fresh": VALIDATION,
-    "last": VALIDATION,
-}
 DRAWS = ["locked", "fresh", "last"]
 """Draws of the validation sets; none takes a turn of those before it."""
 FILES = {"open": ("locomo_dev.json.gz", "beam_dev.tar.gz"), **dict.fromkeys(DRAWS, VALIDATION)}
