@@ -12,6 +12,7 @@ from life import invariants
 from life.coverage import reached
 from life.driver import Player, begin
 from life.lives import life_of
+from life.work import Work
 
 CORE: Final[Mapping[str, tuple[int, int, float]]] = {
     "coder": (1, budget(48, 72), 24.0),
@@ -39,20 +40,27 @@ class Played:
 def played(kind: str) -> Played:
     """Play a life on a file in memory."""
     seed, days, every = CORE[kind]
-    return live(begin(life_of(kind, seed, days), ":memory:", every=every, embedder=HashEmbedder()))
+    work = Work()
+    with work.of_sqlite():
+        player = begin(life_of(kind, seed, days), ":memory:", every=every, embedder=HashEmbedder())
+    return live(player, work)
 
 
-def live(player: Player) -> Played:
-    """Play a life to its end, check it, and take it back."""
+def live(player: Player, work: Work | None = None) -> Played:
+    """Play a life to its end, check it, and take it back; ``work`` counts what its calls are."""
     life, memory, clock = player.life, player.memory, player.clock
-    nothing = invariants.state_of_everything(memory)
-    player.play(int(life.length * MIDDLE))
+    nothing, counted = invariants.state_of_everything(memory), work or Work()
+    with counted.of(player):
+        player.play(int(life.length * MIDDLE), evening=lambda day: counted.weigh(player, day))
     memory.sweep()
     player.note()
     then, before, first = clock.now, invariants.state_of_everything(memory), len(player.told.operations)
-    told = player.play()
+    with counted.of(player):
+        told = player.play(evening=lambda day: counted.weigh(player, day))
     memory.sweep()
     faults, rows = _checked(player)
+    if work is not None:
+        faults["it grows with the store alone"] = [*work.grows_with_the_store_alone(life.length)]
     player.note()
     faults["undone to the middle"] = [*invariants.undo_everything(memory, told.operations[first:])]
     clock.now = then

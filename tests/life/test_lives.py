@@ -22,6 +22,7 @@ CHECKS = {
     "the digest fits": "LV6",
     "the journal tells the state": "LV7",
     "the store is sound": "LV7",
+    "it grows with the store alone": "LV12",
     "undone to the middle": "LV8",
     "as in the middle": "LV8",
     "undone": "LV8",
@@ -33,7 +34,7 @@ UNGATED = {"gates": {"loss_share": 1.0, "loss_share_day": 1.0, "loss_free_count"
 """Gates ration by the day, so what a gate holds back does depend on when it is asked."""
 
 
-@pytest.mark.behaviour("LV1", "LV2", "LV3", "LV4", "LV5", "LV6", "LV7", "LV8")
+@pytest.mark.behaviour("LV1", "LV2", "LV3", "LV4", "LV5", "LV6", "LV7", "LV8", "LV12")
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("kind", CORE)
 def test_a_life_keeps_what_is_promised(kind, check):

@@ -132,13 +132,41 @@ def test_the_most_confident_stay_in_the_order_of_the_text():
 
 
 def test_keywords_find_dense_sentences_that_no_pattern_knows():
-    dense = "Marta moved the billing service from Oslo to Bergen with three engineers last week."
+    dense = "Marta moved the billing service from Oslo to Bergen with 3 engineers last week."
     chat = f"Hello there.\nHow are you doing?\n{dense}\nThat was fun.\nSee you later then."
     (found,) = find_candidates(chat)
     assert (found.pattern, found.content) == ("keywords", dense)
     assert 0.5 <= found.confidence <= 0.75
-    assert find_candidates(chat.replace("Marta", "she").replace("Oslo", "here").replace("Bergen", "there")) == []
+    assert find_candidates(chat.replace("with 3 engineers ", "")) == []  # names alone are in small talk, too
+    assert find_candidates(chat, by_assistant=True) == []
     assert find_candidates(dense) == []  # nothing to compare with
+
+
+def test_of_an_assistants_words_only_what_it_finds_out_is_taken():
+    said = (
+        "I decided to use plan B for you. SLO refers to a target of service. The bug was a missing lock around writes."
+    )
+    assert [c.pattern for c in find_candidates(said, by_assistant=True)] == ["error"]
+    assert [c.pattern for c in find_candidates(said)] == ["decision", "definition", "error"]
+
+
+@pytest.mark.parametrize(
+    ("lasting", "passing"),
+    [
+        ("I've set up the backup of orders at 2:00 with 3 copies.", "I'm debugging the backup of orders at 2:00."),
+        ("I'm using Flask 2.3.1 with SQLite for the orders.", "I've been trying Flask 2.3.1 with SQLite for orders."),
+        ("I moved to flat 12 of the Harbour house with Ana.", "I need help with flat 12 of the Harbour house, Ana."),
+    ],
+)
+def test_what_goes_on_at_the_moment_is_no_note(lasting, passing):
+    around = "Hello there.\nHow are you doing?\n{}\nThat was fun.\nSee you later then."
+    assert [c.content for c in find_candidates(around.format(lasting))] == [lasting]
+    assert find_candidates(around.format(passing)) == []
+
+
+@pytest.mark.parametrize("content", ["to get it repaired and sell it", "them because they help", "your dreams at last"])
+def test_a_decision_about_what_is_said_elsewhere_is_no_note(content):
+    assert find_candidates(f"We decided {content}.") == []
 
 
 def test_blocks_of_code_are_not_searched():

@@ -58,7 +58,8 @@ def extract(
         text, replaced = redact(text)
         if replaced:
             ctx.warn(redaction_note(replaced))
-    found = find_candidates(text, min_confidence=min_confidence, most=len(text))
+    by_assistant = place.trust is Trust.ASSISTANT
+    found = find_candidates(text, min_confidence=min_confidence, most=len(text), by_assistant=by_assistant)
     return store_candidates(ctx, _check_with_model(ctx, text, found, min_confidence), place, dedup_threshold)
 
 

@@ -39,7 +39,7 @@ _TERM_WORDS: Final = 6
 _PRAISE: Final = re.compile(
     r"\W*(?:(?:an?|the|very|really|such|always|pretty|truly|also|indeed)\s+)*(?:great|good|nice|amazing|awesome|wonderful|fantastic|lovely|"
     r"incredible|beautiful|perfect|excellent|big|huge|real|fun|cool|best|key|must|lot|significant|crucial|vital|valuable|"
-    r"everything|world|strong|classic|two-way|simple|easiest|simplest|nothing|proven|wise|smart|reasonable|strategic|commendable|powerful|exciting|way|first|next|blast|joy|blessing|pleasure)\b",
+    r"everything|world|strong|classic|two-way|simple|easiest|simplest|nothing|proven|wise|smart|reasonable|strategic|commendable|powerful|exciting|way|first|next|blast|joy|blessing|pleasure|most|bit|so)\b",
     re.IGNORECASE,
 )
 """What praises tells nothing of what it praises."""
@@ -68,11 +68,16 @@ _QUESTION_FOLLOWS: Final = re.compile(
 )
 """What asks about something is no part of it."""
 _TELLS_OF_SELF: Final = re.compile(
-    r"(?:I|We|My|Our)\b(?!\W*(?:(?:am|are|m|re)\W+)?(?:hope|hoping|understand|guess|wonder|think|feel|look|looking|want"
-    r"|wanted|just want|sure|confident|eager|excited|really|very|particularly|committed|d|ve (?:tried|heard)"
-    r"|tried|heard|having|ll)\b)"
+    r"(?:I|We|My|Our)\b(?!\W*(?:(?:am|are|m|re)\W+)?(?:hope|understand|guess|wonder|think|feel|look|want|need|see|know"
+    r"|don|wanted|just want|sure|confident|eager|excited|really|very|particularly|committed|d|ve (?:tried|heard)"
+    r"|tried|heard|ll)\b)"
+    r"(?!\W*(?:am|are|m|re|(?:have|ve)(?:\W+also)?\W+been)\W+(?:(?!using)\w+\W+)?(?!using|planning|learning)\w+ing\b)"
 )
-"""What one says of oneself, feelings, hopes and troubles of the moment aside."""
+"""What one says of oneself, feelings, hopes and what goes on at the moment ("I'm debugging") aside."""
+_SAID_ELSEWHERE: Final = re.compile(r"(?:to\s+\w+\s+)?(?:it|them|this|these|those|one|you|your)\b", re.IGNORECASE)
+"""Begins a decision about something that is said elsewhere."""
+_OF_THE_WORK: Final = frozenset({"important", "solution", "error"})
+"""Patterns of what an assistant finds out; its definitions it can give again, and it decides nothing for a person."""
 _TECHNICAL: Final = ("api", "database", "function", "class", "config", "error")
 _INDENTED: Final = re.compile(r"^\s{4,}", re.MULTILINE)
 _LONG, _SHORT = 10, 5
@@ -91,13 +96,16 @@ class NoteCandidate:
     end: int  # where it ends
 
 
-def find_candidates(text: str, *, min_confidence: float = 0.5, most: int = MOST) -> list[NoteCandidate]:
+def find_candidates(
+    text: str, *, min_confidence: float = 0.5, most: int = MOST, by_assistant: bool = False
+) -> list[NoteCandidate]:
     """Return what may be worth remembering, in the order of the text; of overlapping finds the most confident.
 
     Tier 1 are the seven patterns of memorable sentences, tried sentence by sentence. A definition says what a term is
     and keeps its whole sentence; a decision has somebody who decides; a request asks the reader to keep something. Tier
-    2 adds sentences without a pattern that say much of what the text is about, hold a name, a number, a date or an
-    identifier, and say what somebody is or did: small talk and advice have no such sentence.
+    2 adds sentences without a pattern that say much of what the text is about, hold a number, a date or an
+    identifier, and say what somebody is or did: small talk and advice have no such sentence. Of an assistant's words
+    only what it finds out is taken: solutions, errors, and what it calls important.
     Blocks of code are not searched. Time is linear in the text's length. Of more than ``most`` candidates the most
     confident stay, those below ``min_confidence`` (0 to 1) do not.
     """
@@ -106,8 +114,8 @@ def find_candidates(text: str, *, min_confidence: float = 0.5, most: int = MOST)
     found: list[NoteCandidate] = []
     for start, end in spans:
         found += _matches(text[start:end], start)
-    found += _dense(text, spans)
-    found = [c for c in found if c.confidence >= min_confidence and (c.pattern != "keywords" or _tells(c.content))]
+    found = [c for c in found if c.pattern in _OF_THE_WORK] if by_assistant else [*found, *_dense(text, spans)]
+    found = [c for c in found if c.confidence >= min_confidence and (c.pattern != "keywords" or _is_exact(c.content))]
     kept = _apart(found)
     best = sorted(kept, key=lambda c: (-c.confidence, c.start))[: max(0, most)]
     return sorted(best, key=lambda c: c.start)
@@ -160,12 +168,12 @@ def _is_meant(name: str, sentence: str, match: re.Match[str], content: str) -> b
     going = match[0].lower().startswith("going")
     who = _SELECTOR if match[0].lower().startswith("selected") else _DECIDER
     decides = who.search(before) is not None and "*" not in before and (going or not _UNDECIDED.search(before))
-    return name != "decision" or decides
+    return name != "decision" or (decides and not _SAID_ELSEWHERE.match(content))
 
 
 def _defines(sentence: str, match: re.Match[str]) -> bool:
     """Return whether a sentence says what a term is: "X is a Y", "X means Y"; a pronoun is no term."""
-    if sentence.rstrip("\"'”’)*").endswith(("?", ":")):  # noqa: RUF001  # typographic quotes are meant
+    if sentence.rstrip("\"'”’)*").endswith(("?", "!", ":")):  # noqa: RUF001  # typographic quotes are meant
         return False
     term = _term(sentence[: match.start()])
     if (
@@ -241,9 +249,12 @@ def _reports(sentence: str) -> bool:
 
 def _tells(content: str) -> bool:
     """Return whether a text holds a name, a number, a date or an identifier."""
-    return any(
-        p.kind in {"code", "name", "date"} or (p.kind == "number" and p.text[-1].isdigit()) for p in pieces(content)
-    )
+    return _is_exact(content) or any(p.kind == "name" for p in pieces(content))
+
+
+def _is_exact(content: str) -> bool:
+    """Return whether a text holds a number, a date or an identifier."""
+    return any(p.kind in {"code", "date"} or (p.kind == "number" and p.text[-1].isdigit()) for p in pieces(content))
 
 
 def _apart(found: list[NoteCandidate]) -> list[NoteCandidate]:

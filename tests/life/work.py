@@ -1,0 +1,118 @@
+"""How much work calls are, in numbers that no other process changes: calls of Python functions, and steps of SQLite."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import apsw
+
+from life.driver import START, Player
+
+VERBS: Final = ("remember", "recall", "sweep")
+"""What a user waits for, and what runs by itself."""
+MOST: Final = 1.5
+"""What a memory takes and a call costs at the end of a life, as a multiple of the beginning's, at most."""
+FEWEST_CALLS: Final = 5
+FEWEST_MEMORIES: Final = 10
+"""What a beginning needs to be compared with: of fewer single ones decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What one call of a life was: its day, Python functions called, steps of SQLite, and memories stored by then."""
+
+    day: int
+    functions: int
+    steps: int
+    stored: int
+
+
+@dataclass(slots=True)
+class Work:
+    """What the calls of a life were, by verb, and for each day how many bytes a memory takes, gaps left out."""
+
+    calls: dict[str, list[Call]] = field(default_factory=lambda: {verb: [] for verb in VERBS})
+    bytes_each: dict[int, float] = field(default_factory=dict)
+    _functions: int = 0
+    _steps: int = 0
+    _before: dict[int, int] = field(default_factory=dict)
+    """Prepared statement -> its steps so far: SQLite adds up those of all its runs."""
+
+    @contextmanager
+    def of_sqlite(self) -> Iterator[None]:
+        """Count the steps of connections that are opened meanwhile, as long as they live."""
+
+        def watch(connection: apsw.Connection) -> None:
+            connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, self._count_steps)
+
+        apsw.connection_hooks.append(watch)
+        try:
+            yield
+        finally:
+            apsw.connection_hooks.remove(watch)
+
+    @contextmanager
+    def of(self, player: Player) -> Iterator[None]:
+        """Count what a player's calls are meanwhile."""
+        memory: Any = player.memory
+        for verb in VERBS:
+            setattr(memory, verb, self._counted(player, verb, getattr(memory, verb)))
+        try:
+            yield
+        finally:
+            for verb in VERBS:
+                delattr(memory, verb)
+
+    def _counted(self, player: Player, verb: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            self._functions = self._steps = 0
+            before = sys.getprofile()
+            sys.setprofile(self._count_functions)
+            try:
+                return call(*args, **kwargs)
+            finally:
+                sys.setprofile(before)
+                day, stored = (player.clock.now - START).days, max(1, len(player.told.texts))
+                self.calls[verb].append(Call(day, self._functions, self._steps, stored))
+
+        return run
+
+    def weigh(self, player: Player, day: int) -> None:
+        """Write down how many bytes a memory takes in the evening of a day."""
+        stored = max(1, sum(player.memory.stats().statuses.values()))
+        self.bytes_each[day] = player.memory.compact(dry_run=True).bytes_after / stored
+
+    def _count_functions(self, _frame: object, event: str, _: object) -> None:
+        self._functions += event == "call"
+
+    def _count_steps(self, told: Mapping[str, Any]) -> None:
+        steps, before = told["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"], self._before.get(told["id"], 0)
+        self._before[told["id"]] = steps
+        self._steps += steps - before if steps >= before else steps
+
+    def growth(self, length: int) -> Iterator[tuple[str, float, float]]:
+        """Yield (what, at the beginning, at the end): medians of a tenth to a quarter of a life, and of its last 15%."""
+        early, late = range(length // 10, length // 4), range(round(length * 0.85), length)
+        sizes = [statistics.median(self.bytes_each[day] for day in days) for days in (early, late)]
+        yield "bytes for each memory", *sizes
+        for verb, calls in self.calls.items():
+            one, other = ([call for call in calls if call.day in days] for days in (early, late))
+            few = min(len(one), len(other)) < FEWEST_CALLS
+            if few or statistics.median(call.stored for call in one) < FEWEST_MEMORIES:
+                continue
+            for name in ("functions", "steps"):
+                each = [statistics.median(getattr(c, name) / c.stored for c in some) for some in (one, other)]
+                yield f"{verb}, {name} for each memory", *each
+            if verb != "sweep":  # what is done for one memory does not depend on how many there are
+                yield f"{verb}, functions", *(statistics.median(c.functions for c in some) for some in (one, other))
+
+    def grows_with_the_store_alone(self, length: int) -> Iterator[str]:
+        """Neither what a memory takes nor what a call costs for each grows in a life."""
+        for what, early, late in self.growth(length):
+            if late > MOST * early:
+                yield f"{what}: {early:.4g} at the beginning, {late:.4g} at the end"
