@@ -304,6 +304,24 @@ def test_signals_are_changed_by_hand(memory):
 
 
 @pytest.mark.behaviour("DO12")
+@pytest.mark.parametrize("mode", MOST_MODES)
+def test_a_check_tells_a_client_how_far_it_is(memory, mode):
+    memory.remember_many([f"note {number} about the harbour" for number in range(450)])
+    told = []
+
+    async def story(client):
+        async def tell(done, total, _message):
+            told.append((done, total))
+
+        await client.call_tool("check", {"full": True}, progress_callback=tell)
+        return await call(client, "check", full=True)  # a client that does not ask is not told
+
+    assert talk(over(memory), story, mode)["faults"] == []
+    assert len(told) >= 3
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert told[-1][0] == told[-1][1]
+
+
 def test_a_budget_shortens_and_restore_brings_the_whole_text_back(memory, clock):
     async def story(client):
         kept = await call(client, "remember", content=REPORT)

@@ -70,6 +70,41 @@ def pair():
             yield local, remote
 
 
+def test_a_check_tells_how_far_it_is_over_the_service_as_it_does_on_the_spot(pair):
+    told = []
+    for memory in pair:
+        memory.remember_many([f"note {number} about the harbour" for number in range(450)])
+        steps = []
+        assert memory.check(full=True, progress=lambda done, total, steps=steps: steps.append((done, total))) == []
+        told.append(steps)
+    assert told[0] == told[1]
+    assert len(told[0]) >= 3
+    assert all(done <= total for done, total in told[0])
+    assert told[0][-1][0] == told[0][-1][1]
+    assert pair[1].check(full=True) == []  # the connection is still good
+
+
+def test_a_call_that_fails_after_it_told_how_far_it_is_ends_with_the_error(pair, monkeypatch):
+    remote = pair[1]
+    calls = []
+
+    def fails(self, *, full=False, progress=None):
+        calls.append(full)
+        progress(1, 2)
+        raise StoreUnavailable("It is gone.", remedy="Bring it back.")
+
+    monkeypatch.setattr(perdure.Memory, "check", fails)
+    told = []
+    with pytest.raises(StoreUnavailable, match="It is gone"):
+        RemoteMemory.check(remote, full=True, progress=lambda *step: told.append(step))
+    assert (calls, told) == ([True], [(1, 2)])
+
+
+def test_a_refusal_before_the_first_step_is_the_errors_own(pair):
+    with pytest.raises(InvalidInput):
+        pair[1].remember_many([{"content": ""}], progress=lambda *_: None)
+
+
 def first(memory):
     return memory.list(include_archived=True, limit=1000)[-1].id
 

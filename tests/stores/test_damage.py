@@ -199,10 +199,29 @@ def test_a_check_compares_the_schema_with_that_of_a_new_store(path, clock, name)
 
 
 @on_a_file
-def test_a_whole_check_compares_the_index_of_words_with_the_texts(path, clock):
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE words SET text = 'other words', place = 'n' WHERE rowid = 1",
+        "UPDATE words_docsize SET sz = x'3201' WHERE id = 1",  # the length of a text, by which hits are ranked
+    ],
+)
+def test_a_whole_check_compares_the_index_of_words_with_the_texts(path, clock, sql):
     lived(path, clock)
-    run_by_hand(path, "UPDATE words SET text = 'other words', place = 'n' WHERE rowid = 1")
+    run_by_hand(path, sql)
     assert any("keyword index" in fault for fault in faults(path, clock))
+
+
+@on_a_file
+def test_an_index_of_words_in_many_pieces_is_found_sound(path, clock):
+    """Updates and erasures leave marks in it that a new index has not."""
+    with opened(path, {"embedder": {"model": "none"}}, clock) as memory:
+        ids = [memory.remember(f"note {number} about the harbour").id for number in range(30)]
+        word = memory.erase(ids[::3], reason="asked to").confirm
+        memory.erase(ids[::3], reason="asked to", confirm=word, dry_run=False)
+        for identity in ids[1::3]:
+            memory.update(identity, f"what was noted about the harbour changed: {identity}")
+        assert memory.check(full=True) == []
 
 
 on_a_server = pytest.mark.parametrize("store", STORES[1:2], indirect=True)

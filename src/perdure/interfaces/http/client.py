@@ -10,7 +10,7 @@ import ssl
 import threading
 from collections.abc import Callable, Mapping
 from copy import copy
-from typing import Any, Final, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 from urllib.parse import urlsplit
 
 from perdure.interfaces.http.decoding import error_of, may_be_none, result_of
@@ -20,8 +20,12 @@ from perdure.records.json_record import as_json
 from perdure.rules.validation.values import checked_seconds
 from perdure.verbs.declaration import VERBS, Verb
 
+if TYPE_CHECKING:
+    from perdure.operations.ports import Progress
+
 LOOPBACK: Final = frozenset(("127.0.0.1", "localhost", "::1"))
 _JSON: Final = "application/json"
+_EVENTS: Final = "text/event-stream"
 _GRACE: Final = 2.0  # seconds that the service has to say that a call was ended
 _LONGEST_ANSWER: Final = 1 << 30
 
@@ -63,8 +67,8 @@ class Transport:
         self._lock = threading.Lock()
         self._open: set[http.client.HTTPConnection] = set()
 
-    def call(self, verb: Verb, given: Mapping[str, Any]) -> Any:
-        """Call a verb of the service and return its result.
+    def call(self, verb: Verb, given: Mapping[str, Any], progress: Progress | None = None) -> Any:
+        """Call a verb of the service and return its result; ``progress`` is told (done, total) meanwhile.
 
         Raises:
             PerdureError: The verb refuses.
@@ -74,8 +78,10 @@ class Transport:
         headers = dict(self._headers)
         if not verb.reads and "idempotency_key" not in verb.defaults:  # its answer may be lost, and it is sent again
             headers["idempotency-key"] = secrets.token_hex(16)
+        if progress is not None:
+            headers["accept"] = f"{_EVENTS}, {_JSON}"
         path = f"{self._path}/v1/{verb.name.replace('_', '-')}"
-        status, kind, answer = self._exchange(path, body, headers)
+        status, kind, answer = self._exchange(path, body, headers, progress)
         try:
             data = json.loads(answer)
         except ValueError:
@@ -97,14 +103,19 @@ class Transport:
         self._timeout = seconds + _GRACE
         return self
 
-    def _exchange(self, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, str, bytes]:
+    def _exchange(
+        self, path: str, body: bytes, headers: Mapping[str, str], progress: Progress | None
+    ) -> tuple[int, str, bytes]:
         """Send a request; once more where a connection that was kept open turns out to be closed."""
         for attempt in (0, 1):
             fresh, connection = self._connection()
             try:
                 connection.request("POST", path, body, dict(headers))
                 answer = connection.getresponse()
-                return answer.status, answer.headers.get_content_type(), answer.read(_LONGEST_ANSWER)
+                kind = answer.headers.get_content_type()
+                if progress is not None and kind == _EVENTS:
+                    return _read_events(answer, progress)
+                return answer.status, kind, answer.read(_LONGEST_ANSWER)
             except (http.client.HTTPException, OSError) as error:
                 self._drop(connection)
                 if fresh or attempt or isinstance(error, TimeoutError):
@@ -146,6 +157,22 @@ class Transport:
             connection.close()
 
 
+def _read_events(answer: http.client.HTTPResponse, progress: Progress) -> tuple[int, str, bytes]:
+    """Tell what a service tells of a call, and return the answer that comes last."""
+    name = b""
+    for line in answer:
+        if line.startswith(b"event: "):
+            name = line[7:].strip()
+        elif line.startswith(b"data: ") and name == b"progress":
+            step = json.loads(line[6:])
+            progress(step["done"], step["total"])
+        elif line.startswith(b"data: "):
+            status = http.HTTPStatus.OK if name == b"answer" else json.loads(line[6:])["status"]
+            answer.read()
+            return status, _JSON, line[6:]
+    raise http.client.IncompleteRead(b"")
+
+
 class RemoteMemory(Memory):
     """A memory behind a service: the methods of ``perdure.Memory``. Thread-safe."""
 
@@ -173,9 +200,9 @@ def _remote(verb: Verb) -> Callable[..., Any]:
     @functools.wraps(verb.method)
     def call(self: RemoteMemory, *args: Any, **named: Any) -> Any:
         bound = dict(list(verb.signature.bind(self, *args, **named).arguments.items())[1:])
-        bound.pop("progress", None)
+        progress = bound.pop("progress", None)
         given = {name: _plain(value) for name, value in bound.items() if value is not None}
-        return self._transport.call(verb, given)  # a method of it
+        return self._transport.call(verb, given, progress)  # a method of it
 
     return call
 

@@ -8,6 +8,7 @@ import perdure
 from perdure.interfaces.http.answers import JSON, LINES
 from perdure.interfaces.http.exporting import PATH as EXPORT
 from perdure.interfaces.http.problems import MEDIA_TYPE
+from perdure.interfaces.http.progress import EVENTS
 from perdure.interfaces.http.routes import parameters_of, path_of
 from perdure.verbs.arguments import object_schema, parameter_schema
 from perdure.verbs.declaration import VERBS, Verb
@@ -87,6 +88,8 @@ def _operation(verb: Verb) -> dict[str, Any]:
     content: dict[str, Any] = {JSON: {"schema": schema}}
     if verb.items in schema.get("properties", {}):
         content[LINES] = {"schema": {"description": "One item of the list in each line."}}
+    if verb.passes_progress:
+        content[EVENTS] = {"schema": {"description": "`progress` (done, total), and last `answer` or `problem`."}}
     return {
         "operationId": verb.name,
         "summary": verb.title,

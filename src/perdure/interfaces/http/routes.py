@@ -24,12 +24,14 @@ from perdure.interfaces.http.answers import Payload, answer_of, response_of, wan
 from perdure.interfaces.http.call_log import is_logged, log_call
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.problems import RequestRefused, internal_problem, problem_of
+from perdure.interfaces.http.progress import told_by_events, wants_events
 from perdure.records.errors import InvalidInput, PerdureError
 from perdure.verbs.arguments import LISTS, arguments_of, call_verb
 from perdure.verbs.declaration import VERBS, Parameter, Verb
 
 if TYPE_CHECKING:
     from perdure.interfaces.http.tracing import Tracing
+    from perdure.operations.ports import Progress
 
 _log = logging.getLogger(__name__)
 API: Final = "/v1"
@@ -110,6 +112,7 @@ class VerbRequest:
     memory: Any  # of its caller
     caller: str  # names the caller, for limits
     until: float | None = None  # when it is ended, by the monotonic clock; None for one that lasts
+    progress: Progress | None = None  # is told how far the call is
 
     def timed(self) -> Any:
         """Return the caller's memory with what is left of the call's time: it may have waited for a thread."""
@@ -136,10 +139,15 @@ class VerbEndpoint:
 
     async def respond(self, scope: Scope, receive: Receive) -> Response:
         """Run the verb in a worker thread; every failure is a problem that says what to do, and shows no internals."""
+        if self._verb.passes_progress and wants_events(headers_of(scope)):
+            return await told_by_events(partial(self._respond, scope, receive))
+        return await self._respond(scope, receive, None)
+
+    async def _respond(self, scope: Scope, receive: Receive, progress: Progress | None) -> Response:
         began = monotonic()
         told: Payload | Exception
         try:
-            call = call_of(scope)
+            call = replace(call_of(scope), progress=progress)
             made = await self._made(call, receive)
             response, told = response_of(made, call.method, call.headers), made
         except PerdureError as error:
@@ -214,6 +222,8 @@ class VerbEndpoint:
 
     def _call(self, call: VerbRequest, given: Mapping[str, Any], note: Callable[[Any], None] | None = None) -> Payload:
         arguments = arguments_of(self._verb, given, self._parameters, where="route", schema=SCHEMA)
+        if call.progress is not None:
+            arguments["progress"] = call.progress
         place = call.memory.usual_namespace(self._limits.settings.namespace)
         result = call_verb(call.timed(), self._verb, arguments, namespace=place)
         if note is not None:
@@ -227,11 +237,15 @@ def call_of(scope: Scope) -> VerbRequest:
     Raises:
         RequestRefused: It has no token, and one is needed.
     """
-    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
     memory, method = memory_of(scope), scope["method"]
     if method == "GET":  # it is sent unasked, and again: it must cost nothing
         memory = memory.without_model()
-    return VerbRequest(method, headers, scope["query_string"], memory, scope["state"]["principal"].key)
+    return VerbRequest(method, headers_of(scope), scope["query_string"], memory, scope["state"]["principal"].key)
+
+
+def headers_of(scope: Scope) -> dict[str, str]:
+    """Return the headers of a request by their lower-case names, the first where one is repeated."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
 
 
 async def read_body(receive: Receive, most: int) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from anyio import from_thread
 from anyio.to_thread import run_sync
 from mcp.server.caching import CacheHint
 from mcp.server.mcpserver import Context, MCPServer
@@ -76,6 +77,9 @@ class MemoryServer(MCPServer[Any]):
         """
         meta = None if context is None else context.request_context.meta
         run = partial(self._run, name, (meta or {}).get(_TIMEOUT, self._seconds))
+        if context is not None and name in self._verbs and self._verbs[name].passes_progress:
+            tell = context.report_progress
+            return await run(arguments, {"progress": lambda done, total: from_thread.run(tell, done, total)})
         if name in ASKING and context is not None and can_ask(context):
             answer = await self._asker.call(name, arguments, context, run)
         else:

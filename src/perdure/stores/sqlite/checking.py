@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from itertools import starmap, zip_longest
-from operator import eq
 from typing import Any, Final
 
 import apsw
@@ -25,6 +23,7 @@ from perdure.stores.statements import migrations
 
 OWN_RULES: Final = {"words_without_memory": "index entries without a memory"}
 _PAGE: Final = 1000
+_LAST_ROW: Final = 2**63 - 1
 
 
 def find_faults(connection: apsw.Connection, read: NamespaceView, scope: CheckScope) -> Iterator[Fault]:
@@ -94,9 +93,7 @@ def _schema_faults(connection: apsw.Connection) -> Iterator[Fault]:
 
 def _word_faults(connection: apsw.Connection) -> Iterator[Fault]:
     """Index all texts anew beside the file, and compare what each index knows of a memory."""
-    with closing(apsw.Connection(":memory:")) as fresh:
-        for (sql,) in run(connection, "schema_of_words"):
-            fresh.execute(sql)
+    with connection, _index_beside(connection) as fresh, _index_beside(connection) as copy:
         owners: dict[int, tuple[str, str]] = {}
 
         def indexed() -> Iterator[tuple[int, str, str]]:
@@ -106,11 +103,13 @@ def _word_faults(connection: apsw.Connection) -> Iterator[Fault]:
 
         with fresh:
             run_many(fresh, "insert_words", indexed())
-        with _entries(fresh, "entries_by_term") as expected, _entries(connection, "entries_by_term") as found:
-            if all(starmap(eq, zip_longest(expected, found))):
-                return  # both indexes give their entries in the same order
-        with _entries(fresh) as expected, _entries(connection) as found:
-            sums, others = _sums(expected), _sums(found)
+        with copy:
+            for part in ("blocks", "words_pages"):
+                run_many(copy, f"insert_{part}", run(connection, part))
+        sizes = [list(run(index, "sizes_of_texts")) for index in (fresh, connection)]
+        if sizes[0] == sizes[1] and _merged(fresh) == _merged(copy):
+            return
+        sums, others = _sums(fresh), _sums(connection)
     for row in sorted(sums.keys() | others.keys()):
         if sums.get(row) != others.get(row) and row in owners:
             namespace, identity = owners[row]
@@ -118,22 +117,31 @@ def _word_faults(connection: apsw.Connection) -> Iterator[Fault]:
 
 
 @contextmanager
-def _entries(connection: apsw.Connection, statement: str = "entries") -> Iterator[Iterator[Any]]:
-    """Give the entries of the index of words in the order of terms: (term, row, column, place), or (term, all that)."""
-    run(connection, "create_entries")
-    rows = run(connection, statement)
-    try:
-        yield rows
-    finally:
-        rows.close()  # not all of them may have been read
-        run(connection, "drop_entries")
+def _index_beside(connection: apsw.Connection) -> Iterator[apsw.Connection]:
+    """Give an empty index of words in memory, made as that of the file."""
+    with closing(apsw.Connection(":memory:")) as beside:
+        for (sql,) in run(connection, "schema_of_words"):
+            beside.execute(sql)
+        yield beside
 
 
-def _sums(entries: Iterator[Any]) -> dict[int, int]:
-    """Return row -> a sum over its entries in the index of words."""
+def _merged(index: apsw.Connection) -> list[Any]:
+    """Merge an index into one segment and return it: equal entries make equal bytes. A last one has it written anew."""
+    with index:
+        run_many(index, "insert_words", [(_LAST_ROW, "last", "")])
+        run(index, "merge_words")
+    return list(run(index, "blocks_in_order"))
+
+
+def _sums(index: apsw.Connection) -> dict[int, int]:
+    """Return row -> a sum over its entries in an index of words and their number."""
     sums = Counter[int]()
-    for term, row, column, offset in entries:
+    run(index, "create_entries")
+    for term, row, column, offset in run(index, "entries"):
         sums[row] += hash((term, column, offset))
+    run(index, "drop_entries")
+    for row, size in run(index, "sizes_of_texts"):
+        sums[row] += hash(size)
     return dict(sums)
 
 

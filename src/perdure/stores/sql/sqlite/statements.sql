@@ -440,10 +440,30 @@ CREATE VIRTUAL TABLE IF NOT EXISTS temp.entries USING fts5vocab (main, words, in
 -- kind: admin
 SELECT term, doc, col, "offset" FROM temp.entries;
 
--- name: entries_by_term
+-- name: blocks
 -- kind: admin
--- The same, told exactly in one text for each term: 23 bits are enough for a place in a text, and making a row costs most.
-SELECT term, group_concat(doc << 24 | "offset" << 1 | (col = 'place')) FROM temp.entries GROUP BY term;
+SELECT id, block FROM words_data;
+
+-- name: words_pages
+-- kind: admin
+SELECT segid, term, pgno FROM words_idx;
+
+-- name: sizes_of_texts
+-- kind: admin
+SELECT id, sz FROM words_docsize ORDER BY id;
+
+-- name: insert_blocks
+-- kind: admin
+INSERT OR REPLACE INTO words_data (id, block) VALUES (?, ?);
+
+-- name: insert_words_pages
+-- kind: admin
+INSERT INTO words_idx (segid, term, pgno) VALUES (?, ?, ?);
+
+-- name: blocks_in_order
+-- kind: admin
+-- 1 holds averages, 10 how many segments there are; the upper bits of the others are the number of their segment.
+SELECT id & 0x1fffffffff, block FROM words_data WHERE id > 10 ORDER BY id;
 
 -- name: drop_entries
 -- kind: admin
