@@ -22,7 +22,7 @@ def wants_events(headers: Mapping[str, str]) -> bool:
     return EVENTS in headers.get("accept", "") and not wants_lines(headers)
 
 
-async def told_by_events(work: Callable[[Progress], Coroutine[Any, Any, Response]]) -> Response:
+async def stream_progress(work: Callable[[Progress], Coroutine[Any, Any, Response]]) -> Response:
     """Return the answer of a call, or from the moment that it tells how far it is, events that end with the answer.
 
     Args:

@@ -24,7 +24,7 @@ from perdure.interfaces.http.answers import Payload, answer_of, response_of, wan
 from perdure.interfaces.http.call_log import is_logged, log_call
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.problems import RequestRefused, internal_problem, problem_of
-from perdure.interfaces.http.progress import told_by_events, wants_events
+from perdure.interfaces.http.progress import stream_progress, wants_events
 from perdure.records.errors import InvalidInput, PerdureError
 from perdure.verbs.arguments import LISTS, arguments_of, call_verb
 from perdure.verbs.declaration import VERBS, Parameter, Verb
@@ -140,7 +140,7 @@ class VerbEndpoint:
     async def respond(self, scope: Scope, receive: Receive) -> Response:
         """Run the verb in a worker thread; every failure is a problem that says what to do, and shows no internals."""
         if self._verb.passes_progress and wants_events(headers_of(scope)):
-            return await told_by_events(partial(self._respond, scope, receive))
+            return await stream_progress(partial(self._respond, scope, receive))
         return await self._respond(scope, receive, None)
 
     async def _respond(self, scope: Scope, receive: Receive, progress: Progress | None) -> Response:
