@@ -114,7 +114,7 @@ def hit_rows(searched: Sequence[Searched], policy: RecallPolicy) -> Rows:
             mean = sum(entry.score for entry in order) / HITS
             for rank, entry in enumerate(order, 1):
                 above, behind = entry.score - mean, entry.score - order[0].score
-                words, cosine = entry.parts.get("words", 0.0), entry.cosine or 0.0
+                words, cosine = entry.parts.get("keyword", 0.0), entry.cosine or 0.0
                 signals = [cosine, np.log(rank), words, behind, asked.pool.coverage, above]
                 found.append((signals, int(entry.id in asked.evidence), chat.set, chat.name, 0))
     return _rows(found)

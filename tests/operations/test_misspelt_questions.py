@@ -37,9 +37,9 @@ def memory(request, opening):
 )
 def test_misspelt_words_find_what_they_are_misspelt_from(memory, question, beginning):
     answer = memory.recall(question, touch=False)
-    by_words = sorted(answer.hits, key=lambda hit: -hit.parts.get("words", 0.0))
+    by_words = sorted(answer.hits, key=lambda hit: -hit.parts.get("keyword", 0.0))
     assert by_words[0].memory.content.startswith(beginning)
-    assert by_words[0].parts["words"] > 0
+    assert by_words[0].parts["keyword"] > 0
     assert "nearest spelling" in answer.note
 
 

@@ -270,7 +270,7 @@ def test_scores_are_the_sum_of_their_parts_in_falling_order(pairs, coverage):
     assert scores == sorted(scores, reverse=True)
     for entry in found:
         assert all(part >= 0 for part in entry.parts.values())
-        assert entry.parts.get("meaning", 0) + entry.parts.get("words", 0) <= 1 + 1e-9
+        assert entry.parts.get("semantic", 0) + entry.parts.get("keyword", 0) <= 1 + 1e-9
 
 
 @ANY

@@ -23,7 +23,7 @@ from perdure.rules.language.dates import periods_in
 from perdure.rules.language.words import has_name, is_named, may_answer, people_named
 from perdure.rules.meaning_guard import anchors
 
-OWN: Final = ("meaning", "words", "neighbour")
+OWN: Final = ("semantic", "keyword", "neighbour")
 _STRICTER: Final = 2.5
 """So much stricter is a cut where the best candidate agrees with the query in words and in meaning (decision 60)."""
 
@@ -113,7 +113,7 @@ def pool_chance(pool: Pool) -> float:
 def with_relevance(order: Ranking, pool: Pool) -> Ranking:
     """Return ranked candidates, best first, each with the chance that it answers the query."""
     cosines = None if pool.best_cosine is None else np.where(np.isnan(order.cosines), 0.0, order.cosines)
-    words = order.parts.get("words", np.zeros(len(order)))
+    words = order.parts.get("keyword", np.zeros(len(order)))
     chances = pool_chance(pool) * hit_chances(order.scores, cosines, words, pool.coverage)
     return replace(order, relevance=chances)
 
@@ -138,7 +138,7 @@ def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: In
         weight=policy.answer,
     )
     tells = 1.0 - policy.asking * (asks & speakers.passing(has_name))
-    parts = {"meaning": dense * tells, "words": lexical * tells}
+    parts = {"semantic": dense * tells, "keyword": lexical * tells}
     parts |= {name: getattr(policy, name) * values for name, values in context.items()}
     if periods := periods_in(query.text, asked_at):
         days = np.array(columns.said_at) / DAY_MS
@@ -169,7 +169,7 @@ def least_share(order: Ranking, policy: RecallPolicy) -> float:
     others may answer as well.
     """
     best = int(np.argmax(_own(order)))
-    agreed = min(float(order.parts[name][best]) if name in order.parts else 0.0 for name in ("meaning", "words"))
+    agreed = min(float(order.parts[name][best]) if name in order.parts else 0.0 for name in ("semantic", "keyword"))
     return min(1.0, policy.hit_share * (1.0 + _STRICTER * agreed * float(order.relevance[best])))
 
 

@@ -25,7 +25,6 @@ _LIMIT: Final = 8
 _MOST: Final = 50
 _NEWEST: Final = 20
 _EXPECTED: Final = 4  # memories that some words find and that are explained: each is a search
-_SCORES: Final = {"meaning": "semantic", "words": "keyword"}
 _LEAST: Final = 0.0005  # of a score's part that is drawn
 
 
@@ -85,9 +84,7 @@ def hits(asked: Asked, found: Recall) -> Iterator[tuple[Hit, list[Block], Markup
     places = [n for n, block in enumerate(rest) if isinstance(block, Quote)]
     for hit, start, end in zip(found.hits, places, [*places[1:], len(rest)][: len(places)], strict=True):
         parts = sorted(hit.parts.items(), key=lambda part: -part[1])
-        bars = [
-            Bar(_SCORES.get(name, name), part * 100, n) for n, (name, part) in enumerate(parts[:5]) if part > _LEAST
-        ]
+        bars = [Bar(name, part * 100, n) for n, (name, part) in enumerate(parts[:5]) if part > _LEAST]
         told = f"score {hit.score:.2f} = {sum_of(hit.parts)}"
         shown = [_without_relevance(b) for b in rest[start:end] if _belongs(b)]
         yield hit, shown, stacked(bars, told), told

@@ -20,7 +20,6 @@ _INSTANT: Final = re.compile(r"at|.*_(ms|seen)")
 _ENDING: Final = frozenset(("operation", "operations", "changed", "dry_run", "plans", "namespace"))
 """Fields that ``ending`` shows, or that repeat what was asked."""
 _LABELS: Final = {"anew": "ended by this call", "aging": "stale", "contested": "conflicting", "avg": "mean"}
-_SCORES: Final = {"meaning": "semantic", "words": "keyword"}
 
 
 def view_values(result: Any, request: Request) -> Iterator[Block]:
@@ -157,7 +156,7 @@ def tally(counts: Mapping[str, int]) -> str:
 
 def sum_of(parts: Mapping[str, float]) -> str:
     """Return parts as they add up, without those that add nothing."""
-    shown = {_SCORES.get(name, name): value for name, value in parts.items() if round(value, 3)}
+    shown = {name: value for name, value in parts.items() if round(value, 3)}
     return " + ".join(f"{name} {value:.3f}" for name, value in shown.items()) or "nothing"
 
 

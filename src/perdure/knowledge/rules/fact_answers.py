@@ -292,6 +292,6 @@ def rank_with_facts(
         named = {word.rstrip("s") for word in query_words(name)}
         share = min(1.0, (len(asked & (said | named)) + len((meant - asked) & said)) / len(asked))
         entry = found.get(identity, Ranked(identity, 0.0, {}, None))
-        parts = {**entry.parts, "named": policy.named, "words": max(entry.parts.get("words", 0.0), weight * share)}
+        parts = {**entry.parts, "named": policy.named, "keyword": max(entry.parts.get("keyword", 0.0), weight * share)}
         found[identity] = Ranked(identity, sum(parts.values()), parts, entry.cosine)
     return Ranking.of(sorted(found.values(), key=lambda entry: -entry.score))
