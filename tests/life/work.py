@@ -96,7 +96,7 @@ class Work:
         self._steps += steps - before if steps >= before else steps
 
     def growth(self, length: int) -> Iterator[tuple[str, float, float]]:
-        """Yield (what, at the beginning, at the end): medians of a tenth to a quarter of a life, and of its last 15%."""
+        """Yield (what, at the beginning, at the end): medians of 10 to 25% of a life, and of its last 15%."""
         early, late = range(length // 10, length // 4), range(round(length * 0.85), length)
         sizes = [statistics.median(self.bytes_each[day] for day in days) for days in (early, late)]
         yield "bytes for each memory", *sizes
