@@ -393,6 +393,15 @@ def test_a_repair_makes_rows_what_the_journal_says_and_can_be_undone(path, clock
         assert bool(memory.check(full=True)) == (name == "an unknown tier")
 
 
+def test_what_cannot_be_read_is_no_sound_row_though_the_journal_says_the_same(path, clock):
+    lived(path, clock)
+    run_by_hand(path, DAMAGES["an unknown tier"])
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        found = memory.check(full=True)
+        memory.undo(memory.repair(dry_run=False).operation)
+        assert memory.check(full=True) == found
+
+
 @on_a_file
 @pytest.mark.parametrize("name", ["a letter of a text", "a word of a text", "metadata", "a missing memory"])
 def test_texts_and_lost_memories_come_from_a_copy(path, clock, tmp_path, name):
