@@ -151,6 +151,26 @@ def test_a_check_finds_an_altered_vector(path, clock):
     assert any("vector differs" in fault for fault in faults(path, clock))
 
 
+@on_a_file
+def test_a_check_finds_an_altered_vector_that_was_made_anew(path, clock):
+    lived(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder(version="2")) as memory:
+        memory.reembed()
+    sql = "UPDATE vector SET data = CAST(x'01' || substr(data, 2) AS BLOB)"
+    assert faults(path, clock) == []
+    assert run_by_hand(path, sql) > 0
+    assert any("vector differs from what the journal says: data." in fault for fault in faults(path, clock))
+
+
+@on_a_file
+@pytest.mark.parametrize(("column", "value"), [("tags", '["x"]'), ("metadata", '{"n":1}'), ("shown", "less")])
+def test_a_check_finds_what_was_added_to_a_memory_that_had_none(path, clock, column, value):
+    lived(path, clock)
+    bare = "SELECT min(row) FROM content WHERE tags = '[]' AND metadata = '{}' AND shown IS NULL"
+    assert run_by_hand(path, f"UPDATE content SET {column} = '{value}' WHERE row = ({bare})") == 1
+    assert any(column in fault for fault in faults(path, clock))
+
+
 def told(memory):
     """What a store says of its memories, by every verb that tells something of them."""
     listed = memory.list(limit=1000, include_archived=True)
@@ -391,6 +411,15 @@ def test_a_repair_makes_rows_what_the_journal_says_and_can_be_undone(path, clock
         assert memory.check(full=True) == []
         memory.undo(done.operation)  # what it brings back is in the journal now; what cannot be read stays so
         assert bool(memory.check(full=True)) == (name == "an unknown tier")
+
+
+def test_what_cannot_be_read_is_no_sound_row_though_the_journal_says_the_same(path, clock):
+    lived(path, clock)
+    run_by_hand(path, DAMAGES["an unknown tier"])
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        found = memory.check(full=True)
+        memory.undo(memory.repair(dry_run=False).operation)
+        assert memory.check(full=True) == found
 
 
 @on_a_file

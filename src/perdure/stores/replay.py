@@ -23,6 +23,7 @@ from perdure.stores.rows import (
     is_trimmed,
     json_value,
     plain,
+    state_of,
     stored_text,
     with_defaults,
 )
@@ -36,6 +37,7 @@ _ROW: Final = ("id", "op", "session", "turn", "speaker", *STATE_COLUMNS)
 """What the statement ``records`` gives first; text, tags, source, task, metadata, shown and packed follow."""
 _PLAIN: Final = [n for n, name in enumerate(_ROW) if name not in {"id", *_UNCOMPARED}]
 _HELD: Final = _ROW.index("held")
+_STATE: Final = slice(len(_ROW) - len(STATE_COLUMNS), len(_ROW))
 _plain_values: Final = itemgetter(*_PLAIN)
 _plain_columns: Final = itemgetter(*(_ROW[n] for n in _PLAIN), "source", "task")
 _BORN: Final[dict[str, Any]] = {
@@ -209,6 +211,8 @@ def surely_agrees(expected: Expected, values: Sequence[Any], space: str, vector:
         return False
     source, task = values[len(_ROW) + 2 : len(_ROW) + 4]
     try:
+        if expected.lines > 1:  # a line that takes a repair back may say what cannot be read
+            state_of(values[_STATE])
         if _plain_columns(expected.row) != (*_plain_values(values), source, task):
             return False
         return _content_agrees(expected, values) and not _is_other_vector(expected, space, vector)
