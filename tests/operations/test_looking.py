@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from conftest import HARSH, WORDS_ONLY, Clock, HashEmbedder, on_a_file, on_two_servers_too, opened, tables
@@ -113,6 +115,8 @@ def test_why_not_names_what_kept_it_out(filled):
     ask = filled.why_not
     assert ask(one.id, "deploy tuesday").kept_out_by == "nothing"
     assert ask(one.id, "deploy", tags=["absent"]).kept_out_by == "filters"
+    later = ask(one.id, "deploy", kinds=["fact"], until=one.created_at - timedelta(days=1))
+    assert later.explanation == "it is found only without the filters kinds and until"
     assert ask(one.id, "deploy", min_confidence=0.99).kept_out_by in {"filters", "min_confidence"}
     zebras = filled.recall("zebra", limit=100, touch=False).hits
     assert ask(zebras[-1].memory.id, "zebra", limit=2).kept_out_by == "rank"

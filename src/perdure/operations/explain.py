@@ -111,9 +111,9 @@ def _unfound(ctx: Context, memory: MemoryItem, query: Query, filters: Filters) -
     """Say whether a filter or the searches themselves left the memory out."""
     everything = ctx.store.search(memory.namespace, query, Filters(include_archived=True), ctx.policy.recall)
     if memory.id in everything.columns.ids and filters != replace(Filters(), include_archived=True):
-        given = {f: getattr(filters, f) for f in Filters.__slots__ if getattr(filters, f) not in ((), None, 0.0, False)}
+        given = [f for f in Filters.__slots__ if getattr(filters, f) not in ((), None, 0.0, False)]
         if given:
-            return "filters", f"it is found only without the filters {given}"
+            return "filters", f"it is found only without the filters {' and '.join(given)}"
     count, words = ctx.policy.recall.candidates, ", ".join(query.words) or "(none)"
     meaning = "" if query.vector is None else f", nor among the {count} nearest in semantic search"
     return "search", f"it is not among the {count} best in keyword search for {words}{meaning}"

@@ -125,7 +125,10 @@ class MaintainingVerbs:
 
         What must hold between the tables is checked for all rows. Rows are compared with the journal, and the journal
         with its digests: samples of each namespace, or everything with ``full``. Others may read and write meanwhile.
-        ``progress`` is called with (done, total) after each page of operations and memories.
+
+        Args:
+            full: Compare everything with the journal, not samples; search indexes too.
+            progress: Called with (done, total) after each page of operations and memories.
         """
         scope = (WHOLE if full else CheckScope()).telling(progress)
         return [str(fault) for fault in self._context.store.check(scope)]

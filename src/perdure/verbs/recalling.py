@@ -151,7 +151,11 @@ class RecallingVerbs:
         query: Annotated[Query, Param("The question that did not return it.", longest=10_000)],
         *,
         limit: Limit = 5,
+        kinds: Kinds = (),
         tags: Tags = (),
+        since: Since | None = None,
+        until: Until | None = None,
+        as_of: AsOf | None = None,
         min_confidence: MinConfidence = 0.0,
         include_archived: IncludeArchived = False,
     ) -> Absence:

@@ -117,13 +117,9 @@ def _absences(asked: Asked, found: Recall, filters: dict[str, Any]) -> list[tupl
     named = asked.query.get("why_not", "").strip()
     if not named:
         return []
-    given = {name: filters[name] for name in ("limit", "tags", "include_archived") if name in filters}
-    shown = {hit.memory.id for hit in found.hits}
     absences: list[tuple[str, str, Absence]] = []
     for identity in _expected(asked, named):
-        absence = asked.memory.why_not(identity, found.query, **given)
-        if absence.kept_out_by == "nothing" and identity not in shown:  # the verb knows neither kinds nor times
-            absence = replace(absence, kept_out_by="filters", explanation="it is found only without the kind or time")
+        absence = asked.memory.why_not(identity, found.query, **filters)
         absences.append((identity, asked.content(identity), absence))
     return absences
 
