@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -531,6 +532,17 @@ def test_what_was_stored_after_an_altered_operation_is_repaired(path, clock, wha
         assert memory.get(early.id).state.importance == 0.25
         if what == "a reason":
             assert memory.get(late.id).state.importance == 0.5
+
+
+@on_a_file
+def test_other_threads_go_on_while_a_store_is_checked(path, clock):
+    lived(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory, ThreadPoolExecutor(1) as other:
+
+        def write(_done, _total):  # the check waits in its midst until another thread has stored something
+            other.submit(memory.remember, "said meanwhile").result(timeout=10)
+
+        assert memory.check(full=True, progress=write) == []
 
 
 def test_a_check_tells_how_far_it_is(memory):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from time import monotonic
 from typing import Any, Final, TypeVar
 
@@ -30,6 +30,7 @@ from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.checkpoints import Checkpoints
 from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge, rebuild
 from perdure.stores.sqlite.connection import (
+    MEMORY,
     NO_ACCESS,
     SqliteSession,
     check_version,
@@ -281,7 +282,7 @@ class SqliteStore(SqlStore):
         """Return what is wrong with the file, or with one namespace of it; empty for a sound one."""
         if namespace is not None:
             return list(journal_faults(self._view, namespace, scope))
-        with self._fresh() as connection:
+        with self._beside() as connection:
             return list(find_faults(connection, self._view, scope))
 
     def rebuild(self) -> bool:
@@ -358,6 +359,16 @@ class SqliteStore(SqlStore):
 
     def _use(self) -> _Use:
         return self._using
+
+    @contextmanager
+    def _beside(self) -> Iterator[apsw.Connection]:
+        """A connection that no other call waits for; the store's own where a file cannot be opened twice."""
+        with self._fresh() as own:
+            if self.path == MEMORY or self._read_only or own.in_transaction:
+                yield own
+                return
+        with translate_errors(self.path), closing(open_file(self.path, create=False)) as connection:
+            yield connection
 
     @contextmanager
     def _fresh(self) -> Iterator[apsw.Connection]:
