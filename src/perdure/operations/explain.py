@@ -9,7 +9,7 @@ from perdure.operations.lifecycle.sweep import explain_wait
 from perdure.operations.ports import Context
 from perdure.operations.recall import best_hits, embed_query
 from perdure.operations.writing import read_record
-from perdure.records.memory import MemoryItem, Status
+from perdure.records.memory import MemoryItem, Scope, Status
 from perdure.records.recall import Absence, Filters, Pool, Query
 from perdure.records.report import Explanation
 from perdure.rules.explanation import explain, inverse_link
@@ -112,6 +112,8 @@ def _unfound(ctx: Context, memory: MemoryItem, query: Query, filters: Filters) -
     everything = ctx.store.search(memory.namespace, query, Filters(include_archived=True), ctx.policy.recall)
     if memory.id in everything.columns.ids and filters != replace(Filters(), include_archived=True):
         given = [f for f in Filters.__slots__ if getattr(filters, f) not in ((), None, 0.0, False)]
+        if memory.scope is Scope.LONG_TERM:  # seen from inside every session
+            given = [f for f in given if f not in ("isolated", "inside")]
         if given:
             return "filters", f"it is found only without the filters {' and '.join(given)}"
     count, words = ctx.policy.recall.candidates, ", ".join(query.words) or "(none)"
