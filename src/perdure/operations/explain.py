@@ -115,7 +115,7 @@ def _unfound(ctx: Context, memory: MemoryItem, query: Query, filters: Filters) -
         if memory.scope is Scope.LONG_TERM:  # seen from inside every session
             given = [f for f in given if f not in ("isolated", "inside")]
         if given:
-            return "filters", f"it is found only without the filters {' and '.join(given)}"
+            return "filters", f"it is found only without the filter{'s' * (len(given) > 1)} {' and '.join(given)}"
     count, words = ctx.policy.recall.candidates, ", ".join(query.words) or "(none)"
     meaning = "" if query.vector is None else f", nor among the {count} nearest in semantic search"
     return "search", f"it is not among the {count} best in keyword search for {words}{meaning}"

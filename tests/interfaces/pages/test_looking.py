@@ -177,7 +177,7 @@ def test_search_tells_why_not_of_what_some_words_find(browser, memory):
     text = words(browser.get("/search?q=zebra+meadow&why_not=quarterly+budget"))
     assert "none is found by these words" in text
     text = words(browser.get("/search?q=garden+fence&kind=episode&why_not=garden+fence"))
-    assert "it is found only without the filters kinds" in text
+    assert "it is found only without the filter kinds" in text
 
 
 def test_a_memory_that_is_unknown_is_no_answer_to_why_not(browser, known):
