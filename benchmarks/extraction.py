@@ -5,8 +5,9 @@ Usage: python benchmarks/extraction.py [--draw NAME] [--unlabelled] [--json]
 Data: turns of LoCoMo and BEAM, drawn with a fixed seed, each handed to the public `extract` with the role that said
 it. "open" is of the development sets, and was looked at when rules were changed; "locked" is of the validation sets,
 labelled before that; "fresh" and "last" are of the rest of those, each drawn and labelled after a change of rules; no
-rule was changed after "last". Labels were given without knowing what a text was extracted by, or whether it was of the
-baseline: sentences of these turns that a person said and that hold a digit or a name. LoCoMo may not be passed on, so
+rule was changed after "last". Whoever changed the rules also gave the labels; of "open" with the patterns in sight, of
+the others in an order by digest, with the role alone, extracted texts and baseline mixed. The baseline are sentences of
+these turns that a person said and that hold a digit or a name. LoCoMo may not be passed on, so
 a label names the conversation, the turn and a digest of the text, never the text. Right is what a person would still
 want to know in a month and can be understood by itself: a fact, a decision, a commitment or a definition, whole. An
 extraction without a label ends the run with an error; --unlabelled prints those, to be read and labelled.

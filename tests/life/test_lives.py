@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 
 import pytest
 
-from conftest import HashEmbedder
-from life.coverage import ROWS
+from conftest import HashEmbedder, weekly
+from life.coverage import ROWS, reached
 from life.driver import Player, begin
 from life.invariants import differences, everything
 from life.lives import KINDS, life_of
@@ -102,3 +103,17 @@ def test_a_life_on_a_server_keeps_what_is_promised(store, elsewhere):
         pytest.skip("longer lives are played there")
     player = begin(life_of("family", 3, 40), elsewhere(), embedder=HashEmbedder())
     assert {name: faults for name, faults in live(player).faults.items() if faults} == {}
+
+
+@weekly
+@pytest.mark.behaviour("LV9", "LV11")
+def test_lives_on_a_server_reach_every_row_of_the_table(store, elsewhere):
+    if store == "sqlite":
+        pytest.skip("asked row by row above")
+    rows = Counter()
+    for kind, (seed, days, every) in CORE.items():
+        player = begin(life_of(kind, seed, days), elsewhere(), every=every, embedder=HashEmbedder())
+        player.play()
+        rows += reached({item.id: player.memory.history(item.id) for item in everything(player.memory)}.values())
+        player.memory.close()
+    assert ROWS.keys() - rows.keys() == set()

@@ -11,6 +11,7 @@ import apsw
 import pytest
 
 import perdure
+from conftest import STORES, tables
 from perdure.records.errors import InvalidInput, NotFound
 
 ADDRESS = "Anna Schmidt lives at 17 Harbour Lane and her door code is 4711-beta."
@@ -71,6 +72,24 @@ def test_a_large_text_and_what_showed_it_shorter_leave_no_page(tmp_path):
         assert memory.get(keep[0]) is not None
     assert found_in(tmp_path, "Patient record 7: the code") == []
     assert found_in(tmp_path, "Patient record 399: the code") == []
+
+
+@pytest.mark.parametrize("store", [STORES[1]], indirect=True)
+def test_no_row_of_a_server_keeps_it_and_its_dead_rows_are_named(path, opening):
+    memory = opening({"embedder": {"model": "none"}})
+    memory.ingest(TALK, "home")
+    [secret] = [m for m in memory.list("home") if m.content == ADDRESS]
+    memory.archive(secret.id, "quoted: " + ADDRESS)
+
+    def tables_with(words):
+        return [name for name, rows in tables(path).items() if words in str(rows)]
+
+    assert tables_with("Harbour Lane")
+    done = erased(memory, secret.id, namespace="home")
+    assert (done.places, done.searched > 0) == ((), True)
+    assert any("dead rows" in note for note in done.unreachable)
+    assert not any("could not be vacuumed" in note for note in done.unreachable)
+    assert tables_with("Harbour Lane") == []
 
 
 def test_it_erases_only_what_was_confirmed(memory):
