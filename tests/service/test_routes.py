@@ -8,10 +8,14 @@ from datetime import datetime
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+import perdure
+from conftest import tables
 from perdure.interfaces.http.openapi import openapi_document
 from perdure.interfaces.http.routes import parameters_of, path_of
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
 from perdure.verbs.declaration import VERBS
+from service.conftest import POLICY
+from service.test_limits import serving
 
 ALL = sorted(VERBS)
 SAMPLES = {
@@ -198,6 +202,21 @@ def test_a_list_comes_as_lines_where_they_are_asked_for(client, memory):
     lines = [json.loads(line) for line in answer.text.splitlines()]
     assert lines == client.get("/v1/list", params={"limit": "1000"}).json()["memories"]
     assert len(lines) == 250
+
+
+@pytest.mark.parametrize("name", [n for n in ALL if any(p.name == "touch" for p in VERBS[n].parameters)])
+def test_without_touch_no_row_is_written(tmp_path, name):
+    verb, path = VERBS[name], tmp_path / "agent.db"
+    with perdure.open(path, POLICY) as memory:
+        kept = memory.remember("Deploys happen on Tuesdays.")
+        given = {**required(verb), **{p.name: "When do deploys happen?" for p in verb.parameters if p.name == "query"}}
+        before = tables(path)
+        with serving(memory) as client:
+            answer = client.post(path_of(verb), json={**given, "touch": False})
+            assert kept.id in answer.text
+            assert tables(path) == before
+            assert kept.id in client.post(path_of(verb), json=given).text
+            assert tables(path) != before
 
 
 def test_repair_cannot_be_told_a_file_of_the_machine(client):
