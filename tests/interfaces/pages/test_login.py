@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
+from typer.testing import CliRunner
 
 from interfaces.pages.browsing import Browser, forms, words
 from perdure.interfaces import pages
+from perdure.interfaces.cli import app as cli
 from perdure.interfaces.http import access, sessions
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
@@ -83,6 +86,21 @@ def test_what_a_person_does_is_written_down_under_the_tokens_name(browser, token
     browser.fill(f"/change?id={ours}&verb=pin", "/change", sure="1")
     assert memory.get(ours).pinned
     assert memory.history(namespace="team/a", limit=1)[0].actor == "the curator"
+
+
+def test_who_asked_over_http_is_named_by_the_command_and_on_the_pages(browser, tokens, memory, tmp_path):
+    headers = {"authorization": f"Bearer {tokens['curator'].secret}", "accept": "application/json"}
+    given = {"content": "The gate opens at six.", "namespace": "team/a"}
+    assert browser.post("/v1/remember", json=given, headers=headers).status_code == 200
+    log_in(browser, tokens["reader"].secret)
+    for path in ("/", "/plans"):
+        assert words(browser.get(path)).count("by the curator") == 1, path
+    command = ["history", "--store", str(tmp_path / "agent.db"), "--namespace", "team/a"]
+    told = CliRunner().invoke(cli.app, command, env={"COLUMNS": "250"})
+    assert told.exit_code == 0
+    assert told.output.count("the curator") == 1
+    entries = json.loads(CliRunner().invoke(cli.app, [*command, "--json"]).output)
+    assert [entry["actor"] for entry in entries] == ["the curator", None]
 
 
 def test_a_weaker_token_is_refused_in_words(browser, tokens, memory):
