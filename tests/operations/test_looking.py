@@ -125,6 +125,32 @@ def test_why_not_names_what_kept_it_out(filled):
     assert ask(one.id, "deploy", include_archived=True).kept_out_by == "nothing"
 
 
+def test_why_not_agrees_with_recall_about_kinds_and_times(memory, clock):
+    old, start = memory.remember("The harbour office opens at nine.").id, clock()
+    clock.passes(days=10)
+    new = memory.remember("The harbour office closes at five.").id
+    later = clock()
+    clock.passes(days=10)
+    memory.archive(old, "gone")
+    day = timedelta(days=1)
+    asked = [
+        {"kinds": ["note"]},
+        {"kinds": ["episode"]},
+        {"since": later - day},
+        {"until": start + day},
+        {"until": start + day, "include_archived": True},
+        {"as_of": start + day},
+        {"as_of": later + day},
+    ]
+    for filters in asked:
+        hits = {h.memory.id for h in memory.recall("harbour office", touch=False, **filters).hits}
+        told = {i for i in (old, new) if memory.why_not(i, "harbour office", **filters).kept_out_by == "nothing"}
+        assert told == hits, filters
+    told = memory.why_not(new, "harbour office", until=start + day)
+    assert told.kept_out_by == "filters"
+    assert "until" in told.explanation
+
+
 def test_why_tells_signals_history_and_what_comes_next(filled, clock):
     one = filled.recall("deploy").hits[0].memory
     clock.passes(days=8)

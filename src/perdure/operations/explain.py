@@ -7,7 +7,7 @@ from dataclasses import replace
 from perdure.operations.consolidation.relate import edges
 from perdure.operations.lifecycle.sweep import explain_wait
 from perdure.operations.ports import Context
-from perdure.operations.recall import best_hits, embed_query
+from perdure.operations.recall import best_hits, embed_query, of_then
 from perdure.operations.writing import read_record
 from perdure.records.memory import MemoryItem, Scope, Status
 from perdure.records.recall import Absence, Filters, Pool, Query
@@ -69,16 +69,20 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     """Return what kept a memory out of the answer to a question: status, filter, search, floor or rank."""
     record = read_record(ctx, identity)
     memory = memory_items([record], ctx.policy, ctx.clock())[0]
-    if memory.status is not Status.ACTIVE and not filters.include_archived:
+    wide = replace(filters, include_archived=True) if filters.looks_back else filters
+    if memory.status is not Status.ACTIVE and not wide.include_archived:
         return Absence(identity, text, "status", f"it is {memory.status}; recall with include_archived, or restore it")
     query, note = embed_query(ctx, text)
-    pool = ctx.store.search(record.namespace, query, filters, ctx.policy.recall.for_limit(limit))
+    pool = ctx.store.search(record.namespace, query, wide, ctx.policy.recall.for_limit(limit))
     order = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(ctx.clock()))
     rank = next((i for i, name in enumerate(order.ids, 1) if name == identity), None)
     if rank is None:
         by, explanation = _unfound(ctx, memory, query, filters)
         return Absence(identity, text, by, explanation)
-    by, explanation = _floor(ctx, memory, pool, filters) or _rank(ctx, memory, text, order, rank, limit, filters)
+    if not of_then(ctx, record.namespace, [record], filters, ctx.clock()):
+        by, explanation = "filters", "it does not hold at the time asked about"
+    else:
+        by, explanation = _floor(ctx, memory, pool, filters) or _rank(ctx, memory, text, order, rank, limit, filters)
     told = f"{explanation}; {note}" if note else explanation
     return Absence(identity, text, by, told, rank, dict(order[rank - 1].parts))
 

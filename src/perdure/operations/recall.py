@@ -129,7 +129,7 @@ def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filt
         return ""
     order = drop_unrelated(rank_candidates(pool, query, policy, filters.asked_at(ctx.clock())), policy)[: limit + SPARE]
     records = ctx.store.get(namespace, order.ids)
-    if not records or _of_then(ctx, namespace, records, filters, ctx.clock()):
+    if not records or of_then(ctx, namespace, records, filters, ctx.clock()):
         return ""
     asked_of = [(how, at) for how, at in (("true", filters.as_of), ("known", filters.known_at)) if at is not None]
     told = " and ".join(f"{how} at {text_of(at)}" for how, at in asked_of)
@@ -201,7 +201,7 @@ def best_hits(
 def _read(ctx: Context, page: Ranking, namespace: str, filters: Filters, now: Instant) -> list[Hit]:
     """Read a part of an order in full, without what is less sure than asked for."""
     records = ctx.store.get(namespace, page.ids) if len(page) else []
-    records = _of_then(ctx, namespace, records, filters, now)
+    records = of_then(ctx, namespace, records, filters, now)
     by_id = {m.id: m for m in memory_items(records, ctx.policy, now, ctx.counted)}
     return [
         with_signals(r, by_id[r.id], ctx.policy.recall)
@@ -210,7 +210,7 @@ def _read(ctx: Context, page: Ranking, namespace: str, filters: Filters, now: In
     ]
 
 
-def _of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters, now: Instant) -> list[Record]:
+def of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters, now: Instant) -> list[Record]:
     """Return those that hold now, or that are answers to a question about another time."""
     known = ctx.extension.validity(ctx, namespace, records)
     if filters.looks_back:
