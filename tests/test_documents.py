@@ -151,3 +151,8 @@ def test_make_demo_installs_the_extras_of_which_the_readme_shows_commands():
     installed = {package for name in named for package in extras[name]}
     covered = {*named, *(e for p in installed if p.startswith("perdure[") for e in p[8:-1].split(","))}
     assert {"local", "mcp", "server", "postgres"} <= covered
+    assert "postgres-local" not in covered  # a server of its own is too much for a first look
+    for page in DOCUMENTS:
+        for block in SHELL.findall(page.read_text("utf-8")):
+            if "demo --store postgres" in block:
+                assert '.[postgres-local]"' in block.split("demo --store postgres")[0], f"{page} does not install it"
