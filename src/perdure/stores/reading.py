@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from perdure.records.maker import maker_of
 from perdure.records.memory import Document, Record, Shelf, State
 from perdure.records.store_rows import Usage
 from perdure.records.vector import Space, Vector
+from perdure.stores.kept_accesses import KeptAccesses, Pairs
 from perdure.stores.rows import UNREADABLE, document_of, glance_of, image_of, record_of, state_of, unreadable
 from perdure.stores.statements import Session
 
@@ -87,21 +88,10 @@ def find_by_start(
 
 ALWAYS: Final = 2**62  # no instant is later: stands for no limit
 
-Pairs = tuple[tuple[Instant, int], ...]
 _record: Final = maker_of(Record)
 
 
-class Kept(Protocol):
-    """Accesses that need not be read again."""
-
-    def find(self, ids: Sequence[str]) -> dict[str, Pairs]:
-        """Return id -> accesses, oldest first, of those ids whose accesses are known."""
-
-    def keep(self, found: Mapping[str, Pairs]) -> None:
-        """Learn what was read."""
-
-
-def records(session: Session, namespace: str, ids: Sequence[str], kept: Kept | None = None) -> list[Record]:
+def records(session: Session, namespace: str, ids: Sequence[str], kept: KeptAccesses | None = None) -> list[Record]:
     """Return the records of some ids, in the order asked for; unknown ids are left out, damaged ones with a warning."""
     if not ids:  # asked for each new memory that has no near-duplicate
         return []

@@ -17,6 +17,7 @@ from perdure.records.report import Entry, Operation
 from perdure.records.store_rows import ImportanceRow, Lease, TrimmedPage, UpkeepState, Usage
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
+from perdure.stores.kept_accesses import Pairs
 from perdure.stores.packing import unpacked
 from perdure.stores.reading import SqlDocuments
 from perdure.stores.repairing import row_repairs
@@ -153,7 +154,7 @@ class SqlStore(ABC):
     def images(self, namespace: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         return self._read(namespace, lambda s: reading.images(s, namespace, ids))
 
-    def accesses(self, namespace: str, ids: Sequence[str], until: Instant) -> dict[str, reading.Pairs]:
+    def accesses(self, namespace: str, ids: Sequence[str], until: Instant) -> dict[str, Pairs]:
         return self._read_once(namespace, lambda s: reading.accesses(s, ids, until))
 
     def ids_of_texts(self, namespace: str, texts: Sequence[str]) -> list[str]:

@@ -23,6 +23,7 @@ from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, Tr
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
+from perdure.stores.kept_accesses import KeptAccesses
 from perdure.stores.plans import SqlTransactionView
 from perdure.stores.reading import SqlDocuments
 from perdure.stores.sql_store import SqlStore
@@ -46,7 +47,7 @@ from perdure.stores.sqlite.connection import (
 from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
-from perdure.stores.sqlite.unchanged import KeptAccesses, Unchanged
+from perdure.stores.sqlite.unchanged import Unchanged
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.statements import Session
 
