@@ -4,9 +4,11 @@ Usage: python benchmarks/extraction.py [--draw NAME] [--unlabelled] [--json]
 
 Data: turns of LoCoMo and BEAM, drawn with a fixed seed, each handed to the public `extract` with the role that said
 it. "open" is of the development sets, and was looked at when rules were changed; "locked" is of the validation sets,
-labelled before that; "fresh" and "last" are of the rest of those, each drawn and labelled after a change of rules; no
-rule was changed after "last". Whoever changed the rules also gave the labels; of "open" with the patterns in sight, of
-the others in an order by digest, with the role alone, extracted texts and baseline mixed. The baseline are sentences of
+labelled before that; "fresh" and "last" are of the rest of those, each drawn and labelled after a change of rules.
+"long" and "decisive" are of eight chats that no rule was tried on; after "long" whole sentences were kept, after
+"decisive" nothing was changed. Labels of these two, and of texts that changed since, are of two readers who knew no
+rule and must agree; whoever changed the rules gave the others, of "open" with the patterns in sight, of the rest in an
+order by digest, with the role alone. Extracted texts and baseline were mixed. The baseline are sentences of
 these turns that a person said and that hold a digit or a name. LoCoMo may not be passed on, so
 a label names the conversation, the turn and a digest of the text, never the text. Right is what a person would still
 want to know in a month and can be understood by itself: a fact, a decision, a commitment or a definition, whole. An
@@ -36,9 +38,14 @@ if TYPE_CHECKING:
 
 LABELS = Path(__file__).with_name("labels")
 VALIDATION = "locomo_val.json.gz", "beam_val.tar.gz"
-DRAWS = ["locked", "fresh", "last"]
-"""Draws of the validation sets; none takes a turn of those before it."""
-FILES = {"open": ("locomo_dev.json.gz", "beam_dev.tar.gz"), **dict.fromkeys(DRAWS, VALIDATION)}
+LONG = None, "beam_500k_dev.tar.gz"
+DRAWS = [["locked", "fresh", "last"], ["long", "decisive"]]
+"""Draws of the same sets; none takes a turn of those before it."""
+FILES = {
+    "open": ("locomo_dev.json.gz", "beam_dev.tar.gz"),
+    **dict.fromkeys(DRAWS[0], VALIDATION),
+    **dict.fromkeys(DRAWS[1], LONG),
+}
 TURNS, COMPARED = 2000, 60
 PICTURE = re.compile(r" \[[^\]]*\]\Z")
 """What `locomo.chats` adds to the words that were said."""
@@ -72,14 +79,15 @@ class Found(NamedTuple):
 def drawn(name: str) -> list[Turn]:
     """Return the turns of a draw; of one that is longer than `extract` takes its beginning."""
     people, assistants = FILES[name]
-    chats = [*locomo.chats(people), *beam.chats({"user", "assistant"}, assistants)]
+    chats = [*(locomo.chats(people) if people else ()), *beam.chats({"user", "assistant"}, assistants)]
     turns = [
         Turn(chat.name, str(m.source), m.role or "user", PICTURE.sub("", m.content)[:50_000])
         for chat in chats
         for m in chat.messages
         if m.content.strip()
     ]
-    for earlier in DRAWS[: DRAWS.index(name)] if name in DRAWS else ():
+    same = next((draws for draws in DRAWS if name in draws), [name])
+    for earlier in same[: same.index(name)]:
         seen = set(_sample(earlier, turns))
         turns = [turn for turn in turns if turn not in seen]
     return _sample(name, turns)

@@ -17,8 +17,8 @@ TALK = (
     "What is the plan for Friday?"
 )
 FOUND = {
-    "decision": "to use PostgreSQL 15.2 for the orders service",
-    "solution": "to raise the pool's size to 40 connections",
+    "decision": "We decided to use PostgreSQL 15.2 for the orders service.",
+    "solution": "The fix was to raise the pool's size to 40 connections.",
     "explicit": "deploys happen on Tuesdays at ten",
 }
 CHECKED = {**WORDS_ONLY, "model": {"base_url": "http://127.0.0.1:9", "name": "none", "extract": True}}
@@ -44,7 +44,9 @@ def test_extract_stores_memories(meaning):
         assert one.stored
         assert kept.scope == "long_term"
     assert [e.start_pos for e in result.extractions] == sorted(e.start_pos for e in result.extractions)
-    assert meaning.get(result.extractions[0].memory_id).confidence == score_content(FOUND["decision"], 0.8)
+    assert meaning.get(result.extractions[0].memory_id).confidence == score_content(
+        "to use PostgreSQL 15.2 for the orders service", 0.8
+    )
 
 
 @pytest.mark.behaviour("AG10")
@@ -65,7 +67,7 @@ def test_the_result_has_exactly_the_seeds_fields_and_the_operations(memory):
 @pytest.mark.behaviour("000-8-rule-2", "AG8")
 def test_deduplication_against_existing(meaning):
     meaning.remember("Deploys happen on tuesdays  at ten", namespace="extracted")
-    meaning.remember("to use PostgreSQL 15.2 for the orders service (agreed)", namespace="extracted")
+    meaning.remember("Agreed: We decided to use PostgreSQL 15.2 for the orders service.", namespace="extracted")
     result = meaning.extract(TALK)
     assert (result.memories_created, result.deduplicated_count) == (1, 2)
     assert [(e.pattern_matched, e.stored, e.memory_id is None) for e in result.extractions] == [
@@ -117,7 +119,7 @@ def test_candidates_of_one_text_repeat_each_other(meaning):
 
 
 def test_without_deduplication_only_the_very_same_words_are_known(meaning):
-    meaning.remember("to use PostgreSQL 15.2 for the orders service (agreed)", namespace="extracted")
+    meaning.remember("Agreed: We decided to use PostgreSQL 15.2 for the orders service.", namespace="extracted")
     result = meaning.extract(TALK, deduplicate=False)
     assert (result.memories_created, result.deduplicated_count) == (3, 0)
     again = meaning.extract(TALK, deduplicate=False)

@@ -22,7 +22,10 @@ def only(text, **options):
 @pytest.mark.behaviour("AG1")
 def test_decision_pattern_extraction():
     found = only("After a long talk we decided to use PostgreSQL 15.2 with config.yaml. Fine.")
-    assert (found.pattern, found.content) == ("decision", "to use PostgreSQL 15.2 with config.yaml")
+    assert (found.pattern, found.content) == (
+        "decision",
+        "After a long talk we decided to use PostgreSQL 15.2 with config.yaml.",
+    )
     assert found.confidence == pytest.approx(0.8 + 0.05)  # six words, and a technical term
     for verb in ("chose", "are going with", "selected", "will use"):
         assert only(f"We {verb} the blue paint for walls.").pattern == "decision"
@@ -31,7 +34,7 @@ def test_decision_pattern_extraction():
 @pytest.mark.behaviour("AG2")
 def test_solution_pattern_extraction():
     found = only("Well, the fix was restarting the worker twice a day")
-    assert (found.pattern, found.content) == ("solution", "restarting the worker twice a day")
+    assert (found.pattern, found.content) == ("solution", "Well, the fix was restarting the worker twice a day")
     assert found.confidence == pytest.approx(0.85)
 
 
@@ -47,7 +50,7 @@ def test_explicit_save_pattern():
     [
         ("Important: never deploy on a Friday.", "important", "never deploy on a Friday", 0.9),
         ("key point: keys rotate", "important", "keys rotate", 0.8),
-        ("The bug was a missing lock around writes", "error", "a missing lock around writes", 0.8),
+        ("The bug was a missing lock around writes", "error", "The bug was a missing lock around writes", 0.8),
         ("Pattern: retries need a random delay.", "pattern", "retries need a random delay", 0.85),
         ("Our cache is a copy of the index.", "definition", "Our cache is a copy of the index.", 0.6),
         ("SLO refers to a target of service.", "definition", "SLO refers to a target of service.", 0.6),
@@ -114,14 +117,15 @@ def test_small_talk_and_advice_are_not_extracted(text):
 
 def test_what_asks_about_a_decision_is_no_part_of_it():
     found = only("I chose the conservative 2% return option, can you help me understand it?")
-    assert found.content == "the conservative 2% return option"
+    assert found.content == "I chose the conservative 2% return option"
 
 
 def test_content_is_neither_too_short_nor_too_long():
     assert find_candidates("We chose it now.") == []
-    assert only("We chose " + "a" * SHORTEST).content == "a" * SHORTEST
-    assert len(only("We chose " + "a" * LONGEST).content) == LONGEST
-    assert find_candidates("We chose " + "a" * (LONGEST + 1)) == []
+    said = "We chose "
+    assert only(said + "a" * SHORTEST).content == said + "a" * SHORTEST
+    assert len(only(said + "a" * (LONGEST - len(said))).content) == LONGEST
+    assert find_candidates(said + "a" * (LONGEST - len(said) + 1)) == []
 
 
 def test_the_most_confident_stay_in_the_order_of_the_text():

@@ -101,11 +101,13 @@ def find_candidates(
 ) -> list[NoteCandidate]:
     """Return what may be worth remembering, in the order of the text; of overlapping finds the most confident.
 
-    Tier 1 are the seven patterns of memorable sentences, tried sentence by sentence. A definition says what a term is
-    and keeps its whole sentence; a decision has somebody who decides; a request asks the reader to keep something. Tier
-    2 adds sentences without a pattern that say much of what the text is about, hold a number, a date or an
-    identifier, and say what somebody is or did: small talk and advice have no such sentence. Of an assistant's words
-    only what it finds out is taken: solutions, errors, and what it calls important.
+    Tier 1 are the seven patterns of memorable sentences, tried sentence by sentence. A definition says what a term is;
+    a decision has somebody who decides; a request asks the reader to keep something. What is asked to be kept and what
+    follows "note:" is taken alone, of all others the whole sentence, because "to use it twice" cannot be understood by
+    itself; the confidence is that of what the pattern takes, of a definition that of its sentence. Tier 2 adds
+    sentences without a pattern that say much of what the text is about, hold a number, a date or an identifier, and say
+    what somebody is or did: small talk and advice have no such sentence. Of an assistant's words only what it finds out
+    is taken: solutions, errors, and what it calls important.
     Blocks of code are not searched. Time is linear in the text's length. Of more than ``most`` candidates the most
     confident stay, those below ``min_confidence`` (0 to 1) do not.
     """
@@ -147,21 +149,23 @@ def _matches(sentence: str, offset: int) -> list[NoteCandidate]:
         match = pattern.search(sentence)
         if match is None:
             continue
-        start, end = match.span()
-        content = _QUESTION_FOLLOWS.sub("", match[1]).strip().rstrip(".!").rstrip()
-        if name == "definition":
-            if not _defines(sentence, match):
-                continue
-            content, start, end = sentence, 0, len(sentence)
-        elif content.endswith("?") or not _is_meant(name, sentence, match, content):
+        rest = _QUESTION_FOLLOWS.sub("", match[1]).strip().rstrip(".!").rstrip()
+        meant = _defines(sentence, match) if name == "definition" else _is_meant(name, sentence, match, rest)
+        taken = sentence if name == "definition" else rest
+        if not meant or len(taken) < SHORTEST:
             continue
-        if SHORTEST <= len(content) <= LONGEST:
-            found.append(NoteCandidate(content, score_content(content, base), name, offset + start, offset + end))
+        whole = name != "explicit" and ":" not in sentence[match.start() : match.start(1)]  # else it is only marked
+        content = _QUESTION_FOLLOWS.sub("", sentence).strip() if whole else rest
+        start, end = (0, len(sentence)) if whole else match.span()
+        if len(content) <= LONGEST:
+            found.append(NoteCandidate(content, score_content(taken, base), name, offset + start, offset + end))
     return found
 
 
 def _is_meant(name: str, sentence: str, match: re.Match[str], content: str) -> bool:
     """Return whether somebody decides or asks, and the words are not only about it."""
+    if content.endswith("?"):
+        return False
     if name == "explicit":
         return _asks_to_keep(sentence, match, content)
     before = sentence[: match.start()]
