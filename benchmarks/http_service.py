@@ -25,7 +25,19 @@ from pathlib import Path
 from typing import Any
 
 import perdure
-from http_load import CLIENTS, Answered, ask, exchange, ideal_queue, quantile, request
+from http_load import (
+    CLIENTS,
+    LOAD,
+    Answered,
+    ask,
+    busy,
+    cpu_of,
+    exchange,
+    ideal_queue,
+    quantile,
+    rate_of_load,
+    request,
+)
 from report import Row, finished, parser, say
 
 POLICY = '[embedder]\nmodel = "none"\n'
@@ -110,11 +122,6 @@ def bare(folder: Path, port: int) -> list[str]:
     return [sys.executable, "-c", BARE, str(folder / "a.db"), str(port), str(folder / "perdure.toml")]
 
 
-def cpu_of(process: int) -> float:
-    """Return the CPU seconds that a process has used, all its threads together."""
-    return time.clock_gettime((~process << 3) | 2)  # Linux's clock of another process, in nanoseconds, not in ticks
-
-
 @contextmanager
 def fresh(folder: Path) -> Iterator[Path]:
     """Give a copy of a store as it was made: recalls take longer with each before them."""
@@ -124,14 +131,14 @@ def fresh(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def serving_fresh(folder: Path) -> Iterator[tuple[int, Path]]:
-    """Serve a fresh copy, warm and with all of its code loaded; give the port and the copy."""
+def serving_fresh(folder: Path) -> Iterator[tuple[int, int, Path]]:
+    """Serve a fresh copy, warm and with all of its code loaded; give the port, the process and the copy."""
     port = free_port()
-    with fresh(folder) as copied, serving(copied, ours(copied, port), port):
+    with fresh(folder) as copied, serving(copied, ours(copied, port), port) as (process, _):
         began = time.perf_counter()
         ask(port, copied, WARM)
         time.sleep(max(0.0, began + LOADED - time.perf_counter()))
-        yield port, copied
+        yield port, process, copied
 
 
 def in_python(memory: Any, questions: list[str], seconds: float) -> list[float]:
@@ -277,7 +284,7 @@ def throughput(folder: Path, questions: list[str], bursts: int) -> tuple[Row, fl
     """
     shares, rates, alone = [], [], []
     with (
-        serving_fresh(folder) as (port, copied),
+        serving_fresh(folder) as (port, _, copied),
         fresh(folder) as other,
         perdure.open(other / "a.db", other / "perdure.toml") as memory,
     ):
@@ -293,24 +300,30 @@ def throughput(folder: Path, questions: list[str], bursts: int) -> tuple[Row, fl
 
 
 def many_clients(folder: Path, questions: list[str], seconds: float, rounds: int) -> list[Row]:
-    """Measure throughput, and delays at 70 % of it."""
+    """Measure throughput, and delays at 70 % load: of the processor's time, and of the throughput."""
     share, fastest, floor = throughput(folder, questions, 4 * rounds)
+    loads: list[Answered] = []
     evens: list[Answered] = []
     drawns: list[Answered] = []
-    paced = []
+    paced, shares = [], []
     for _ in range(rounds):
-        paced.append(paced_in_python(folder, questions, 4 * seconds, 0.7 * floor))
+        paced.append(paced_in_python(folder, questions, 4 * seconds, LOAD * floor))
+        with serving_fresh(folder) as (port, process, copied):
+            rate = rate_of_load(port, process, copied, fastest)
+            answered, worked = busy(port, process, copied, 4 * seconds, rate)
+            loads.append(answered)
+            shares.append(100 * worked)
         for found, at_random in ((evens, False), (drawns, True)):
-            with serving_fresh(folder) as (port, copied):
-                lasting = (2 if at_random else 4) * seconds
-                found.append(ask(port, copied, lasting, 0.7 * fastest, at_random=at_random))
+            with serving_fresh(folder) as (port, _, copied):
+                found.append(ask(port, copied, 2 * seconds, LOAD * fastest, at_random=at_random))
     ideal = f"an ideal queue {ideal_queue(1):.1f} x with one processor, {ideal_queue(2):.1f} x with two"
-    every = [*evens, *drawns]
+    every = [*loads, *evens, *drawns]
     steady = f"Python's own at 70 % of its recalls {_each(paced)} x"
     return [
         share,
-        _tail("p99 / p50 at 70 % load, at a constant rate", evens, steady, bound=3.0),
-        _tail("p99 / p50 at 70 % load, at random", drawns, ideal, bound=None),
+        _tail("p99 / p50, processor busy for 70 % of the time", loads, f"busy {_each(shares)} %", bound=3.0),
+        _tail("p99 / p50 at 70 % of the throughput, at a constant rate", evens, steady, bound=None),
+        _tail("p99 / p50 at 70 % of the throughput, at random", drawns, ideal, bound=None),
         Row("failed calls", sum(one.failures for one in every), "", 0, note=f"of {sum(len(o.delays) for o in every)}"),
     ]
 
@@ -355,7 +368,7 @@ def first_upkeep(folder: Path, rows: int) -> Row:
 
 def beside_slow_ones(folder: Path, questions: list[str]) -> Row:
     """Measure the delays of a good client beside slow ones, with all of the service's code loaded."""
-    with serving_fresh(folder) as (port, _):
+    with serving_fresh(folder) as (port, _, _):
         good_client(port, questions)
         alone = good_client(port, questions)
         slow = slow_clients(port, 1000)
