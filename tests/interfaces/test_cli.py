@@ -392,6 +392,17 @@ def test_sweep_forecast_and_stats(place):
     assert data("stats", "-n", "nobody")["memories"] == 0
 
 
+def test_history_names_who_asked_for_an_operation(place):
+    make_store(place)
+    kept("Ours.")
+    assert "actor" not in done("history")
+    with perdure.open(place / "agent.db", embedder="none") as memory:
+        token = memory.create_token("agent", "*", actor="Ana Ruiz")
+        memory.confined(memory.recognize(token.secret)).remember("Hers.")
+    assert ["Ana Ruiz" in line for line in done("history").splitlines() if "remember" in line] == [True, False]
+    assert [row["actor"] for row in data("history")][:2] == ["Ana Ruiz", None]
+
+
 def test_stats_and_alerts_say_what_a_memory_that_fades_is_about(place):
     (place / "policy.toml").write_text(
         '[embedder]\nmodel = "none"\n[archive]\nrule = "value"\nvalue_below = 0.99\ncold_days = 1\n'
