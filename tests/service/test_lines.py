@@ -22,10 +22,10 @@ LINES = {"accept": "application/x-ndjson"}
 MANY = 20_000
 
 
-def fill(memory, many, size=0, start=0):
+def fill(memory, many, size=0, start=0, **more):
     for first in range(start, start + many, 500):
         numbers = range(first, min(first + 500, start + many))
-        memory.remember_many([{"content": f"Report {n} is here. {'x' * size}"} for n in numbers])
+        memory.remember_many([{"content": f"Report {n} is here. {'x' * size}"} for n in numbers], **more)
 
 
 def ids_page_by_page(memory, **filters):
@@ -135,6 +135,19 @@ def test_lines_are_the_rows_that_the_same_call_returns_in_python(client, memory)
         whole = client.get(f"/v1/list{query or '?limit=1000'}{'' if 'limit' in query or not query else '&limit=1000'}")
         assert [json.loads(line) for line in reply.text.splitlines()] == whole.json()["memories"]
     assert [m.id for m in memory.list_all(tags=["tagged"])] == [kept[2], kept[0]]
+
+
+def test_lines_are_confined_to_the_namespaces_of_a_token(client, memory):
+    fill(memory, 250, namespace="team/a")
+    fill(memory, 250, namespace="rival")
+    headers = {**LINES, "authorization": f"Bearer {memory.create_token('reader', 'team/a', actor='Ana').secret}"}
+    for query in ("", "?namespace=team/a"):
+        rows = [json.loads(line) for line in client.get(f"/v1/list{query}", headers=headers).text.splitlines()]
+        assert [row["namespace"] for row in rows] == ["team/a"] * 250
+    assert client.get("/v1/list?namespace=rival", headers=headers).status_code == 403
+    known = memory.list("rival", 1)[0].id
+    assert client.get(f"/v1/list?before={known}", headers=headers).status_code == 404
+    assert client.get("/v1/list", headers=LINES).status_code == 401
 
 
 def test_arguments_of_lines_are_checked_as_all_others(client, memory):
