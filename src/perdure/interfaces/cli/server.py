@@ -223,12 +223,8 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
 
         limits = {"threads": threads, "waiting": waiting, "call_seconds": timeout, "rate": rate, "traces": traces}
         named: dict[str, Any] = {"namespace": call.place, "tools": tools, **limits}
-        names: dict[str, Any] = {
-            "allowed_hosts": allowed_host or (),
-            "proxies": proxy or (),
-            "memory_file": memory_file or (),
-        }
-        beside: dict[str, Any] = {"log": log, "maintenance": not no_maintenance}
+        names: dict[str, Any] = {"allowed_hosts": allowed_host or (), "proxies": proxy or ()}
+        beside: dict[str, Any] = {"log": log, "maintenance": not no_maintenance, "memory_file": memory_file or ()}
         run(call.prepared_store(), call.policy, host, port, **names, **beside, **named)
 
 
