@@ -51,6 +51,7 @@ NO_COMMAND = {
     "log_out": "for the page: the end of a session",
     "usual_namespace": "for the service: where calls that name no namespace look",
     "resolve_id": "each command takes short ids",
+    "list_all": "`list --before` shows page after page, `export` writes all",
     "close": "each command closes what it opened",
 }
 
@@ -389,6 +390,38 @@ def test_sweep_forecast_and_stats(place):
     assert stats["store"] == str(place / "agent.db")
     assert str(place / "agent.db") in done("stats")
     assert data("stats", "-n", "nobody")["memories"] == 0
+
+
+def test_history_names_who_asked_for_an_operation(place):
+    make_store(place)
+    kept("Ours.")
+    assert "actor" not in done("history")
+    with perdure.open(place / "agent.db", embedder="none") as memory:
+        token = memory.create_token("agent", "*", actor="Ana Ruiz")
+        memory.confined(memory.recognize(token.secret)).remember("Hers.")
+    assert ["Ana Ruiz" in line for line in done("history").splitlines() if "remember" in line] == [True, False]
+    assert [row["actor"] for row in data("history")][:2] == ["Ana Ruiz", None]
+
+
+def test_stats_and_alerts_say_what_a_memory_that_fades_is_about(place):
+    (place / "policy.toml").write_text(
+        '[embedder]\nmodel = "none"\n[archive]\nrule = "value"\nvalue_below = 0.99\ncold_days = 1\n'
+        "[tiers]\nhot_messages = 0\nhot_entry_value = 1.0\n"
+    )
+    for gate in ("east", "west"):
+        kept(
+            f"The {gate} gate \x1b[31msqueaks \u202eon cold mornings, and nobody has found the oil can since May.",
+            "-n",
+            gate,
+        )
+    for shown in (done("stats"), done("stats", "-n", "east"), ran("alerts").stdout):
+        found = re.findall(r"  (The east gate .*)", shown)
+        assert found
+        assert {line[:40] for line in found} == {r"The east gate \x1b[31msqueaks \u202eon cold"[:40]}
+        assert "oil can" not in shown
+        assert not re.search("[\x1b\u202e]", shown)
+    assert "west" not in done("stats", "-n", "east")
+    assert "squeaks" not in json.dumps(data("stats"))
 
 
 def test_check_optimize_namespaces(place):

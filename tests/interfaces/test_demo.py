@@ -10,9 +10,11 @@ import time
 
 import pytest
 import uvicorn
+from starlette.testclient import TestClient
 
 import perdure
 from conftest import weekly
+from interfaces.pages.browsing import words as words_of
 from perdure.interfaces.demo.history import questions, sessions
 from perdure.interfaces.hooks import background
 from perdure.interfaces.http.command import main as service
@@ -101,13 +103,18 @@ def test_the_store_is_served_as_it_was_shown_until_maintenance_is_wanted(told, t
     out, text = told
     line = next(line for line in text.splitlines() if "perdure serve" in line).split()
     words = line[line.index("serve") + 1 :]
+    assert re.findall(r"perdure [^:\n]+", text)[-1].split() == line[line.index("perdure") :]
     assert words == ["--store", str(out / "northwall.db"), "--no-maintenance"]
     store = tmp_path / "copy.db"
     shutil.copy(words[1], store)
     monkeypatch.setattr(background, "FIRST_SECONDS", 0.0)
-    before = operations(store)
+    before, shown = operations(store), []
+    with perdure.open(store, policy={"embedder": {"model": "none"}}) as memory:
+        many = memory.stats("northwall").memories
 
-    def run(*_, **__):  # until maintenance has written, or for two seconds
+    def run(server, sockets):  # until maintenance has written, or for two seconds
+        with TestClient(server.config.app, base_url=f"http://127.0.0.1:{sockets[0].getsockname()[1]}") as client:
+            shown.append(words_of(client.get("/?namespace=northwall")))
         deadline = time.monotonic() + (2.0 if as_told else 60.0)
         while operations(store) == before and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -115,6 +122,8 @@ def test_the_store_is_served_as_it_was_shown_until_maintenance_is_wanted(told, t
     monkeypatch.setattr(uvicorn.Server, "run", run)
     service(["--store", str(store), "--port", "0", *(words[2:] if as_told else ())])
     assert (operations(store) == before) is as_told
+    assert many > 100
+    assert f"{many} in view" in shown[0]
 
 
 def operations(store):

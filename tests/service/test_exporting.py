@@ -97,13 +97,14 @@ def test_an_export_takes_no_more_memory_than_a_few_pages(tmp_path):
         assert "perdure_export_end" in json.loads(last.splitlines()[-1])
 
 
-def unread(url, path):
+def unread(url, path, *headers):
     """Ask for something, and read nothing of it."""
     port = int(url.rsplit(":", 1)[1])
+    head = "".join(f"{line}\r\n" for line in headers)
     talk = socket.socket()
     talk.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     talk.connect(("127.0.0.1", port))
-    talk.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+    talk.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{head}\r\n".encode())
     return talk
 
 

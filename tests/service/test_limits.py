@@ -409,15 +409,16 @@ def test_an_answer_with_a_secret_is_not_kept(memory):
     assert made[0].json()["secret"] != made[1].json()["secret"]
 
 
-def test_a_namespace_has_a_quota_and_another_one_its_own():
-    policy = {**POLICY, "limits": {"namespace_memories": 1}}
+@pytest.mark.parametrize(("quota", "most"), [("memories", 1), ("tokens", 14), ("bytes", 60)])
+def test_a_namespace_has_a_quota_and_another_one_its_own(quota, most):
+    policy = {**POLICY, "limits": {f"namespace_{quota}": most}}
     with perdure.open(":memory:", policy) as memory, serving(memory) as client:
-        assert client.post("/v1/remember", json={"content": "Deploys happen on Tuesdays."}).status_code == 200
-        more = {"content": "The gate opens at seven."}
+        assert client.post("/v1/remember", json={"content": "Deploys happen on Tuesdays at ten."}).status_code == 200
+        more = {"content": "The gate opens at seven o'clock each day."}
         refused = client.post("/v1/remember", json=more)
         assert refused.status_code == 507
         told = {name: refused.json()[name] for name in ("error", "fault", "namespace", "part")}
-        assert told == {"error": "QuotaExceeded", "fault": "caller", "namespace": "default", "part": "memories"}
-        assert "limits.namespace_memories" in refused.json()["remedy"]
+        assert told == {"error": "QuotaExceeded", "fault": "caller", "namespace": "default", "part": quota}
+        assert f"limits.namespace_{quota}" in refused.json()["remedy"]
         assert client.post("/v1/remember", json={**more, "namespace": "other"}).status_code == 200
         assert 'perdure_calls_total{outcome="QuotaExceeded",verb="remember"} 1.0' in client.get("/metrics").text

@@ -22,6 +22,7 @@ SERVICE_OPTIONS: Final = frozenset(
         "--tools",
         "--allowed-host",
         "--proxy",
+        "--memory-file",
         "--log",
         "--no-maintenance",
         "--threads",

@@ -14,6 +14,10 @@ from perdure.records.errors import ConflictError, DiskFull, InvalidInput, Perdur
 
 BEGIN = b"<!-- perdure:begin -->"
 END = b"<!-- perdure:end -->"
+LONGEST = 256 << 10
+"""The longest file that ``part`` reads, in bytes; what maintenance writes has a tenth of that at most by default."""
+MOST_LINES = 2000
+"""The most lines that ``part`` returns: whoever compares them takes time for each pair that is alike."""
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -39,6 +43,10 @@ class DigestFile:
     def check(self, text: str) -> bool:
         """Return whether the file holds this digest already."""
         return check(self.path, text)
+
+    def part(self) -> str | None:
+        """Return the digest that the file holds."""
+        return part(self.path)
 
 
 def write(path: str | os.PathLike[str], text: str) -> bool:
@@ -70,26 +78,79 @@ def check(path: str | os.PathLike[str], text: str) -> bool:
     return before.status is not None and merge(before.data, text, str(path)) == before.data
 
 
+def part(path: Path) -> str | None:
+    """Return the digest that a file holds, from marker to marker: empty where it holds none, None where it is missing.
+
+    A person's lines are not returned. The file may be another's: no link is followed, no pipe waited for, and no more
+    is read than ``LONGEST`` bytes.
+
+    Raises:
+        InvalidInput: It is no such file, cannot be read, is no UTF-8 text, is too long, or its markers are damaged.
+    """
+    try:
+        with open(path, "rb", opener=_open_foreign) as file:  # a path's own method takes no opener
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            data = file.read(LONGEST + 1) if regular else b""
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        reason = "it is a symbolic link" if path.is_symlink() else error.strerror
+        raise InvalidInput(f"{path.name} cannot be read: {reason}.", remedy="Name the file itself.") from error
+    if not regular:
+        raise InvalidInput(f"{path.name} is not a regular file.", remedy="Name a file, for example MEMORY.md.")
+    _check_text(data, path.name)
+    lines = _lines(data)
+    span = _span(lines, path.name)
+    if len(data) > LONGEST or (span is not None and span.stop - span.start > MOST_LINES):
+        raise InvalidInput(f"{path.name} is too long to be shown.", remedy="Write it with a smaller budget.")
+    if span is None:
+        return ""
+    try:
+        return b"".join(lines[span]).removeprefix(_BOM).decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise _no_text(path.name) from error
+
+
+def _open_foreign(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+
+
 def merge(data: bytes, text: str, name: str) -> bytes:
     """Return a file's bytes with the digest in them, in the file's own line ends."""
-    if b"\x00" in data or data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InvalidInput(f"{name} is not UTF-8 text.", remedy="Choose another file, or convert this one to UTF-8.")
-    part = text.encode("utf-8")
+    _check_text(data, name)
+    made = text.encode("utf-8")
     lines = _lines(data)
+    span = _span(lines, name)
+    if span is None:
+        return _append(data, _with_line_ends(made, lines[0] if lines else b"\n"))
+    made = _with_line_ends(made, lines[span.start])
+    if span.start == 0 and data.startswith(_BOM):
+        made = _BOM + made
+    if not lines[span.stop - 1].endswith(b"\n"):
+        made = made.rstrip(b"\r\n")
+    return b"".join(lines[: span.start]) + made + b"".join(lines[span.stop :])
+
+
+def _check_text(data: bytes, name: str) -> None:
+    if b"\x00" in data or data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise _no_text(name)
+
+
+def _no_text(name: str) -> InvalidInput:
+    return InvalidInput(f"{name} is not UTF-8 text.", remedy="Choose another file, or convert this one to UTF-8.")
+
+
+def _span(lines: list[bytes], name: str) -> slice | None:
+    """Return where our part stands among lines, with its markers; None where there is none."""
     begins, ends = _places(lines, BEGIN), _places(lines, END)
     if not begins and not ends:
-        return _append(data, _with_line_ends(part, lines[0] if lines else b"\n"))
+        return None
     if len(begins) != 1 or len(ends) != 1 or begins[0] > ends[0]:
         raise InvalidInput(
             f"The markers in {name} are damaged: {_at(begins, BEGIN)}, {_at(ends, END)}. Nothing was written.",
             remedy="Keep one begin line with one end line below it, or remove all of them.",
         )
-    part = _with_line_ends(part, lines[begins[0]])
-    if begins[0] == 0 and data.startswith(_BOM):
-        part = _BOM + part
-    if not lines[ends[0]].endswith(b"\n"):
-        part = part.rstrip(b"\r\n")
-    return b"".join(lines[: begins[0]]) + part + b"".join(lines[ends[0] + 1 :])
+    return slice(begins[0], ends[0] + 1)
 
 
 def _lines(data: bytes) -> list[bytes]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
+from perdure.records.errors import NotFound
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.parameters import (
@@ -49,6 +51,7 @@ Texts = list[str]
 Entries = list["Entry"]
 Operations = list["Operation"]
 Alerts = list["Alert"]
+_PAGE: Final = 100  # memories that are read at a time where all are wanted
 
 
 class RecallingVerbs:
@@ -133,6 +136,35 @@ class RecallingVerbs:
         """List memories, newest first. Does not count as an access."""
         filters = queries.filters(self._context.policy, locals())
         return explain.list_memories(self._context, namespace, filters, limit, before)
+
+    def list_all(
+        self, namespace: str = "default", *, before: str | None = None, **filters: Any
+    ) -> Iterator[MemoryItem]:
+        """Yield memories, newest first, as ``list`` returns them page by page, until none is left.
+
+        So many are read at a time that a few of them are held. What is stored meanwhile is left out.
+
+        Args:
+            namespace: The namespace.
+            before: The id of a memory to begin behind.
+            filters: As ``list`` takes them.
+
+        Raises:
+            InvalidInput, NotFound: As ``list``, at the first one.
+        """
+        page = self.list(namespace, _PAGE, before=before, **filters)
+        while page:
+            yield from page
+            page = self._page_behind([m.id for m in page], namespace, filters)
+
+    def _page_behind(self, ids: Texts, namespace: str, filters: Mapping[str, Any]) -> Listed:
+        """Return the page behind the last of some memories that was not erased meanwhile."""
+        try:
+            return self.list(namespace, _PAGE, before=ids[-1], **filters)
+        except NotFound:
+            if len(ids) == 1:
+                raise
+            return self._page_behind(ids[:-1], namespace, filters)
 
     @verb(
         "Find and explain",

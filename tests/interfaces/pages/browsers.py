@@ -22,11 +22,11 @@ def chromium():
 
 
 @contextmanager
-def served(memory):
+def served(memory, **settings):
     """Serve a memory as ``perdure serve`` does; yields the address."""
     listening = socket.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
-    app = build_app(lambda: memory, Settings(accepted_hosts("127.0.0.1", port)))
+    app = build_app(lambda: memory, Settings(accepted_hosts("127.0.0.1", port), **settings))
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()

@@ -72,9 +72,9 @@ def plain(html):
 
 
 def lines_without(html, tag):
-    """Return the lines of a comparison without those that a tag marks."""
+    """Return the lines of a comparison without those that a tag marks, and without the sign before each."""
     marked = re.sub(rf"<{tag}>.*?</{tag}>", "", document(html), flags=re.DOTALL)
-    return plain(re.sub(r"</(?:ins|del)>", "\n", marked)).splitlines()
+    return [line[2:] for line in plain(re.sub(r"</(?:ins|del)>", "\n", marked)).splitlines()]
 
 
 @pytest.mark.parametrize("profile", get_args(ProfileName))

@@ -10,9 +10,10 @@ import pytest
 from conftest import WORDS_ONLY, budget
 from interfaces.pages.browsers import chromium, served, visiting
 from interfaces.pages.test_browser import every_address
+from perdure.interfaces.files.conversation_files import read_messages
 
 playwright = pytest.importorskip("playwright.sync_api")
-MOST = budget(20, 40)  # pages that are visited
+MOST = budget(30, 50)  # pages that are visited
 
 HOSTILE = (
     "<script>window.ran=1</script>",
@@ -34,7 +35,7 @@ def policy():
 
 
 @pytest.fixture
-def hostile(memory, clock):
+def hostile(memory, clock, tmp_path):
     """Memories that hold hostile texts wherever a text is kept."""
     kept = []
     for n, text in enumerate(HOSTILE):
@@ -44,6 +45,11 @@ def hostile(memory, clock):
         kept += memory.remember_many([item | everywhere])
         clock.passes(minutes=3)
     memory.ingest([{"content": f"Hello {HOSTILE[0]}", "role": "user", "speaker": HOSTILE[1]}], session=HOSTILE[1])
+    for n, text in enumerate(HOSTILE):
+        file = tmp_path / f"{text.replace('/', '')}.md"
+        file.write_text(f"The file number {n} is named so.\n")
+        memory.ingest(read_messages(str(file)))
+        clock.passes(minutes=3)
     memory.archive(kept[0].id, reason=HOSTILE[2])
     memory.relate([kept[1].id, kept[2].id], kind=HOSTILE[3])
     memory.move(kept[3].id, "hot", reason=HOSTILE[1])
@@ -55,7 +61,9 @@ def hostile(memory, clock):
 
 def test_no_stored_text_runs_on_any_page(memory, hostile):
     addresses = [path for path in every_address(hostile) if "gai-media" not in path]
-    asked = [f"/search?q=Number&tag={HOSTILE[1]}", f"/search?q={HOSTILE[1]}"]
+    files = [m for m in memory.list(limit=1000) if "is named so" in m.content]
+    assert len(files) == len(HOSTILE)
+    asked = [f"/search?q=Number&tag={HOSTILE[1]}", f"/search?q={HOSTILE[1]}", *(f"/memory?id={m.id}" for m in files)]
     seen: set[str] = set()
     with (
         served(memory) as address,
@@ -63,7 +71,7 @@ def test_no_stored_text_runs_on_any_page(memory, hostile):
         driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"]) as chrome,
         visiting(chrome, address) as tab,
     ):
-        queue = [urljoin(address, path) for path in [*addresses, *asked]]
+        queue = [urljoin(address, path) for path in [*asked, *addresses]]
         while queue and len(seen) < MOST:
             target = queue.pop(0)
             if target in seen:

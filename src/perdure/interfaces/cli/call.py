@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,6 +121,7 @@ class Call:
 
         bound = {**verb.defaults, **arguments}
         known = {"store": self.shown_store, "namespaces": memory.namespaces(), "no_facts": memory.no_facts, **more}
+        known["says"] = partial(_content, memory)
         draw(terminal(), view_of(result, Request(verb.name, bound, known)))
 
     def answer(self, data: Any, *blocks: Block) -> None:
@@ -130,6 +132,12 @@ class Call:
         from perdure.interfaces.views.terminal import draw, terminal  # noqa: PLC0415  # rich loads only where it draws
 
         draw(terminal(), blocks)
+
+
+def _content(memory: Memory, identity: str) -> str:
+    """Return the words of a memory, hidden or not; none where it is gone."""
+    found = memory.get(identity, include_archived=True)
+    return found.content if found else ""
 
 
 def without_password(store: str) -> str:

@@ -194,6 +194,10 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         list[str] | None,
         typer.Option("--proxy", metavar="ADDRESS", help="A proxy elsewhere whose X-Forwarded headers are believed."),
     ] = None,
+    memory_file: Annotated[
+        list[str] | None,
+        typer.Option("--memory-file", metavar="NAMESPACE=FILE", help="A MEMORY.md to show beside what it would be."),
+    ] = None,
     threads: Annotated[int, typer.Option("--threads", min=1, max=256, help="Calls that run at once.")] = 8,
     waiting: Annotated[
         int, typer.Option("--waiting", min=0, max=10_000, help="Calls that may wait; more are refused with 503.")
@@ -220,7 +224,7 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         limits = {"threads": threads, "waiting": waiting, "call_seconds": timeout, "rate": rate, "traces": traces}
         named: dict[str, Any] = {"namespace": call.place, "tools": tools, **limits}
         names: dict[str, Any] = {"allowed_hosts": allowed_host or (), "proxies": proxy or ()}
-        beside: dict[str, Any] = {"log": log, "maintenance": not no_maintenance}
+        beside: dict[str, Any] = {"log": log, "maintenance": not no_maintenance, "memory_file": memory_file or ()}
         run(call.prepared_store(), call.policy, host, port, **names, **beside, **named)
 
 

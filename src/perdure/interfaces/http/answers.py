@@ -1,26 +1,25 @@
-"""Results as HTTP answers: one JSON object, or lines of JSON where a client asks for them; reads have an ETag."""
+"""Results as HTTP answers: one JSON object, which has an ETag where it is read, or lines of JSON."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
 
 import orjson
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from perdure.records.recall import Recall
 from perdure.verbs.declaration import Verb
-from perdure.verbs.results import as_json, as_object
+from perdure.verbs.results import as_object
 
 JSON: Final = "application/json"
 LINES: Final = "application/x-ndjson"
 _DIGEST_BYTES: Final = 16
 _DIGITS: Final = 4
-_LINES_AT_ONCE: Final = 100
 _WHOLE: Final = ((b"cache-control", b"no-store"), (b"content-type", JSON.encode()))
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _PRIVATE: Final = "private, no-cache"  # a cache may keep it for its one user, and asks each time
@@ -30,8 +29,9 @@ _PRIVATE: Final = "private, no-cache"  # a cache may keep it for its one user, a
 class Payload:
     """What a route answers, made in a worker thread."""
 
-    body: bytes  # the JSON document; empty where ``lines`` are answered
-    lines: tuple[Any, ...] | None = None  # the items of a list, if they were asked for as lines
+    body: bytes  # the JSON document, or lines of JSON
+    media: str = JSON
+    more: Iterator[bytes] | None = None  # lines that follow, to be read while they are sent
     # names what the answer says, its figures to four digits: they fade from one moment to the next. Empty for verbs
     # that write
     etag: str = ""
@@ -39,20 +39,18 @@ class Payload:
     hits: int | None = None  # of a recall
 
 
-def answer_of(verb: Verb, result: Any, *, as_lines: bool, tagged: bool) -> Payload:
-    """Return the answer that holds a result.
+def answer_of(verb: Verb, result: Any, *, tagged: bool) -> Payload:
+    """Return the answer that holds a result as one JSON object.
 
     Args:
         verb: Which returned it.
         result: As it returned it.
-        as_lines: Whether the client takes lines of JSON; only lists are answered so.
         tagged: Whether the answer may be asked for again, and needs an ETag: that is as much work as its JSON.
     """
-    if as_lines and isinstance(result, list):
-        return Payload(b"", tuple(result))
     data = as_object(result, verb.items)
     hits = len(result.hits) if isinstance(result, Recall) else None
-    return Payload(json_bytes(data), None, _etag(data) if tagged and verb.reads else "", _operation(data), hits)
+    etag = _etag(data) if tagged and verb.reads else ""
+    return Payload(json_bytes(data), etag=etag, operation=_operation(data), hits=hits)
 
 
 def _operation(data: dict[str, Any]) -> str | None:
@@ -94,8 +92,8 @@ def response_of(answer: Payload, method: str, headers: Mapping[str, str]) -> Res
         method: Of the request.
         headers: Of the request, by lower-case names.
     """
-    if answer.lines is not None:
-        return StreamingResponse(_chunks(answer.lines), media_type=LINES, headers={"cache-control": "no-store"})
+    if answer.media != JSON:
+        return Response(answer.body, media_type=answer.media, headers={"cache-control": "no-store"})
     if not answer.etag or method == "POST":
         return WholeAnswer(answer.body)
     told = {"etag": answer.etag, "cache-control": _PRIVATE, "vary": "accept, authorization, cookie"}
@@ -103,18 +101,6 @@ def response_of(answer: Payload, method: str, headers: Mapping[str, str]) -> Res
     if answer.etag in known or "*" in known:
         return Response(status_code=304, headers=told)
     return Response(answer.body, media_type=JSON, headers=told)
-
-
-def _chunks(items: Iterable[Any]) -> Iterator[bytes]:
-    """Yield lines of JSON, some at a time."""
-    lines: list[bytes] = []
-    for item in items:
-        lines.append(json_bytes(as_json(item)))
-        if len(lines) == _LINES_AT_ONCE:
-            yield b"\n".join((*lines, b""))
-            lines.clear()
-    if lines:
-        yield b"\n".join((*lines, b""))
 
 
 def json_bytes(data: Any) -> bytes:

@@ -30,6 +30,7 @@ def main(words: Sequence[str]) -> None:
                 given.port,
                 allowed_hosts=given.allowed_host,
                 proxies=given.proxy,
+                memory_file=given.memory_file,
                 log=given.log,
                 maintenance=not given.no_maintenance,
                 namespace=place,
@@ -62,7 +63,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=_number(int, 0, 65535), default=8766)
     parser.add_argument("--tools", choices=("agent", "lifecycle", "full"), default="agent")
     parser.add_argument("--allowed-host", action="append", default=[])
-    parser.add_argument("--proxy", action="append", default=[])
+    for name in ("--proxy", "--memory-file"):
+        parser.add_argument(name, action="append", default=[])
     parser.add_argument("--threads", type=_number(int, 1, 256), default=8)
     parser.add_argument("--waiting", type=_number(int, 0, 10_000), default=64)
     parser.add_argument("--timeout", type=_number(float, 0.1, 3600), default=60.0)

@@ -2,80 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from functools import partial
-from typing import Any, Final
+from itertools import chain
+from typing import Final
 
-from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from perdure.interfaces.http.access import memory_for
-from perdure.interfaces.http.answers import LINES, json_bytes
 from perdure.interfaces.http.limits import CallLimits
-from perdure.interfaces.http.problems import RETRY_SECONDS, RequestRefused, problem_of
+from perdure.interfaces.http.lines import LineStream, Streams, chunks_of
+from perdure.interfaces.http.problems import problem_of
 from perdure.records.errors import PerdureError
 
 PATH: Final = "/v1/export"
 AT_ONCE: Final = 2
 """Exports that are read at once; more are refused: each holds a page of rows."""
-_CHUNK: Final = 64 << 10  # bytes that are made at once, about
+_NAME: Final = {"content-disposition": 'attachment; filename="perdure-export.jsonl"'}
 
 
 class Exports:
     """Answers the requests for exports.
 
     Args:
-        limits: What the service shares; a chunk takes a thread of its own, so that exports take none from calls.
+        limits: What the service shares.
     """
 
     def __init__(self, limits: CallLimits) -> None:
         self._limits = limits
-        self._open = 0
+        self._streams = Streams("exports", AT_ONCE, AT_ONCE)
 
     async def answer(self, request: Request) -> Response:
         """Return a stream of lines; its first chunk is made before anything is sent, so that refusals are problems."""
         try:
             memory = memory_for(request)
             self._limits.rate.check(request.state.principal.key)
-            self._check_room()
-            threads = CapacityLimiter(1)  # lines are read by one thread after the other
-            lines = await run_sync(lambda: _chunks(memory.export(request.query_params.get("namespace"))))
-            first = await run_sync(partial(next, lines, b""), limiter=threads)
+            with self._streams.place():
+                chunks = await run_sync(lambda: chunks_of(memory.export(request.query_params.get("namespace"))))
+                first = await self._streams.read(chunks)
         except PerdureError as error:
             return problem_of(error)
-        headers = {"cache-control": "no-store", "content-disposition": 'attachment; filename="perdure-export.jsonl"'}
-        return StreamingResponse(self._stream(first, lines, threads), media_type=LINES, headers=headers)
-
-    def _check_room(self) -> None:
-        if self._open >= AT_ONCE:
-            raise RequestRefused(
-                503,
-                f"{AT_ONCE} exports are being sent already.",
-                remedy="Try again when one has ended.",
-                headers={"retry-after": str(RETRY_SECONDS)},
-            )
-
-    async def _stream(self, first: bytes, lines: Iterator[bytes], threads: CapacityLimiter) -> AsyncIterator[bytes]:
-        self._open += 1
-        try:
-            chunk = first
-            while chunk:
-                yield chunk
-                chunk = await run_sync(partial(next, lines, b""), limiter=threads)
-        finally:
-            self._open -= 1
-
-
-def _chunks(lines: Iterator[Any]) -> Iterator[bytes]:
-    """Yield lines of JSON, about as many as a chunk holds at once."""
-    held, size = list[bytes](), 0
-    for line in lines:
-        held.append(json_bytes(line))
-        size += len(held[-1]) + 1
-        if size >= _CHUNK:
-            yield b"\n".join((*held, b""))
-            held, size = [], 0
-    if held:
-        yield b"\n".join((*held, b""))
+        return LineStream(chain((first,), chunks), self._streams, _NAME)

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.http.answers import Payload
+from perdure.interfaces.http.lines import Streams
 from perdure.interfaces.http.metrics import Observed
 from perdure.interfaces.http.problems import RequestRefused
 from perdure.interfaces.http.settings import Settings
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from perdure.interfaces.http.tracing import Tracing
 
 _MOST_KNOWN: Final = 10_000
+_LISTS_AT_ONCE: Final = 16  # lists of lines that are sent at once; a short one counts as none
+_LISTS_READ: Final = 2  # of them are read at once
 _KEPT_SECONDS: Final = 24 * 3600.0
 _LONGEST_KEY: Final = 255
 
@@ -122,14 +125,16 @@ class CallLimits:
     rate: RateLimit
     repeats: Repeats
     observed: Observed
+    lists: Streams
     tracing: Tracing | None = None
 
     @classmethod
     def of(cls, settings: Settings) -> CallLimits:
         """Return the limits that settings say."""
         workers = Workers(settings.threads, settings.waiting)
-        tracing = _tracing(settings)
-        return cls(settings, workers, RateLimit(settings.rate), Repeats(), Observed(settings.file), tracing)
+        lists = Streams("lists", _LISTS_AT_ONCE, _LISTS_READ)
+        rate, observed = RateLimit(settings.rate), Observed(settings.file)
+        return cls(settings, workers, rate, Repeats(), observed, lists, _tracing(settings))
 
     @contextmanager
     def watch(self, port: str, texts: int) -> Iterator[None]:

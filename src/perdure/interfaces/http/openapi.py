@@ -45,6 +45,8 @@ _COMPONENTS: Final = {
 }
 
 
+_LINES: Final = 'One item of the list in each line; what fails midway is a last line `{"problem": …}`.'
+_LINES_ALL: Final = f"{_LINES} Without `limit` all items."
 _EXPORTING: Final = {
     "operationId": "export",
     "summary": "Export a namespace, or all that the token reaches, with its journal.",
@@ -87,7 +89,7 @@ def _operation(verb: Verb) -> dict[str, Any]:
     schema = schema_of(verb.result_type(perdure), verb.items, whole=True)
     content: dict[str, Any] = {JSON: {"schema": schema}}
     if verb.items in schema.get("properties", {}):
-        content[LINES] = {"schema": {"description": "One item of the list in each line."}}
+        content[LINES] = {"schema": {"description": _LINES_ALL if verb.name == "list" else _LINES}}
     if verb.passes_progress:
         content[EVENTS] = {"schema": {"description": "`progress` (done, total), and last `answer` or `problem`."}}
     return {

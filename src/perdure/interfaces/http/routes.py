@@ -6,9 +6,10 @@ import json
 import logging
 import re
 from asyncio import timeout
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
@@ -23,14 +24,17 @@ from perdure.interfaces.http.access import Principal, memory_of
 from perdure.interfaces.http.answers import Payload, answer_of, response_of, wants_lines
 from perdure.interfaces.http.call_log import is_logged, log_call
 from perdure.interfaces.http.limits import CallLimits
+from perdure.interfaces.http.lines import LineStream, lines_of
 from perdure.interfaces.http.problems import RequestRefused, internal_problem, problem_of
 from perdure.interfaces.http.progress import stream_progress, wants_events
 from perdure.records.errors import InvalidInput, PerdureError
 from perdure.verbs.arguments import LISTS, arguments_of, call_verb
+from perdure.verbs.checks import checked_value
 from perdure.verbs.declaration import VERBS, Parameter, Verb
 
 if TYPE_CHECKING:
     from perdure.interfaces.http.tracing import Tracing
+    from perdure.memory import Memory
     from perdure.operations.ports import Progress
 
 _log = logging.getLogger(__name__)
@@ -114,9 +118,14 @@ class VerbRequest:
     until: float | None = None  # when it is ended, by the monotonic clock; None for one that lasts
     progress: Progress | None = None  # is told how far the call is
 
+    @property
+    def left(self) -> float | None:
+        """The seconds that are left of the call's time: it may have waited for a thread."""
+        return None if self.until is None else max(_LEAST, self.until - monotonic())
+
     def timed(self) -> Any:
-        """Return the caller's memory with what is left of the call's time: it may have waited for a thread."""
-        return self.memory if self.until is None else self.memory.within(max(_LEAST, self.until - monotonic()))
+        """Return the caller's memory with what is left of the call's time."""
+        return self.memory if self.left is None else self.memory.within(self.left)
 
 
 class VerbEndpoint:
@@ -149,6 +158,9 @@ class VerbEndpoint:
         try:
             call = replace(call_of(scope), progress=progress)
             made = await self._made(call, receive)
+            if made.more is not None:
+                ended = partial(self._note_lines, scope, made, began)
+                return LineStream(chain((made.body,), made.more), self._limits.lists, ended=ended)
             response, told = response_of(made, call.method, call.headers), made
         except PerdureError as error:
             response, told = problem_of(error), error
@@ -159,6 +171,10 @@ class VerbEndpoint:
             response, told = internal_problem(self._verb.name), error
         self._note(scope, told, monotonic() - began, response.status_code)
         return response
+
+    def _note_lines(self, scope: Scope, made: Payload, began: float, status: int, error: Exception | None) -> None:
+        """Count a call whose lines were sent, or some of them."""
+        self._note(scope, error or made, monotonic() - began, status)
 
     def _note(self, scope: Scope, told: Payload | Exception, seconds: float, status: int) -> None:
         """Count a call, and write it to the log."""
@@ -225,10 +241,22 @@ class VerbEndpoint:
         if call.progress is not None:
             arguments["progress"] = call.progress
         place = call.memory.usual_namespace(self._limits.settings.namespace)
+        as_lines = wants_lines(call.headers)
+        if as_lines and self._verb.name == "list":
+            return lines_of(self._verb, self._all(call.timed(), {"namespace": place, **arguments}), call.left)
         result = call_verb(call.timed(), self._verb, arguments, namespace=place)
         if note is not None:
             note(result)
-        return answer_of(self._verb, result, as_lines=wants_lines(call.headers), tagged=call.method != "POST")
+        if as_lines and isinstance(result, list):
+            return lines_of(self._verb, result, call.left)
+        return answer_of(self._verb, result, tagged=call.method != "POST")
+
+    def _all(self, memory: Memory, arguments: dict[str, Any]) -> Iterator[Any]:
+        """Return memories page after page: as many as the client wants, or all."""
+        limit = arguments.pop("limit", None)
+        if limit is not None:
+            limit = checked_value(next(p for p in self._parameters if p.name == "limit"), limit)
+        return islice(memory.list_all(**arguments), limit)
 
 
 def call_of(scope: Scope) -> VerbRequest:

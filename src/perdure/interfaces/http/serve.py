@@ -21,7 +21,7 @@ from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.call_log import log_to
 from perdure.interfaces.http.connection import BoundedConnection
 from perdure.interfaces.http.maintaining import maintenance_of
-from perdure.interfaces.http.settings import Settings, accepted_hosts
+from perdure.interfaces.http.settings import Settings, accepted_hosts, memory_files
 from perdure.records.errors import InvalidInput, StoreError
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def serve(
     proxies: Sequence[str] = (),
     log: bool = False,
     maintenance: bool = True,
+    memory_file: Sequence[str] = (),
     **settings: Any,
 ) -> None:
     """Serve a store over HTTP until SIGTERM or Ctrl-C; then finish what runs and close the store.
@@ -58,15 +59,16 @@ def serve(
         proxies: Addresses or networks of proxies whose X-Forwarded headers are believed, besides this machine.
         log: Write a line of JSON for each call to standard error.
         maintenance: Run maintenance in a process beside the service, if the policy wants it.
+        memory_file: ``NAMESPACE=PATH`` of files that agents read, to be shown on the page.
         settings: Attributes of ``Settings``.
 
     Raises:
-        InvalidInput: The address is a network's, and there are no tokens; a proxy's address is none.
+        InvalidInput: The address is a network's, and there are no tokens; a proxy's address is none, or a file's.
         StoreError: The store cannot be opened, or the port is taken.
     """
     from perdure.compose import open as open_memory  # noqa: PLC0415  # numpy and SQLite load here
 
-    believed = _addresses(proxies)
+    believed, files = _addresses(proxies), memory_files(memory_file)
     listening = _listen(host, port)
     port = listening.getsockname()[1]
     policy = policy_to_find(policy) if isinstance(policy, str) else policy
@@ -76,7 +78,7 @@ def serve(
         if log:
             log_to(sys.stderr)
         _announce(host, port, guarded=guarded)
-        app = build_app(lambda: memory, Settings(hosts, file=_file_of(store), **settings))
+        app = build_app(lambda: memory, Settings(hosts, file=_file_of(store), memory_files=files, **settings))
         beside = [maintenance_of(store, policy, log=log)] if maintenance else []
         _run(memory, _config(app, believed), listening, HookAnswering(store, policy), beside)
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
+
+from perdure.records.errors import InvalidInput
+from perdure.rules.validation.values import checked_namespace
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 """How clients on this machine write its name in the Host header."""
@@ -27,9 +31,25 @@ class Settings:
     traces: Literal["off", "spans", "content"] = "off"  # OpenTelemetry; with content also questions and memories
     file: Path | None = None  # the store's file, for its size
     header_bytes: int = 16 << 10  # all header names and values of a request together
+    memory_files: Mapping[str, Path] = field(default_factory=dict)  # namespace -> the MEMORY.md of its agent
 
 
 def accepted_hosts(host: str, port: int, further: tuple[str, ...] = ()) -> frozenset[str]:
     """Return the Host headers to accept: where the service listens, this machine's names, and further ones."""
     shown = f"[{host}]" if ":" in host else host
     return frozenset(name.lower() for name in (f"{shown}:{port}", *(f"{n}:{port}" for n in LOOPBACK), *further))
+
+
+def memory_files(named: Sequence[str]) -> dict[str, Path]:
+    """Return namespace -> file from texts of the form ``NAMESPACE=PATH``.
+
+    Raises:
+        InvalidInput: One has another form.
+    """
+    found: dict[str, Path] = {}
+    for text in named:
+        namespace, _, path = text.partition("=")
+        if not path:
+            raise InvalidInput(f"{text!r} names no file of a namespace.", remedy="Write for example default=MEMORY.md.")
+        found[checked_namespace(namespace)] = Path(path).expanduser()
+    return found

@@ -32,7 +32,7 @@ from perdure.interfaces.pages.asked import Answer, Asked, Shown
 from perdure.interfaces.pages.forms import FormGuard, FormRefused
 from perdure.interfaces.pages.live import Live
 from perdure.interfaces.pages.rendering import FOLDER, respond
-from perdure.interfaces.pages.threads import run_in_thread
+from perdure.interfaces.pages.threads import memory_files_of, run_in_thread
 from perdure.records.errors import PerdureError
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ def _asked(request: Request, session: str, form: Mapping[str, list[str]] | None 
         query=dict(request.query_params),
         form=form or {},
         token=form_token(session),
+        files=memory_files_of(request),
         live="part" in request.query_params,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlencode
 
@@ -35,6 +36,7 @@ class Asked:
     grant: Grant | None = None  # what the token of who is logged in allows; None where nobody has to
     known: bool = True  # whether the caller may see anything but the login
     has_model: bool = False  # whether a language model is configured; ``memory`` asks it for forms that were sent alone
+    files: Mapping[str, Path] = field(default_factory=dict)  # namespace -> the MEMORY.md of its agent
     live: bool = False  # whether only the part that changes by itself is wanted
 
     @cached_property

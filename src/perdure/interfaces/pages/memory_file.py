@@ -2,31 +2,67 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import Any, Final, cast, get_args
 
+from perdure import compose
 from perdure.interfaces.pages.asked import Answer, Asked, Shown
+from perdure.records.errors import InvalidInput
 from perdure.verbs.recalling import ProfileName
 
 PROFILES: Final = get_args(ProfileName)
 _KINDS: Final = {"delete": ("removed",), "insert": ("added",), "replace": ("removed", "added"), "equal": ("same",)}
 
 
+@dataclass(frozen=True)
+class FileNow:
+    """The file that an agent reads."""
+
+    name: str  # without its folder, which is not for whoever may look
+    text: str | None  # our part of it; empty where it has none, None where there is no file
+    fault: str = ""  # why it cannot be shown
+
+
 def memory_file(asked: Asked) -> Answer:
-    """Show MEMORY.md for a profile; of another one than the policy's own, what differs."""
+    """Show MEMORY.md for a profile, and what differs from the file, or from the policy's own profile."""
     profile = asked.query.get("profile", "")
     own = asked.memory.digest_details(asked.namespace)
     chosen = profile if profile in PROFILES and profile != own.profile else ""
     made = asked.memory.digest_details(asked.namespace, profile=cast("Any", chosen)) if chosen else own
+    file = _file_now(asked)
+    is_file = file is not None and not file.fault
+    before = (file.text or "") if file is not None and is_file else own.text
+    lines = list(compared(before, made.text)) if is_file or chosen else []
     values = {
         "digest": made,
         "profiles": PROFILES,
         "chosen": chosen or own.profile,
         "joins": asked.has_model and asked.memory.policy.model.digest,
-        "lines": list(compared(own.text, made.text)) if chosen else [],
+        "lines": lines,
+        "many": Counter(kind for kind, _ in lines),
+        "file": file,
     }
     return Shown("memory_file", "MEMORY.md", values)
+
+
+def _file_now(asked: Asked) -> FileNow | None:
+    """Return the file of the page's namespace: the one that the service was told of, else the policy's.
+
+    A namespace that the session does not reach was refused when its digest was asked for.
+    """
+    policy = asked.memory.policy.digest
+    kept = {policy.namespace: Path(policy.file)} if policy.file else {}
+    path = {**kept, **asked.files}.get(asked.namespace)
+    if path is None:
+        return None
+    try:
+        return FileNow(path.name, compose.digest_file(path).part())
+    except InvalidInput as error:
+        return FileNow(path.name, None, str(error))
 
 
 def compared(before: str, after: str) -> Iterator[tuple[str, str]]:

@@ -1,8 +1,9 @@
-"""Where the work of a page runs: in the threads that the service shares among all calls."""
+"""What the pages have from the service: the threads that all calls share, and the files that it was told of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from anyio.to_thread import run_sync
@@ -20,7 +21,18 @@ async def run_in_thread(request: Request, work: Callable[[], T]) -> T:
     Raises:
         RequestRefused: The service is busy, or it took too long.
     """
-    limits: CallLimits | None = getattr(request.app.state, "limits", None)
+    limits = _limits(request)
     if limits is None:  # the pages are mounted in another application, which has limits of its own
         return await run_sync(work)
     return await limits.workers.run(work, limits.settings.call_seconds)
+
+
+def memory_files_of(request: Request) -> Mapping[str, Path]:
+    """Return namespace -> the MEMORY.md of its agent, as the service was told."""
+    limits = _limits(request)
+    return {} if limits is None else limits.settings.memory_files
+
+
+def _limits(request: Request) -> CallLimits | None:
+    found: CallLimits | None = getattr(request.app.state, "limits", None)
+    return found

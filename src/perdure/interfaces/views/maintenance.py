@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, PlainText, Text, command
+from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, PlainText, Span, Text, command
 from perdure.interfaces.views.values import amount, counted, ending, first, tally, undo, when
 from perdure.records.consolidation_results import SessionResult
 from perdure.records.report import Alert, Ingested, Report, Stats, TierMove
@@ -62,20 +62,23 @@ def view_session_result(done: SessionResult, _: Request) -> Iterator[Block]:
 def view_stats(found: Stats, request: Request) -> Iterator[Block]:
     """Show how a store is doing; where it has no facts, what may be the reason."""
     yield Pairs(tuple(_figures(found, request)))
-    yield from _listed("High value, but archived within 30 days without further access:", _on_days(found.at_risk))
+    says = request.notes.get("says")
+    risk = "High value, but archived within 30 days without further access:"
+    yield from _listed(risk, _on_days(found.at_risk), says)
     risky = {i for i, *_ in found.at_risk}
     rest = [row for row in found.about_to_fade if row[0] not in risky]
-    yield from _listed("Archived within 30 days without further access:", _on_days(rest))
+    yield from _listed("Archived within 30 days without further access:", _on_days(rest), says)
     held = [(i, None, f"since {_minute(at)}") for i, at in found.held_first[:_FEW]]
-    yield from _listed("Held back by a gate, longest first:", held)
+    yield from _listed("Held back by a gate, longest first:", held, says)
     near = [(i, value, counted(accesses, "access")) for i, value, accesses in found.vault_candidates]
-    yield from _listed("Nearly worth the vault:", near)
+    yield from _listed("Nearly worth the vault:", near, says)
     kept = [(i, None, f"retention {retention:.2f}") for i, retention in found.reviews]
     more = found.review_suggested - len(kept)
-    yield from _listed("Review suggested, the most valuable first:", kept[:_FEW], more + len(kept[_FEW:]))
+    yield from _listed("Review suggested, the most valuable first:", kept[:_FEW], says, more + len(kept[_FEW:]))
 
 
 _FEW: Final = 5  # memories of a list that are shown; the structured result has more
+_BEGINNING: Final = 60  # characters of what a memory says
 
 
 def _on_days(rows: Iterable[tuple[str, float, str]]) -> list[tuple[str, float | None, str]]:
@@ -86,13 +89,15 @@ def _minute(at: str) -> str:
     return when(datetime.fromisoformat(at))
 
 
-def _listed(heading: str, rows: Sequence[tuple[str, float | None, str]], more: int = 0) -> Iterator[Block]:
-    """Show memories with their values under a heading; nothing where there are none."""
+def _listed(
+    heading: str, rows: Sequence[tuple[str, float | None, str]], says: Callable[[str], str] | None, more: int = 0
+) -> Iterator[Block]:
+    """Show memories with their values, and the beginning of what they say, under a heading; nothing for none."""
     if not rows:
         return
     yield Line(heading)
     lines = [
-        Line((Identifier(i), "" if value is None else f"  value {value:.2f}", f"  {told}"), item=True)
+        Line((Identifier(i), "" if value is None else f"  value {value:.2f}", f"  {told}", *_words(i, says)), item=True)
         for i, value, told in rows
     ]
     yield from first(lines)
@@ -100,13 +105,18 @@ def _listed(heading: str, rows: Sequence[tuple[str, float | None, str]], more: i
         yield Line(f"and {more:,} more", tone="faint", item=True)
 
 
-def view_alerts(found: Sequence[Alert], _: Request) -> Iterator[Block]:
+def _words(identity: str, says: Callable[[str], str] | None) -> tuple[Span, ...]:
+    return ("  ", Foreign(says(identity), _BEGINNING)) if says else ()
+
+
+def view_alerts(found: Sequence[Alert], request: Request) -> Iterator[Block]:
     """Show what needs attention, the most severe first."""
     for alert in found:
         told = (f"{alert.severity}: ", Foreign(alert.namespace), ": ", Foreign(alert.message))
         bound = f" ({amount(alert.name, alert.value)}, threshold {amount(alert.name, alert.threshold)})"
         yield Line((*told, bound), tone="plain" if alert.severity == "info" else "warning")
-        yield from first([Line((Identifier(i),), item=True) for i in alert.ids[:_FEW]])
+        said = [(Identifier(i), *_words(i, request.notes.get("says"))) for i in alert.ids[:_FEW]]
+        yield from first([Line(one, item=True) for one in said])
     if not found:
         yield Line("Nothing needs attention.")
 
