@@ -265,7 +265,7 @@ class RecallingVerbs:
         namespace: Everywhere | None = None,
         limit: Limit = 50,
     ) -> Entries | Operations:
-        """Show a memory's journal, oldest first; without an id the newest operations, with ids for ``undo``."""
+        """Show a memory's whole journal, oldest first; without an id the newest operations, as many as ``limit``."""
         return journal.history(self._context, id, namespace=namespace, limit=limit)
 
     @verb(
