@@ -100,8 +100,8 @@ class Knowledge(Extension[Context]):
         about = facts_of_named(ctx, namespace, query.text, filters)
         if not about:
             return order
-        meant = self.resources.predicates.asked(query.words)
-        return rank_with_facts(order, about, query, pool, ctx.policy.recall, meant)
+        predicate_words = self.resources.predicates.asked(query.words)
+        return rank_with_facts(order, about, query, pool, ctx.policy.recall, predicate_words)
 
     def follow_ups(self, ctx: Context, namespace: str, query: Query, /) -> tuple[str, ...]:
         """Return the words that a procedure adds to those of a question."""
@@ -135,11 +135,11 @@ class Knowledge(Extension[Context]):
         """Return what no longer holds, the facts that have ended, and those that a note says as well."""
         notes = [m for m in memories if m.kind is Kind.NOTE]
         now, facts = ctx.clock(), facts_of(ctx, namespace, [m.id for m in memories if m.kind is Kind.FACT])
-        gone = hidden_beside(ctx, namespace, notes) | {i for i, fact in facts.items() if fact.has_ended(now)}
+        outdated = hidden_beside(ctx, namespace, notes) | {i for i, fact in facts.items() if fact.has_ended(now)}
         if not _learns(ctx):
-            return gone
+            return outdated
         messages = outdated_messages(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])
-        return gone | messages.keys() | outdated_notes(ctx, namespace, notes).keys()
+        return outdated | messages.keys() | outdated_notes(ctx, namespace, notes).keys()
 
     def explain(
         self, ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant, /
@@ -222,14 +222,14 @@ def _learn(ctx: Context, place: str) -> TaskResult:
     made = summarize(ctx, place, dry_run=False)
     rates = learn_rates(ctx, place)
     learned = learn_procedures(ctx, place, dry_run=False)
-    told = f"{len(made.made)} summaries, {len(rates.rates)} rates, {len(learned.procedures)} procedures"
-    told = f"{late.messages} messages that waited, {told}" if late.messages else told
-    return told, {"operations": [*late.operations, *made.operations, *rates.operations, *learned.operations]}
+    note = f"{len(made.made)} summaries, {len(rates.rates)} rates, {len(learned.procedures)} procedures"
+    note = f"{late.messages} messages that waited, {note}" if late.messages else note
+    return note, {"operations": [*late.operations, *made.operations, *rates.operations, *learned.operations]}
 
 
 def _verify(ctx: Context, place: str) -> TaskResult:
     """Ask authorities about facts and citations; what they leave unsaid changes nothing."""
     found = verify(ctx, place)
-    told = ", ".join(f"{n} {what}" for what, n in found.counts.items()) or "nothing to verify"
+    summary = ", ".join(f"{n} {outcome}" for outcome, n in found.counts.items()) or "nothing to verify"
     more = f"; {found.left} left for the next time" if found.left else ""
-    return f"{told}{more}", {"counts": found.counts, "operations": list(found.operations)}
+    return f"{summary}{more}", {"counts": found.counts, "operations": list(found.operations)}

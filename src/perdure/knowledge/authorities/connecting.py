@@ -33,11 +33,11 @@ def answers_within(
         seconds: The longest that this takes, above 0; a thread that still waits then ends by itself.
     """
     until = time.monotonic() + seconds
-    asked = [_Lookup(answers, questions, until) for answers, questions in lookups]
-    for lookup in asked:
+    threads = [_Lookup(answers, questions, until) for answers, questions in lookups]
+    for lookup in threads:
         lookup.start()
     late = AuthorityAnswer(Standing.UNREACHABLE, evidence=f"no answer within {seconds:g} s")
-    return [lookup.wait(late) for lookup in asked]
+    return [lookup.wait(late) for lookup in threads]
 
 
 class _Lookup(Thread):
@@ -155,8 +155,8 @@ class _Postgres:
         self._seconds = seconds
         milliseconds = max(1, round(seconds * 1000))
         settings = f"-c default_transaction_read_only=on -c statement_timeout={milliseconds}"
-        given = url.query.get("options", "")
-        before = given if isinstance(given, str) else " ".join(given)
+        options = url.query.get("options", "")
+        before = options if isinstance(options, str) else " ".join(options)
         query = {k: v for k, v in url.query.items() if k not in {"options", "connect_timeout"}}
         plain = url.set(drivername="postgresql+psycopg", query=query)
         engine = create_engine(

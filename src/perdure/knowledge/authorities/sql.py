@@ -93,10 +93,10 @@ class SqlAuthority:
             values = _values(rows)
         except Exception as error:  # noqa: BLE001  # whatever a driver raises, there is no answer
             return _unreachable(self._reason(error))
-        told = f"{self.name}: {question.predicate} of {question.name!r}"
+        attribute = f"{self.name}: {question.predicate} of {question.name!r}"
         if not values:
-            return AuthorityAnswer(Standing.SILENT, evidence=f"{told} is not in it")
-        return AuthorityAnswer(Standing.KNOWN, values, f"{told} is {', '.join(map(repr, values))}")
+            return AuthorityAnswer(Standing.SILENT, evidence=f"{attribute} is not in it")
+        return AuthorityAnswer(Standing.KNOWN, values, f"{attribute} is {', '.join(map(repr, values))}")
 
     def _reason(self, error: Exception) -> str:
         """Return why there is no answer, in one line that holds no credentials."""
@@ -120,8 +120,8 @@ class SqlAuthority:
             from sqlalchemy.engine import make_url  # noqa: PLC0415  # an extra, loaded only where it is used
 
             url = make_url(text)
-            given = [url.password, *(v for k, v in url.query.items() if "pass" in k or "key" in k)]
-            words = [v for v in given if isinstance(v, str) and v]
+            credentials = [url.password, *(v for k, v in url.query.items() if "pass" in k or "key" in k)]
+            words = [v for v in credentials if isinstance(v, str) and v]
             found += [*words, *(quote(v, safe="") for v in words)]
         return [secret for secret in found if secret]
 

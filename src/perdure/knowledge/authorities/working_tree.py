@@ -61,8 +61,8 @@ class WorkingTree:
             if not root.is_dir():
                 raise NotADirectoryError
         except (OSError, RuntimeError):
-            told = f"{self.name}: there is no folder {self._root.name}"
-            return [[Sighting(c, Sight.UNVERIFIABLE, told) for c in some] for some in cited]
+            evidence = f"{self.name}: there is no folder {self._root.name}"
+            return [[Sighting(c, Sight.UNVERIFIABLE, evidence) for c in some] for some in cited]
         look = _Look(root, self.name, self._config.timeout_seconds)
         return [look.at(some) for some in cited]
 
@@ -117,32 +117,32 @@ class _Look:
     def _elsewhere(self, citation: Citation) -> Sighting:
         """Say what became of a file that is not where it is cited."""
         named = self._named(os.path.basename(citation.target))  # noqa: PTH119  # a name, no path of this machine
-        gone = f"{citation.target} does not exist"
+        evidence = f"{citation.target} does not exist"
         within = [p for p in named if p.endswith(f"/{citation.target}")]  # cited from a folder further in
         if citation.kind is CitationKind.SYMBOL:
             having = [p for p in named if self._defined(p, citation.symbol)]
             if whole := next((p for p in having if p in within), None):
                 return Sighting(citation, Sight.FINE, f"{whole} has {citation.symbol}")
             if having:
-                return self._moved(citation, gone, [f"{p}#{citation.symbol}" for p in having])
-            return self._stale(citation, gone)
+                return self._moved(citation, evidence, [f"{p}#{citation.symbol}" for p in having])
+            return self._stale(citation, evidence)
         if within:
             return Sighting(citation, Sight.FINE, f"{within[0]} exists")
-        return self._moved(citation, gone, named) if named else self._stale(citation, gone)
+        return self._moved(citation, evidence, named) if named else self._stale(citation, evidence)
 
-    def _moved(self, citation: Citation, gone: str, found: Sequence[str]) -> Sighting:
+    def _moved(self, citation: Citation, evidence: str, found: Sequence[str]) -> Sighting:
         places = tuple(found[:_PLACES])
-        return Sighting(citation, Sight.MOVED, f"{gone}; found as {', '.join(places)}", places)
+        return Sighting(citation, Sight.MOVED, f"{evidence}; found as {', '.join(places)}", places)
 
-    def _stale(self, citation: Citation, gone: str) -> Sighting:
+    def _stale(self, citation: Citation, evidence: str) -> Sighting:
         """Say that something is gone, if everything was looked at."""
         if self._late() or not self._whole:
             return self._unsure(citation)
-        return Sighting(citation, Sight.STALE, gone)
+        return Sighting(citation, Sight.STALE, evidence)
 
     def _unsure(self, citation: Citation) -> Sighting:
-        told = f"{self._name} could not be searched in {self._seconds:g} s, or has more than {_FILES:,} files"
-        return Sighting(citation, Sight.UNVERIFIABLE, told)
+        evidence = f"{self._name} could not be searched in {self._seconds:g} s, or has more than {_FILES:,} files"
+        return Sighting(citation, Sight.UNVERIFIABLE, evidence)
 
     def _defined(self, path: str, symbol: str) -> int | None:
         """Return the line where a file has a symbol, 0 if it does not, None if it cannot be read; read once."""

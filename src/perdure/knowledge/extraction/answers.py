@@ -26,9 +26,9 @@ _LONGEST: Final = 300
 
 def says_yes(text: str) -> bool | None:
     """Return whether a message is a short yes (True) or a bare no (False); None for all else."""
-    said = text.strip()
-    yes, no = _YES.match(said), _NO.match(said)
-    if yes and len(_WORD.findall(yes["rest"])) <= _SHORT and "but" not in yes["rest"].lower() and "?" not in said:
+    message = text.strip()
+    yes, no = _YES.match(message), _NO.match(message)
+    if yes and len(_WORD.findall(yes["rest"])) <= _SHORT and "but" not in yes["rest"].lower() and "?" not in message:
         return True
     return False if no and _DENYING.fullmatch(no["rest"]) else None
 
@@ -38,14 +38,14 @@ def opens_with_no(text: str) -> bool:
     return _NO.match(text.strip()) is not None
 
 
-def statement_of(asked: str) -> str | None:
+def statement_of(turn: str) -> str | None:
     """Return the question at the end of a turn as a statement of whoever answers it; None where it is none.
 
     "Do you live in Lyon?" is "I live in Lyon", "Is your landlord still Mr. Petrov?" is "my landlord is Mr. Petrov".
     """
-    asked = asked[-4 * _LONGEST :]
-    spans = sentences(asked)
-    last = asked[slice(*spans[-1])] if spans else ""
+    turn = turn[-4 * _LONGEST :]
+    spans = sentences(turn)
+    last = turn[slice(*spans[-1])] if spans else ""
     question = last.strip().replace("’", "'").rpartition(": ")[2]  # noqa: RUF001
     if not question.endswith("?") or len(question) > _LONGEST:
         return None

@@ -69,8 +69,8 @@ def read_attribute(clause: Clause, predicates: Predicates) -> list[RawClaim]:
         changing = replace(clause, verb=base_verb(clause.rest[0].low), rest=clause.rest[1:])
     if changing.verb in WORDS["changing"]:
         places = from_to(changing)
-        told = places is not None and not places[0] and places[2] and not clause.denied
-        return changed(changing, attribute, places[1], places[2], predicates) if told and places else []
+        has_new_value = places is not None and not places[0] and places[2] and not clause.denied
+        return changed(changing, attribute, places[1], places[2], predicates) if has_new_value and places else []
     return _being(clause, attribute, predicates) if clause.verb == "be" and not clause.past else []
 
 

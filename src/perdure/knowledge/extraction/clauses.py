@@ -124,8 +124,8 @@ def _asks(words: Words) -> bool:
         return False
     if lows[0] in WORDS["asking"]:
         return True
-    asked = lows[0] in WORDS["inverted"] and len(lows) > 1 and (lows[1] in WORDS["starters"] or lows[1] == "not")
-    return asked and not (lows[0] in {"do", "have"} and lows[1] == "not" and len(lows) > 2 and lows[2] not in PEOPLE)  # noqa: PLR2004
+    inverted = lows[0] in WORDS["inverted"] and len(lows) > 1 and (lows[1] in WORDS["starters"] or lows[1] == "not")
+    return inverted and not (lows[0] in {"do", "have"} and lows[1] == "not" and len(lows) > 2 and lows[2] not in PEOPLE)  # noqa: PLR2004
 
 
 def _clause(text: str, words: Words, before: Words, said_at: Instant) -> Clause | None:

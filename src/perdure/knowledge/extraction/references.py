@@ -130,9 +130,9 @@ class Referents:
         for mention in mentions(text, self._names.known):
             if _PLACED.search(text[max(0, mention.start - _BEFORE) : mention.start]):
                 continue  # "she lives in Porto": nobody says "they" of Porto
-            meant = self._names.resolve(mention.quote, self._fuzzy)
-            if isinstance(meant, Resolved):
-                found[meant.id] = None
-            elif isinstance(meant, Ambiguous):
-                found |= dict.fromkeys(identity for identity, _ in meant.candidates)
+            resolution = self._names.resolve(mention.quote, self._fuzzy)
+            if isinstance(resolution, Resolved):
+                found[resolution.id] = None
+            elif isinstance(resolution, Ambiguous):
+                found |= dict.fromkeys(identity for identity, _ in resolution.candidates)
         return tuple(found)

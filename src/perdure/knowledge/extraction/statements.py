@@ -149,16 +149,16 @@ def _called(clause: Clause) -> Words | None:
 def _on_days(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
     """Return on which days somebody wants something: "prefers Friday deliveries"."""
     rest = clause.rest[skip_determiners(clause.rest) :]
-    told = named_day(rest) if rest and not clause.past and len(rest) <= MOST + 1 else None
-    if told is None or clause.verb not in WORDS["wanting"]:
+    day = named_day(rest) if rest and not clause.past and len(rest) <= MOST + 1 else None
+    if day is None or clause.verb not in WORDS["wanting"]:
         return []
-    return [_day(clause, who, told, rest[-1].end, predicates)]
+    return [_day(clause, who, day, rest[-1].end, predicates)]
 
 
-def _day(clause: Clause, who: str, told: tuple[Words, str], end: int, predicates: Predicates, **more: Any) -> RawClaim:
-    name = predicates.name(f"{told[1]}_preference")
+def _day(clause: Clause, who: str, day: tuple[Words, str], end: int, predicates: Predicates, **more: Any) -> RawClaim:
+    name = predicates.name(f"{day[1]}_preference")
     more = {"learned": Learned.PREFERENCE, "kind": "preference", "many": False, **more}
-    found = claim_of(clause, who, name, told[0], **more)
+    found = claim_of(clause, who, name, day[0], **more)
     return replace(found, span=(clause.start, max(found.span[1], end)))
 
 

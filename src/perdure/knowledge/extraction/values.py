@@ -70,8 +70,8 @@ def same_value(a: Value, b: Value) -> bool:
 
 def read_quantity(number: float, unit: str) -> str:
     """Return the normal form of a number with its unit."""
-    told = f"{number:.12g}"
-    return f"{told} {unit}" if unit else told
+    digits = f"{number:.12g}"
+    return f"{digits} {unit}" if unit else digits
 
 
 _Reading = tuple[ValueKind, str, float | None, str, Instant | None]

@@ -75,65 +75,65 @@ class ClaimWriter:
         self.tally = LearnTally()
         self._counted: set[tuple[str, str]] = set()
 
-    def carry_out(self, decision: Decision, claim: Claim, subject: str, name: str, said: ClaimSource) -> str | None:
+    def carry_out(self, decision: Decision, claim: Claim, subject: str, name: str, source: ClaimSource) -> str | None:
         """Do what was decided about a claim, and return the id of the fact that it made, if any."""
         match decision.action:
             case Action.NOTHING:
                 return None
             case Action.REINFORCE:
-                self._repeated(decision, claim, said)
+                self._repeated(decision, claim, source)
                 return None
             case Action.END | Action.DENY:
                 event = FactEvent.ENDED if decision.action is Action.END else FactEvent.DENIED
                 for known in decision.about:
-                    self.retire(known.fact.id, event, claim.valid_from or said.at, said.at, decision.because)
+                    self.retire(known.fact.id, event, claim.valid_from or source.at, source.at, decision.because)
                 return None
         predicate = decision.predicate or claim.predicate
         replaces = decision.about and decision.action is Action.REPLACE
         sort = decision.about[0].fact.type if replaces and not claim.denied else claim.type
-        told = replace(claim, predicate=predicate, type=sort)
-        made = self.make(told, subject, name, said, decision.because)
-        self.clash(decision, made, said)
+        resolved = replace(claim, predicate=predicate, type=sort)
+        made = self.make(resolved, subject, name, source, decision.because)
+        self.clash(decision, made, source)
         return made
 
-    def _repeated(self, decision: Decision, claim: Claim, said: ClaimSource) -> None:
+    def _repeated(self, decision: Decision, claim: Claim, source: ClaimSource) -> None:
         """Count what is said again, and no longer believe what it is said to have replaced."""
-        known, *gone = decision.about
-        self.reinforce(known, claim, said, decision.because)
-        for other in gone:
-            self.retire(other.fact.id, FactEvent.REPLACED, claim.valid_from or said.at, said.at, decision.because)
+        known, *replaced_facts = decision.about
+        self.reinforce(known, claim, source, decision.because)
+        for other in replaced_facts:
+            self.retire(other.fact.id, FactEvent.REPLACED, claim.valid_from or source.at, source.at, decision.because)
             self.work.link(link_change(SUPERSEDES, known.fact.id, other.fact.id, decision.because))
         if decision.strategy is not None:
             self._settled(known.fact.id, decision.because, believed=True)
 
-    def reinforce(self, known: KnownFact, claim: Claim | None, said: ClaimSource, because: str) -> None:
+    def reinforce(self, known: KnownFact, claim: Claim | None, source: ClaimSource, because: str) -> None:
         """Count one more confirmation, of a claim or of an answer (None); the same message confirms once."""
         fact, state = known.fact, known.state
-        if said.memory is not None:
-            if (fact.id, said.memory) in self._counted or any(s.memory == said.memory for s in fact.sources):
+        if source.memory is not None:
+            if (fact.id, source.memory) in self._counted or any(s.memory == source.memory for s in fact.sources):
                 return
-            self._counted.add((fact.id, said.memory))
+            self._counted.add((fact.id, source.memory))
         confidence = float(reinforce_confidence(state.confidence, max(1, state.reinforcements)))
         after = replace(
             state,
             confidence=max(state.confidence, min(self.policy.cap, confidence)),
             reinforcements=state.reinforcements + 1,
-            validated_ms=max(said.at, state.validated_ms or state.created_ms),
+            validated_ms=max(source.at, state.validated_ms or state.created_ms),
             held=False,
         )
-        told = (
+        note = (
             f"{because}; confidence {state.confidence:.2f} to {after.confidence:.2f}, said {after.reinforcements} times"
         )
-        self.work.change(fact.id, after, "reinforced", told)
+        self.work.change(fact.id, after, "reinforced", note)
         if claim is not None:
-            self._sourced(fact, claim, said)
+            self._sourced(fact, claim, source)
         self.tally.reinforced.append(fact.id)
 
-    def revive(self, identity: str, claim: Claim, said: ClaimSource) -> None:
+    def revive(self, identity: str, claim: Claim, source: ClaimSource) -> None:
         """Bring a fact back that nobody had confirmed for long, because it is said again."""
-        self.bring_back(identity, said.at, f"said again: {claim.value.text}")
-        (known,) = self.work.known([identity], said.at)
-        self.reinforce(known, claim, said, f"said again: {claim.value.text}")
+        self.bring_back(identity, source.at, f"said again: {claim.value.text}")
+        (known,) = self.work.known([identity], source.at)
+        self.reinforce(known, claim, source, f"said again: {claim.value.text}")
 
     def bring_back(self, identity: str, at: Instant, because: str) -> None:
         """Believe a fact again that was archived."""
@@ -166,8 +166,8 @@ class ClaimWriter:
     def absorb(self, identity: str, keeper: str, at: Instant, because: str) -> None:
         """Let a fact stand for another that says the same: nothing has changed in the world."""
         state, fact = self.work.states[identity], self.work.facts[identity]
-        gone = replace(state, status=Status.CONSOLIDATED, status_ms=max(at, state.status_ms), held=False)
-        self.work.change(identity, gone, "consolidated", f"consolidated into {keeper}: {because}")
+        after = replace(state, status=Status.CONSOLIDATED, status_ms=max(at, state.status_ms), held=False)
+        self.work.change(identity, after, "consolidated", f"consolidated into {keeper}: {because}")
         self.work.rewrite(replace(fact, retired=self.work.now), because)
         self._settled(identity, because, believed=False)
         self.work.link(link_change(SUPERSEDES, keeper, identity, because))
@@ -197,8 +197,8 @@ class ClaimWriter:
             confidence=max(state.confidence, min(self.policy.cap, outcome.state.confidence)),
             validated_ms=max(at, state.validated_ms or state.created_ms),
         )
-        told = f"{because}; confidence {state.confidence:.2f} to {after.confidence:.2f}"
-        self.work.change(identity, after, "validated", told)
+        note = f"{because}; confidence {state.confidence:.2f} to {after.confidence:.2f}"
+        self.work.change(identity, after, "validated", note)
         self.tally.reinforced.append(identity)
 
     def retire(self, identity: str, event: FactEvent, ended: Instant, at: Instant, because: str) -> None:
@@ -218,23 +218,23 @@ class ClaimWriter:
 
     # --- parts
 
-    def make(self, claim: Claim, subject: str, name: str, said: ClaimSource, because: str) -> str:
+    def make(self, claim: Claim, subject: str, name: str, source: ClaimSource, because: str) -> str:
         """Store a claim as a fact of its own, and return its id."""
         sort = resources(self.work.ctx).predicates.sort(claim.predicate, claim.type)
-        claim = replace(claim, type=sort, many=claim.many or self._has_several(subject, claim.predicate, said.at))
+        claim = replace(claim, type=sort, many=claim.many or self._has_several(subject, claim.predicate, source.at))
         draft = draft_fact(
             name,
             claim.predicate,
             claim,
-            said_at=said.at,
-            scope=said.scope,
-            session=said.session,
+            said_at=source.at,
+            scope=source.scope,
+            session=source.session,
             policy=self.work.ctx.policy,
         )
         (identity,) = self.work.insert([draft])
-        fact = new_fact(identity, subject, claim.predicate, claim, said_at=said.at, trust=said.trust)
+        fact = new_fact(identity, subject, claim.predicate, claim, said_at=source.at, trust=source.trust)
         self.work.rewrite(fact, because)
-        self._sourced(fact, claim, said)
+        self._sourced(fact, claim, source)
         self.tally.created.append(identity)
         return identity
 
@@ -243,17 +243,17 @@ class ClaimWriter:
         named = resources(self.work.ctx).predicates.has(predicate)
         return not named and any(k.fact.many for k in self.work.about(subject, predicate, at))
 
-    def _sourced(self, fact: Fact, claim: Claim, said: ClaimSource) -> None:
+    def _sourced(self, fact: Fact, claim: Claim, source: ClaimSource) -> None:
         """Write down where a fact was said."""
-        if said.memory is None:
+        if source.memory is None:
             return
         fact = self.work.facts[fact.id]
-        sources = (*fact.sources, Source(said.memory, claim.span))
+        sources = (*fact.sources, Source(source.memory, claim.span))
         because = f"said as: {claim.span.quote}"
-        self.work.rewrite(replace(fact, sources=sources, trust=least_trust((fact.trust, said.trust))), because)
-        self.work.link(link_change(DERIVED, fact.id, said.memory, because))
+        self.work.rewrite(replace(fact, sources=sources, trust=least_trust((fact.trust, source.trust))), because)
+        self.work.link(link_change(DERIVED, fact.id, source.memory, because))
 
-    def clash(self, decision: Decision, made: str, said: ClaimSource) -> None:
+    def clash(self, decision: Decision, made: str, source: ClaimSource) -> None:
         """Write down what a fact does to those that it contradicts."""
         fact = self.work.facts[made]
         for known in decision.about:
@@ -261,21 +261,21 @@ class ClaimWriter:
             match decision.action:
                 case Action.REPLACE:
                     event = FactEvent.DENIED if decision.strategy is ConflictStrategy.AUTHORITY else FactEvent.REPLACED
-                    self.retire(known.fact.id, event, fact.valid_from or said.at, said.at, decision.because)
+                    self.retire(known.fact.id, event, fact.valid_from or source.at, source.at, decision.because)
                     self.work.link(link_change(SUPERSEDES, made, known.fact.id, decision.because))
                     outcome = event.value
                 case Action.YIELD:
                     outcome = "kept"
                 case Action.ASK:
-                    self._ask(made, known.fact.id, decision.because, said.at)
-            self._recorded(known, made, decision, outcome, said.at)
+                    self._ask(made, known.fact.id, decision.because, source.at)
+            self._recorded(known, made, decision, outcome, source.at)
         if decision.action is Action.YIELD:
-            self._yielded(made, decision, said)
+            self._yielded(made, decision, source)
 
-    def _yielded(self, made: str, decision: Decision, said: ClaimSource) -> None:
+    def _yielded(self, made: str, decision: Decision, source: ClaimSource) -> None:
         winner = decision.about[0].fact
-        until = winner.valid_from if winner.valid_from is not None else said.at
-        self.retire(made, FactEvent.REPLACED, until, said.at, decision.because)
+        until = winner.valid_from if winner.valid_from is not None else source.at
+        self.retire(made, FactEvent.REPLACED, until, source.at, decision.because)
         self.tally.retired.remove(made)
         self.work.link(link_change(SUPERSEDES, winner.id, made, decision.because))
 
@@ -337,10 +337,10 @@ def restore_conflicts(ctx: Context, record: Record, now: Instant, since: str = "
     beside = work.about(own.fact.subject, own.fact.predicate, now)
     writer = ClaimWriter(work)
     for other in beside:
-        there = work.record(other.fact.id)
-        if there.op > since and own.fact.contradicts(other.fact) and same_audience(record, there):
-            told = f"{own.fact.shown_value} was brought back beside {other.fact.shown_value}"
-            writer.contest(own, other, now, told)
+        other_record = work.record(other.fact.id)
+        if other_record.op > since and own.fact.contradicts(other.fact) and same_audience(record, other_record):
+            because = f"{own.fact.shown_value} was brought back beside {other.fact.shown_value}"
+            writer.contest(own, other, now, because)
     return work.edits.changes()
 
 
@@ -356,8 +356,8 @@ def merge_conflicts(ctx: Context, namespace: str, stays: str, facts: Sequence[st
         for other in work.about(stays, own.fact.predicate, now):
             both_seen = same_audience(work.record(identity), work.record(other.fact.id))
             if own.fact.contradicts(other.fact) and both_seen:
-                told = f"{own.fact.shown_value} and {other.fact.shown_value} are said of one since a merge"
-                writer.contest(own, other, now, told)
+                because = f"{own.fact.shown_value} and {other.fact.shown_value} are said of one since a merge"
+                writer.contest(own, other, now, because)
     return work.edits.changes()
 
 

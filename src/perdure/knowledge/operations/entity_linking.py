@@ -71,7 +71,7 @@ class EntityLinker:
     def entities_in(self, text: str) -> list[str]:
         """Return the known entities that a text names, in order."""
         found = (self.names.resolve(mention.quote, self.fuzzy) for mention in mentions(text, self.names.known))
-        return list(dict.fromkeys(meant.id for meant in found if isinstance(meant, Resolved)))
+        return list(dict.fromkeys(resolution.id for resolution in found if isinstance(resolution, Resolved)))
 
     def speaker(self, record: Record) -> str | None:
         """Return the entity that says a message, if it is known."""

@@ -90,8 +90,8 @@ def _one(
     plan = work.plan("summarize", f"summarize {entity}: {len(believed)} facts, {len(episodes)} messages")
     if not dry_run:
         ctx.store.apply(plan)
-    told = EntitySummary("" if dry_run else identity, entity, profile.text, profile.key_facts, profile.sources)
-    return told, plan
+    summary = EntitySummary("" if dry_run else identity, entity, profile.text, profile.key_facts, profile.sources)
+    return summary, plan
 
 
 def _episodes(ctx: Context, namespace: str, names: Names, entity: str) -> list[Record]:
@@ -115,10 +115,10 @@ def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts:
         [profile.text, *(r.content.text for r in episodes), *(f"{f.predicate}: {f.shown_value}" for f in facts)]
     )
     most = count_tokens(whole) // 2
-    said = write_summaries(ctx, {profile.entity: (whole, most)}).get(profile.entity)
-    if said is None or count_tokens(said) > most or lost(said, whole):
+    reply = write_summaries(ctx, {profile.entity: (whole, most)}).get(profile.entity)
+    if reply is None or count_tokens(reply) > most or lost(reply, whole):
         return profile
-    return replace(profile, text=said)
+    return replace(profile, text=reply)
 
 
 def _write_summary(

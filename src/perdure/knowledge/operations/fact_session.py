@@ -127,8 +127,8 @@ class FactSession:
             self._rates = known_rates(self.ctx, self.namespace)
         sure = current_signals(list(states.values()), self.ctx.policy, at).confidence.tolist()
         for (i, s), c in zip(states.items(), sure, strict=True):
-            told = learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c)
-            self._sure[i] = (at, s, told)
+            confidence = learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c)
+            self._sure[i] = (at, s, confidence)
 
     def read(self, ids: Iterable[str]) -> None:
         """Read facts by id, with what their documents say."""
@@ -159,9 +159,9 @@ class FactSession:
     def close_reviews(self, identity: str, because: str, *, name: str | None = None) -> None:
         """Remove the open questions about a memory, or the one of a name."""
         self.read_questions([identity])
-        for owner, asked in self.edits.about(Shelf.REVIEW, identity):
-            if owner == identity and name in (None, asked):
-                self.edits.put(Shelf.REVIEW, owner, asked, None, because)
+        for owner, review in self.edits.about(Shelf.REVIEW, identity):
+            if owner == identity and name in (None, review):
+                self.edits.put(Shelf.REVIEW, owner, review, None, because)
 
     def read_questions(self, ids: Iterable[str]) -> None:
         """Read the conflicts of memories and the open questions about them, in few statements."""

@@ -49,11 +49,11 @@ _NAMES: Final = frozenset({"name", "nickname"})  # predicates whose value is a n
 
 def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
     """Learn from sessions that a caller names; one that is not there is told, and nothing is learned."""
-    gone = [s for s in sessions if not ctx.store.ids_of_session(namespace, s, "", 1)]
-    if gone:
-        told = ", ".join(repr(s[:_NAME]) for s in gone[:_TOLD]) + ", ..." * (len(gone) > _TOLD)
+    missing = [s for s in sessions if not ctx.store.ids_of_session(namespace, s, "", 1)]
+    if missing:
+        names = ", ".join(repr(s[:_NAME]) for s in missing[:_TOLD]) + ", ..." * (len(missing) > _TOLD)
         raise NotFound(
-            f"There are no messages of session {told} in {namespace}.",
+            f"There are no messages of session {names} in {namespace}.",
             remedy="They may be in another namespace; recall and get tell the session of a memory.",
         )
     return learn(ctx, namespace, sessions, late=None)
@@ -88,8 +88,8 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelRe
     by_id = {
         r.id: r for r in ctx.store.get(namespace, sorted({*ids, *before, *(i for r in recent.values() for i in r)}))
     }
-    told = {d.id: d.data for d in documents if d.name == UNREAD}
-    unread = {s: Unread.from_data(told.get(s)) for s in recent}
+    unread_data = {d.id: d.data for d in documents if d.name == UNREAD}
+    unread = {s: Unread.from_data(unread_data.get(s)) for s in recent}
     records = {s: _records_of(by_id, some) for s, some in recent.items()}
     listener = _Learner(work, records, ModelReading(work, reader, unread))
     listener.last = str(heard.get("session", ""))
@@ -215,9 +215,9 @@ class _Learner:
 
     def _with_question(self, found: list[Claim], record: Record) -> list[Claim]:
         """Return what a message says in the light of the question that somebody else asked just before."""
-        asked = self._asked(record)
-        named, at = resources(self.ctx).predicates, record.state.created_ms
-        return answered(record.content.text, asked, at, named, found, self.ctx.policy.knowledge) if asked else found
+        question = self._asked(record)
+        named, at, policy = resources(self.ctx).predicates, record.state.created_ms, self.ctx.policy.knowledge
+        return answered(record.content.text, question, at, named, found, policy) if question else found
 
     def _asked(self, record: Record) -> str:
         """Return what somebody else said just before; empty if nobody did."""
@@ -253,13 +253,13 @@ class _Learner:
         if decision.action is Action.CREATE and claim.predicate == UNNAMED:
             return  # it corrects nothing that is known
         trust = stored_trust(record.content.metadata)
-        said = ClaimSource(record.id, at, trust, record.state.scope, record.content.session)
+        source = ClaimSource(record.id, at, trust, record.state.scope, record.content.session)
         predicate, norm = decision.predicate or claim.predicate, claim.value.norm
         faded = self.work.faded(subject.id, predicate, norm, denied=claim.denied)
         if decision.action is Action.CREATE and faded is not None and self._beside_memory(faded, record):
-            self.writer.revive(faded, claim, said)
+            self.writer.revive(faded, claim, source)
             return
-        self.writer.carry_out(decision, claim, subject.id, subject.name, said)
+        self.writer.carry_out(decision, claim, subject.id, subject.name, source)
 
     def _beside(self, known: KnownFact, record: Record) -> bool:
         """Whether a message may touch a fact: what is seen inside one session only says nothing about what all see."""
@@ -293,14 +293,14 @@ class _Learner:
         denied = is_bare_denial(text)
         if event is not EventType.CONFIRMATION and not denied:
             return False
-        said = self._asked(record)
-        target = self._meant(record, said)
+        question = self._asked(record)
+        target = self._meant(record, question)
         if target is None:
             return False
         at = record.state.created_ms
         if denied:
             self.writer.retire(target.fact.id, FactEvent.DENIED, at, at, f"denied: {text}")
-        elif asks_whether_still(said):
+        elif asks_whether_still(question):
             self.writer.validate(target.fact.id, at, f"confirmed: {text}", record.id)
         else:
             source = ClaimSource(record.id, at, stored_trust(record.content.metadata))

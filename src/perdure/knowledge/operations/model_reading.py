@@ -66,8 +66,8 @@ class ModelReader:
         except PerdureError as error:
             self._useless += 1
             self.is_away = not isinstance(error, UnusableReply) or self._useless >= _STREAK
-            told = f"Facts are learned by rules only: {error} What the model did not read, learn reads later."
-            self.warn(told, ModelWarning)
+            warning = f"Facts are learned by rules only: {error} What the model did not read, learn reads later."
+            self.warn(warning, ModelWarning)
             return None
         self._useless, self.has_answered = 0, True
         return reply
@@ -105,10 +105,10 @@ class ModelReading:
         if tries < _TRIES and len(unread.failed) < MOST_FAILED:
             unread.failed[record.id] = tries
         else:
-            told = (
+            warning = (
                 f"The language model cannot read the message {record.id}: it is passed over after {tries} more tries."
             )
-            self.reader.warn(told, ModelWarning)
+            self.reader.warn(warning, ModelWarning)
         return []
 
     def write(self) -> None:
@@ -207,9 +207,9 @@ def _late_page(
     work = FactSession(ctx, namespace, ctx.clock())
     documents = ctx.store.documents.find(namespace, Shelf.LEARNED, [session])
     work.edits.read(documents)  # as they were when the messages were chosen: who was faster meanwhile is noticed
-    told = {d.name: d.data for d in documents}
-    unread = Unread.from_data(told.get(UNREAD))
-    ids, after = _next(ctx, namespace, session, unread, told.get("", {}), reader.read)
+    by_name = {d.name: d.data for d in documents}
+    unread = Unread.from_data(by_name.get(UNREAD))
+    ids, after = _next(ctx, namespace, session, unread, by_name.get("", {}), reader.read)
     by_id = {r.id: r for r in ctx.store.get(namespace, sorted({*ids, *unread.recent}))}
     recent = [by_id[i] for i in unread.recent if i in by_id]
     listener = listening(work, {session: recent}, ModelReading(work, reader, {session: unread}))

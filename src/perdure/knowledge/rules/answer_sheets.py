@@ -69,8 +69,8 @@ def _text(sheet: AnswerSheet, first: str) -> str:
     }
     lines = [f"Question: {flat(sheet.query, _LONGEST_QUOTE)}", HEAD, *_time(sheet)]
     for name in sorted(sections, key=lambda name: name != first):
-        title, said = sections[name]
-        lines += [f"\n{title}", *said] if said else []
+        title, entries = sections[name]
+        lines += [f"\n{title}", *entries] if entries else []
     if sheet.left_out:
         lines.append(f"\nLeft out for want of room: {sheet.left_out}.")
     return "\n".join(lines)
@@ -78,9 +78,9 @@ def _text(sheet: AnswerSheet, first: str) -> str:
 
 def _time(sheet: AnswerSheet) -> list[str]:
     """Say which time is asked about."""
-    asked = [f"what was true on {sheet.as_of}"] if sheet.as_of else []
-    asked += [f"what was known on {sheet.known_at}"] if sheet.known_at else []
-    return [f"Asked for: {', as far as '.join(asked)}. How sure it is, is as of today."] if asked else []
+    times = [f"what was true on {sheet.as_of}"] if sheet.as_of else []
+    times += [f"what was known on {sheet.known_at}"] if sheet.known_at else []
+    return [f"Asked for: {', as far as '.join(times)}. How sure it is, is as of today."] if times else []
 
 
 def _believed(s: SheetEntry) -> str:

@@ -97,9 +97,9 @@ def resolve_claim(
     if same:
         beside = [k for k in same_key if k not in same and k.said <= said_at]
         settles = _settling_strategy(claim, [k for k in same_key if k not in same], said_at)
-        gone = beside if settles else [k for k in beside if claim.old and k.fact.value.norm == claim.old.norm]
+        outdated = beside if settles else [k for k in beside if claim.old and k.fact.value.norm == claim.old.norm]
         because = f"said again: {claim.value.text}"
-        return Decision(Action.REINFORCE, (surest(same), *gone), settles, predicate, because)
+        return Decision(Action.REINFORCE, (surest(same), *outdated), settles, predicate, because)
     other = same_key
     if claim.many or (other and all(k.fact.many or k.fact.denied for k in other)):
         # A correction names what it replaces; whatever else has several values only adds one.
@@ -165,26 +165,26 @@ def _denies(claim: Claim, known: KnownFact, akin: Akin) -> bool:
     "I no longer drink tea" ends "I prefer tea" too, "I don't like tea" denies "I love tea", "no longer delivers on
     Fridays" ends a day of delivery that was told as a preference. "I don't eat meat" says nothing of who likes it.
     """
-    said, fact = claim.predicate, known.fact
+    predicate, fact = claim.predicate, known.fact
     value, denied = fact.value.norm, claim.value.norm
-    if said == fact.predicate or said.removesuffix(_PREFERRED) == fact.predicate.removesuffix(_PREFERRED):
-        whole = _verb(denied) == said  # "gave up smoking" ends "smokes cigarettes"
+    if predicate == fact.predicate or predicate.removesuffix(_PREFERRED) == fact.predicate.removesuffix(_PREFERRED):
+        whole = _verb(denied) == predicate  # "gave up smoking" ends "smokes cigarettes"
         return whole or value == denied or _holds(claim, known) or _verb(value) == _verb(denied)
-    if claim.learned is Learned.CORRECTION and value == denied and akin(said, fact.predicate):
+    if claim.learned is Learned.CORRECTION and value == denied and akin(predicate, fact.predicate):
         return True
     ends = _ENDING.search(claim.span.quote) is not None
-    if said == "do" and ends and fact.predicate == _verb(denied):
+    if predicate == "do" and ends and fact.predicate == _verb(denied):
         return True  # "gave up smoking" ends "smokes 10 cigarettes"
-    return _of_one_family(said, fact.predicate, ends=ends) and (value == denied or _verb(value) == _verb(denied))
+    return _of_one_family(predicate, fact.predicate, ends=ends) and (value == denied or _verb(value) == _verb(denied))
 
 
-def _of_one_family(said: str, other: str, *, ends: bool) -> bool:
+def _of_one_family(predicate: str, other: str, *, ends: bool) -> bool:
     """Whether two predicates say that somebody likes, does or has something: what ends the one ends the other."""
-    liked = [name in _LIKED or name.startswith("favorite") for name in (said, other)]
+    liked = [name in _LIKED or name.startswith("favorite") for name in (predicate, other)]
     if not ends:
         return all(liked)
-    acts = [is_liked or name in _DONE for is_liked, name in zip(liked, (said, other), strict=True)]
-    return all(acts) or (said in _HAD and other in _HAD)
+    acts = [is_liked or name in _DONE for is_liked, name in zip(liked, (predicate, other), strict=True)]
+    return all(acts) or (predicate in _HAD and other in _HAD)
 
 
 def _verb(norm: str) -> str:
@@ -218,9 +218,9 @@ def _resolve_denial(claim: Claim, same: Sequence[KnownFact], again: Sequence[Kno
         return Decision(Action.NOTHING, predicate=predicate, because="it was said again since")
     ends = _ENDING.search(claim.span.quote) is not None
     action = Action.END if ends else Action.DENY
-    told = "said not to hold any longer" if ends else "said to be wrong"
+    wording = "said not to hold any longer" if ends else "said to be wrong"
     strategy = None if ends else ConflictStrategy.CORRECTION
-    return Decision(action, tuple(same), strategy, predicate, f"{told}: {claim.span.quote}")
+    return Decision(action, tuple(same), strategy, predicate, f"{wording}: {claim.span.quote}")
 
 
 def resolve_conflict(
@@ -228,11 +228,11 @@ def resolve_conflict(
 ) -> Decision:
     """The ladder: authority, correction, gap in confidence, recency of what was said outright, else ask."""
     rival = surest(other)
-    told = f"{rival.fact.shown_value} ({rival.confidence:.2f}) against {_shown(claim)} ({claim.confidence:.2f})"
+    sides = f"{rival.fact.shown_value} ({rival.confidence:.2f}) against {_shown(claim)} ({claim.confidence:.2f})"
 
     def decided(action: Action, strategy: ConflictStrategy, why: str) -> Decision:
         about = (rival, *(k for k in other if k is not rival))
-        return Decision(action, about, strategy, predicate, f"{told}: {why}")
+        return Decision(action, about, strategy, predicate, f"{sides}: {why}")
 
     if claim.learned is Learned.AUTHORITY:
         return decided(Action.REPLACE, ConflictStrategy.AUTHORITY, "an authority says so")

@@ -41,7 +41,7 @@ class Registry:
 
     def __post_init__(self) -> None:
         names = {**self.synonyms, **{name: name for name in self.table}}
-        words = {frozenset(said.split("_")): meant for said, meant in names.items() if "_" in said}
+        words = {frozenset(synonym.split("_")): predicate for synonym, predicate in names.items() if "_" in synonym}
         object.__setattr__(self, "by_words", words)
 
     def name(self, words: str) -> str:
@@ -74,12 +74,12 @@ class Registry:
         """Whether the table names a predicate in normal form, or its last words: then no answer teaches otherwise."""
         return self._found(name) is not None
 
-    def sort(self, name: str, told: str) -> Sort:
+    def sort(self, name: str, read_sort: str) -> Sort:
         """Return the sort of a predicate: the table's, else that which its reader told."""
         if self.has(name):
             return self.row(name).sort
-        told = _TOLD.get(told, told)
-        return Sort(told) if told in FACT_SORTS and told != Sort.ATTRIBUTE else self.row(name).sort
+        read_sort = _TOLD.get(read_sort, read_sort)
+        return Sort(read_sort) if read_sort in FACT_SORTS and read_sort != Sort.ATTRIBUTE else self.row(name).sort
 
     def _found(self, name: str) -> Predicate | None:
         parts = name.split("_")
@@ -150,7 +150,7 @@ def registry_from(shipped: Mapping[str, Any], own: Mapping[str, Any], name: str)
         for sort, names in shipped[key].items()
         for predicate in names.split()
     }
-    synonyms = {"_".join(_parts(other)): meant for meant, others in shipped["same"].items() for other in others.split()}
+    synonyms = {"_".join(_parts(word)): target for target, words in shipped["same"].items() for word in words.split()}
     answers = {word: frozenset(names.split()) for word, names in shipped["asked"].items()}
     problems: list[str] = []
     for predicate, row in _entries(own, _PREDICATES, name, problems):
@@ -158,11 +158,11 @@ def registry_from(shipped: Mapping[str, Any], own: Mapping[str, Any], name: str)
             table[_named(predicate)] = _row(row, table.get(_named(predicate)) or Predicate())
         except (TypeError, ValueError) as error:
             problems.append(f"{name}, [predicates.{predicate}]: {error}")
-    for said, meant in _entries(own, _SYNONYMS, name, problems):
+    for synonym, target in _entries(own, _SYNONYMS, name, problems):
         try:
-            synonyms[_named(said)] = _named(meant)
+            synonyms[_named(synonym)] = _named(target)
         except (TypeError, ValueError) as error:
-            problems.append(f"{name}, [synonyms] {said!r}: {error}")
+            problems.append(f"{name}, [synonyms] {synonym!r}: {error}")
     problems += [f"{name}, [synonyms] {start!r}: it leads back to itself." for start in _circles(synonyms)]
     if problems:
         raise PolicyError(tuple(problems), remedy='Write [synonyms] a = "b" and [predicates.NAME] sort, many.')
@@ -274,8 +274,8 @@ def pairs_of(documents: Iterable[Document]) -> list[SynonymPair]:
 
 
 def _pair(goes: str, stays: str, data: Mapping[str, Any]) -> SynonymPair:
-    said, fact, other = SynonymAnswer(data["said"]), str(data["fact"]), str(data["other"])
-    return SynonymPair(goes, stays, said, float(data["cosine"]), fact, other, int(data["at_ms"]))
+    answer, fact, other = SynonymAnswer(data["said"]), str(data["fact"]), str(data["other"])
+    return SynonymPair(goes, stays, answer, float(data["cosine"]), fact, other, int(data["at_ms"]))
 
 
 def asked_pairs(documents: Iterable[Document]) -> tuple[Alike, ...]:

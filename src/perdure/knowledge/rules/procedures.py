@@ -134,9 +134,9 @@ class Conversations:
         least: Pairs of topics of fewer sessions are not looked for.
     """
 
-    def __init__(self, said: Iterable[TopicMessage], least: int) -> None:
+    def __init__(self, history: Iterable[TopicMessage], least: int) -> None:
         sessions: dict[str, list[TopicMessage]] = {}
-        for one in said:
+        for one in history:
             sessions.setdefault(one.session, []).append(one)
         self.sessions = list(sessions.values())
         spread: Counter[str] = Counter()
@@ -203,22 +203,22 @@ class Conversations:
 
     def _otherwise(self, trigger: str, then: str) -> float:
         """The share of messages without the trigger soon after which the other topic comes up."""
-        seen = told = 0
+        seen = triggers = 0
         for s, places in self.places.get(then, {}).items():
-            there, mine = set(places), set(self.places.get(trigger, {}).get(s, ()))
+            with_then, with_trigger = set(places), set(self.places.get(trigger, {}).get(s, ()))
             before = {j - step for j in places for step in range(1, REACH + 1) if j >= step}
-            seen += len(before - there - mine)
+            seen += len(before - with_then - with_trigger)
         for s, places in self.places.get(trigger, {}).items():
-            told += sum(1 for i in places if i < len(self.sessions[s]) - 1)
-        return (seen + 0.5) / (self.starts - told + 1.0)
+            triggers += sum(1 for i in places if i < len(self.sessions[s]) - 1)
+        return (seen + 0.5) / (self.starts - triggers + 1.0)
 
 
 def _first(places: Sequence[int], after: Sequence[int]) -> tuple[int, int] | None:
     """The first place of one topic soon after which the other comes up that is not there already."""
-    there = set(after)
+    other_places = set(after)
     for i in places:
         for j in range(i + 1, i + 1 + REACH):
-            if j in there and i not in there:
+            if j in other_places and i not in other_places:
                 return i, j
     return None
 
@@ -355,8 +355,8 @@ def applying(words: Sequence[str], procedures: Iterable[Procedure]) -> list[Proc
 
     At least half of the topics of the trigger must come up.
     """
-    there = {fold_plural(w) for w in words}
-    found = [p for p in procedures if not p.retired and 2 * len(there.intersection(p.trigger)) >= len(p.trigger)]
+    topics = {fold_plural(w) for w in words}
+    found = [p for p in procedures if not p.retired and 2 * len(topics.intersection(p.trigger)) >= len(p.trigger)]
     return sorted(found, key=lambda p: (-p.confidence, -p.lift, p.key))
 
 
@@ -367,6 +367,6 @@ def widen(words: Sequence[str], procedures: Iterable[Procedure]) -> tuple[str, .
         words: The query's words, lower case (rules/language/words.py).
         procedures: All that are known.
     """
-    there = {fold_plural(w) for w in words}
-    added = (t for p in applying(words, procedures) for t in p.then if t not in there)
+    topics = {fold_plural(w) for w in words}
+    added = (t for p in applying(words, procedures) for t in p.then if t not in topics)
     return tuple(dict.fromkeys(added))[:TOPICS]

@@ -86,12 +86,12 @@ def since_earlier(sightings: Sequence[Sighting], before: Iterable[Mapping[str, A
     Only what was there once can be gone: most of what is written like a file, and is not there, never was.
     """
     once = {s["cited"] for s in before if s.get("there", s["sight"] == Sight.FINE)}
-    return [_since(s, there=s.sight is Sight.FINE or s.citation.text in once) for s in sightings]
+    return [_since(s, seen_before=s.sight is Sight.FINE or s.citation.text in once) for s in sightings]
 
 
-def _since(seen: Sighting, *, there: bool) -> Sighting:
-    if there or seen.sight is Sight.UNVERIFIABLE:
-        return replace(seen, there=there)
+def _since(seen: Sighting, *, seen_before: bool) -> Sighting:
+    if seen_before or seen.sight is Sight.UNVERIFIABLE:
+        return replace(seen, there=seen_before)
     return replace(seen, sight=Sight.UNVERIFIABLE, evidence=f"{seen.evidence}, and was not seen before", found=())
 
 
@@ -141,8 +141,8 @@ def deciding_answer(heard: Sequence[tuple[str, AuthorityAnswer]]) -> tuple[str, 
 
 def verdict_of(fact: Fact, authority: str, answer: AuthorityAnswer, now: Instant) -> Verdict:
     """Return what comes of comparing one fact with an answer."""
-    outcome, told = _compare(fact, answer, now)
-    return Verdict(fact.id, fact.key, authority, outcome, fact.shown_value, answer.values, told or answer.evidence, now)
+    outcome, note = _compare(fact, answer, now)
+    return Verdict(fact.id, fact.key, authority, outcome, fact.shown_value, answer.values, note or answer.evidence, now)
 
 
 def _compare(fact: Fact, answer: AuthorityAnswer, now: Instant) -> tuple[Agreement, str]:
@@ -156,8 +156,8 @@ def _compare(fact: Fact, answer: AuthorityAnswer, now: Instant) -> tuple[Agreeme
     if fact.many:
         if has != fact.denied:
             return Agreement.AGREES, ""
-        told = "is among them, which was denied" if has else "is not among them, which may be no contradiction"
-        return Agreement.AMBIGUOUS, f"{answer.evidence}; {fact.value.text!r} {told}"
+        finding = "is among them, which was denied" if has else "is not among them, which may be no contradiction"
+        return Agreement.AMBIGUOUS, f"{answer.evidence}; {fact.value.text!r} {finding}"
     if len(known) > 1:
         return Agreement.AMBIGUOUS, f"{answer.evidence}; it has {len(known)} values and does not say which"
     return (Agreement.AGREES if has != fact.denied else Agreement.DISAGREES), ""
@@ -238,8 +238,8 @@ def check_data(verdict: Verdict, before: Document | None, *, counted: bool) -> d
 def seen_data(sightings: Sequence[Sighting], now: Instant) -> dict[str, Any]:
     """Return what is written down about what a memory cites; the worst of it is the outcome."""
     sight = worst(sightings)
-    told = "; ".join(s.evidence for s in sightings if s.sight is sight)
-    return {"outcome": sight.value, "evidence": told[:_LONGEST], "seen": [s.to_dict() for s in sightings], "at_ms": now}
+    text = "; ".join(s.evidence for s in sightings if s.sight is sight)
+    return {"outcome": sight.value, "evidence": text[:_LONGEST], "seen": [s.to_dict() for s in sightings], "at_ms": now}
 
 
 def conflict_data(verdict: Verdict, loser: tuple[str, str, float], winner: tuple[str, str, float]) -> dict[str, Any]:
