@@ -46,8 +46,8 @@ class Anchors:
 
 def anchors(text: str) -> Anchors:
     """Return a text's numbers, dates, negations, modals, proper names and code identifiers."""
-    said = [s for p in pieces(text) for s in p.said]
-    found = {kind: tuple(value for k, value in said if k == kind) for kind in _GUARDED}
+    pairs = [s for p in pieces(text) for s in p.said]
+    found = {kind: tuple(value for k, value in pairs if k == kind) for kind in _GUARDED}
     return Anchors(found["number"], found["date"], found["negation"], found["modal"], found["name"], found["code"])
 
 
@@ -58,17 +58,17 @@ def lost(original: str, shorter: str) -> tuple[str, ...]:
     must still stand before the word that it denied.
     """
     before, after = pieces(original), pieces(shorter)
-    there = Counter(value for p in after for _, value in p.said)
+    counts = Counter(value for p in after for _, value in p.said)
     missing: dict[str, None] = {}
     for kind in ("number", "date", "name", "code"):
         values = dict.fromkeys(value for p in before for k, value in p.said if k == kind)
-        missing |= dict.fromkeys(f"{kind} {value}" for value in values if value not in there)
+        missing |= dict.fromkeys(f"{kind} {value}" for value in values if value not in counts)
     modals = Counter(value for p in before for k, value in p.said if k == "modal")
-    missing |= dict.fromkeys(f"modal '{value}'" for value, times in modals.items() if there[value] < times)
+    missing |= dict.fromkeys(f"modal '{value}'" for value, times in modals.items() if counts[value] < times)
     denied, still = Counter(_denials(before)), Counter(_denials(after))
-    for (word, what), times in denied.items():
-        if still[word, what] < times:
-            missing[f"negation '{word}'{f' of {what}' if what else ''}"] = None
+    for (word, target), times in denied.items():
+        if still[word, target] < times:
+            missing[f"negation '{word}'{f' of {target}' if target else ''}"] = None
     chinese = [sum(text.count(c) for c in _TURNS_CHINESE) for text in (original, shorter)]
     if chinese[1] < chinese[0]:
         missing["negation"] = None
@@ -116,9 +116,9 @@ def conflict(keeper: str, loser: str) -> str:
 
     What it was measured on: docs/decisions/0034-consolidation-extraction-compression.md.
     """
-    kept, given = _sentences(keeper), _sentences(loser)
+    kept, loser_sentences = _sentences(keeper), _sentences(loser)
     at = 0
-    for sentence in given:
+    for sentence in loser_sentences:
         found = next((i for i in range(at, len(kept)) if _says(kept[i], sentence)), None)
         if found is None:
             return _difference(kept, sentence)
@@ -194,11 +194,11 @@ def _sentences(text: str) -> tuple[_Sentence, ...]:
     found = []
     for number, some in inside.items():
         items = read_items(some)
-        said = [i for i in items if i.kind != "word" or i.value not in IGNORABLE]
-        if said:
+        content = [i for i in items if i.kind != "word" or i.value not in IGNORABLE]
+        if content:
             asks = text[: spans[number][1]].rstrip("\"'”’)*").endswith("?")  # noqa: RUF001
             clauses = tuple(read_clauses(items)) if len(items) <= _LONGEST_SOUGHT else ()
-            found.append(_Sentence(_dates_last(said), ComparedSentence(tuple(items), clauses), asks))
+            found.append(_Sentence(_dates_last(content), ComparedSentence(tuple(items), clauses), asks))
     return tuple(found)
 
 

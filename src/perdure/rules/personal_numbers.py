@@ -229,10 +229,10 @@ def _seed_phrases(text: str) -> Iterator[tuple[int, int]]:
         for before, after in pairwise((-1, *unknown, len(words))):
             some = words[before + 1 : after]
             if len(some) >= _FEWEST_WORDS:
-                said = [text[start:end] for start, end in some]
+                phrase = [text[start:end] for start, end in some]
                 named = _ABOUT_WALLETS.search(text, max(0, some[0][0] - _BEFORE), some[0][0])
-                for first, last in [(0, len(some))] if named else _with_checksum(said):
-                    if _is_mixed(said[first:last]):
+                for first, last in [(0, len(some))] if named else _with_checksum(phrase):
+                    if _is_mixed(phrase[first:last]):
                         yield some[first][0], some[last - 1][1]
 
 

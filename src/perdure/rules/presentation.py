@@ -80,13 +80,13 @@ def newest_first(
     keeps the order.
     """
     best = [hit.memory for hit in hits[: bounds.compared]]
-    said = [statements(memory.content) for memory in best]
+    contents = [statements(memory.content) for memory in best]
     pairs = [
         (i, j)
         for i, j in _pairs(best)
-        if max(i, j) < bounds.among or (_are_of_people(best, i, j) and say_otherwise(said[i], said[j]))
+        if max(i, j) < bounds.among or (_are_of_people(best, i, j) and say_otherwise(contents[i], contents[j]))
     ]
-    signals = _signals(hits[: bounds.compared], pairs, said, question, vectors)
+    signals = _signals(hits[: bounds.compared], pairs, contents, question, vectors)
     order = pair_chances(ORDER if vectors else ORDER_BY_WORDS, signals)
     difference = pair_chances(DIFFERENCE if vectors else DIFFERENCE_BY_WORDS, signals)
     least = least_chance(question, bounds, by_words=not vectors)
@@ -162,25 +162,25 @@ def _pairs(best: Sequence[MemoryItem]) -> list[Pair]:
 def _signals(
     hits: Sequence[Hit],
     pairs: Sequence[Pair],
-    said: Sequence[Statements],
+    contents: Sequence[Statements],
     question: str,
     vectors: Mapping[str, Vector],
 ) -> Array:
     """Return the signals of pairs, rows of ``PairSignals``, shape [n, 12]."""
     rows: list[PairSignals] = []
     if pairs:
-        asked, weight = statements(question).words, weigher(said)
+        words, weight = statements(question).words, weigher(contents)
         order = sorted(range(len(hits)), key=lambda at: -hits[at].score)
         places = {at: place for place, at in enumerate(order)}
-        found = {at: _compared_hit(places[at], hits[at], said[at], asked, weight) for pair in pairs for at in pair}
-        total = max(1.0, weight(asked))
+        found = {at: _compared_hit(places[at], hits[at], contents[at], words, weight) for pair in pairs for at in pair}
+        total = max(1.0, weight(words))
         rows = [pair_signals(found[i], found[j], _cosine(hits, i, j, vectors), total, weight) for i, j in pairs]
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(PairSignals._fields))
 
 
-def _compared_hit(place: int, hit: Hit, said: Statements, asked: frozenset[str], weight: Weight) -> ComparedHit:
-    answers = asked & said.words
-    return ComparedHit(place, hit.cosine or 0.0, said, answers, weight(answers))
+def _compared_hit(place: int, hit: Hit, content: Statements, words: frozenset[str], weight: Weight) -> ComparedHit:
+    answers = words & content.words
+    return ComparedHit(place, hit.cosine or 0.0, content, answers, weight(answers))
 
 
 def facts_first(hits: Sequence[Hit]) -> list[Hit]:
@@ -215,12 +215,12 @@ def _repeats(message: MemoryItem, decided: MemoryItem) -> bool:
     """Return whether a message has most words and all numbers of a fact or note, or says little besides."""
     if message.kind is not Kind.EPISODE or (may_answer(message.speaker) and _said_at(message) > _said_at(decided)):
         return False
-    told = decided.content
+    content = decided.content
     if decided.kind is Kind.FACT:
-        told = told.partition(": ")[2]  # whom it is about goes without saying where all is about that
-        if not set(query_words(told.partition(": ")[2])) <= set(query_words(message.content)):
+        content = content.partition(": ")[2]  # whom it is about goes without saying where all is about that
+        if not set(query_words(content.partition(": ")[2])) <= set(query_words(message.content)):
             return False
-    one, other = _told(told), _told(message.content)
+    one, other = _told(content), _told(message.content)
     return one.numbers <= other.numbers and shared_part(one.words, other.words) >= _MOST_WORDS
 
 
@@ -248,10 +248,10 @@ def _are_of_people(best: Sequence[MemoryItem], i: int, j: int) -> bool:
 
 def _names_one(question: str, best: Sequence[MemoryItem], pair: Pair) -> bool:
     """Return whether a question names a number that one of two has and the other has not: it asks for that one."""
-    asked = set(_NUMBER.findall(question))
-    if not asked:
+    numbers = set(_NUMBER.findall(question))
+    if not numbers:
         return False
-    one, other = (not asked.isdisjoint(_NUMBER.findall(best[at].content)) for at in pair)
+    one, other = (not numbers.isdisjoint(_NUMBER.findall(best[at].content)) for at in pair)
     return one != other
 
 

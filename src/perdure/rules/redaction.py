@@ -71,13 +71,13 @@ def redact_draft(draft: Draft, policy: Policy) -> Draft:
     if not policy.knowledge.redact:
         return draft
     personal = policy.knowledge.redact_personal
-    text, told = redact(draft.text, personal=personal)
+    text, in_text = redact(draft.text, personal=personal)
     tags, in_tags = redact_data(draft.tags, personal=personal)
     metadata, inside = redact_data(draft.metadata, personal=personal)
     source, in_source = redact_data(draft.source, personal=personal)
     speaker, in_speaker = redact_data(draft.speaker, personal=personal)
     key = None if draft.key is None else redact_key(draft.key, personal=personal)
-    names = (*told, *in_tags, *inside, *in_source, *in_speaker)
+    names = (*in_text, *in_tags, *inside, *in_source, *in_speaker)
     if not names:
         return draft if key == draft.key else replace(draft, key=key)
     return replace(
@@ -97,13 +97,13 @@ def redact_data(value: Any, *, personal: bool = True) -> tuple[Any, tuple[str, .
     if isinstance(value, str):
         return redact(value, personal=personal)
     if isinstance(value, Mapping):
-        told: list[str] = []
+        kinds: list[str] = []
         pairs: dict[str, Any] = {}
         for key, item in value.items():
             (clean, first), (inside, rest) = redact(key, personal=personal), _redact_value(key, item, personal=personal)
             pairs[clean] = inside
-            told += [*first, *rest]
-        return pairs, tuple(told)
+            kinds += [*first, *rest]
+        return pairs, tuple(kinds)
     if isinstance(value, list | tuple):
         items = [redact_data(item, personal=personal) for item in value]
         return [item for item, _ in items], tuple(name for _, names in items for name in names)
@@ -123,8 +123,8 @@ def redaction_note(names: Iterable[str]) -> str:
         counts[name] = counts.get(name, 0) + 1
     kinds = ", ".join(f"{n} x {name}" if n > 1 else name for name, n in sorted(counts.items()))
     total = sum(counts.values())
-    what = "1 secret was" if total == 1 else f"{total} secrets were"
-    return f"{what} replaced before storing ({kinds}); knowledge.redact = false in the policy keeps them."
+    secrets = "1 secret was" if total == 1 else f"{total} secrets were"
+    return f"{secrets} replaced before storing ({kinds}); knowledge.redact = false in the policy keeps them."
 
 
 def _redact_value(key: str, item: Any, *, personal: bool) -> tuple[Any, tuple[str, ...]]:

@@ -246,12 +246,12 @@ def _is_constant(before: str, key: str) -> bool:
 
 def _valued(text: str, name: _Name, match: re.Match[str]) -> Iterator[Found]:
     """Yield the value that a name is given: after a sign or a verb, after a flag, beside it, or on the next line."""
-    told = name.told(match[0])
+    label = name.told(match[0])
     word = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
     is_flag = word is not None and word[0].startswith("-")
     found = ASSIGNED.match(text, match.end())
     if found is not None and _is_given(text, name, found):
-        yield _spanned(text, found, told)
+        yield _spanned(text, found, label)
         return
     found = _BESIDE.match(text, match.end())
     if found is None or found["after"]:
@@ -266,7 +266,7 @@ def _valued(text: str, name: _Name, match: re.Match[str]) -> Iterator[Found]:
     else:
         fits = name.beside(value)
     if fits:
-        yield _spanned(text, found, told)
+        yield _spanned(text, found, label)
 
 
 def _is_given(text: str, name: _Name, found: re.Match[str]) -> bool:
@@ -294,9 +294,9 @@ def _trimmed(found: re.Match[str]) -> str:
     return (found["s"][: cut.start()] if cut else found["s"]).rstrip(ENDS)
 
 
-def _spanned(text: str, found: re.Match[str], told: str) -> Found:
+def _spanned(text: str, found: re.Match[str], label: str) -> Found:
     start, value = found.start("s"), _trimmed(found)
     end = start + len(value)
     if len(found["s"]) == _LONGEST and (rest := _REST.match(text, end)) is not None:
         end = rest.end()
-    return start, end, told
+    return start, end, label

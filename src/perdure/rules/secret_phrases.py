@@ -20,10 +20,10 @@ def find_placed(text: str, lower: str) -> Iterator[Found]:
         text: What is searched.
         lower: The same in lower case, character by character.
     """
-    for what, clue, shape, is_one in _CLUED.among(lower):
+    for label, clue, shape, is_one in _CLUED.among(lower):
         for at in places(lower, (clue,)):
             if (match := _compiled(shape).match(text, at)) is not None and is_one(value := match["s"].rstrip(ENDS)):
-                yield match.start("s"), match.start("s") + len(value), what
+                yield match.start("s"), match.start("s") + len(value), label
 
 
 @cache

@@ -48,10 +48,10 @@ def trust_of(role: str | None, source: str | None = None) -> Trust:
         role: user, assistant, or another; a role that is not known is a tool's or a stranger's.
         source: Where it comes from; a web address and ``tool:...`` are others' words whoever passes them on.
     """
-    said = _ROLES.get(str(role or "user").strip().lower(), Trust.EXTERNAL)
+    by_role = _ROLES.get(str(role or "user").strip().lower(), Trust.EXTERNAL)
     place = str(source or "").strip()
-    found = Trust.EXTERNAL if _ELSEWHERE.match(place) else _BY_SOURCE.get(place.lower(), said)
-    return least_trust((said, found))
+    found = Trust.EXTERNAL if _ELSEWHERE.match(place) else _BY_SOURCE.get(place.lower(), by_role)
+    return least_trust((by_role, found))
 
 
 def is_person(role: str) -> bool:
@@ -75,8 +75,8 @@ def least_trust(trusts: Iterable[Trust]) -> Trust:
 
 def stored_trust(metadata: Mapping[str, Any]) -> Trust:
     """Return the trust that a memory's metadata tells; a user's if it tells none."""
-    told = metadata.get(KEY)
-    return Trust(told) if isinstance(told, str) and told in set(Trust) else Trust.USER
+    value = metadata.get(KEY)
+    return Trust(value) if isinstance(value, str) and value in set(Trust) else Trust.USER
 
 
 def with_trust(metadata: Mapping[str, Any], trust: Trust) -> dict[str, Any]:

@@ -170,9 +170,9 @@ class _Reader:
         if "me " in sentence and (named := _CALLED.match(sentence)) is not None:
             place = start + named.start("name"), start + named.end("name")
             return [RawClaim("I", "nickname", place, (start, place[1]), denied=bool(named["no"]), kind="name")]
-        if not (said := self._rule(start, end)) and _RATHER.search(sentence):
-            said = self._correction(start, end, declared=_ITSELF.match(sentence) is not None)
-        return said or [s for s in self._plain(start, end) if not (_in_passing(s) or self._is_cut(s))]
+        if not (raw_claims := self._rule(start, end)) and _RATHER.search(sentence):
+            raw_claims = self._correction(start, end, declared=_ITSELF.match(sentence) is not None)
+        return raw_claims or [s for s in self._plain(start, end) if not (_in_passing(s) or self._is_cut(s))]
 
     def _is_cut(self, raw: RawClaim) -> bool:
         """Return whether a comma cuts a preference short: "prefer sneakers with a sleek, modern look"."""

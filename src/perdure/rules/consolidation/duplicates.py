@@ -107,8 +107,8 @@ def compare_pairs(
     ``ids``, ``texts`` and ``vectors`` (float32 or int8 [n, d]) are of the same rows, each id once.
     """
     place = {identity: number for number, identity in enumerate(ids)}
-    asked = np.array([(place[a], place[b]) for a, b in wanted], np.int32).reshape(-1, 2)
-    i, j = asked[:, 0], asked[:, 1]
+    indices = np.array([(place[a], place[b]) for a, b in wanted], np.int32).reshape(-1, 2)
+    i, j = indices[:, 0], indices[:, 1]
     return _like_pairs(ids, texts, i, j, cosines(vectors, i, j), -2.0, content_weight)
 
 

@@ -65,11 +65,11 @@ def merge_states(main: State, others: Sequence[State], policy: Policy, now: Inst
 def _boost_sources(states: Sequence[State], policy: Policy, now: Instant) -> tuple[float, float]:
     """The highest importance after each memory was boosted, and what the first has been given today."""
     p, today = policy.importance, now // DAY_MS
-    given = np.array([s.boosted if s.boost_day == today else 0.0 for s in states])
-    worth = boost(policy.consolidate.boost, given, diminishing=p.diminishing, daily_cap=p.daily_cap)
+    boosts = np.array([s.boosted if s.boost_day == today else 0.0 for s in states])
+    worth = boost(policy.consolidate.boost, boosts, diminishing=p.diminishing, daily_cap=p.daily_cap)
     bases = np.array([s.importance for s in states])
     raised = np.maximum(bases, np.minimum(p.maximum, bases + worth))
-    return float(raised.max()), float(given[0] + raised[0] - bases[0])
+    return float(raised.max()), float(boosts[0] + raised[0] - bases[0])
 
 
 def _strongest_state(states: Sequence[State], policy: Policy, now: Instant) -> State:
@@ -104,19 +104,19 @@ def decide_merge(decisions: Decisions, merge: Merge, keeper: str, likeness: Mapp
 
     All must be before the decisions; ``likeness`` has the combined likeness of pairs of ids, in order.
     """
-    told = f"similarity {merge.similarity:.3f}, {merge.label}"
+    reason = f"similarity {merge.similarity:.3f}, {merge.label}"
     if merge.keeper is not None:
         before = decisions.states[keeper]
         state = merge_states(before, [decisions.states[i] for i in merge.losers], decisions.policy, decisions.now)
         because = (
-            f"stands for {len(merge.losers)} more ({told}); importance {before.importance:.3f} to "
+            f"stands for {len(merge.losers)} more ({reason}); importance {before.importance:.3f} to "
             f"{state.importance:.3f}, accesses {before.access_count} to {state.access_count}"
         )
         decisions.change(keeper, state, "merged", because)
         decisions.label(keeper, because, tags=merge.tags, source=merge.source, metadata=dict(merge.metadata))
     for loser in merge.losers:
-        gone = replace(decisions.states[loser], status=Status.CONSOLIDATED, status_ms=decisions.now, held=False)
-        decisions.change(loser, gone, "consolidated", f"consolidated into {keeper} ({told})")
+        after = replace(decisions.states[loser], status=Status.CONSOLIDATED, status_ms=decisions.now, held=False)
+        decisions.change(loser, after, "consolidated", f"consolidated into {keeper} ({reason})")
         alike = likeness.get((min(keeper, loser), max(keeper, loser)), merge.similarity)
         decisions.add([stands_for_link(keeper, loser, alike)])
 
@@ -184,5 +184,5 @@ def _shared(values: Iterable[str | None]) -> str | None:
 
 def fingerprint(merges: Iterable[Merge]) -> str:
     """Return a digest of what would be merged into what and what it would say; ids of new memories do not count."""
-    told = sorted((m.keeper or "", m.losers, m.content, m.tags, repr(sorted(m.metadata.items()))) for m in merges)
-    return blake2b(repr(told).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    contents = sorted((m.keeper or "", m.losers, m.content, m.tags, repr(sorted(m.metadata.items()))) for m in merges)
+    return blake2b(repr(contents).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

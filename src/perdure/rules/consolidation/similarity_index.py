@@ -76,14 +76,14 @@ class SimilarityIndex:
 
     def compared(self, wanted: Iterable[tuple[str, str]], policy: ConsolidatePolicy) -> list[LikePair]:
         """Return the likeness of given pairs, however low; of equal words it is 1, with or without vectors."""
-        asked = sorted({(min(pair), max(pair)) for pair in wanted})
-        if not asked:
+        pairs = sorted({(min(pair), max(pair)) for pair in wanted})
+        if not pairs:
             return []
-        used = sorted({self._place[identity] for pair in asked for identity in pair})
+        used = sorted({self._place[identity] for pair in pairs for identity in pair})
         rows = self._matrix()
         rows = rows[used] if rows.size else np.zeros((len(used), 1), np.int8)
         ids, texts = [self.ids[n] for n in used], [self.texts[n] for n in used]
-        found = compare_pairs(asked, ids, texts, rows, content_weight=policy.content_weight)
+        found = compare_pairs(pairs, ids, texts, rows, content_weight=policy.content_weight)
         words = {identity: normal_words(text) for identity, text in zip(ids, texts, strict=True)}
         return [LikePair(p.a, p.b, 1.0, 1.0, 1.0) if words[p.a] == words[p.b] else p for p in found]
 
@@ -101,7 +101,7 @@ class SimilarityIndex:
 
     def _same_words(self) -> list[LikePair]:
         """Pairs of memories with the same words of which one at least has no vector."""
-        bare = {normal_words(text) for text, given in zip(self.texts, self._given, strict=True) if not given}
+        bare = {normal_words(text) for text, has_vector in zip(self.texts, self._given, strict=True) if not has_vector}
         first: dict[str, str] = {}
         pairs = []
         for identity, text in zip(self.ids, self.texts, strict=True) if bare else ():

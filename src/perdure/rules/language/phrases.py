@@ -89,11 +89,11 @@ def _resolve(items: list[Item]) -> list[Item]:
     at = 0
     while at < len(items):
         for length in range(min(LONGEST_EXPRESSION, len(items) - at), 0, -1):
-            meant = EXPRESSIONS.get(tuple(item.value for item in items[at : at + length]))
-            if meant is not None:
+            expansion = EXPRESSIONS.get(tuple(item.value for item in items[at : at + length]))
+            if expansion is not None:
                 found += [
                     replace(items[at], kind=_MEANT.get(w, "word"), value=w, apart=n == 0 and items[at].apart)
-                    for n, w in enumerate(meant)
+                    for n, w in enumerate(expansion)
                 ]
                 break
         else:
@@ -161,8 +161,8 @@ class _Reading:
                 agent = items
                 del self.clause.phrases[number]
                 break
-        said = [i for i in core[start : verb + 1] if agent or i.value != "must"]
-        self.clause.core[:] = [*agent, *said, *core[:start], *core[verb + 1 :]]
+        verbs = [i for i in core[start : verb + 1] if agent or i.value != "must"]
+        self.clause.core[:] = [*agent, *verbs, *core[:start], *core[verb + 1 :]]
         self.passive = None
 
 

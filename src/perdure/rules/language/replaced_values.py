@@ -61,15 +61,15 @@ _FROM: Final = 2
 
 def changes(text: str) -> bool:
     """Return whether a text says that something changes."""
-    said = text[:_READ]
-    return _CHANGES.search(said) is not None or _FROM_HERE.search(said) is not None
+    head = text[:_READ]
+    return _CHANGES.search(head) is not None or _FROM_HERE.search(head) is not None
 
 
 @lru_cache(maxsize=4096)
 def subjects(text: str) -> frozenset[str]:
     """Return the words that a text's sentences begin with, articles aside, lower case: mostly what they are about."""
-    said = text[:_READ]
-    found = (_SUBJECT.match(said[start:end]) for start, end in sentences(said))
+    head = text[:_READ]
+    found = (_SUBJECT.match(head[start:end]) for start, end in sentences(head))
     return frozenset(_singular(m[1].lower()) for m in found if m and m[1].lower() not in STOP_WORDS)
 
 
@@ -95,14 +95,14 @@ def content_words(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def replaced_values(text: str) -> tuple[ReplacedValue, ...]:
     """Return the values that a text says hold no longer; its first 2,000 characters count."""
-    said = text[:_READ]
+    head = text[:_READ]
     found: list[ReplacedValue] = []
     for place, (pattern, removable) in enumerate(_PATTERNS):
-        if place == _FROM and not _CHANGES.search(said):
+        if place == _FROM and not _CHANGES.search(head):
             continue
         found += [
             ReplacedValue(match.start(), match.end() if removable else match.start(), place in _PAST, words)
-            for match in pattern.finditer(said)
+            for match in pattern.finditer(head)
             if (words := content_words(match["old"]))
         ]
     return tuple(found)

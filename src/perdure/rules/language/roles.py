@@ -50,7 +50,7 @@ def roles_agree(pairs: Sequence[Pair], mine: Reading, theirs: Reading) -> bool:
 
 def _is_converted(pair: Pair, mine: Reading, theirs: Reading) -> bool:
     """Return whether a word is a verb in one sentence and a noun in the other, beside a verb that says little."""
-    one, other = (said.item for said in pair)
+    one, other = (word.item for word in pair)
     verbs = [i.value.endswith(("ing", "ed")) or i.value in IRREGULAR_PASTS for i in (one, other)]
     return one.kind == other.kind == "word" and verbs[0] != verbs[1] and bool((theirs if verbs[0] else mine).little)
 

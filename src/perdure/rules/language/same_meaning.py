@@ -135,13 +135,13 @@ def _aligned(mine: Reading, theirs: Reading) -> list[Pair] | None:
     """Return the counterparts; None if a word that says something has none."""
     pairs: list[Pair] = []
     left, over = list(theirs.words), []
-    for said in mine.words:
-        found = next((o for o in left if _same_word(said.item, o.item)), None)
+    for word in mine.words:
+        found = next((o for o in left if _same_word(word.item, o.item)), None)
         if found is None:
-            over.append(said)
+            over.append(word)
         else:
             left.remove(found)
-            pairs.append((said, found))
+            pairs.append((word, found))
     return pairs if _only_pronouns(over, left) and _little_agree(mine.little, theirs.little) else None
 
 
@@ -158,18 +158,18 @@ def _only_pronouns(mine: Sequence[PlacedWord], theirs: Sequence[PlacedWord]) -> 
     return all(side <= NOBODY for side in values) and not all(side - _WE for side in values)
 
 
-def _is_team(said: PlacedWord) -> bool:
+def _is_team(word: PlacedWord) -> bool:
     """Return whether "the team" is who speaks."""
-    return said.item.value == "team" and said.item.opens and (said.item.apart or said.at == 0)
+    return word.item.value == "team" and word.item.opens and (word.item.apart or word.at == 0)
 
 
 def _little_agree(mine: Sequence[Item], theirs: Sequence[Item]) -> bool:
     """Return whether the verbs that say little say the same, at the same time."""
     groups = [[g for i in side if (g := verb_groups(i)) != ANY] for side in (mine, theirs)]
-    for own, others, there in ((groups[0], groups[1], theirs), (groups[1], groups[0], mine)):
+    for own, others, other_items in ((groups[0], groups[1], theirs), (groups[1], groups[0], mine)):
         if others and not all(any(g & o for o in others) for g in own):
             return False
-        if not there and not all(g & PLAIN for g in own):
+        if not other_items and not all(g & PLAIN for g in own):
             return False
     times = [_is_past(side) for side in (mine, theirs)]
     return None in times or (times[0] == times[1] and not _has_and_is(mine, theirs))

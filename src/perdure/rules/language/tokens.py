@@ -168,12 +168,12 @@ def _split(chunk: str, at: int) -> list[tuple[int, int, bool]]:
 
 
 def _piece(text: str, start: int, *, code: bool, sentence: int, first: bool) -> Piece:
-    said = _code(text) if code else _said(text, first=first)
-    kinds = [kind for kind, _ in said]
+    values = _code(text) if code else _said(text, first=first)
+    kinds = [kind for kind, _ in values]
     kind: Kind = "mark"
     if kinds:
         kind = next((k for k in ("negation", "modal") if k in kinds), kinds[0])
-    return Piece(kind, text, start, start + len(text), sentence, said)
+    return Piece(kind, text, start, start + len(text), sentence, values)
 
 
 def _code(text: str) -> tuple[Said, ...]:

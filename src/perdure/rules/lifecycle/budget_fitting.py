@@ -111,11 +111,11 @@ class _Descent:
             _, identity, at = heapq.heappop(self.steps)
             if at:
                 return identity, at
-            asked = [identity]
-            while self.steps and not self.steps[0][2] and len(asked) < AT_ONCE:
-                asked.append(heapq.heappop(self.steps)[1])
-            found = self.reach([self.free[i] for i in asked]) if self.reach is not None else {}
-            for one in asked:
+            batch = [identity]
+            while self.steps and not self.steps[0][2] and len(batch) < AT_ONCE:
+                batch.append(heapq.heappop(self.steps)[1])
+            found = self.reach([self.free[i] for i in batch]) if self.reach is not None else {}
+            for one in batch:
                 self.free[one] = found.get(one, replace(self.free[one], unknown=()))
                 self.push(one)
         return None

@@ -106,10 +106,10 @@ def entries_of(
     for memory in memories:
         if memory.id in older.over and not memory.pinned:
             continue
-        section, told = places[memory.id]
+        section, shown = places[memory.id]
         if not section or not (said or section not in (SAID, OPEN)):
             continue
-        if line := render_line(memory, told, older.left_out.get(memory.id, ()), year):
+        if line := render_line(memory, shown, older.left_out.get(memory.id, ()), year):
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))
             found.append(DigestEntry(memory, section, line, _worth(memory, section, value, brief=not said)))
     noted = _by_rare_words([content_words(e.memory.content) for e in found if e.memory.kind is Kind.NOTE])
@@ -177,16 +177,16 @@ def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[st
 
 def _place_of_statement(memory: MemoryItem, sort: Sort, names: Collection[str]) -> tuple[str, Sequence[str]]:
     """Return the same of a message in which a person tells something."""
-    told: Sequence[str] = ()
+    shown: Sequence[str] = ()
     if sort is not Sort.REQUEST and is_unsure(memory.content[:_READ]):
         section = OPEN
     elif sort in (Sort.REQUEST, Sort.DECISION) or is_rule(memory.content[:_READ]):
         section = RULES
-    elif told := [s for s in lasting_sentences(memory.content[:_READ], names) if not _is_polite(s)]:
+    elif shown := [s for s in lasting_sentences(memory.content[:_READ], names) if not _is_polite(s)]:
         section = STATED
     else:
         section = SAID if memory.access_count or (_asserts(memory) and _has_substance(memory.content)) else ""
-    return section, told
+    return section, shown
 
 
 @lru_cache(maxsize=16384)  # the sentences of all that a digest considers
@@ -198,8 +198,8 @@ def _is_polite(part: str) -> bool:
 def _asserts(memory: MemoryItem) -> bool:
     """Return whether what was merely said says enough, and more than of a passing moment."""
     parts = (memory.content[start:end] for start, end in sentences(memory.content[:_READ]))
-    told = " ".join(part for part in parts if not _is_polite(part) and not is_supposed(part))
-    return asserted_bytes(told) >= SAID_FROM and not is_passing(told)
+    statement = " ".join(part for part in parts if not _is_polite(part) and not is_supposed(part))
+    return asserted_bytes(statement) >= SAID_FROM and not is_passing(statement)
 
 
 def _has_substance(text: str) -> bool:
@@ -209,24 +209,24 @@ def _has_substance(text: str) -> bool:
 
 def _come_back_to(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) -> dict[str, float]:
     """Return how near people's later messages come to each of their messages, 0 to 1: the mean of the nearest."""
-    said = [m for m in memories if m.kind is Kind.EPISODE and may_answer(m.speaker)]
-    said.sort(key=lambda m: (m.state.created_ms, m.id))
-    rows = vector_rows([m.id for m in said], vectors)
+    messages = [m for m in memories if m.kind is Kind.EPISODE and may_answer(m.speaker)]
+    messages.sort(key=lambda m: (m.state.created_ms, m.id))
+    rows = vector_rows([m.id for m in messages], vectors)
     if rows is None:
         return {}
     later = np.clip(np.triu(rows @ rows.T, 1), 0.0, 1.0)
-    nearest, each = np.zeros(len(said)), np.arange(len(said))
+    nearest, each = np.zeros(len(messages)), np.arange(len(messages))
     for _ in range(COME_BACK_TO):  # sorting the rows would take 30 times as long
         best = later.argmax(axis=1)
         nearest += later[each, best]
         later[each, best] = 0.0
-    return dict(zip((m.id for m in said), (nearest / COME_BACK_TO).tolist(), strict=True))
+    return dict(zip((m.id for m in messages), (nearest / COME_BACK_TO).tolist(), strict=True))
 
 
 def _recency(memories: Sequence[MemoryItem]) -> dict[str, float]:
     """Return what each message counts for by its place in time, the newest 1: of few lines the latest hold most."""
-    said = sorted(((m.state.created_ms, m.id) for m in memories if m.kind is Kind.EPISODE), reverse=True)
-    return {memory: 0.5 ** (HALVINGS * place / len(said)) for place, (_, memory) in enumerate(said)}
+    messages = sorted(((m.state.created_ms, m.id) for m in memories if m.kind is Kind.EPISODE), reverse=True)
+    return {memory: 0.5 ** (HALVINGS * place / len(messages)) for place, (_, memory) in enumerate(messages)}
 
 
 def _worth(memory: MemoryItem, section: str, value: float, *, brief: bool) -> float:
@@ -252,9 +252,9 @@ def substance(text: str) -> float:
     docs/decisions/0030-memory-summary.md has the measurement.
     """
     found = _anchors(text[:_READ])
-    told = 2 * len(set(found.dates)) + sum(len(set(some)) for some in (found.names, found.numbers, found.code))
+    details = 2 * len(set(found.dates)) + sum(len(set(some)) for some in (found.names, found.numbers, found.code))
     asserted = SLIGHT + (1.0 - SLIGHT) * min(1.0, asserted_bytes(text) / ASSERTED)
-    return asserted * (1.0 + TELLING * min(1.0, told / ANCHORS))
+    return asserted * (1.0 + TELLING * min(1.0, details / ANCHORS))
 
 
 def asserted_bytes(text: str) -> int:
@@ -266,8 +266,8 @@ def asserted_bytes(text: str) -> int:
 
 def repeats(one: MemoryItem, other: MemoryItem) -> bool:
     """Return whether a memory says nothing that another does not: no number, name, identifier or "not" of its own."""
-    own, there = content_words(one.content), content_words(other.content)
-    if not own or len(own & there) < ECHO * len(own):
+    own, other_words = content_words(one.content), content_words(other.content)
+    if not own or len(own & other_words) < ECHO * len(own):
         return False
     mine, others = _anchors(one.content), _anchors(other.content)
     kinds = ("numbers", "dates", "names", "code", "negations")

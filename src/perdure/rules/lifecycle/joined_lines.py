@@ -50,10 +50,10 @@ def words_of(entry: DigestEntry) -> str:
 def proposed_sentences(reply: Any) -> Iterator[JoinedSentence]:
     """Yield the sentences of a model's reply that name the lines they stand for."""
     sentences = reply.get("sentences") if isinstance(reply, dict) else None
-    for said in sentences if isinstance(sentences, list) else ():
-        text, of = (said.get("text"), said.get("of")) if isinstance(said, dict) else (None, None)
-        if isinstance(text, str) and isinstance(of, list) and all(type(n) is int for n in of):
-            yield JoinedSentence(" ".join(text.split()), tuple(dict.fromkeys(of)))
+    for entry in sentences if isinstance(sentences, list) else ():
+        text, numbers = (entry.get("text"), entry.get("of")) if isinstance(entry, dict) else (None, None)
+        if isinstance(text, str) and isinstance(numbers, list) and all(type(n) is int for n in numbers):
+            yield JoinedSentence(" ".join(text.split()), tuple(dict.fromkeys(numbers)))
 
 
 def join_entries(
@@ -87,9 +87,9 @@ def join_entries(
 
 def _says_the_same(text: str, joined: str) -> bool:
     """Return whether a text says what some lines say, and nothing else."""
-    own, there = content_words(text), content_words(joined)
-    common = len(own & there)
-    return not lost(joined, text) and not lost(text, joined) and common >= ECHO * max(len(own), len(there))
+    own, joined_words = content_words(text), content_words(joined)
+    common = len(own & joined_words)
+    return not lost(joined, text) and not lost(text, joined) and common >= ECHO * max(len(own), len(joined_words))
 
 
 def _joined_line(text: str, entries: Sequence[DigestEntry]) -> str:

@@ -91,10 +91,10 @@ def _fallen(states: Columns, policy: Policy, trials: Sequence[_Trial]) -> list[I
     The falls of one signal are searched for together, because for few memories a search costs by the call.
     """
     result = [np.full(len(states), -NEVER) for _ in trials]
-    asked = [(fall, trial, found) for trial, found in zip(trials, result, strict=True) for fall in trial.rule.falls]
-    for signal in {fall.signal for fall, *_ in asked}:
+    falls = [(fall, trial, found) for trial, found in zip(trials, result, strict=True) for fall in trial.rule.falls]
+    for signal in {fall.signal for fall, *_ in falls}:
         some = [
-            (trial.rows, bound_of(fall, trial.limits), found) for fall, trial, found in asked if fall.signal == signal
+            (trial.rows, bound_of(fall, trial.limits), found) for fall, trial, found in falls if fall.signal == signal
         ]
         rows = np.concatenate([own for own, *_ in some])
         bounds = np.concatenate([np.full(own.size, bound) for own, bound, _ in some])

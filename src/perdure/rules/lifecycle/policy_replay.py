@@ -129,12 +129,12 @@ def _decided_row(operation: Operation, after: Row) -> dict[str, Any]:
 
 def _instant(operation: Operation) -> Instant:
     """Return when an operation was: it tells the minute, and its id begins with the millisecond."""
-    told = to_instant(datetime.fromisoformat(operation.at.removesuffix(" UTC") + "+00:00"))
+    minute = to_instant(datetime.fromisoformat(operation.at.removesuffix(" UTC") + "+00:00"))
     try:
         exact = int(operation.id.replace("-", "")[:12], 16)
     except ValueError:
-        return told
-    return exact if told <= exact < told + _MINUTE_MS else told
+        return minute
+    return exact if minute <= exact < minute + _MINUTE_MS else minute
 
 
 def relive(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[ReplayedLife]:

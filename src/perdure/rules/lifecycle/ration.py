@@ -192,5 +192,5 @@ def _after(budget: Budget, granted: Mapping[int, int], day: int, kind: _Kind) ->
     """Return a day's budget after what was shared out on the days before."""
     if kind is not _HIDING:
         return budget
-    gone = sum(n for then, n in granted.items() if then < day)
-    return replace(budget, visible=max(0, budget.visible - gone))
+    spent = sum(n for then, n in granted.items() if then < day)
+    return replace(budget, visible=max(0, budget.visible - spent))

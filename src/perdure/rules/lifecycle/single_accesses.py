@@ -32,8 +32,8 @@ def with_accesses(state: State, accesses: Sequence[tuple[Instant, int]], policy:
     mass, anchor, day, boosted = state.access_mass, state.anchor_ms, state.boost_day, state.boosted
     importance, count = state.importance, 0
     latest: tuple[Instant | None, ...] = (state.accessed_ms, state.access2_ms, state.access3_ms)
-    for told, times in accesses:
-        at = max(told, anchor)  # a clock that stepped back does not rejuvenate
+    for instant, times in accesses:
+        at = max(instant, anchor)  # a clock that stepped back does not rejuvenate
         mass = mass * exp(-MASS_RATE * ((at - anchor) / DAY_MS)) + times
         latest = (*[at] * min(times, _KEPT), *latest)[:_KEPT]
         count, anchor = count + times, at

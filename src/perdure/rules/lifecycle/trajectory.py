@@ -292,9 +292,9 @@ class _Replay:
             befores = [self.befores[i] for i in step.rows.tolist()]
             every = np.arange(len(befores))
             after = step.after.states(every, befores, _REPLAYED, [None] * len(befores))
-            told = step.reasons(self.policy)
+            reasons = step.reasons(self.policy)
             columns = (step.rows, step.moves.at, step.moves.rule, step.fell)
-            for i, at, code, fell, state, why in zip(*(c.tolist() for c in columns), after, told, strict=True):
+            for i, at, code, fell, state, why in zip(*(c.tolist() for c in columns), after, reasons, strict=True):
                 found[i].append(Transition(at, state, tier_table.RULES[code].name, why, fell))
         return [*map(tuple, found)]
 

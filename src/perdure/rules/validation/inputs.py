@@ -176,8 +176,8 @@ def _scope(session: Any, task: Any) -> Scope:
     return Scope.LONG_TERM if session is None else Scope.SESSION
 
 
-def _check_arguments(given: Mapping[str, Any]) -> None:
-    if unknown := given.keys() - ARGUMENTS:
+def _check_arguments(arguments: Mapping[str, Any]) -> None:
+    if unknown := arguments.keys() - ARGUMENTS:
         raise InvalidInput(
             f"Unknown argument: {', '.join(sorted(map(repr, unknown)))}.",
             remedy=f"The arguments are {', '.join(sorted(ARGUMENTS))}.",
@@ -196,24 +196,24 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
         raise InvalidInput("items must be a list.", remedy="Pass a list of strings or dicts.")
     found: list[Draft] = []
-    said: dict[int, SaidFacts] = {}
+    by_draft: dict[int, SaidFacts] = {}
     for position, item in enumerate(items, 1):
-        given: dict[str, Any] = dict(item) if isinstance(item, Mapping) else {"content": item}
+        arguments: dict[str, Any] = dict(item) if isinstance(item, Mapping) else {"content": item}
         try:
-            _check_arguments(given)
-            content, facts = given.pop("content", None), given.pop("facts", ())
+            _check_arguments(arguments)
+            content, facts = arguments.pop("content", None), arguments.pop("facts", ())
             claims = parsed_claims(facts, _words(content), policy=policy, now=now) if facts else ()
-            if given.get("kind") == Kind.FACT:
+            if arguments.get("kind") == Kind.FACT:
                 _check_says_facts(claims)
-                given["kind"] = Kind.NOTE
-            made = draft(content, policy=policy, now=now, **given)
+                arguments["kind"] = Kind.NOTE
+            made = draft(content, policy=policy, now=now, **arguments)
             if claims:
-                said[len(found)] = claims, None if given.get("confidence") is None else made.confidence
+                by_draft[len(found)] = claims, None if arguments.get("confidence") is None else made.confidence
             found.append(made)
         except InvalidInput as error:
             where = f"Item {position}: " if isinstance(items, Sized) and len(items) > 1 else ""
             raise InvalidInput(f"{where}{error.message}", remedy=error.remedy) from error
-    return found, said
+    return found, by_draft
 
 
 def _words(content: Any) -> str:
