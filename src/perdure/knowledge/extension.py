@@ -203,13 +203,13 @@ def knowledge_from(data: Mapping[str, Any], name: str, folder: Path) -> Knowledg
 
 
 @cache
-def _shipped() -> Mapping[str, Any]:
+def _shipped_predicates() -> Mapping[str, Any]:
     return tomllib.loads((files("perdure.knowledge") / "predicates.toml").read_text("utf-8"))
 
 
 def predicates_from(own: Mapping[str, Any], name: str) -> Registry:
     """Return the shipped predicates merged with those of a knowledge file; raises PolicyError."""
-    return registry_from(_shipped(), own, name)
+    return registry_from(_shipped_predicates(), own, name)
 
 
 def _learns(ctx: Context) -> bool:
@@ -219,12 +219,12 @@ def _learns(ctx: Context) -> bool:
 def _learn(ctx: Context, place: str) -> TaskResult:
     """Let a model read what waits for it, sum entities up, and learn how fast facts change and what follows what."""
     late = learn(ctx, place, waiting_sessions(ctx, place))
-    made = summarize(ctx, place, dry_run=False)
+    summaries = summarize(ctx, place, dry_run=False)
     rates = learn_rates(ctx, place)
     learned = learn_procedures(ctx, place, dry_run=False)
-    note = f"{len(made.made)} summaries, {len(rates.rates)} rates, {len(learned.procedures)} procedures"
+    note = f"{len(summaries.made)} summaries, {len(rates.rates)} rates, {len(learned.procedures)} procedures"
     note = f"{late.messages} messages that waited, {note}" if late.messages else note
-    return note, {"operations": [*late.operations, *made.operations, *rates.operations, *learned.operations]}
+    return note, {"operations": [*late.operations, *summaries.operations, *rates.operations, *learned.operations]}
 
 
 def _verify(ctx: Context, place: str) -> TaskResult:

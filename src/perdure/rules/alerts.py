@@ -10,7 +10,7 @@ from perdure.records.policy_lifecycle import AlertPolicy
 from perdure.records.report import Alert, Stats
 
 _LEAST_CHANGES = 100  # fewer journalled changes in a day are no growth that matters
-_HELD = "held back by the "
+_HELD_PREFIX = "held back by the "
 BUDGET = "loss budget"
 _HOUR_SECONDS = 3600.0
 _DAY_SECONDS = 24 * _HOUR_SECONDS
@@ -18,7 +18,7 @@ _DAY_SECONDS = 24 * _HOUR_SECONDS
 
 def gate_of(reasons: Sequence[str]) -> str:
     """Return the gate that held a memory back last, by the reasons of its journal, oldest first; empty for none."""
-    gates = [reason.removeprefix(_HELD) for reason in reasons if reason.startswith(_HELD)]
+    gates = [reason.removeprefix(_HELD_PREFIX) for reason in reasons if reason.startswith(_HELD_PREFIX)]
     return gates[-1].partition(":")[0] if gates else ""
 
 

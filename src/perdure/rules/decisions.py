@@ -152,7 +152,7 @@ class Decisions:
         )
         self.states |= {t.id: t.after for t in trajectories}
         first = sorted(self._first, key=lambda c: c.target is not Target.MEMORY)  # together: one statement writes many
-        whole = (*first, *self._labelled(changes), *self._last)
+        whole = (*first, *self._with_labels(changes), *self._last)
         return Plan(self.plan_id, operation, self.namespace, self.now, whole, self.policy.version, note)
 
     def _trajectories(self) -> list[Trajectory]:
@@ -181,7 +181,7 @@ class Decisions:
         plain = replace(p, importance=replace(p.importance, on_access=0.0), strength=replace(p.strength, on_access=0.0))
         return {t.id: t for t in settle(states, dict.fromkeys(states, ((self.now, 1),)), plain, self.now)}
 
-    def _labelled(self, changes: Sequence[Change]) -> list[Change]:
+    def _with_labels(self, changes: Sequence[Change]) -> list[Change]:
         """Return the changes, with new labels in the last one of each memory that gets some."""
         left, result = dict(self._labels), []
         for change in reversed(changes):

@@ -82,20 +82,20 @@ def _counts(kind: str, value: str) -> bool:
     return kind != "symbol"
 
 
-def _share(wanted: list[_Words], other: list[_Words]) -> float:
+def _share(runs: list[_Words], other: list[_Words]) -> float:
     """Return the mean of the share of words and the share of words in common runs."""
-    words = [word for run in wanted for word in run]
+    words = [word for run in runs for word in run]
     if not words:
         return 0.0
     known = {word for run in other for word in run}
-    return (sum(word in known for word in words) / len(words) + _in_runs(wanted, other)) / 2
+    return (sum(word in known for word in words) / len(words) + _in_runs(runs, other)) / 2
 
 
-def _in_runs(wanted: list[_Words], other: list[_Words]) -> float:
+def _in_runs(runs: list[_Words], other: list[_Words]) -> float:
     """Return the share of words that stand in a run of three (or a whole shorter sentence) that the other has too."""
     known = {run[i : i + size] for run in other for size in range(1, _SHINGLE + 1) for i in range(len(run) - size + 1)}
     total = covered = 0
-    for run in wanted:
+    for run in runs:
         size = min(_SHINGLE, len(run))
         hits: set[int] = set()
         for i in range(len(run) - size + 1):

@@ -20,7 +20,7 @@ from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import Kind, Piece, pieces
 from perdure.rules.language.words import IGNORABLE, RELATIONS, STOP_WORDS, TURNING, word_set
 
-_GUARDED: Final[tuple[Kind, ...]] = ("negation", "number", "date", "modal", "name", "code")
+_GUARDED_KINDS: Final[tuple[Kind, ...]] = ("negation", "number", "date", "modal", "name", "code")
 _TURNS_CHINESE: Final = frozenset("不没沒無无未别別勿")
 _LONGEST_SOUGHT: Final = 300
 """Content words; a longer sentence is compared from its beginning only, so that hostile texts cost little."""
@@ -47,7 +47,7 @@ class Anchors:
 def anchors(text: str) -> Anchors:
     """Return a text's numbers, dates, negations, modals, proper names and code identifiers."""
     pairs = [s for p in pieces(text) for s in p.said]
-    found = {kind: tuple(value for k, value in pairs if k == kind) for kind in _GUARDED}
+    found = {kind: tuple(value for k, value in pairs if k == kind) for kind in _GUARDED_KINDS}
     return Anchors(found["number"], found["date"], found["negation"], found["modal"], found["name"], found["code"])
 
 
@@ -137,8 +137,8 @@ def contradiction(one: str, other: str) -> str:
         return ""
     theirs = _sentences(other)
     for mine in _sentences(one):
-        nearest = max(theirs, key=lambda s: _shared(mine, s), default=None)
-        if nearest is None or _shared(mine, nearest) < _related_from(mine, nearest):
+        nearest = max(theirs, key=lambda s: _count_shared(mine, s), default=None)
+        if nearest is None or _count_shared(mine, nearest) < _related_from(mine, nearest):
             continue
         if not (_says(mine, nearest) or _says(nearest, mine)) and _contradicts(mine, nearest):
             return _difference([nearest], mine)
@@ -151,7 +151,7 @@ def _related_from(one: _Sentence, other: _Sentence) -> float:
     return 1 if turns[0] != turns[1] else max(1, min(len(one.items), len(other.items)) / 2)
 
 
-def _shared(one: _Sentence, other: _Sentence) -> int:
+def _count_shared(one: _Sentence, other: _Sentence) -> int:
     return sum(any(i.same(k) for k in other.items) for i in one.items)
 
 
@@ -160,7 +160,7 @@ def _contradicts(one: _Sentence, other: _Sentence) -> bool:
     if any(i.kind == "negation" or i.value in TURNING for i in (*mine, *theirs)) or not (mine or theirs):
         return True
     if not (mine and theirs):
-        return _reordered(one.items, other.items)
+        return _is_reordered(one.items, other.items)
     kinds = {i.kind for i in mine} & {i.kind for i in theirs}
     if kinds - {"word"} or all(any(i.value in RELATIONS for i in side) for side in (mine, theirs)):
         return True
@@ -177,7 +177,7 @@ def _unmatched(items: Sequence[Item], others: Sequence[Item]) -> list[Item]:
     return [i for i in items if not any(i.same(o) for o in others)]
 
 
-def _reordered(one: Sequence[Item], other: Sequence[Item]) -> bool:
+def _is_reordered(one: Sequence[Item], other: Sequence[Item]) -> bool:
     """Return whether the words that two sentences share stand in another order."""
     shared = [i for i in one if any(i.same(o) for o in other)]
     theirs = [o for o in other if any(o.same(i) for i in one)]
@@ -247,11 +247,11 @@ def _says_at(keeper: tuple[Item, ...], loser: tuple[Item, ...], at: int) -> bool
 
 def _difference(kept: Sequence[_Sentence], loser: _Sentence) -> str:
     """Return in words how a sentence differs from the nearest of the keeper's."""
-    wanted = Counter(i.value for i in loser.items)
-    nearest = max(kept, key=lambda s: (Counter(i.value for i in s.items) & wanted).total(), default=None)
+    words = Counter(i.value for i in loser.items)
+    nearest = max(kept, key=lambda s: (Counter(i.value for i in s.items) & words).total(), default=None)
     if nearest is None:
         return "the remaining text is empty"
-    for kind in _GUARDED:
+    for kind in _GUARDED_KINDS:
         mine, theirs = ([i.value for i in s.items if i.kind == kind] for s in (loser, nearest))
         if mine != theirs and (mine or kind in {"negation", "modal"}):
             order = ", in another order" if Counter(mine) == Counter(theirs) else ""

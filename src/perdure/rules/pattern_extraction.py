@@ -118,7 +118,7 @@ def find_candidates(
         found += _matches(text[start:end], start)
     found = [c for c in found if c.pattern in _OF_THE_WORK] if by_assistant else [*found, *_dense(text, spans)]
     found = [c for c in found if c.confidence >= min_confidence and (c.pattern != "keywords" or _is_exact(c.content))]
-    kept = _apart(found)
+    kept = _without_overlaps(found)
     best = sorted(kept, key=lambda c: (-c.confidence, c.start))[: max(0, most)]
     return sorted(best, key=lambda c: c.start)
 
@@ -151,14 +151,14 @@ def _matches(sentence: str, offset: int) -> list[NoteCandidate]:
             continue
         rest = _QUESTION_FOLLOWS.sub("", match[1]).strip().rstrip(".!").rstrip()
         fits = _defines(sentence, match) if name == "definition" else _is_meant(name, sentence, match, rest)
-        taken = sentence if name == "definition" else rest
-        if not fits or len(taken) < SHORTEST:
+        scored = sentence if name == "definition" else rest
+        if not fits or len(scored) < SHORTEST:
             continue
         whole = name != "explicit" and ":" not in sentence[match.start() : match.start(1)]  # else it is only marked
         content = _QUESTION_FOLLOWS.sub("", sentence).strip() if whole else rest
         start, end = (0, len(sentence)) if whole else match.span()
         if len(content) <= LONGEST:
-            found.append(NoteCandidate(content, score_content(taken, base), name, offset + start, offset + end))
+            found.append(NoteCandidate(content, score_content(scored, base), name, offset + start, offset + end))
     return found
 
 
@@ -261,7 +261,7 @@ def _is_exact(content: str) -> bool:
     return any(p.kind in {"code", "date"} or (p.kind == "number" and p.text[-1].isdigit()) for p in pieces(content))
 
 
-def _apart(found: list[NoteCandidate]) -> list[NoteCandidate]:
+def _without_overlaps(found: list[NoteCandidate]) -> list[NoteCandidate]:
     """Return the finds that do not overlap: of those that do, the most confident, then the one found by a pattern.
 
     Finds overlap only within a sentence, so each is compared with the few that begin near it.

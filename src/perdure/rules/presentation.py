@@ -34,7 +34,7 @@ from perdure.rules.pair_signals import ComparedHit, Weight, pair_signals, say_ot
 
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 """Facts follow each other by rules of their own, and a summary says what its sources say."""
-_DECIDED: Final = (Kind.FACT, Kind.NOTE)
+_DECIDED_KINDS: Final = (Kind.FACT, Kind.NOTE)
 _MOST_WORDS: Final = 0.6  # a message with so much of a fact's or a note's words repeats it
 _STATUSES: Final = (Status.ACTIVE, Status.ARCHIVED)
 """What has been taken back, or stands in another memory, says nothing any more."""
@@ -127,11 +127,11 @@ def arranged(hits: Sequence[Hit], question: str, newer: AbstractSet[Pair], diffe
     """Return the same hits with links between pairs, those of ``newer`` in order of time if the question allows it."""
     best = [hit.memory for hit in hits]
     newer = {(i, j) for i, j in newer if _came_later(best[j], best[i])}
-    shown = _linked(hits, newer | differing, differing)
+    shown = _with_links(hits, newer | differing, differing)
     if not newer or _PAST.search(question) or any("dated" in hit.parts for hit in hits):
         return shown
     exchanged = {pair for pair in newer if not _names_one(question, best, pair)}
-    return [shown[at] for at in _exchanged(len(hits), exchanged)]
+    return [shown[at] for at in _newest_order(len(hits), exchanged)]
 
 
 def _came_later(one: MemoryItem, other: MemoryItem) -> bool:
@@ -205,7 +205,7 @@ def decided_first(hits: Sequence[Hit]) -> list[Hit]:
     order: list[Hit] = []
     for hit in hits:
         at = len(order)
-        if hit.memory.kind in _DECIDED and hit.memory.status is Status.ACTIVE and not hit.updated_by:
+        if hit.memory.kind in _DECIDED_KINDS and hit.memory.status is Status.ACTIVE and not hit.updated_by:
             at = next((i for i, other in enumerate(order) if _repeats(other.memory, hit.memory)), at)
         order.insert(at, hit)
     return order
@@ -220,19 +220,19 @@ def _repeats(message: MemoryItem, decided: MemoryItem) -> bool:
         content = content.partition(": ")[2]  # whom it is about goes without saying where all is about that
         if not set(query_words(content.partition(": ")[2])) <= set(query_words(message.content)):
             return False
-    one, other = _told(content), _told(message.content)
+    one, other = _text_content(content), _text_content(message.content)
     return one.numbers <= other.numbers and shared_part(one.words, other.words) >= _MOST_WORDS
 
 
-class _Told(NamedTuple):
+class _TextContent(NamedTuple):
     numbers: frozenset[str]
     words: frozenset[str]  # of content
 
 
 @lru_cache(maxsize=1024)  # the hits of some answers: each is compared with each other one
-def _told(text: str) -> _Told:
+def _text_content(text: str) -> _TextContent:
     """Return what a text says, as far as repeating it goes."""
-    return _Told(frozenset(_NUMBER.findall(text)), frozenset(content_words(text)))
+    return _TextContent(frozenset(_NUMBER.findall(text)), frozenset(content_words(text)))
 
 
 def _may_be_about_one_thing(best: Sequence[MemoryItem], i: int, j: int) -> bool:
@@ -261,7 +261,7 @@ def _cosine(hits: Sequence[Hit], i: int, j: int, vectors: Mapping[str, Vector]) 
     return float(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4")) if one and other else 0.0
 
 
-def _exchanged(count: int, pairs: AbstractSet[Pair]) -> list[int]:
+def _newest_order(count: int, pairs: AbstractSet[Pair]) -> list[int]:
     """Return places in an order in which the later of each pair stands first: the two take each other's place."""
     order = list(range(count))
     wrong = True
@@ -274,7 +274,7 @@ def _exchanged(count: int, pairs: AbstractSet[Pair]) -> list[int]:
     return order
 
 
-def _linked(hits: Sequence[Hit], pairs: AbstractSet[Pair], differing: AbstractSet[Pair]) -> list[Hit]:
+def _with_links(hits: Sequence[Hit], pairs: AbstractSet[Pair], differing: AbstractSet[Pair]) -> list[Hit]:
     """Return hits that name those that they are about one thing with, the newest first."""
     best = [hit.memory for hit in hits]
 

@@ -105,11 +105,11 @@ def fit_lines(hits: Iterable[Hit], budget: int, tokens: Callable[[str], int]) ->
     places: dict[str, int] = {}
     left = budget
     for number, hit in enumerate(hits, 1):
-        made = context_line(hit.memory, tuple(remarks(hit, places)), number)
-        cost = tokens(made)
+        line = context_line(hit.memory, tuple(remarks(hit, places)), number)
+        cost = tokens(line)
         if cost > left:
             break
-        chosen.append(made)
+        chosen.append(line)
         places[hit.memory.id] = number
         left -= cost
     return chosen

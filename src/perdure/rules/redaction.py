@@ -44,8 +44,8 @@ def redact(text: str, *, personal: bool = True) -> tuple[str, tuple[str, ...]]:
     found = _find_secrets(text, personal=personal) if len(text) >= _SHORTEST else ()
     if not found:
         return text, ()
-    found = _apart(found)
-    found = _apart([*found, *_repetitions(text, found)])
+    found = _merge_overlaps(found)
+    found = _merge_overlaps([*found, *_repetitions(text, found)])
     pieces: list[str] = []
     at = 0
     for start, end, name in found:
@@ -112,8 +112,8 @@ def redact_data(value: Any, *, personal: bool = True) -> tuple[Any, tuple[str, .
 
 def redact_key(key: str, *, personal: bool = True) -> str:
     """Return a key that is as good as another one but holds no secret: a digest of it where it held one."""
-    held = redact(key, personal=personal)[1]
-    return f"redacted:{blake2b(key.encode(), digest_size=16).hexdigest()}" if held else key
+    secrets = redact(key, personal=personal)[1]
+    return f"redacted:{blake2b(key.encode(), digest_size=16).hexdigest()}" if secrets else key
 
 
 def redaction_note(names: Iterable[str]) -> str:
@@ -137,11 +137,11 @@ def _redact_value(key: str, item: Any, *, personal: bool) -> tuple[Any, tuple[st
 def _find_secrets(text: str, *, personal: bool) -> list[Found]:
     """Return what is found in a text as it is read: without invisible characters, full-width letters as plain ones."""
     marked = _MARK.sub(lambda m: MARK * len(m[0]), text) if "[redacted: " in text else text
-    seen, places = (marked, []) if marked.isascii() else _visible(marked.translate(_FULL_WIDTH))
-    lower = _lower(seen)
-    found = [*find_shapes(seen, lower), *find_placed(seen, lower), *find_named(seen, lower)]
+    visible, places = (marked, []) if marked.isascii() else _visible(marked.translate(_FULL_WIDTH))
+    lower = _lower(visible)
+    found = [*find_shapes(visible, lower), *find_placed(visible, lower), *find_named(visible, lower)]
     if personal:
-        found += find_personal(seen, lower)
+        found += find_personal(visible, lower)
     if not places:
         return found
     return [(places[start], places[end - 1] + 1, name) for start, end, name in found]
@@ -173,7 +173,7 @@ def _repetitions(text: str, found: Iterable[Found]) -> Iterator[Found]:
             at = text.find(secret, at + len(secret))
 
 
-def _apart(found: Iterable[Found]) -> list[Found]:
+def _merge_overlaps(found: Iterable[Found]) -> list[Found]:
     """Return finds that do not overlap; of those that do, all that they cover as one, named after the first."""
     merged: list[Found] = []
     for start, end, name in sorted(found, key=lambda f: (f[0], -f[1])):

@@ -62,10 +62,10 @@ def is_person(role: str) -> bool:
 
 def takes_over(text: str) -> bool:
     """Whether a text tells its reader to ignore what it was told before. Linear in its length."""
-    seen = remove_invisible(text)
-    if seen.isascii() and not any(stem in seen.lower() for stem in _STEMS):
+    visible = remove_invisible(text)
+    if visible.isascii() and not any(stem in visible.lower() for stem in _STEMS):
         return False
-    return _TAKEN_OVER.search(seen) is not None
+    return _TAKEN_OVER.search(visible) is not None
 
 
 def least_trust(trusts: Iterable[Trust]) -> Trust:
@@ -81,12 +81,12 @@ def stored_trust(metadata: Mapping[str, Any]) -> Trust:
 
 def with_trust(metadata: Mapping[str, Any], trust: Trust) -> dict[str, Any]:
     """Return metadata that tell a trust: under ``trust`` where it is not a user's, else without such a mark."""
-    made = dict(metadata)
+    labelled = dict(metadata)
     if trust is not Trust.USER:
-        made[KEY] = trust.value
-    elif made.get(KEY) in set(Trust):
-        del made[KEY]
-    return made
+        labelled[KEY] = trust.value
+    elif labelled.get(KEY) in set(Trust):
+        del labelled[KEY]
+    return labelled
 
 
 def is_trusted(trust: Trust) -> bool:

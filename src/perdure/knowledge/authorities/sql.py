@@ -113,7 +113,7 @@ class SqlAuthority:
         return re.sub(r"//[^/@\s]*@", "//***@", line)[:_LONGEST_REASON]
 
     def _secrets(self) -> list[str]:
-        """Return what must never be told: the URL and its password, as written and as a driver may write them."""
+        """Return what must never be shown: the URL and its password, as written and as a driver may write them."""
         text = self._config.url or os.environ.get(self._config.url_variable, "")
         found = [] if text.startswith("sqlite:///") else [text]
         with suppress(Exception):  # what cannot be parsed is hidden whole
@@ -145,7 +145,7 @@ def _values(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
 
 def _text(value: Any) -> str:
     """Return a database's value as text."""
-    for kind, write in _WRITTEN:
+    for kind, write in _WRITERS:
         if isinstance(value, kind):
             text = write(value).strip()
             break
@@ -158,7 +158,7 @@ def _text(value: Any) -> str:
     return text
 
 
-_WRITTEN: Final[tuple[tuple[type, Callable[[Any], str]], ...]] = (
+_WRITERS: Final[tuple[tuple[type, Callable[[Any], str]], ...]] = (
     (str, str),
     (bool, lambda value: "true" if value else "false"),
     (int, str),

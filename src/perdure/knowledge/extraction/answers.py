@@ -1,4 +1,4 @@
-"""What a yes or a no says: the question that it answers, told as a statement of whoever answers."""
+"""What a yes or a no says: the question that it answers, worded as a statement of whoever answers."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ def statement_of(turn: str) -> str | None:
     question = _LEAD.sub("", question, count=1) if _LEAD.match(question) else question
     tag = _TAG.search(question)
     if tag:
-        return _mine(question[: tag.start()])
+        return _in_first_person(question[: tag.start()])
     noted = _NOTED.match(question)
     question = question.rstrip("? ")
-    return _mine(question[noted.end() :]) if noted else _inverted(question)
+    return _in_first_person(question[noted.end() :]) if noted else _invert(question)
 
 
-def _inverted(question: str) -> str | None:
+def _invert(question: str) -> str | None:
     plain = question[0].lower() + question[1:]
     if found := _DO.fullmatch(plain):
         who = "I" if found["who"] == "you" else found["who"]
-        return f"{who} {_mine(found['rest'])}" if not found["not"] else None
+        return f"{who} {_in_first_person(found['rest'])}" if not found["not"] else None
     if found := _ARE.fullmatch(plain):
-        return f"I am {_mine(found['rest'])}" if not found["not"] else None
+        return f"I am {_in_first_person(found['rest'])}" if not found["not"] else None
     if found := _IS.fullmatch(plain):
         return _attribute(found["whose"].lower(), found["rest"].split())
-    return _mine(question) if plain.startswith(("you ", "your ", "you're ")) else None
+    return _in_first_person(question) if plain.startswith(("you ", "your ", "you're ")) else None
 
 
 def _attribute(whose: str, words: list[str]) -> str | None:
@@ -83,12 +83,12 @@ def _attribute(whose: str, words: list[str]) -> str | None:
     return None
 
 
-def _mine(words: str) -> str:
-    """Return words with "you" told as "I"."""
-    return re.sub(r"\b(?:you're|you've|yours|your|you|are)\b", lambda m: _swapped(words, m), words, flags=re.IGNORECASE)
+def _in_first_person(words: str) -> str:
+    """Return words with "you" turned into "I"."""
+    return re.sub(r"\b(?:you're|you've|yours|your|you|are)\b", lambda m: _swap(words, m), words, flags=re.IGNORECASE)
 
 
-def _swapped(words: str, found: re.Match[str]) -> str:
+def _swap(words: str, found: re.Match[str]) -> str:
     low = found[0].lower()
     if low == "are":
         return "am" if words[: found.start()].lower().rstrip().endswith("you") else found[0]

@@ -68,7 +68,7 @@ def claims(
 ) -> list[Claim]:
     """Return what a message says, in its order; spans are of the text as given.
 
-    Tiers, the surest first: what was asked to be remembered (0.7), corrections and changes (0.85: they are told as
+    Tiers, the surest first: what was asked to be remembered (0.7), corrections and changes (0.85: they are said as
     such), preferences and policies (0.6), statements (0.5). What asks, supposes, quotes, is code, or is handed over to
     be translated or mended says nothing. In passing only names count, and what people say of themselves: where they
     live, what they are, do not do, and which version they use.
@@ -121,10 +121,10 @@ def answered(
         sure = _confidence(learned, policy)
         answer = [replace(c, span=span, denied=c.denied != (not yes), learned=learned, confidence=sure) for c in read]
         return [*found, *answer]
-    return [_in_the_light(claim, read, span) for claim in found]
+    return [_with_question(claim, read, span) for claim in found]
 
 
-def _in_the_light(claim: Claim, question_claims: list[Claim], span: Span) -> Claim:
+def _with_question(claim: Claim, question_claims: list[Claim], span: Span) -> Claim:
     """Return what follows a no: "it's Thursday" is about what was asked, and what was asked was before."""
     if len(question_claims) != 1 or claim.denied or question_claims[0].denied:
         return claim
@@ -161,7 +161,7 @@ class _Reader:
         if trigger and not sentence.endswith("?"):
             comma = "," in trigger[0].lower().partition("remember")[2]
             plainly = not comma and (not trigger["bare"] or trigger["own"] is not None)
-            return self._explicit(start + trigger.end(), end, said_plainly=plainly)
+            return self._explicit_claims(start + trigger.end(), end, said_plainly=plainly)
         corrected = correction_at(sentence)
         if corrected is None and _is_contrast(_CONTRAST.search(sentence)):
             corrected = 0
@@ -172,7 +172,7 @@ class _Reader:
             return [RawClaim("I", "nickname", place, (start, place[1]), denied=bool(named["no"]), kind="name")]
         if not (raw_claims := self._rule(start, end)) and _RATHER.search(sentence):
             raw_claims = self._correction(start, end, declared=_ITSELF.match(sentence) is not None)
-        return raw_claims or [s for s in self._plain(start, end) if not (_in_passing(s) or self._is_cut(s))]
+        return raw_claims or [s for s in self._plain(start, end) if not (_is_in_passing(s) or self._is_cut(s))]
 
     def _is_cut(self, raw: RawClaim) -> bool:
         """Return whether a comma cuts a preference short: "prefer sneakers with a sleek, modern look"."""
@@ -180,7 +180,7 @@ class _Reader:
         return raw.learned is Learned.PREFERENCE and follows is not None and follows[1].lower() not in _FOLLOWS
 
     def _rule(self, start: int, end: int) -> list[RawClaim]:
-        """Return a rule that is told: "always use tabs", "never deploy on Fridays"; it says when it holds itself."""
+        """Return a rule that is stated: "always use tabs", "never deploy on Fridays"; it says when it holds itself."""
         rule = _RULE.match(self.text, start, end)
         if rule is None or rule["verb"] == "call" or len(rule["rest"].split()) > _LONGEST_RULE:
             return []
@@ -215,10 +215,10 @@ class _Reader:
         if but is None or len(but["new"].split()) > _SHORT or _VERBLESS.search(but["new"]):
             return []
         span = (denied.span[0], but.end("new"))
-        held = replace(denied, value=but.span("new"), old=denied.value, denied=False, span=span)
-        return [*read[:-1], replace(held, learned=Learned.CORRECTION)]
+        affirmed = replace(denied, value=but.span("new"), old=denied.value, denied=False, span=span)
+        return [*read[:-1], replace(affirmed, learned=Learned.CORRECTION)]
 
-    def _explicit(self, start: int, end: int, *, said_plainly: bool) -> list[RawClaim]:
+    def _explicit_claims(self, start: int, end: int, *, said_plainly: bool) -> list[RawClaim]:
         """Return what was asked to be remembered: what it says, or a note of its words."""
         found = self._plain(start, end)
         if found:
@@ -238,9 +238,9 @@ class _Reader:
         was, stop = (old.span("old"), old.start()) if old else (None, end)
         found = [s for s in self._plain(start, stop) if (was or s.kind != ACT) and not self._is_cut(s)]
         corrected = [replace(s, learned=Learned.CORRECTION, old=s.old or was) for s in found if not s.denied]
-        return [*corrected, *(s for s in found if s.denied)] or (self._unnamed(start, stop, was) if declared else [])
+        return [*corrected, *(s for s in found if s.denied)] or (self._bare_value(start, stop, was) if declared else [])
 
-    def _unnamed(self, start: int, stop: int, was: TextSpan | None) -> list[RawClaim]:
+    def _bare_value(self, start: int, stop: int, was: TextSpan | None) -> list[RawClaim]:
         """Return a correction that says nothing but a value: "it's Thursday", "I meant Thursday"."""
         words = self.text[start:stop]
         head = len(words) - len(words.lstrip(" ,:.;—–-"))  # noqa: RUF001
@@ -278,7 +278,7 @@ class _Reader:
         )
 
 
-def _in_passing(raw: RawClaim) -> bool:
+def _is_in_passing(raw: RawClaim) -> bool:
     """Return whether something is said in passing that is no fact: all but names, and what people say of themselves."""
     if raw.learned is not Learned.STATEMENT:
         return False

@@ -80,43 +80,43 @@ def _instant(found: re.Match[str], said_at: Instant) -> Instant | None:
     said_on = from_instant(said_at).date()
     groups = {name: value.lower() for name, value in found.groupdict().items() if value is not None}
     try:
-        day = next(read(groups, said_on) for name, read in _READ.items() if name in groups)
+        day = next(read(groups, said_on) for name, read in _READERS.items() if name in groups)
         return None if day is None else to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC))
     except (ValueError, OverflowError):  # no such day, or beyond the calendar
         return None
 
 
-def _nearest(said_on: date, month: int, day: int) -> date:
+def _nearest_date(said_on: date, month: int, day: int) -> date:
     """Return the day of that name which is nearest; the 29th of February exists every four years."""
-    here = date(said_on.year, month, day)
-    if (here - said_on).days > _HALF_YEAR:
+    same_year = date(said_on.year, month, day)
+    if (same_year - said_on).days > _HALF_YEAR:
         return date(said_on.year - 1, month, day)
-    return date(said_on.year + 1, month, day) if (said_on - here).days > _HALF_YEAR else here
+    return date(said_on.year + 1, month, day) if (said_on - same_year).days > _HALF_YEAR else same_year
 
 
-def _calendar(groups: dict[str, str], said_on: date) -> date:
+def _calendar_date(groups: dict[str, str], said_on: date) -> date:
     name, number, year = ("dmm", "dm", "dmy") if "dm" in groups else ("mdm", "md", "mdy")
     month, day, own = _MONTH_OF[_key(groups[name])], int(groups[number]), groups.get(year)
-    return date(int(own), month, day) if own else _nearest(said_on, month, day)
+    return date(int(own), month, day) if own else _nearest_date(said_on, month, day)
 
 
 def _key(name: str) -> str:
     return name if name in _MONTH_OF else name[:3]
 
 
-def _slashed(groups: dict[str, str], _said_on: date) -> date | None:
+def _slash_date(groups: dict[str, str], _said_on: date) -> date | None:
     first, second, year = (int(part) for part in groups["slash"].split("/"))
     if first > len(MONTHS):
         return date(year, second, first)
     return date(year, first, second) if second > len(MONTHS) or first == second else None
 
 
-def _worded(groups: dict[str, str], said_on: date) -> date:
+def _word_date(groups: dict[str, str], said_on: date) -> date:
     word = " ".join(groups["word"].split())
     return said_on + timedelta(days={"yesterday": -1, "tomorrow": 1, "the day before yesterday": -2}.get(word, 0))
 
 
-def _shifted(said_on: date, count: str, unit: str, sign: int) -> date:
+def _shift(said_on: date, count: str, unit: str, sign: int) -> date:
     words = [w for w in count.split() if w != "of"]
     number = sign * (int(words[-1]) if words[-1].isdecimal() else _COUNT_OF[words[-1]])
     if unit == "day":
@@ -127,7 +127,7 @@ def _shifted(said_on: date, count: str, unit: str, sign: int) -> date:
     return date(months // 12, months % 12 + 1, 1 if unit == "month" else min(said_on.day, 28))
 
 
-def _relative(groups: dict[str, str], said_on: date) -> date:
+def _relative_date(groups: dict[str, str], said_on: date) -> date:
     step = {"last": -1, "previous": -1, "next": 1}.get(groups["rel"], -1 if "past" in groups["rel"] else 0)
     unit = groups["relu"]
     if unit in _DAY_OF:
@@ -136,7 +136,7 @@ def _relative(groups: dict[str, str], said_on: date) -> date:
         monday = said_on - timedelta(days=said_on.weekday()) + timedelta(weeks=step)
         return monday + timedelta(days=5) if unit == "weekend" else monday
     if unit == "month":
-        return _shifted(said_on.replace(day=1), "1", "month", step) if step else said_on.replace(day=1)
+        return _shift(said_on.replace(day=1), "1", "month", step) if step else said_on.replace(day=1)
     if unit == "year":
         return date(said_on.year + step, 1, 1)
     month = _MONTH_OF[_key(unit)]
@@ -157,18 +157,18 @@ def _month(name: str, said_on: date) -> date:
     return date(said_on.year - (month > said_on.month), month, 1)
 
 
-_READ: Final[dict[str, Callable[[dict[str, str], date], date | None]]] = {
-    "iso": lambda told, _: date.fromisoformat(told["iso"]),
-    "dm": _calendar,
-    "md": _calendar,
-    "mym": lambda told, _: date(int(told["myy"]), _MONTH_OF[_key(told["mym"])], 1),
-    "slash": _slashed,
-    "word": _worded,
-    "ago": lambda told, said: _shifted(said, told["ago"], told["agou"], -1),
-    "ahead": lambda told, said: _shifted(said, told["ahead"], told["aheadu"], 1),
-    "rel": _relative,
-    "y": lambda told, _: date(int(told["y"]), 1, 1),
-    "ys": lambda told, _: date(int(told["ys"]), 1, 1),
-    "m": lambda told, said: _month(told["m"], said),
-    "ms": lambda told, said: _month(told["ms"], said),
+_READERS: Final[dict[str, Callable[[dict[str, str], date], date | None]]] = {
+    "iso": lambda groups, _: date.fromisoformat(groups["iso"]),
+    "dm": _calendar_date,
+    "md": _calendar_date,
+    "mym": lambda groups, _: date(int(groups["myy"]), _MONTH_OF[_key(groups["mym"])], 1),
+    "slash": _slash_date,
+    "word": _word_date,
+    "ago": lambda groups, said_on: _shift(said_on, groups["ago"], groups["agou"], -1),
+    "ahead": lambda groups, said_on: _shift(said_on, groups["ahead"], groups["aheadu"], 1),
+    "rel": _relative_date,
+    "y": lambda groups, _: date(int(groups["y"]), 1, 1),
+    "ys": lambda groups, _: date(int(groups["ys"]), 1, 1),
+    "m": lambda groups, said_on: _month(groups["m"], said_on),
+    "ms": lambda groups, said_on: _month(groups["ms"], said_on),
 }

@@ -2,7 +2,7 @@
 
 A reply is never trusted: a claim counts only if it quotes words that stand in the text, and its value and subject stand
 in those words or, for a pronoun, in the text. Where they stand is found here. A sentence that asks or hedges states
-nothing, and what is denied must be told as denied. Nothing in a reply can change or delete.
+nothing, and what is denied must be reported as denied. Nothing in a reply can change or delete.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _claim(entry: Mapping[str, Any], text: str, said_at: Instant, value_of: Valu
 
 
 def _states(span: Span, text: str, *, denied: bool) -> bool:
-    """Whether what is quoted states something: its sentences neither ask nor hedge, and a denial is told as one."""
+    """Whether what is quoted states something: its sentences neither ask nor hedge, and a denial is reported as one."""
     quoted = [text[start:end] for start, end in sentences(text) if start < span.end and span.start < end]
     if any(is_question(sentence) or is_hedged(sentence) for sentence in quoted):
         return False

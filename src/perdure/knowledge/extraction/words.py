@@ -177,10 +177,10 @@ Words = tuple[Word, ...]
 def reads(text: str) -> bool:
     """Return whether a text is in a language that can be read: no other is nearer by its commonest words."""
     words = [w.lower() for w in _FOREIGN.findall(text[:_LONGEST])]
-    here = sum(w in WORDS["function"] for w in words)
-    if sum(w[0] > "\u024f" for w in words) > here + 1:  # another script
+    function_words = sum(w in WORDS["function"] for w in words)
+    if sum(w[0] > "\u024f" for w in words) > function_words + 1:  # another script
         return False
-    return sum(w in WORDS["foreign"] and w not in WORDS["function"] for w in words) <= here // 2
+    return sum(w in WORDS["foreign"] and w not in WORDS["function"] for w in words) <= function_words // 2
 
 
 def statements(text: str) -> Iterator[TextSpan]:
@@ -204,7 +204,7 @@ def words_of(text: str, start: int, end: int) -> Words:
         bare = word if word == "," else _without_marks(word)
         first = match.start() + word.find(bare)
         if bare and bare not in "-–—#":  # noqa: RUF001
-            found += _apart(bare, first)
+            found += _split_contraction(bare, first)
     return tuple(found)
 
 
@@ -215,7 +215,7 @@ def _without_marks(word: str) -> str:
     return bare
 
 
-def _apart(word: str, start: int) -> list[Word]:
+def _split_contraction(word: str, start: int) -> list[Word]:
     end, low = start + len(word), word.lower()
     if low in _CONTRACTIONS and word not in {"IM", "IVE"}:
         return [Word(form, start, end) for form in _CONTRACTIONS[low].split()]

@@ -48,7 +48,7 @@ LIKENESS: Final = 0.3
 class _Found:
     """What was found about a question: other memories best first, and facts that hold, and of the past."""
 
-    asked: SheetQuestion
+    question: SheetQuestion
     memories: list[MemoryItem]
     facts: list[FactLine]
     past: list[FactLine]
@@ -82,7 +82,7 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
         aging=tuple(entries[f.id] for f in plain if f.unconfirmed_since),
         contested=tuple(tuple(entries[i] for i in group) for group in rivals),
         outdated=tuple(entries[f.id] for f in found.past),
-        memories=tuple(_memory(m) for m in found.memories if says_more(m.content, words.get(m.id), found.asked)),
+        memories=tuple(_memory(m) for m in found.memories if says_more(m.content, words.get(m.id), found.question)),
         unknown=_unknown(ctx, found, search.names),
         as_of="" if then.as_of is None else text_of(then.as_of),
         known_at="" if then.known_at is None else text_of(then.known_at),
@@ -180,18 +180,18 @@ class _Search:
         ctx, place = self.ctx, self.namespace
         some = {fact.id: fact for fact in facts_about(ctx, place, self.names, subjects)}
         states = find_states(ctx, place, some)
-        seen = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
+        shared = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
         holding: list[FactLine] = []
         over: list[FactLine] = []
         faded: list[FactLine] = []
-        for line in fact_lines(ctx, place, seen, self.names):
+        for line in fact_lines(ctx, place, shared, self.names):
             found = fact_at(line, some[line.id], states[line.id], self.then)
             if found is not None:
                 unsaid = faded if found[0].unconfirmed_since else []  # what a person put away is shown no more
                 archived = found[0].state == FactState.ARCHIVED
                 (holding if found[1] else unsaid if archived else over).append(found[0])
-        held = [some[f.id] for f in holding]
-        holding += [f for f in faded if not any(some[f.id].key == o.key and some[f.id].contradicts(o) for o in held)]
+        valid = [some[f.id] for f in holding]
+        holding += [f for f in faded if not any(some[f.id].key == o.key and some[f.id].contradicts(o) for o in valid)]
         if self.then.known_at is None or not holding:
             return holding, over
         # Two that were both believed then were in conflict then, whatever came of it.
@@ -260,7 +260,7 @@ def _memory(m: MemoryItem) -> SheetEntry:
 
 def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     """Return what is not known, in sentences: about whom nothing answers, and which words nothing covers."""
-    question, meaning_of = found.asked, resources(ctx).predicates.asked
+    question, meaning_of = found.question, resources(ctx).predicates.asked
     texts = [t for m in found.memories for t in (m.content, m.speaker or "", _calendar(m.state.created_ms))]
     texts += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.shown]
     texts += [words for f in found.shown for _, words in f.sources]

@@ -81,7 +81,7 @@ class ClaimWriter:
             case Action.NOTHING:
                 return None
             case Action.REINFORCE:
-                self._repeated(decision, claim, source)
+                self._reinforce_and_replace(decision, claim, source)
                 return None
             case Action.END | Action.DENY:
                 event = FactEvent.ENDED if decision.action is Action.END else FactEvent.DENIED
@@ -92,11 +92,11 @@ class ClaimWriter:
         replaces = decision.about and decision.action is Action.REPLACE
         sort = decision.about[0].fact.type if replaces and not claim.denied else claim.type
         resolved = replace(claim, predicate=predicate, type=sort)
-        made = self.make(resolved, subject, name, source, decision.because)
-        self.clash(decision, made, source)
-        return made
+        new_id = self.make(resolved, subject, name, source, decision.because)
+        self.clash(decision, new_id, source)
+        return new_id
 
-    def _repeated(self, decision: Decision, claim: Claim, source: ClaimSource) -> None:
+    def _reinforce_and_replace(self, decision: Decision, claim: Claim, source: ClaimSource) -> None:
         """Count what is said again, and no longer believe what it is said to have replaced."""
         known, *replaced_facts = decision.about
         self.reinforce(known, claim, source, decision.because)
@@ -104,7 +104,7 @@ class ClaimWriter:
             self.retire(other.fact.id, FactEvent.REPLACED, claim.valid_from or source.at, source.at, decision.because)
             self.work.link(link_change(SUPERSEDES, known.fact.id, other.fact.id, decision.because))
         if decision.strategy is not None:
-            self._settled(known.fact.id, decision.because, believed=True)
+            self._settle(known.fact.id, decision.because, believed=True)
 
     def reinforce(self, known: KnownFact, claim: Claim | None, source: ClaimSource, because: str) -> None:
         """Count one more confirmation, of a claim or of an answer (None); the same message confirms once."""
@@ -126,7 +126,7 @@ class ClaimWriter:
         )
         self.work.change(fact.id, after, "reinforced", note)
         if claim is not None:
-            self._sourced(fact, claim, source)
+            self._add_source(fact, claim, source)
         self.tally.reinforced.append(fact.id)
 
     def revive(self, identity: str, claim: Claim, source: ClaimSource) -> None:
@@ -144,8 +144,8 @@ class ClaimWriter:
         """Count somebody's word that a fact is still true; a message confirms once, whatever else it says."""
         if message is not None:
             self._counted.add((identity, message))
-        self._affirmed(identity, at, because)
-        self._settled(identity, because, believed=True)
+        self._affirm(identity, at, because)
+        self._settle(identity, because, believed=True)
 
     def both(self, identity: str, at: Instant, because: str) -> bool:
         """Believe a fact and what contradicts it: a person says that both hold. Return whether anything did."""
@@ -154,12 +154,12 @@ class ClaimWriter:
             return False
         for side in sorted(sides):
             fact = self.work.facts[side]
-            self._affirmed(side, at, because)
+            self._affirm(side, at, because)
             if not resources(self.work.ctx).predicates.has(fact.predicate):
                 self.work.rewrite(replace(fact, many=True), because)
             for older, newer in self.work.open_conflicts(side):
                 if older in sides and newer in sides:
-                    self._closed(older, newer, "both", because)
+                    self._close_conflict(older, newer, "both", because)
         self.work.close_reviews(identity, because)
         return True
 
@@ -169,7 +169,7 @@ class ClaimWriter:
         after = replace(state, status=Status.CONSOLIDATED, status_ms=max(at, state.status_ms), held=False)
         self.work.change(identity, after, "consolidated", f"consolidated into {keeper}: {because}")
         self.work.rewrite(replace(fact, retired=self.work.now), because)
-        self._settled(identity, because, believed=False)
+        self._settle(identity, because, believed=False)
         self.work.link(link_change(SUPERSEDES, keeper, identity, because))
 
     def contest(self, one: KnownFact, other: KnownFact, at: Instant, because: str) -> None:
@@ -183,13 +183,13 @@ class ClaimWriter:
             return
         self.work.read_questions([newer])
         asking = Decision(Action.ASK, (first,), ConflictStrategy.ASK, first.fact.predicate, because)
-        self._recorded(first, newer, asking, "open", at)
+        self._record_conflict(first, newer, asking, "open", at)
         self._ask(newer, older, because, at)
 
     def _is_believed(self, identity: str) -> bool:
         return self.work.states[identity].status is Status.ACTIVE
 
-    def _affirmed(self, identity: str, at: Instant, because: str) -> None:
+    def _affirm(self, identity: str, at: Instant, because: str) -> None:
         state = self.work.states[identity]
         outcome = validate_state(state, at)
         after = replace(
@@ -213,7 +213,7 @@ class ClaimWriter:
         until = begin if event is FactEvent.DENIED else max(begin, ended)
         # The world changed when the message says; who asks later what was believed asks when it was learned.
         self.work.rewrite(replace(fact, valid_to=until, retired=self.work.now), because)
-        self._settled(identity, because, believed=False)
+        self._settle(identity, because, believed=False)
         self.tally.retired.append(identity)
 
     # --- parts
@@ -234,7 +234,7 @@ class ClaimWriter:
         (identity,) = self.work.insert([draft])
         fact = new_fact(identity, subject, claim.predicate, claim, said_at=source.at, trust=source.trust)
         self.work.rewrite(fact, because)
-        self._sourced(fact, claim, source)
+        self._add_source(fact, claim, source)
         self.tally.created.append(identity)
         return identity
 
@@ -243,7 +243,7 @@ class ClaimWriter:
         named = resources(self.work.ctx).predicates.has(predicate)
         return not named and any(k.fact.many for k in self.work.about(subject, predicate, at))
 
-    def _sourced(self, fact: Fact, claim: Claim, source: ClaimSource) -> None:
+    def _add_source(self, fact: Fact, claim: Claim, source: ClaimSource) -> None:
         """Write down where a fact was said."""
         if source.memory is None:
             return
@@ -253,37 +253,37 @@ class ClaimWriter:
         self.work.rewrite(replace(fact, sources=sources, trust=least_trust((fact.trust, source.trust))), because)
         self.work.link(link_change(DERIVED, fact.id, source.memory, because))
 
-    def clash(self, decision: Decision, made: str, source: ClaimSource) -> None:
+    def clash(self, decision: Decision, new_id: str, source: ClaimSource) -> None:
         """Write down what a fact does to those that it contradicts."""
-        fact = self.work.facts[made]
+        fact = self.work.facts[new_id]
         for known in decision.about:
             outcome = "open"
             match decision.action:
                 case Action.REPLACE:
                     event = FactEvent.DENIED if decision.strategy is ConflictStrategy.AUTHORITY else FactEvent.REPLACED
                     self.retire(known.fact.id, event, fact.valid_from or source.at, source.at, decision.because)
-                    self.work.link(link_change(SUPERSEDES, made, known.fact.id, decision.because))
+                    self.work.link(link_change(SUPERSEDES, new_id, known.fact.id, decision.because))
                     outcome = event.value
                 case Action.YIELD:
                     outcome = "kept"
                 case Action.ASK:
-                    self._ask(made, known.fact.id, decision.because, source.at)
-            self._recorded(known, made, decision, outcome, source.at)
+                    self._ask(new_id, known.fact.id, decision.because, source.at)
+            self._record_conflict(known, new_id, decision, outcome, source.at)
         if decision.action is Action.YIELD:
-            self._yielded(made, decision, source)
+            self._retire_yielding(new_id, decision, source)
 
-    def _yielded(self, made: str, decision: Decision, source: ClaimSource) -> None:
+    def _retire_yielding(self, new_id: str, decision: Decision, source: ClaimSource) -> None:
         winner = decision.about[0].fact
         until = winner.valid_from if winner.valid_from is not None else source.at
-        self.retire(made, FactEvent.REPLACED, until, source.at, decision.because)
-        self.tally.retired.remove(made)
-        self.work.link(link_change(SUPERSEDES, winner.id, made, decision.because))
+        self.retire(new_id, FactEvent.REPLACED, until, source.at, decision.because)
+        self.tally.retired.remove(new_id)
+        self.work.link(link_change(SUPERSEDES, winner.id, new_id, decision.because))
 
-    def _recorded(self, known: KnownFact, made: str, decision: Decision, outcome: str, at: Instant) -> None:
-        state = self.work.states[made]
+    def _record_conflict(self, known: KnownFact, new_id: str, decision: Decision, outcome: str, at: Instant) -> None:
+        state = self.work.states[new_id]
         sides = [
             {"memory": known.fact.id, "value": known.fact.shown_value, "confidence": round(known.confidence, 4)},
-            {"memory": made, "value": self.work.facts[made].shown_value, "confidence": round(state.confidence, 4)},
+            {"memory": new_id, "value": self.work.facts[new_id].shown_value, "confidence": round(state.confidence, 4)},
         ]
         data = {
             "kind": "facts",
@@ -293,26 +293,26 @@ class ClaimWriter:
             "sides": sides,
             "at_ms": at,
         }
-        self.work.edits.put(Shelf.CONFLICT, known.fact.id, made, data, decision.because)
+        self.work.edits.put(Shelf.CONFLICT, known.fact.id, new_id, data, decision.because)
 
-    def _ask(self, made: str, other: str, because: str, at: Instant) -> None:
+    def _ask(self, new_id: str, other: str, because: str, at: Instant) -> None:
         """Put the question which of two is right before a person."""
         data = {"why": f"two values: {because}", "since_ms": at, "against": other}
-        self.work.edits.put(Shelf.REVIEW, made, f"{CONFLICT_WITH}{other}", data, "a person is asked")
-        self.tally.asked.append(made)
+        self.work.edits.put(Shelf.REVIEW, new_id, f"{CONFLICT_WITH}{other}", data, "a person is asked")
+        self.tally.asked.append(new_id)
 
-    def _settled(self, identity: str, because: str, *, believed: bool) -> None:
+    def _settle(self, identity: str, because: str, *, believed: bool) -> None:
         """Close the questions about a fact, and the open conflicts in which it is one side."""
         for older, newer in self.work.open_conflicts(identity):
             other = newer if older == identity else older
-            self._closed(older, newer, "answered", because)
+            self._close_conflict(older, newer, "answered", because)
             if believed and self._is_believed(other):
                 at = self.work.states[identity].validated_ms or self.work.now
                 self.retire(other, FactEvent.REPLACED, at, at, because)
                 self.work.link(link_change(SUPERSEDES, identity, other, because))
         self.work.close_reviews(identity, because)
 
-    def _closed(self, older: str, newer: str, outcome: str, because: str) -> None:
+    def _close_conflict(self, older: str, newer: str, outcome: str, because: str) -> None:
         data = {**(self.work.edits.get(Shelf.CONFLICT, older, newer) or {}), "outcome": outcome}
         self.work.edits.put(Shelf.CONFLICT, older, newer, data, because)
         self.work.close_reviews(newer, because, name=f"{CONFLICT_WITH}{older}")

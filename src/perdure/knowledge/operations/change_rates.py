@@ -1,4 +1,4 @@
-"""Rates of change, learned from the facts of a namespace: told, or written down so that they count."""
+"""Rates of change, learned from the facts of a namespace: reported, or written down so that they count."""
 
 from __future__ import annotations
 

@@ -234,11 +234,11 @@ def _facts_of(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[Docu
 
 
 def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], facts: Sequence[str] = ()) -> EntityView:
-    """Return an entity as it is told, with what was found under entities merged into it."""
+    """Return an entity as it is shown, with what was found under entities merged into it."""
     known = names.entity(family[0])
     found = ctx.store.documents.find_named(namespace, Shelf.MENTION, family)
     states = find_states(ctx, namespace, sorted({d.id for d in found})).values()
-    seen = [state.created_ms for state in states]
+    instants = [state.created_ms for state in states]
     shared = {f: tuple(i for i in names.known[f] if names.standing(i) != known.id) for f in known.aliases}
     return EntityView(
         id=known.id,
@@ -247,8 +247,8 @@ def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], fac
         aliases=tuple(written for _, written in sorted(known.aliases.items())),
         memories=sum(state.status is Status.ACTIVE for state in states),
         facts=tuple(facts),
-        first_seen=from_instant(min(seen)) if seen else None,
-        last_seen=from_instant(max(seen)) if seen else None,
+        first_seen=from_instant(min(instants)) if instants else None,
+        last_seen=from_instant(max(instants)) if instants else None,
         merged=tuple(family[1:]),
         shared={form: ids for form, ids in shared.items() if ids},
     )

@@ -30,17 +30,17 @@ SOURCE: Final = "summarized"
 def summarize(ctx: Context, namespace: str, *, dry_run: bool) -> Summaries:
     """Make the summaries that are due, each in an operation of its own."""
     names = names_of(ctx, namespace)
-    made: list[EntitySummary] = []
+    summaries: list[EntitySummary] = []
     plans: list[Plan] = []
     for entity in sorted(i for i, e in names.entities.items() if e.merged_into is None):
         done = retry(lambda entity=entity: _one(ctx, namespace, names, entity, dry_run=dry_run))  # type: ignore[misc]  # bound now
         if done is not None:
-            made.append(done[0])
+            summaries.append(done[0])
             plans.append(done[1])
-    reason = "" if made else _why_none(ctx, namespace, names)
+    reason = "" if summaries else _why_none(ctx, namespace, names)
     if dry_run:
-        return Summaries(tuple(made), dry_run=True, plans=tuple(plans), reason=reason)
-    return Summaries(tuple(made), dry_run=False, operations=tuple(p.id for p in plans), reason=reason)
+        return Summaries(tuple(summaries), dry_run=True, plans=tuple(plans), reason=reason)
+    return Summaries(tuple(summaries), dry_run=False, operations=tuple(p.id for p in plans), reason=reason)
 
 
 def _why_none(ctx: Context, namespace: str, names: Names) -> str:
@@ -98,8 +98,8 @@ def _episodes(ctx: Context, namespace: str, names: Names, entity: str) -> list[R
     """Return the messages in view that name an entity, oldest first."""
     family = [i for i in names.entities if names.standing(i) == entity]
     ids = sorted({d.id for d in ctx.store.documents.find_named(namespace, Shelf.MENTION, family)})
-    wanted = (Kind.EPISODE, Status.ACTIVE, Scope.LONG_TERM)  # what others may not see is not summed up for all
-    found = (r for r in find_records(ctx, namespace, ids) if (r.state.kind, r.state.status, r.state.scope) == wanted)
+    visible = (Kind.EPISODE, Status.ACTIVE, Scope.LONG_TERM)  # what others may not see is not summed up for all
+    found = (r for r in find_records(ctx, namespace, ids) if (r.state.kind, r.state.status, r.state.scope) == visible)
     return sorted(found, key=lambda r: (r.state.created_ms, r.id))
 
 

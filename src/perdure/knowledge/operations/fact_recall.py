@@ -110,8 +110,8 @@ def facts_of_named(ctx: Context, namespace: str, text: str, filters: Filters) ->
     Of very many only those learned last are looked at. A question that is limited otherwise than by kind and
     confidence is left to the searches.
     """
-    wanted = replace(filters, kinds=(), min_confidence=0.0, isolated=False, inside=None)
-    if wanted != Filters() or (filters.kinds and Kind.FACT not in filters.kinds):
+    others = replace(filters, kinds=(), min_confidence=0.0, isolated=False, inside=None)
+    if others != Filters() or (filters.kinds and Kind.FACT not in filters.kinds):
         return {}
     forms = names_in(text)
     known = ctx.store.documents.find_named(namespace, Shelf.ALIAS, forms) if forms else []
@@ -214,5 +214,5 @@ def known_procedures(ctx: Context, namespace: str) -> list[Procedure]:
     """Return the procedures of a namespace that hold and are in view: what ``widen`` takes."""
     found = {d.id: Procedure.from_document(d) for d in all_documents(ctx, namespace, Shelf.PROCEDURE)}
     states = ctx.store.states(namespace, list(found)) if found else {}
-    seen = [p for i, p in found.items() if i in states and states[i][0].status is Status.ACTIVE]
-    return [replace(p, retired=False) for p in seen]  # whoever restores one vouches for it
+    active = [p for i, p in found.items() if i in states and states[i][0].status is Status.ACTIVE]
+    return [replace(p, retired=False) for p in active]  # whoever restores one vouches for it

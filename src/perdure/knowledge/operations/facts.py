@@ -45,22 +45,22 @@ def facts(
     names = names_of(ctx, namespace)
     subject = None if entity is None else find_entity(ctx, names, entity, namespace)
     lessons = Lessons(ctx, namespace, DocumentEdits())
-    wanted = None if predicate is None else lessons.name(resources(ctx).predicates.name(predicate))
+    name = None if predicate is None else lessons.name(resources(ctx).predicates.name(predicate))
     result: list[FactLine] = []
     for some in _by_subject(ctx, namespace, names, subject, rest=past):
         chosen = {
             f.id: f
             for f in some
-            if wanted is None
-            or f.predicate == wanted
-            or (wanted != UNNAMED and resources(ctx).predicates.akin(wanted, f.predicate))
+            if name is None
+            or f.predicate == name
+            or (name != UNNAMED and resources(ctx).predicates.akin(name, f.predicate))
         }
         lines = fact_lines(ctx, namespace, list(chosen.values()), names)
         states = find_states(ctx, namespace, chosen) if then.looks_back else {}
-        seen = [(line, line.state in BELIEVED) for line in lines]
+        lines_at = [(line, line.state in BELIEVED) for line in lines]
         if then.looks_back:
-            seen = [s for f in lines if (s := fact_at(f, chosen[f.id], states[f.id], then)) is not None]
-        result += [line for line, holds in seen if past or holds]
+            lines_at = [s for f in lines if (s := fact_at(f, chosen[f.id], states[f.id], then)) is not None]
+        result += [line for line, holds in lines_at if past or holds]
         if len(result) >= limit and not past:
             break
     order = {state.value: place for place, state in enumerate(FactState)}
@@ -107,8 +107,8 @@ def all_facts(ctx: Context, namespace: str, names: Names, subject: str | None) -
 
 def facts_about(ctx: Context, namespace: str, names: Names, subjects: Collection[str]) -> Iterator[Fact]:
     """Yield the facts, also those that were, of some entities and of those that were merged into them."""
-    wanted = set(subjects)
-    family = wanted | {i for i in names.entities if names.standing(i) in wanted}
+    ids = set(subjects)
+    family = ids | {i for i in names.entities if names.standing(i) in ids}
     about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, sorted(family))
     documents = find_documents(ctx, namespace, Shelf.FACT, sorted({d.id for d in about}))
     yield from (Fact.from_data(d.id, d.data) for d in documents)

@@ -178,13 +178,13 @@ def _correct_text(writer: ClaimWriter, record: Record, text: str, now: Instant) 
         session=content.session,
         task=content.task,
     )
-    (made,) = work.insert([draft])
+    (new_id,) = work.insert([draft])
     because = f"a person corrected it: {text}"
     after = replace(state, status=Status.SUPERSEDED, status_ms=now, held=False)
     work.change(record.id, after, "replaced", f"superseded: {because}")
     work.close_reviews(record.id, because)
-    work.link(link_change(SUPERSEDES, made, record.id, because))
-    return made
+    work.link(link_change(SUPERSEDES, new_id, record.id, because))
+    return new_id
 
 
 def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) -> Outcome:
@@ -207,11 +207,11 @@ def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) 
         work.read([identity])
         if identity not in work.facts:
             work.include([record])
-        made = act(ClaimWriter(work), work.record(identity), now)
+        new_id = act(ClaimWriter(work), work.record(identity), now)
         plan = work.plan(verb, f"{verb} {identity}{detail}")
         if plan.changes:
             ctx.store.apply(plan)
-        stands = read_record(ctx, made or identity, record.namespace)
+        stands = read_record(ctx, new_id or identity, record.namespace)
         return outcome(ctx, stands, plan.id if plan.changes else None)
 
     return retry(attempt)

@@ -97,7 +97,7 @@ class _Taker:
 
     def take(self) -> None:
         """Decide about each claim, then about what rested on what was replaced."""
-        claims = self._meant()
+        claims = self._resolve_subjects()
         self._read_ahead(claims)
         for each in claims:
             self._take(each)
@@ -109,7 +109,7 @@ class _Taker:
 
     # --- who and what is meant
 
-    def _meant(self) -> list[MeantClaim]:
+    def _resolve_subjects(self) -> list[MeantClaim]:
         faults: list[str] = []
         found: list[MeantClaim] = []
         for claim in self.handed.claims:
@@ -193,13 +193,13 @@ class _Taker:
         self.work.take_in_keys((k, c.old.norm) for k, c in keys if c.old is not None)
         self.work.weigh(self.work.facts, self.handed.at)
         self.work.read_questions(self.work.facts)
-        drafts = [draft for each in claims if (draft := self._expected(each)) is not None]
+        drafts = [draft for each in claims if (draft := self._expected_draft(each)) is not None]
         self.work.prepare_ahead(list({draft.text: draft for draft in drafts}.values()))
 
-    def _expected(self, each: MeantClaim) -> Draft | None:
+    def _expected_draft(self, each: MeantClaim) -> Draft | None:
         """Return the fact that a claim makes, as far as what is stored says: claims before it may change that."""
-        known, replaced = self._known(each)
-        claim, decision = self._resolved(each, known, replaced)
+        known, replaced = self._known_facts(each)
+        claim, decision = self._resolve(each, known, replaced)
         past = claim.valid_to is not None and claim.valid_to <= self.handed.at
         if not past and decision.action in (Action.NOTHING, Action.REINFORCE):
             return None
@@ -217,24 +217,24 @@ class _Taker:
     def _take(self, each: MeantClaim) -> None:
         claim, at = each.claim, self.handed.at
         source = ClaimSource(self.handed.memory, at, self._trust(each.given), self.handed.scope, self.handed.session)
-        known, replaced = self._known(each)
+        known, replaced = self._known_facts(each)
         if claim.valid_to is not None and claim.valid_to <= at:
             self._take_past(each, known, source)
             return
-        claim, decision = self._resolved(each, known, replaced)
+        claim, decision = self._resolve(each, known, replaced)
         faded = self.work.faded(each.subject, claim.predicate, claim.value.norm, denied=claim.denied)
         if decision.action is Action.CREATE and faded is not None and self._is_beside(faded):
             self.writer.revive(faded, claim, source)
         else:
             self.writer.carry_out(decision, claim, each.subject, each.name, source)
 
-    def _resolved(
+    def _resolve(
         self, each: MeantClaim, known: Sequence[KnownFact], replaced: Collection[str]
     ) -> tuple[Claim, Decision]:
         trust, corrects = self._trust(each.given), self.handed.corrects
         return resolve_given(each.claim, known, replaced, self.handed.at, self.policy, trust=trust, corrects=corrects)
 
-    def _known(self, each: MeantClaim) -> tuple[list[KnownFact], set[str]]:
+    def _known_facts(self, each: MeantClaim) -> tuple[list[KnownFact], set[str]]:
         """Return the facts that a claim meets, and the ids of those that it is said to replace."""
         claim, at = each.claim, self.handed.at
         known = self.work.about(each.subject, claim.predicate, at, claim.value.norm if claim.many else None)
@@ -276,9 +276,9 @@ class _Taker:
         for k in same:
             self.writer.retire(k.fact.id, FactEvent.ENDED, ended, source.at, because)
         if not same:
-            made = self.writer.make(claim, each.subject, each.name, source, because)
-            self.writer.retire(made, FactEvent.ENDED, ended, source.at, because)
-            self.writer.tally.retired.remove(made)
+            new_id = self.writer.make(claim, each.subject, each.name, source, because)
+            self.writer.retire(new_id, FactEvent.ENDED, ended, source.at, because)
+            self.writer.tally.retired.remove(new_id)
 
     def _is_beside(self, identity: str) -> bool:
         """Whether the claims may touch a fact: what is seen inside one session says nothing about what all see."""
@@ -295,13 +295,13 @@ class _Taker:
         facts = dict.fromkeys([*self.gone, *(f for memory in self.gone for f in self._resting_on(memory))])
         self.work.read(facts)
         known = [self.work.facts[i] for i in facts if i in self.work.facts]
-        hidden_ids = {*self.gone, *self._hidden({s.memory for fact in known for s in fact.sources} - self.gone.keys())}
+        hidden = {*self.gone, *self._hidden_ids({s.memory for fact in known for s in fact.sources} - self.gone.keys())}
         for fact in known:
             named = fact.id in self.gone and fact.id not in self.writer.tally.reinforced
-            if named or (fact.sources and all(s.memory in hidden_ids for s in fact.sources)):
+            if named or (fact.sources and all(s.memory in hidden for s in fact.sources)):
                 self.writer.retire(fact.id, FactEvent.REPLACED, at, at, "what it rests on was replaced")
 
-    def _hidden(self, memories: Iterable[str]) -> set[str]:
+    def _hidden_ids(self, memories: Iterable[str]) -> set[str]:
         """Return those of some memories that hold no longer."""
         states = find_states(self.ctx, self.work.namespace, sorted(memories))
         return {i for i, state in states.items() if state.status in (Status.SUPERSEDED, Status.INVALIDATED)}

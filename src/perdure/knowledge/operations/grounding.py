@@ -29,7 +29,7 @@ from perdure.records.memory import Shelf, Status
 
 _REST_MS: Final = 60_000
 """An authority that cannot be reached is left alone for so long: it must not cost every call its limit."""
-_LEFT_ALONE: Final = AuthorityAnswer(Standing.UNREACHABLE, evidence="it did not answer a moment ago")
+_NOT_ASKED: Final = AuthorityAnswer(Standing.UNREACHABLE, evidence="it did not answer a moment ago")
 
 
 def ground(work: FactSession, tally: LearnTally, memories: Collection[str]) -> None:
@@ -115,7 +115,7 @@ def _ask(ctx: Context, groups: Sequence[FactGroup], seconds: float, now: Instant
     questions = {n: list(dict.fromkeys(g.question for g in groups if n in g.authorities)) for n in known}
     names = [name for name, some in questions.items() if some and away.get(name, now) <= now]
     answers = resources(ctx).answers_within([(known[n].answers, questions[n]) for n in names], seconds)
-    heard: Heard = {(name, q): _LEFT_ALONE for name, some in questions.items() for q in some}
+    heard: Heard = {(name, q): _NOT_ASKED for name, some in questions.items() for q in some}
     for name, found in zip(names, answers, strict=True):
         heard |= {(name, q): answer for q, answer in zip(questions[name], found, strict=True)}
         if reason := next((a.evidence for a in found if a.standing is Standing.UNREACHABLE), ""):

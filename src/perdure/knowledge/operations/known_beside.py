@@ -40,7 +40,7 @@ def known_beside(
     memories: dict[str, None] = {}
     known = []
     for subject, own in list(by_subject.items())[:_MOST_SUBJECTS]:
-        everything = _believed(ctx, namespace, subject)
+        everything = _believed_facts(ctx, namespace, subject)
         facts = [f for f in everything if f.id not in besides]
         for fact in facts:
             if any(fact.predicate == one or predicates.akin(one, fact.predicate) for one in own):
@@ -64,7 +64,7 @@ def _near(ctx: Context, new: Sequence[Fact], facts: Sequence[Fact], lessons: Les
     return tuple(found.items())
 
 
-def _believed(ctx: Context, namespace: str, subject: str) -> list[Fact]:
+def _believed_facts(ctx: Context, namespace: str, subject: str) -> list[Fact]:
     """Return the facts about an entity that are believed, those learned last first."""
     about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, [subject])
     ids = sorted({d.id for d in about})[-_MOST_FACTS:]

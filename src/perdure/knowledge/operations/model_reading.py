@@ -55,12 +55,12 @@ class ModelReader:
     def reply(self, record: Record) -> Mapping[str, Any] | None:
         """Return what the model says about a message; None where it is away, or its reply is of no use."""
         if record.id not in self._replies and not self.is_away and self._model is not None:
-            reply = self._asked(self._model, record.content.text)
+            reply = self._ask(self._model, record.content.text)
             if not self.is_away:
                 self._replies[record.id] = reply
         return self._replies.get(record.id)
 
-    def _asked(self, model: Model, text: str) -> Mapping[str, Any] | None:
+    def _ask(self, model: Model, text: str) -> Mapping[str, Any] | None:
         try:
             reply = model.ask(model_replies.INSTRUCTION, model_replies.question(text), model_replies.schema())
         except PerdureError as error:
@@ -118,13 +118,13 @@ class ModelReading:
 
     def _claims(self, record: Record, reply: Mapping[str, Any]) -> list[Claim]:
         text = record.content.text
-        self._typed(record, event_by_model(event_of(text), model_replies.event_in(reply)))
+        self._record_event(record, event_by_model(event_of(text), model_replies.event_in(reply)))
         named = resources(self.work.ctx).predicates
         sure = self.work.ctx.policy.knowledge.model
         found = model_replies.claims_of(reply, text, record.state.created_ms, value_of, confidence=sure)
         return [replace(c, predicate=n, many=named.row(n).many) for c in found for n in [named.name(c.predicate)]]
 
-    def _typed(self, record: Record, event: EventType) -> None:
+    def _record_event(self, record: Record, event: EventType) -> None:
         """Write down what a message does if that is not what the rules said when it was taken in."""
         metadata = record.content.metadata
         before = metadata.get("event")

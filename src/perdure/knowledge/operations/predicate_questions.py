@@ -34,7 +34,7 @@ from perdure.rules.lifecycle.signals import memory_items
 
 OPEN: Final = 3  # so many questions about names are open at a time
 _LAST: Final = 200  # so many of the last facts of an entity are looked at for other names
-_KEPT: Final = 10_000  # vectors of names that are kept
+_MOST_VECTORS: Final = 10_000  # vectors of names that are kept
 _SUBJECTS: Final = 20  # entities of one operation whose names are compared
 _ROUNDING: Final = 1e-6
 
@@ -120,17 +120,17 @@ def _vectors(ctx: Context, texts: Iterable[str]) -> dict[str, Vector]:
     if ctx.embedder is None:
         return {}
     space, known = ctx.embedder.space.name, resources(ctx).directions
-    wanted = sorted(set(texts))
-    missing = [text for text in wanted if (space, text) not in known]
+    distinct = sorted(set(texts))
+    missing = [text for text in distinct if (space, text) not in known]
     try:
-        made: Sequence[Vector] = ctx.embedder.embed(missing, purpose="document") if missing else []
+        vectors: Sequence[Vector] = ctx.embedder.embed(missing, purpose="document") if missing else []
     except PerdureError as error:
         ctx.warn(f"Nobody is asked which predicates are the same: {error}")
         return {}
-    while len(known) + len(made) > _KEPT and known:
+    while len(known) + len(vectors) > _MOST_VECTORS and known:
         known.pop(next(iter(known)))
-    known.update({(space, text): v for text, v in zip(missing, made, strict=True)})
-    return {text: known[space, text] for text in wanted}
+    known.update({(space, text): v for text, v in zip(missing, vectors, strict=True)})
+    return {text: known[space, text] for text in distinct}
 
 
 def same(ctx: Context, identity: str, *, yes: bool) -> Outcome:

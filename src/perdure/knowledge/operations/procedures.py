@@ -34,7 +34,7 @@ from perdure.rules.lifecycle.unarchive import restart_ages, unarchive
 
 PAGE: Final = 1000
 SOURCE: Final = "procedures"
-_LINKED: Final = 10  # sessions whose messages a procedure is linked to; its counts have all
+_LINKED_SESSIONS: Final = 10  # sessions whose messages a procedure is linked to; its counts have all
 
 
 def learn_procedures(
@@ -151,7 +151,7 @@ def _store_new(ctx: Context, decisions: Decisions, fresh: Sequence[Procedure]) -
     drafts = [_draft(p, decisions.now) for p in fresh]
     ids = [r.id for r in insert(ctx, decisions, drafts)]
     for identity, procedure in zip(ids, fresh, strict=True):
-        shown = sorted({message for pair in procedure.evidence[-_LINKED:] for message in pair})
+        shown = sorted({message for pair in procedure.evidence[-_LINKED_SESSIONS:] for message in pair})
         decisions.add(link_change(DERIVED, identity, m, "a message that shows the procedure") for m in shown)
     return ids
 

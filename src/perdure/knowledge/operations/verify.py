@@ -129,8 +129,8 @@ def _check_citations(ctx: Context, picked: VerificationBatch) -> list[Cited]:
         looked = resources(ctx).witnesses[name].sight([cited for _, cited in some]) if some else []
         for (identity, _), sightings in zip(some, looked, strict=True):
             before = picked.checks.get((identity, name))
-            seen = since_earlier(sightings, before.data.get("seen", ()) if before else ())
-            found.append(Cited(identity, name, worst(seen), tuple(seen)))
+            looks = since_earlier(sightings, before.data.get("seen", ()) if before else ())
+            found.append(Cited(identity, name, worst(looks), tuple(looks)))
     return found
 
 
@@ -231,17 +231,17 @@ class Verification:
     def _successor(self, key: FactGroup, fact: Fact, verdict: Verdict) -> Fact:
         """Make a fact with the authority's value, in the place of one that is wrong."""
         ctx, old = self.work.ctx, self.work.decisions.records[fact.id]
-        made = fact_from_authority(ctx.ids(verdict.at), fact, verdict)
-        agrees = replace(verdict, id=made.id, outcome=Agreement.AGREES, claimed=made.value.text)
-        self.new.append(_NewFact(made, successor_draft(old, fact, key.question, verdict, ctx.policy), agrees, fact.id))
-        return made
+        new = fact_from_authority(ctx.ids(verdict.at), fact, verdict)
+        agrees = replace(verdict, id=new.id, outcome=Agreement.AGREES, claimed=new.value.text)
+        self.new.append(_NewFact(new, successor_draft(old, fact, key.question, verdict, ctx.policy), agrees, fact.id))
+        return new
 
     def bring_in(self) -> None:
         """Store the new facts before everything else, with their documents, and with whom the old ones mention."""
         if not self.new:
             return
         removed_ids = {i for i, s in self.work.states.items() if s.status is not Status.ACTIVE}
-        self.work.insert([n.draft for n in self.new], ids=[n.fact.id for n in self.new], gone=removed_ids)
+        self.work.insert([n.draft for n in self.new], ids=[n.fact.id for n in self.new], removed=removed_ids)
         for one in self.new:
             why = f"{one.verdict.evidence}: a fact that {one.verdict.authority} gives"
             self.work.rewrite(one.fact, why[:_LONGEST])

@@ -54,11 +54,11 @@ def fact_lifetime(fact: Fact, state: State, now: Instant) -> FactLifetime | None
 
 def estimate_rates(lives: Iterable[FactLifetime], policy: Policy) -> tuple[Rate, ...]:
     """Return a rate for each sort of predicate, by name."""
-    of: dict[str, list[FactLifetime]] = {}
+    by_sort: dict[str, list[FactLifetime]] = {}
     for one in lives:
-        of.setdefault(one.type, []).append(one)
+        by_sort.setdefault(one.type, []).append(one)
     prior = prior_days(policy.confidence.fact_rate)
-    return tuple(_rate(name, of[name], prior, policy) for name in sorted(of))
+    return tuple(_rate(name, by_sort[name], prior, policy) for name in sorted(by_sort))
 
 
 def _rate(name: str, lives: Sequence[FactLifetime], prior: float, policy: Policy) -> Rate:

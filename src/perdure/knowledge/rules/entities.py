@@ -183,9 +183,9 @@ def profile_of(
     """
     ranked = sorted(facts, key=lambda f: (-f.confidence, f.predicate, f.id))
     settled = [f for f in ranked if not f.contested]
-    lines = [*_facts(settled), *_contested(ranked), *_cadence(episodes), *_recent(episodes)]
+    lines = [*_facts(settled), *_conflict_lines(ranked), *_cadence(episodes), *_recent(episodes)]
     whole = {r.id: r.content.text for r in episodes} | {f.id: f"{f.predicate}: {f.shown_value}" for f in facts}
-    text = _within(f"{name}, as of {_day(now)}:", lines, sum(count_tokens(t) for t in whole.values()) // 2)
+    text = _fit_lines(f"{name}, as of {_day(now)}:", lines, sum(count_tokens(t) for t in whole.values()) // 2)
     if not text:
         return None
     key_facts: dict[str, dict[str, Any]] = {}
@@ -233,8 +233,8 @@ def _cadence(episodes: Sequence[Record]) -> list[str]:
     return [f"spoken of in {len(days)} sessions, every {median(gaps):g} days, last on {last}"]
 
 
-def _contested(facts: Sequence[FactLine]) -> list[str]:
-    """Open conflicts, each with all its values in one line: where one has no room, none is told as if it were known."""
+def _conflict_lines(facts: Sequence[FactLine]) -> list[str]:
+    """Open conflicts, each with all its values in one line: where one has no room, none is shown as known."""
     values: dict[str, list[str]] = {}
     for fact in facts:
         if fact.contested:
@@ -254,7 +254,7 @@ def _shorten(text: str) -> str:
     return plain[:_EVENT_CHARACTERS].rsplit(" ", 1)[0] + " …"
 
 
-def _within(head: str, lines: Sequence[str], most: int) -> str:
+def _fit_lines(head: str, lines: Sequence[str], most: int) -> str:
     """Return the head with as many lines as fit; nothing where not even the first does."""
     text = head
     for line in lines:

@@ -48,9 +48,9 @@ def relevance(
     every = [*facts, *over]
     matches: dict[str, list[float]] = {}
     for f in every:
-        row = [_SPOKEN * _said(word, f, synonyms) for word, synonyms in words.items()]
+        row = [_SPOKEN * _predicate_match(word, f, synonyms) for word, synonyms in words.items()]
         matches[f.predicate] = list(map(max, matches.get(f.predicate, row), row))
-    held = {f.id: [max(_held(w, f), s) for w, s in zip(words, matches[f.predicate], strict=True)] for f in every}
+    held = {f.id: [max(_value_match(w, f), s) for w, s in zip(words, matches[f.predicate], strict=True)] for f in every}
     related = {f.value.casefold(): matches[f.predicate] for f in every if f.subject == speaker}
     for f in every:
         held[f.id] = list(map(max, held[f.id], related.get(f.name.casefold(), held[f.id])))
@@ -66,12 +66,12 @@ def cosines(query: Vector, vectors: Mapping[str, Vector]) -> dict[str, float]:
     return dict(zip(vectors, (matrix @ np.frombuffer(query, "<f4")).tolist(), strict=True)) if vectors else {}
 
 
-def _held(word: str, fact: FactLine) -> float:
+def _value_match(word: str, fact: FactLine) -> float:
     """Return how far a fact's subject or value holds a word, 0 to 1."""
     return max(0.0, *(_alike(word, other) for other in _words(f"{fact.name} {fact.value}")))
 
 
-def _said(word: str, fact: FactLine, synonyms: frozenset[str]) -> float:
+def _predicate_match(word: str, fact: FactLine, synonyms: frozenset[str]) -> float:
     """Return how far a fact's predicate says a word, 0 to 1: by its name, or beside the value where it was said."""
     predicate = _words(fact.predicate)
     best = max((_alike(word, w) for w in predicate), default=0.0) if synonyms.isdisjoint(predicate) else 1.0
@@ -282,13 +282,13 @@ def rank_with_facts(
         predicate_words: Words of the predicates that the question may mean by others ("live" is a home).
     """
     words = {word.rstrip("s") for word in query.words}
-    wanted = words | predicate_words
+    asked_for = words | predicate_words
     weight = policy.lexical_weight + policy.lexical_by_coverage * pool.coverage if pool.vectors else 1.0
     found = {entry.id: entry for entry in order}
     for identity, text in facts.items():
         name, _, rest = text.partition(": ")
         content = {word.rstrip("s") for word in query_words(rest)}
-        if not wanted & content:
+        if not asked_for & content:
             continue
         named = {word.rstrip("s") for word in query_words(name)}
         share = min(1.0, (len(words & (content | named)) + len((predicate_words - words) & content)) / len(words))

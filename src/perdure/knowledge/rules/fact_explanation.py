@@ -108,11 +108,11 @@ def _confidence_changes(identity: str, history: Iterable[Entry], born: str) -> I
 
 def _conflict(identity: str, document: Document) -> Clash:
     sides: Sequence[Mapping[str, object]] = document.data.get("sides", ())
-    of = {str(side.get("memory", side.get("id", ""))): side for side in sides}  # an authority's conflict says "id"
+    by_id = {str(side.get("memory", side.get("id", ""))): side for side in sides}  # an authority's conflict says "id"
     other = document.name if document.id == identity else document.id
-    mine, theirs = of.get(identity, {}), of.get(other, {})
+    mine, theirs = by_id.get(identity, {}), by_id.get(other, {})
     strategy, outcome = str(document.data.get("strategy", "")), str(document.data.get("outcome", ""))
-    lost = of.get(str(document.data.get("loser", document.name if outcome == "kept" else document.id)), {})
+    lost = by_id.get(str(document.data.get("loser", document.name if outcome == "kept" else document.id)), {})
     return Clash(
         with_id=other,
         value=str(mine.get("value", "")),

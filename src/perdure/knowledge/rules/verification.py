@@ -57,7 +57,7 @@ def citations(text: str) -> list[Citation]:
     for match in urls:
         url = match.group().rstrip(".,;:!?")
         found.append(Citation(CitationKind.URL, url, url, start=match.start()))
-    outside = [m for form in (_COMMIT, _PATH) for m in form.finditer(text) if not _within(m.start(1), urls)]
+    outside = [m for form in (_COMMIT, _PATH) for m in form.finditer(text) if not _is_within(m.start(1), urls)]
     found += [_commit(m) if m.re is _COMMIT else _path(m) for m in outside if ".." not in m.group(1).split("/")]
     first: dict[tuple[CitationKind, str, str], Citation] = {}
     for citation in sorted(found, key=lambda c: c.start):
@@ -76,7 +76,7 @@ def _path(match: re.Match[str]) -> Citation:
     return Citation(CitationKind.SYMBOL, f"{path}#{symbol}", path, symbol, match.start(1))
 
 
-def _within(position: int, places: Sequence[re.Match[str]]) -> bool:
+def _is_within(position: int, places: Sequence[re.Match[str]]) -> bool:
     return any(p.start() <= position < p.end() for p in places)
 
 
@@ -89,10 +89,10 @@ def since_earlier(sightings: Sequence[Sighting], before: Iterable[Mapping[str, A
     return [_since(s, seen_before=s.sight is Sight.FINE or s.citation.text in once) for s in sightings]
 
 
-def _since(seen: Sighting, *, seen_before: bool) -> Sighting:
-    if seen_before or seen.sight is Sight.UNVERIFIABLE:
-        return replace(seen, there=seen_before)
-    return replace(seen, sight=Sight.UNVERIFIABLE, evidence=f"{seen.evidence}, and was not seen before", found=())
+def _since(look: Sighting, *, seen_before: bool) -> Sighting:
+    if seen_before or look.sight is Sight.UNVERIFIABLE:
+        return replace(look, there=seen_before)
+    return replace(look, sight=Sight.UNVERIFIABLE, evidence=f"{look.evidence}, and was not seen before", found=())
 
 
 def worst(sightings: Sequence[Sighting]) -> Sight:
@@ -101,8 +101,8 @@ def worst(sightings: Sequence[Sighting]) -> Sight:
     A URL is recorded and never fetched, so it says nothing against what else is cited and seen.
     """
     order = list(Sight)
-    seen = [s.sight for s in sightings if s.citation.kind is not CitationKind.URL] or [s.sight for s in sightings]
-    return max(seen, key=order.index)
+    sights = [s.sight for s in sightings if s.citation.kind is not CitationKind.URL] or [s.sight for s in sightings]
+    return max(sights, key=order.index)
 
 
 AGAIN_MS: Final = 12 * HOUR_MS

@@ -22,7 +22,7 @@ from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.state_arrays import Columns, days_between, strength_curve
 
 _NEARNESS: Final = (Tier.VAULT, Tier.HOT, Tier.WARM, Tier.COLD)
-_COMBINED: Final[Mapping[str, Callable[[list[Any]], Any]]] = {
+_COMBINERS: Final[Mapping[str, Callable[[list[Any]], Any]]] = {
     "confidence": max,
     "uniqueness": max,
     "reinforcements": max,
@@ -40,7 +40,7 @@ def merge_states(main: State, others: Sequence[State], policy: Policy, now: Inst
     the nearest, and strength and stability are those of the strongest and of the steadiest memory.
     """
     states = [main, *others]
-    whole = {name: combine([getattr(s, name) for s in states]) for name, combine in _COMBINED.items()}
+    whole = {name: combine([getattr(s, name) for s in states]) for name, combine in _COMBINERS.items()}
     closest = min(states, key=lambda s: _NEARNESS.index(s.tier)), ("tier", "tier_ms", "tier_accesses")
     strongest = _strongest_state(states, policy, now), ("strength", "level", "strength_ms")
     steadiest = max(states, key=lambda s: s.stability), ("stability", "difficulty")
@@ -169,14 +169,14 @@ def draft_from_merge(merge: Merge, members: Sequence[Record], policy: Policy) ->
         at=merge.created_ms,
         tags=merge.tags,
         source=merge.source,
-        speaker=_shared(c.speaker for c in contents),
-        session=_shared(c.session for c in contents),
-        task=_shared(c.task for c in contents),
+        speaker=_common_value(c.speaker for c in contents),
+        session=_common_value(c.session for c in contents),
+        task=_common_value(c.task for c in contents),
         metadata=merge.metadata,
     )
 
 
-def _shared(values: Iterable[str | None]) -> str | None:
+def _common_value(values: Iterable[str | None]) -> str | None:
     """The value that all have, if all have one."""
     found = set(values)
     return found.pop() if len(found) == 1 else None

@@ -121,15 +121,15 @@ def report_groups(
     for proposal, pairs in zip(proposals, within, strict=False):
         for m in proposal.merges:
             members = tuple(sorted({*m.losers, *((m.keeper,) if m.keeper else ())}))
-            keeper, alike = stand[m.losers[0]], _seen(m.similarity)
+            keeper, alike = stand[m.losers[0]], _rounded(m.similarity)
             result.append(ConsolidationGroup(keeper, members, alike, action, m.label.value))
         if not proposal.merges and proposal.left:
             label = (weakest_label(pairs, policy) or Label.KEEP).value
-            result.append(ConsolidationGroup(proposal.left[0], proposal.left, _seen(_mean(pairs)), "kept", label))
+            result.append(ConsolidationGroup(proposal.left[0], proposal.left, _rounded(_mean(pairs)), "kept", label))
     return tuple(result)
 
 
-def _seen(similarity: float) -> float:
+def _rounded(similarity: float) -> float:
     return round(similarity, 6)
 
 
@@ -162,7 +162,7 @@ def build_result(
         dry_run=True,
         labels={label.value: labels[label] for label in Label},
         pairs=tuple(
-            LabelledPair(p.a, p.b, _seen(p.combined), pair_label(p, policy).value) for _, p in sorted(by_ids.items())
+            LabelledPair(p.a, p.b, _rounded(p.combined), pair_label(p, policy).value) for _, p in sorted(by_ids.items())
         ),
         refusals=tuple(Refused(r.a, r.b, r.reason) for proposal in proposals for r in proposal.refusals),
         left=tuple(identity for proposal in proposals for identity in proposal.left),

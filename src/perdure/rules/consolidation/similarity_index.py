@@ -38,7 +38,7 @@ class SimilarityIndex:
         self._place: dict[str, int] = {}
         self.texts: list[str] = []
         self._pages: list[NDArray[np.int8]] = []
-        self._given: list[bool] = []
+        self._has_vector: list[bool] = []
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -51,13 +51,13 @@ class SimilarityIndex:
         self._place.update((r.id, number) for number, r in enumerate(page, len(self.ids)))
         self.ids += [r.id for r in page]
         self.texts += [r.content.text for r in page]
-        self._given += [r.id in vectors for r in page]
+        self._has_vector += [r.id in vectors for r in page]
         self._pages.append(_quantize([vectors.get(r.id) for r in page]))
 
     @property
     def without_vector(self) -> int:
         """How many have no vector."""
-        return len(self._given) - sum(self._given)
+        return len(self._has_vector) - sum(self._has_vector)
 
     def alike(self, threshold: float, policy: ConsolidatePolicy) -> SimilarMemories:
         """Return all pairs that are alike; the threshold, of groups, must be above the policy's ``content_weight``."""
@@ -101,7 +101,7 @@ class SimilarityIndex:
 
     def _same_words(self) -> list[LikePair]:
         """Pairs of memories with the same words of which one at least has no vector."""
-        bare = {normal_words(text) for text, has_vector in zip(self.texts, self._given, strict=True) if not has_vector}
+        bare = {normal_words(text) for text, has in zip(self.texts, self._has_vector, strict=True) if not has}
         first: dict[str, str] = {}
         pairs = []
         for identity, text in zip(self.ids, self.texts, strict=True) if bare else ():

@@ -43,7 +43,7 @@ _UNCLEAR: Final = word_set("march mars april june jan feb mar apr may mai mei ju
 """Names that are months only beside a day, a year or a preposition: people march, and June is a person."""
 
 
-def _numbered(lines: str) -> dict[str, int]:
+def _number_names(lines: str) -> dict[str, int]:
     return {name: at for at, line in enumerate(lines.strip().split("\n")) for name in line.split()}
 
 
@@ -52,8 +52,8 @@ def _any_of(names: dict[str, int]) -> str:
     return "|".join(name.replace(" ", r"\s+") for name in sorted(names, key=len, reverse=True))
 
 
-_MONTH_OF: Final = _numbered(_MONTHS)
-_WEEKDAY_OF: Final = _numbered(_WEEKDAYS)
+_MONTH_OF: Final = _number_names(_MONTHS)
+_WEEKDAY_OF: Final = _number_names(_WEEKDAYS)
 _COUNTS: Final = {
     **{word: int(number) for word, number in NUMBER_WORDS.items() if number.isdecimal()},
     "a": 1,

@@ -57,7 +57,7 @@ def resolve_days(text: str, said_on: date) -> str:
 
     def dated(found: re.Match[str]) -> str:
         try:
-            preposition, day = _resolved({k: v for k, v in found.groupdict().items() if v is not None}, said_on)
+            preposition, day = _resolve({k: v for k, v in found.groupdict().items() if v is not None}, said_on)
         except (ValueError, OverflowError):
             return found[0]
         before = found["before"]
@@ -70,7 +70,7 @@ def resolve_days(text: str, said_on: date) -> str:
     return _RELATIVE.sub(dated, text)
 
 
-def _resolved(groups: dict[str, str], said_on: date) -> tuple[str, str]:
+def _resolve(groups: dict[str, str], said_on: date) -> tuple[str, str]:
     """Return the preposition of a day or a longer time, and its name."""
     lower = {key: " ".join(value.lower().split()) for key, value in groups.items()}
     if "day" in lower:
@@ -81,17 +81,17 @@ def _resolved(groups: dict[str, str], said_on: date) -> tuple[str, str]:
     if "now" in lower:
         return _of_day(said_on, lower["now"])
     if "count" in lower:
-        return _counted(said_on, lower["count"], lower["unit"], -1)
+        return _count_from(said_on, lower["count"], lower["unit"], -1)
     if "ahead" in lower:
-        return _counted(said_on, lower["ahead"], lower["aheads"], 1)
-    return _stepped(said_on, {"last": -1, "next": 1, "this": 0}[lower["step"]], lower["span"])
+        return _count_from(said_on, lower["ahead"], lower["aheads"], 1)
+    return _step_from(said_on, {"last": -1, "next": 1, "this": 0}[lower["step"]], lower["span"])
 
 
 def _of_day(day: date, part: str | None) -> tuple[str, str]:
     return "on", f"the {part} of {day.isoformat()}" if part else day.isoformat()
 
 
-def _counted(said_on: date, count: str, unit: str, sign: int) -> tuple[str, str]:
+def _count_from(said_on: date, count: str, unit: str, sign: int) -> tuple[str, str]:
     number = sign * (int(count) if count.isdecimal() else _COUNTS[count])
     if unit == "day":
         return "on", (said_on + timedelta(days=number)).isoformat()
@@ -100,7 +100,7 @@ def _counted(said_on: date, count: str, unit: str, sign: int) -> tuple[str, str]
     return ("in", _month(said_on, number)) if unit == "month" else ("in", str(date(said_on.year + number, 1, 1).year))
 
 
-def _stepped(said_on: date, step: int, span: str) -> tuple[str, str]:
+def _step_from(said_on: date, step: int, span: str) -> tuple[str, str]:
     if span in _WEEKDAYS:
         gap = (_WEEKDAYS.index(span) - said_on.weekday()) % 7
         days = {1: gap or 7, 0: gap, -1: gap - 7}[step]

@@ -42,7 +42,7 @@ def same_meaning(one: ComparedSentence, other: ComparedSentence) -> bool:
         return False
     if _modals(mine, other.items) != _modals(theirs, one.items) or not _times_agree(one.items, other.items):
         return False
-    pairs = _aligned(mine, theirs)
+    pairs = _align(mine, theirs)
     return pairs is not None and roles_agree(pairs, mine, theirs)
 
 
@@ -91,7 +91,7 @@ def _attached_agree(one: Sequence[Item], other: Sequence[Item]) -> bool:
     """Return whether each quantity and negation, and each of several numbers, belongs to the same word in both."""
     whole = _is_simple(one) and _is_simple(other)
     for kind in ("number", "quantity", "negation"):
-        mine, theirs = _attached(one, kind), _attached(other, kind)
+        mine, theirs = _attach(one, kind), _attach(other, kind)
         if len(mine) == 1 and (kind == "number" or (kind == "negation" and whole)):
             continue  # the place of one number is compared like that of a word, and one "not" denies the whole of it
         if not all(any(value == v and _share(words, w) for v, w in theirs) for value, words in mine):
@@ -104,7 +104,7 @@ def _is_simple(items: Sequence[Item]) -> bool:
     return not any(i.apart or i.value in _PARTS or i.value in QUANTITIES for i in items)
 
 
-def _attached(items: Sequence[Item], kind: str) -> list[tuple[str, list[Item]]]:
+def _attach(items: Sequence[Item], kind: str) -> list[tuple[str, list[Item]]]:
     """Return what is hard of a kind, each with the word that it belongs to: the next, else the last; a number both."""
     found = []
     for n, item in enumerate(items):
@@ -131,7 +131,7 @@ def _same_base(one: Item, other: Item) -> bool:
 # --- the words
 
 
-def _aligned(mine: Reading, theirs: Reading) -> list[Pair] | None:
+def _align(mine: Reading, theirs: Reading) -> list[Pair] | None:
     """Return the counterparts; None if a word that says something has none."""
     pairs: list[Pair] = []
     left, over = list(theirs.words), []

@@ -13,7 +13,7 @@ from perdure.rules.validation.values import checked_namespace, checked_text
 _KEYS: Final = {"text", "namespace", "expect", "contains"}
 _LONGEST: Final = 10_000
 _MOST: Final = 1000
-_NAMED: Final = 10  # so many lost answers are named in full
+_MOST_NAMED: Final = 10  # so many lost answers are named in full
 
 
 def parse_golden(data: Mapping[str, Any], name: str) -> tuple[Canary, ...]:
@@ -112,6 +112,6 @@ def recall_refusal(found: Sequence[Lost]) -> str:
     """Return why the recall gate stops a plan, naming each lost answer; empty if none is lost."""
     if not found:
         return ""
-    first = [f"{lost.answer} for {lost.canary.text!r} ({lost.canary.source})" for lost in found[:_NAMED]]
-    more = f", and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    first = [f"{lost.answer} for {lost.canary.text!r} ({lost.canary.source})" for lost in found[:_MOST_NAMED]]
+    more = f", and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     return f"recall gate: the plan would lose the {'answer' if len(found) == 1 else 'answers'} {', '.join(first)}{more}"

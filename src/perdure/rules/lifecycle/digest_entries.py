@@ -63,10 +63,10 @@ BRIEF_SUBSTANCE: Final = 0.5
 PINNED: Final = 10.0
 ECHO: Final = 0.8
 """From this share of a text's words on, another that has them may say all that it says."""
-_NOTED: Final = 4
+_LEAST_WORDS: Final = 4
 """Words that a note has at least, for a message to say what it says."""
 _ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
-_READ: Final = 4000
+_HEAD: Final = 4000
 _NAME: Final = re.compile(r"(?<![.!?:\"\s])\s+([A-Z][^\W_]+)")
 
 
@@ -139,7 +139,7 @@ def is_noted(memory: MemoryItem, noted: Iterable[frozenset[str]]) -> bool:
     if memory.kind is not Kind.EPISODE or memory.pinned:
         return False
     own = content_words(memory.content)
-    return any(len(words) >= _NOTED and len(own & words) >= ECHO * len(words) for words in noted)
+    return any(len(words) >= _LEAST_WORDS and len(own & words) >= ECHO * len(words) for words in noted)
 
 
 def tells(memory: MemoryItem) -> bool:
@@ -153,7 +153,7 @@ def _places(
     memories: Sequence[MemoryItem], successions: Sequence[tuple[str, str]]
 ) -> dict[str, tuple[str, Sequence[str]]]:
     """Return the places of memories; what takes the place of a statement among the first sections stands there, too."""
-    names = names_within(m.content[:_READ] for m in memories)
+    names = names_within(m.content[:_HEAD] for m in memories)
     places = {memory.id: _place(memory, names) for memory in memories}
     for newer, older in successions:
         if places[newer][0] in ("", SAID) and places[older][0] in (STATED, RULES):
@@ -178,11 +178,11 @@ def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[st
 def _place_of_statement(memory: MemoryItem, sort: Sort, names: Collection[str]) -> tuple[str, Sequence[str]]:
     """Return the same of a message in which a person tells something."""
     shown: Sequence[str] = ()
-    if sort is not Sort.REQUEST and is_unsure(memory.content[:_READ]):
+    if sort is not Sort.REQUEST and is_unsure(memory.content[:_HEAD]):
         section = OPEN
-    elif sort in (Sort.REQUEST, Sort.DECISION) or is_rule(memory.content[:_READ]):
+    elif sort in (Sort.REQUEST, Sort.DECISION) or is_rule(memory.content[:_HEAD]):
         section = RULES
-    elif shown := [s for s in lasting_sentences(memory.content[:_READ], names) if not _is_polite(s)]:
+    elif shown := [s for s in lasting_sentences(memory.content[:_HEAD], names) if not _is_polite(s)]:
         section = STATED
     else:
         section = SAID if memory.access_count or (_asserts(memory) and _has_substance(memory.content)) else ""
@@ -197,7 +197,7 @@ def _is_polite(part: str) -> bool:
 
 def _asserts(memory: MemoryItem) -> bool:
     """Return whether what was merely said says enough, and more than of a passing moment."""
-    parts = (memory.content[start:end] for start, end in sentences(memory.content[:_READ]))
+    parts = (memory.content[start:end] for start, end in sentences(memory.content[:_HEAD]))
     statement = " ".join(part for part in parts if not _is_polite(part) and not is_supposed(part))
     return asserted_bytes(statement) >= SAID_FROM and not is_passing(statement)
 
@@ -251,7 +251,7 @@ def substance(text: str) -> float:
 
     docs/decisions/0030-memory-summary.md has the measurement.
     """
-    found = _anchors(text[:_READ])
+    found = _anchors(text[:_HEAD])
     details = 2 * len(set(found.dates)) + sum(len(set(some)) for some in (found.names, found.numbers, found.code))
     asserted = SLIGHT + (1.0 - SLIGHT) * min(1.0, asserted_bytes(text) / ASSERTED)
     return asserted * (1.0 + TELLING * min(1.0, details / ANCHORS))
@@ -259,7 +259,7 @@ def substance(text: str) -> float:
 
 def asserted_bytes(text: str) -> int:
     """Return the length of a message's sentences without its questions, in bytes: some characters are words."""
-    text = text[:_READ]
+    text = text[:_HEAD]
     parts = (text[start:end] for start, end in sentences(text))
     return sum(len(part.encode("utf-8", "replace")) for part in parts if not part.endswith(_ASKS))
 
@@ -305,4 +305,4 @@ def _names(memory: MemoryItem) -> set[str]:
         return {memory.content.partition(":")[0].casefold()}
     if memory.kind is Kind.EPISODE and memory.speaker and has_name(memory.speaker):
         return {memory.speaker.casefold()}
-    return {name.casefold() for name in _NAME.findall(memory.content[:_READ])} - STOP_WORDS
+    return {name.casefold() for name in _NAME.findall(memory.content[:_HEAD])} - STOP_WORDS

@@ -21,7 +21,7 @@ from perdure.rules.worth import asks, is_small_talk, sort_of
 LONGEST_LINE: Final = 280
 """Characters of the words of a line; of a longer text those first sentences that fit."""
 _LONGEST_SENTENCE: Final = 400
-_READ: Final = 4000  # characters of a message that are read
+_HEAD: Final = 4000  # characters of a message that are read
 _FIRST_WORD: Final = re.compile(r"[^\W\d_]+\b(?![./@:_-]\w)")
 _PLAIN_FIRST: Final = STOP_WORDS | NEGATIONS | TURNING
 """Words that are no names: a sentence that begins with one begins with a capital."""
@@ -76,7 +76,7 @@ def _remaining_words(memory: MemoryItem, shown: Sequence[str], left_out: Sequenc
     than a line and has no sentence that fits is cut, because somebody wrote it down, and so is a message that somebody
     pinned or that was recalled.
     """
-    text = memory.content[:_READ]
+    text = memory.content[:_HEAD]
     for start, end in sorted(left_out, reverse=True):
         text = text[:start] + text[end:]
     if memory.kind is Kind.FACT:
@@ -85,7 +85,7 @@ def _remaining_words(memory: MemoryItem, shown: Sequence[str], left_out: Sequenc
     if memory.kind is Kind.EPISODE:
         requests = find_requests(text) if sort_of_memory(memory) is Sort.REQUEST else []
         parts = [request.content for request in requests] or _without_asking(parts)
-    line = _fitting(shown if shown and not left_out else parts)
+    line = _fit(shown if shown and not left_out else parts)
     if not line and (memory.pinned or memory.access_count or memory.kind is not Kind.EPISODE):
         line = text
     return _as_sentence(resolve_days(line, memory.created_at.date())) if line else ""
@@ -97,7 +97,7 @@ def _without_asking(parts: Sequence[str]) -> list[str]:
     return [p for p in statements if not is_small_talk(p)]
 
 
-def _fitting(parts: Sequence[str]) -> str:
+def _fit(parts: Sequence[str]) -> str:
     """Return the first sentences that fit into a line; the first alone may be somewhat longer."""
     if not parts or len(parts[0]) > _LONGEST_SENTENCE:
         return ""

@@ -50,7 +50,7 @@ def next_moves(states: Columns, policy: Policy, accessed: Ints | None = None) ->
     moves = Moves(np.full(len(states), NEVER), np.full(len(states), -1))
     cohort = Cohort(states, policy, moves.at.copy() if accessed is None else accessed)
     trials = list(_trials(states, policy, on_access=accessed is not None))
-    for trial, fallen in zip(trials, _fallen(states, policy, trials), strict=True):
+    for trial, fallen in zip(trials, _fall_instants(states, policy, trials), strict=True):
         due = trial.rule.due(cohort, fallen, trial.limits)[trial.rows]
         sooner = due < moves.at[trial.rows]
         rows = trial.rows[sooner]
@@ -85,7 +85,7 @@ def _trials(states: Columns, policy: Policy, *, on_access: bool) -> Iterator[_Tr
                     yield _Trial(code, rule, limits, rows)
 
 
-def _fallen(states: Columns, policy: Policy, trials: Sequence[_Trial]) -> list[Ints]:
+def _fall_instants(states: Columns, policy: Policy, trials: Sequence[_Trial]) -> list[Ints]:
     """Return for each trial when all signals had fallen that its row asks for, shape [n].
 
     The falls of one signal are searched for together, because for few memories a search costs by the call.

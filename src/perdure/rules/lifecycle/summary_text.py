@@ -19,7 +19,7 @@ LIST_SHARE: Final = 8
 """The sentences have at most a third of the text's tokens, the list an eighth."""
 _LEAST, _LIST_LEAST = 8, 24
 """Tokens that they may have however short the text is."""
-_DENIED: Final = 2
+_NEGATED_WORDS: Final = 2
 """So many content words are said after a negation."""
 _LEAD: Final = "Also: "
 _TELLS_FROM: Final = 4
@@ -115,14 +115,14 @@ def _anchors(text: str) -> Iterator[tuple[Kind, str, str]]:
 def _end_of(found: list[Piece], number: int, kind: Kind) -> int:
     """Return where the words end that belong to an anchor: the unit of a number, what a negation denies."""
     piece = found[number]
-    wanted = {"negation": _DENIED, "number": 1}.get(kind, 0)
+    missing = {"negation": _NEGATED_WORDS, "number": 1}.get(kind, 0)
     end = piece.end
     for follower in found[number + 1 : number + 6]:
-        if not wanted or follower.sentence != piece.sentence:
+        if not missing or follower.sentence != piece.sentence:
             break
         content = follower.said[0][1] not in STOP_WORDS
         if kind == "number" and (not content or follower.kind != "word"):
             break
         end = follower.end
-        wanted -= content
+        missing -= content
     return end

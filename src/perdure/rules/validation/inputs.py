@@ -62,7 +62,7 @@ def checked_metadata(metadata: Any, policy: Policy) -> dict[str, Any]:
         raise InvalidInput("metadata must be a dict.", remedy="Pass a dict of JSON values.")
     try:
         if depth_of(metadata) > DEEPEST:
-            raise ValueError(f"it is nested deeper than {DEEPEST} levels")  # noqa: TRY301  # told as the others are
+            raise ValueError(f"it is nested deeper than {DEEPEST} levels")  # noqa: TRY301  # reported as the others are
         _check_json(metadata)
         text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
         size = len(text.encode("utf-8"))
@@ -124,7 +124,7 @@ def draft(
     _check_pinned(pinned)
     chosen = checked_choice(kind, Kind, "kind")
     lived = _scope(session, task) if scope is None else checked_choice(scope, Scope, "scope")
-    made = Draft(
+    unredacted = Draft(
         text=text,
         kind=chosen,
         scope=lived,
@@ -143,7 +143,7 @@ def draft(
         message=message,
         worth="a note" if importance is None else "given",
     )
-    return redact_draft(made, policy)
+    return redact_draft(unredacted, policy)
 
 
 def _check_pinned(pinned: Any) -> None:
@@ -206,10 +206,10 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
             if arguments.get("kind") == Kind.FACT:
                 _check_says_facts(claims)
                 arguments["kind"] = Kind.NOTE
-            made = draft(content, policy=policy, now=now, **arguments)
+            checked = draft(content, policy=policy, now=now, **arguments)
             if claims:
-                by_draft[len(found)] = claims, None if arguments.get("confidence") is None else made.confidence
-            found.append(made)
+                by_draft[len(found)] = claims, None if arguments.get("confidence") is None else checked.confidence
+            found.append(checked)
         except InvalidInput as error:
             where = f"Item {position}: " if isinstance(items, Sized) and len(items) > 1 else ""
             raise InvalidInput(f"{where}{error.message}", remedy=error.remedy) from error

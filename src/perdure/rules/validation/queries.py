@@ -58,8 +58,8 @@ def filters(policy: Policy, arguments: Mapping[str, Any]) -> Filters:
         **dict.fromkeys(("since", "until", "as_of", "known_at"), to_instant),
     }
     names = [name for name in _FILTERS if arguments.get(name) is not None]
-    return Filters(isolated=True, **{name: read.get(name, _as_given)(arguments[name]) for name in names})
+    return Filters(isolated=True, **{name: read.get(name, _unchanged)(arguments[name]) for name in names})
 
 
-def _as_given(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
