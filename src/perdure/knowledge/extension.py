@@ -72,10 +72,10 @@ class Knowledge(Extension[Context]):
         if not _learns(ctx) or role.lower() not in _PEOPLE:
             return draft
         event = event_of(draft.text)
-        named = len({mention.name for mention in mentions(draft.text)})
-        importance = event_importance(event, named)
+        names = len({mention.name for mention in mentions(draft.text)})
+        importance = event_importance(event, names)
         metadata = {**draft.metadata, "event": event.value}
-        return replace(draft, importance=importance, worth=f"a {event}, {named} named", metadata=metadata)
+        return replace(draft, importance=importance, worth=f"a {event}, {names} named", metadata=metadata)
 
     def learn(self, ctx: Context, namespace: str, sessions: Iterable[str], /) -> tuple[str, ...]:
         """Learn facts from the messages of sessions, where the policy says so."""

@@ -230,8 +230,8 @@ def _seed_phrases(text: str) -> Iterator[tuple[int, int]]:
             some = words[before + 1 : after]
             if len(some) >= _FEWEST_WORDS:
                 phrase = [text[start:end] for start, end in some]
-                named = _ABOUT_WALLETS.search(text, max(0, some[0][0] - _BEFORE), some[0][0])
-                for first, last in [(0, len(some))] if named else _with_checksum(phrase):
+                is_announced = _ABOUT_WALLETS.search(text, max(0, some[0][0] - _BEFORE), some[0][0])
+                for first, last in [(0, len(some))] if is_announced else _with_checksum(phrase):
                     if _is_mixed(phrase[first:last]):
                         yield some[first][0], some[last - 1][1]
 

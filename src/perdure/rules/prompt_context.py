@@ -71,8 +71,8 @@ def context_line(memory: MemoryItem, remarks: Sequence[str] = (), number: int = 
     words = display_text(memory.content, memory.metadata, speaker, LONGEST_LINE)
     who = f", {label(speaker)}" if speaker else ""
     known = f" ({'; '.join(remarks)})" if remarks else ""
-    named = f"{f'{number}.' if number else '-'} [{label(shown_id(memory.id))}]"
-    return f"{named} {memory.created_at:%Y-%m-%d}{who}{known}: {words}"
+    head = f"{f'{number}.' if number else '-'} [{label(shown_id(memory.id))}]"
+    return f"{head} {memory.created_at:%Y-%m-%d}{who}{known}: {words}"
 
 
 def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:

@@ -116,19 +116,19 @@ class _Look:
 
     def _search_elsewhere(self, citation: Citation) -> Sighting:
         """Say what became of a file that is not where it is cited."""
-        named = self._paths_named(os.path.basename(citation.target))  # noqa: PTH119  # a name, no path of this machine
+        paths = self._paths_named(os.path.basename(citation.target))  # noqa: PTH119  # a name, no path of this machine
         evidence = f"{citation.target} does not exist"
-        within = [p for p in named if p.endswith(f"/{citation.target}")]  # cited from a folder further in
+        within = [p for p in paths if p.endswith(f"/{citation.target}")]  # cited from a folder further in
         if citation.kind is CitationKind.SYMBOL:
-            having = [p for p in named if self._line_of_symbol(p, citation.symbol)]
-            if whole := next((p for p in having if p in within), None):
+            with_symbol = [p for p in paths if self._line_of_symbol(p, citation.symbol)]
+            if whole := next((p for p in with_symbol if p in within), None):
                 return Sighting(citation, Sight.FINE, f"{whole} has {citation.symbol}")
-            if having:
-                return self._report_moved(citation, evidence, [f"{p}#{citation.symbol}" for p in having])
+            if with_symbol:
+                return self._report_moved(citation, evidence, [f"{p}#{citation.symbol}" for p in with_symbol])
             return self._report_stale(citation, evidence)
         if within:
             return Sighting(citation, Sight.FINE, f"{within[0]} exists")
-        return self._report_moved(citation, evidence, named) if named else self._report_stale(citation, evidence)
+        return self._report_moved(citation, evidence, paths) if paths else self._report_stale(citation, evidence)
 
     def _report_moved(self, citation: Citation, evidence: str, found: Sequence[str]) -> Sighting:
         places = tuple(found[:_PLACES])
@@ -193,12 +193,12 @@ class _Look:
 
     def _git(self, git: str, *words: str) -> int | None:
         """Return how git ended; None if it did not in time. It runs no hook, asks nobody and fetches nothing."""
-        done = self._run(git, *words)
-        return None if done is None else done.returncode
+        process = self._run(git, *words)
+        return None if process is None else process.returncode
 
     def _shallow(self, git: str) -> bool:
-        done = self._run(git, "rev-parse", "--is-shallow-repository")
-        return done is None or done.stdout.strip() != b"false"
+        process = self._run(git, "rev-parse", "--is-shallow-repository")
+        return process is None or process.stdout.strip() != b"false"
 
     def _run(self, git: str, *words: str) -> subprocess.CompletedProcess[bytes] | None:
         own = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}

@@ -167,9 +167,9 @@ class _Reader:
             corrected = 0
         if corrected is not None:
             return self._correction(start + corrected, end)
-        if "me " in sentence and (named := _CALLED.match(sentence)) is not None:
-            place = start + named.start("name"), start + named.end("name")
-            return [RawClaim("I", "nickname", place, (start, place[1]), denied=bool(named["no"]), kind="name")]
+        if "me " in sentence and (nickname := _CALLED.match(sentence)) is not None:
+            place = start + nickname.start("name"), start + nickname.end("name")
+            return [RawClaim("I", "nickname", place, (start, place[1]), denied=bool(nickname["no"]), kind="name")]
         if not (raw_claims := self._rule(start, end)) and _RATHER.search(sentence):
             raw_claims = self._correction(start, end, declared=_ITSELF.match(sentence) is not None)
         return raw_claims or [s for s in self._plain(start, end) if not (_is_in_passing(s) or self._is_cut(s))]
@@ -314,8 +314,8 @@ def _introduces(sentence: str) -> bool:
 def _is_specific(note: str) -> bool:
     """Return whether a note names somebody, a number, a day or the speaker: "every step counts" does not."""
     words = words_of(note, 0, len(note))
-    named = any(w.form[0].isupper() or w.low == "'s" or any(map(str.isdecimal, w.form)) for w in words)
-    return named or any(w.low in CALENDAR | FIRST_PERSON for w in words)
+    is_named = any(w.form[0].isupper() or w.low == "'s" or any(map(str.isdecimal, w.form)) for w in words)
+    return is_named or any(w.low in CALENDAR | FIRST_PERSON for w in words)
 
 
 def _confidence(learned: Learned, policy: KnowledgePolicy) -> float:

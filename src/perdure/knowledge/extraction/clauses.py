@@ -195,8 +195,8 @@ def _subject_end(words: Words) -> int:
     low = words[0].low
     if low in PEOPLE:
         return 1
-    if low in OWNERS and (named := _named_relative(words)):
-        return named
+    if low in OWNERS and (name_end := _named_relative(words)):
+        return name_end
     if low in OWNERS or low in {"the", "this"}:
         return _before_verb(words, 1)
     if is_name(words[0]) and low not in WORDS["openers"]:

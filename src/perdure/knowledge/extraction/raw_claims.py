@@ -98,8 +98,8 @@ def value_kind(clause: Clause, words: Words) -> str:  # noqa: PLR0911  # one for
         return "code"
     if measure_end(whole, 0) == len(words) or words[0].form[0].isdecimal():
         return "number"
-    named = sum(is_name(w) or is_identifier(w) for w in words)
-    if name_end(whole, 0) == len(words) or (named and (is_name(words[-1]) or words[-1].form[0].isdecimal())):
+    name_words = sum(is_name(w) or is_identifier(w) for w in words)
+    if name_end(whole, 0) == len(words) or (name_words and (is_name(words[-1]) or words[-1].form[0].isdecimal())):
         return "name"
     return "phrase"
 

@@ -265,8 +265,8 @@ def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     texts += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.shown]
     texts += [words for f in found.shown for _, words in f.sources]
     answering = [f for f in found.facts if found.held[f.id] >= ANSWERS or answers(f, question)]
-    named = any(names_one(f.value, question) for f in answering)
-    nobody = sorted(question.named - {f.subject for f in answering}) if question.strict and not named else []
+    is_named = any(names_one(f.value, question) for f in answering)
+    nobody = sorted(question.named - {f.subject for f in answering}) if question.strict and not is_named else []
     sentences = [f"No fact is believed that answers this about {names.entity(e).name}." for e in nobody]
     if not texts:
         summary = " ".join(sentences) or "Nothing that is stored is about this question."

@@ -240,8 +240,8 @@ class ClaimWriter:
 
     def _has_several(self, subject: str, predicate: str, at: Instant) -> bool:
         """Whether an entity is known to have several values of a predicate that no table names: a person said both."""
-        named = resources(self.work.ctx).predicates.has(predicate)
-        return not named and any(k.fact.many for k in self.work.about(subject, predicate, at))
+        is_registered = resources(self.work.ctx).predicates.has(predicate)
+        return not is_registered and any(k.fact.many for k in self.work.about(subject, predicate, at))
 
     def _add_source(self, fact: Fact, claim: Claim, source: ClaimSource) -> None:
         """Write down where a fact was said."""

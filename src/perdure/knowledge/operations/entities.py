@@ -174,9 +174,9 @@ def _merge(editor: _Editor, into: str, other: str) -> EntityMerge:
     entity_rules.merge(editor.edits, editor.names.entity(stays), document, facts)
     conflicts = merge_conflicts(ctx, place, stays, [d.id for d in facts], ctx.clock())
     note = f"{goes} into {stays}, {len(mentions)} memories, {len(facts)} facts"
-    done = editor.write(note, "merge_entities", conflicts)
+    operation = editor.write(note, "merge_entities", conflicts)
     written = tuple(str(d.data["name"]) for d in aliases)
-    return EntityMerge(stays, goes, written, len(mentions), tuple(d.id for d in facts), done)
+    return EntityMerge(stays, goes, written, len(mentions), tuple(d.id for d in facts), operation)
 
 
 def _merge_sides(editor: _Editor, into: str, other: str) -> tuple[str, str]:
@@ -215,16 +215,16 @@ def _split(editor: _Editor, source: str, form: str) -> EntitySplit:
         other = next(alias for f, alias in sorted(aliases.items()) if f != form)
         edits.put(Shelf.ENTITY, identity, "", {**document.data, "name": other}, because)
     used = entity_rules.split_mentions(edits, editor.named(Shelf.MENTION, identity), form, new.id, because)
-    moved, left = [], []
+    moved, remaining = [], []
     for fact in _facts_of(editor.ctx, editor.namespace, [identity]):
         some, only = entity_rules.sources_using(fact, used)
         if only:
             moved.append(fact.id)
             entity_rules.move_fact(edits, fact, new.id, because)
         elif some:
-            left.append(fact.id)
-    done = editor.write(because, "split_entity")
-    return EntitySplit(new.id, identity, written, len(used), tuple(moved), tuple(left), done)
+            remaining.append(fact.id)
+    operation = editor.write(because, "split_entity")
+    return EntitySplit(new.id, identity, written, len(used), tuple(moved), tuple(remaining), operation)
 
 
 def _facts_of(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[Document]:

@@ -97,9 +97,9 @@ class EntityLinker:
 
     def _ask_which(self, found: Ambiguous, record: Record) -> None:
         """Put the question whom a name means before a person: it is not guessed."""
-        named = [self.names.entity(i).name for i, _ in found.candidates]
+        names = [self.names.entity(i).name for i, _ in found.candidates]
         data = {
-            "why": f"'{found.name}' may mean {' or '.join(named)}",
+            "why": f"'{found.name}' may mean {' or '.join(names)}",
             "since_ms": record.state.created_ms,
             "candidates": [i for i, _ in found.candidates],
         }

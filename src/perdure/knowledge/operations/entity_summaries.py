@@ -33,10 +33,10 @@ def summarize(ctx: Context, namespace: str, *, dry_run: bool) -> Summaries:
     summaries: list[EntitySummary] = []
     plans: list[Plan] = []
     for entity in sorted(i for i, e in names.entities.items() if e.merged_into is None):
-        done = retry(lambda entity=entity: _one(ctx, namespace, names, entity, dry_run=dry_run))  # type: ignore[misc]  # bound now
-        if done is not None:
-            summaries.append(done[0])
-            plans.append(done[1])
+        result = retry(lambda entity=entity: _one(ctx, namespace, names, entity, dry_run=dry_run))  # type: ignore[misc]  # bound now
+        if result is not None:
+            summaries.append(result[0])
+            plans.append(result[1])
     reason = "" if summaries else _why_none(ctx, namespace, names)
     if dry_run:
         return Summaries(tuple(summaries), dry_run=True, plans=tuple(plans), reason=reason)

@@ -83,8 +83,8 @@ def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaim
 
 def result_of(writer: ClaimWriter) -> ClaimResult:
     """Return what became of the facts."""
-    done = writer.tally.learnt(0, ())
-    return ClaimResult(done.created, done.reinforced, done.retired, done.asked)
+    learnt = writer.tally.learnt(0, ())
+    return ClaimResult(learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
 
 
 class _Taker:
@@ -238,11 +238,11 @@ class _Taker:
         """Return the facts that a claim meets, and the ids of those that it is said to replace."""
         claim, at = each.claim, self.handed.at
         known = self.work.about(each.subject, claim.predicate, at, claim.value.norm if claim.many else None)
-        named: list[KnownFact] = []
+        old_facts: list[KnownFact] = []
         if claim.old is not None:
-            named = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at)
-        met = {k.fact.id: k for k in (*known, *named) if self._is_beside(k.fact.id)}
-        return list(met.values()), {k.fact.id for k in named} & met.keys()
+            old_facts = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at)
+        met = {k.fact.id: k for k in (*known, *old_facts) if self._is_beside(k.fact.id)}
+        return list(met.values()), {k.fact.id for k in old_facts} & met.keys()
 
     def _with_old_value(self, each: MeantClaim, old: Value) -> list[KnownFact]:
         """Return the facts with a value that no longer holds: of the predicate, of one akin, or the only one."""
@@ -297,8 +297,8 @@ class _Taker:
         known = [self.work.facts[i] for i in facts if i in self.work.facts]
         hidden = {*self.gone, *self._hidden_ids({s.memory for fact in known for s in fact.sources} - self.gone.keys())}
         for fact in known:
-            named = fact.id in self.gone and fact.id not in self.writer.tally.reinforced
-            if named or (fact.sources and all(s.memory in hidden for s in fact.sources)):
+            is_replaced = fact.id in self.gone and fact.id not in self.writer.tally.reinforced
+            if is_replaced or (fact.sources and all(s.memory in hidden for s in fact.sources)):
                 self.writer.retire(fact.id, FactEvent.REPLACED, at, at, "what it rests on was replaced")
 
     def _hidden_ids(self, memories: Iterable[str]) -> set[str]:

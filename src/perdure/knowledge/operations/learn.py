@@ -64,13 +64,13 @@ def learn(ctx: Context, namespace: str, sessions: Iterable[str], *, late: int | 
 
     Those that a language model could not be asked about are read by it afterwards: ``late`` of each session, or all.
     """
-    done, every, reader = Learnt(), list(dict.fromkeys(sessions)), ModelReader(ctx)
+    learnt, every, reader = Learnt(), list(dict.fromkeys(sessions)), ModelReader(ctx)
     left = every
     while left:
         reader.start()
         page, left = retry(lambda left=left: _page(ctx, namespace, left, reader))  # type: ignore[misc]  # bound now
-        done = done.joined(page)
-    return done.joined(read_waiting(ctx, namespace, every, reader, late, _Learner))
+        learnt = learnt.joined(page)
+    return learnt.joined(read_waiting(ctx, namespace, every, reader, late, _Learner))
 
 
 def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelReader) -> tuple[Learnt, list[str]]:
@@ -102,8 +102,8 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelRe
     ask_about_near(work, listener.tally.created)
     _write_watermarks(work, listener, ids, marks)
     listener.model.write()
-    named = ", ".join(recent) if len(recent) < _MOST_NAMED else f"{len(recent)} sessions"
-    plan = work.plan("learn", f"learn: {len(messages)} messages of {named}")
+    listed = ", ".join(recent) if len(recent) < _MOST_NAMED else f"{len(recent)} sessions"
+    plan = work.plan("learn", f"learn: {len(messages)} messages of {listed}")
     ctx.store.apply(plan)
     return listener.tally.learnt(len(messages), (plan.id,)), left
 
@@ -216,8 +216,8 @@ class _Learner:
     def _with_question(self, found: list[Claim], record: Record) -> list[Claim]:
         """Return what a message says in the light of the question that somebody else asked just before."""
         question = self._message_before(record)
-        named, at, policy = resources(self.ctx).predicates, record.state.created_ms, self.ctx.policy.knowledge
-        return answered(record.content.text, question, at, named, found, policy) if question else found
+        registry, at, policy = resources(self.ctx).predicates, record.state.created_ms, self.ctx.policy.knowledge
+        return answered(record.content.text, question, at, registry, found, policy) if question else found
 
     def _message_before(self, record: Record) -> str:
         """Return what somebody else said just before; empty if nobody did."""
@@ -239,9 +239,9 @@ class _Learner:
             return
         if (name := self.work.lessons.name(claim.predicate)) != claim.predicate:
             row = resources(self.ctx).predicates.row(name)
-            named = resources(self.ctx).predicates.has(name)
+            listed = resources(self.ctx).predicates.has(name)
             claim = replace(
-                claim, predicate=name, type=row.sort if named else claim.type, many=row.many if named else claim.many
+                claim, predicate=name, type=row.sort if listed else claim.type, many=row.many if listed else claim.many
             )
         adds = claim.many and claim.old is None and claim.learned is not Learned.CORRECTION
         known = self.work.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)

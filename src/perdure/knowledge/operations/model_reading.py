@@ -119,10 +119,10 @@ class ModelReading:
     def _claims(self, record: Record, reply: Mapping[str, Any]) -> list[Claim]:
         text = record.content.text
         self._record_event(record, event_by_model(event_of(text), model_replies.event_in(reply)))
-        named = resources(self.work.ctx).predicates
+        registry = resources(self.work.ctx).predicates
         sure = self.work.ctx.policy.knowledge.model
         found = model_replies.claims_of(reply, text, record.state.created_ms, value_of, confidence=sure)
-        return [replace(c, predicate=n, many=named.row(n).many) for c in found for n in [named.name(c.predicate)]]
+        return [replace(c, predicate=n, many=registry.row(n).many) for c in found for n in [registry.name(c.predicate)]]
 
     def _record_event(self, record: Record, event: EventType) -> None:
         """Write down what a message does if that is not what the rules said when it was taken in."""
@@ -174,9 +174,9 @@ def read_waiting(
     Returns:
         What they taught, and how many still wait.
     """
-    done = Learnt()
+    learnt = Learnt()
     if not reader.is_used:
-        return done
+        return learnt
     for session in _waiting(ctx, namespace, sessions):
         reader.start()
         read = 0
@@ -184,9 +184,9 @@ def read_waiting(
             page, ids = retry(lambda s=session: _late_page(ctx, namespace, s, reader, listening))  # type: ignore[misc]  # bound now
             if not ids:
                 break
-            done, read = done.joined(page), read + len(ids)
+            learnt, read = learnt.joined(page), read + len(ids)
             reader.read.update(ids)
-    return replace(done, waiting=sum(_waiting(ctx, namespace, sessions).values()))
+    return replace(learnt, waiting=sum(_waiting(ctx, namespace, sessions).values()))
 
 
 def waiting_sessions(ctx: Context, namespace: str) -> list[str]:

@@ -276,11 +276,11 @@ def find_answered_fact(text: str, before: str, known: Sequence[KnownFact]) -> Kn
         known: The facts about whoever is spoken of.
     """
     for words in (text, before):
-        named = [k for k in known if k.fact.value.norm and _says(words, k)]
-        if len(named) == 1:
-            return named[0]
-        if named:
-            predicates = [k for k in named if _names_predicate(f"{text} {before}", k)]
+        mentioned = [k for k in known if k.fact.value.norm and _says(words, k)]
+        if len(mentioned) == 1:
+            return mentioned[0]
+        if mentioned:
+            predicates = [k for k in mentioned if _names_predicate(f"{text} {before}", k)]
             return predicates[0] if len(predicates) == 1 else None
     return None
 

@@ -290,8 +290,8 @@ def rank_with_facts(
         content = {word.rstrip("s") for word in query_words(rest)}
         if not asked_for & content:
             continue
-        named = {word.rstrip("s") for word in query_words(name)}
-        share = min(1.0, (len(words & (content | named)) + len((predicate_words - words) & content)) / len(words))
+        name_words = {word.rstrip("s") for word in query_words(name)}
+        share = min(1.0, (len(words & (content | name_words)) + len((predicate_words - words) & content)) / len(words))
         entry = found.get(identity, Ranked(identity, 0.0, {}, None))
         parts = {**entry.parts, "named": policy.named, "keyword": max(entry.parts.get("keyword", 0.0), weight * share)}
         found[identity] = Ranked(identity, sum(parts.values()), parts, entry.cosine)

@@ -38,12 +38,12 @@ class MeantClaim:
 
 def predicate_name(words: str, predicates: Predicates) -> str:
     """Return the normal form of a predicate that was handed over, which may begin with a verb: ``lives in``."""
-    named = predicates.name(words)
+    name = predicates.name(words)
     first, _, rest = words.casefold().partition(" ")
-    if predicates.has(named) or not (verb := base_verb(first)):
-        return named
+    if predicates.has(name) or not (verb := base_verb(first)):
+        return name
     by_verb = predicates.name(f"{verb} {rest}")
-    return by_verb if predicates.has(by_verb) or by_verb.partition("_")[0] == verb else named
+    return by_verb if predicates.has(by_verb) or by_verb.partition("_")[0] == verb else name
 
 
 def first_confidence(trust: Trust, stated: float | None, policy: KnowledgePolicy) -> float:

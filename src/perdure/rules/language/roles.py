@@ -95,8 +95,8 @@ def _phrases_whole(pairs: Sequence[Pair]) -> bool:
 def _in_order(pairs: Sequence[Pair], *, turned: bool) -> bool:
     """Return whether the words of a phrase stand in one order; of "X is Y" with a name the two may change places."""
     core = [p for p in pairs if not p[0].place and not p[1].place]
-    named = any(a.item.kind == "name" for a, _ in core)
-    flipped = named and all(a.side != x.side and a.side + x.side > 0 for a, x in core)
+    has_names = any(a.item.kind == "name" for a, _ in core)
+    flipped = has_names and all(a.side != x.side and a.side + x.side > 0 for a, x in core)
     for (a, x), (b, y) in combinations(pairs, 2):
         if a.place != b.place or x.place != y.place or (flipped and not a.place and a.side != b.side):
             continue

@@ -231,8 +231,8 @@ def _plain_word(text: str, lower: str, *, first: bool) -> Said:
     if lower in NUMBER_WORDS:
         return ("number", NUMBER_WORDS[lower])
     acronym = len(text) > 1 and text.isupper()
-    named = acronym or (capital and not first and lower not in STOP_WORDS)
-    return ("name" if named else "word", lower)
+    is_name = acronym or (capital and not first and lower not in STOP_WORDS)
+    return ("name" if is_name else "word", lower)
 
 
 def _with_names(found: list[Piece]) -> list[Piece]:

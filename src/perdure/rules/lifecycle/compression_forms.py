@@ -125,8 +125,8 @@ def unit_cosine(one: Vector, other: Vector) -> float:
 
 def apply_forms(trajectory: Trajectory, forms: Mapping[Form, FormText], policy: Policy) -> Trajectory:
     """Return a trajectory with each form that it reaches made: sizes, measures, and a stop where one was refused."""
-    done = apply_allowed_forms(trajectory, forms)
-    return replace(done, after=with_due([done.after], policy)[0]) if done.refused else done
+    applied = apply_allowed_forms(trajectory, forms)
+    return replace(applied, after=with_due([applied.after], policy)[0]) if applied.refused else applied
 
 
 def apply_allowed_forms(trajectory: Trajectory, forms: Mapping[Form, FormText]) -> Trajectory:

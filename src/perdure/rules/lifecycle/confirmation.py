@@ -58,8 +58,8 @@ def clause_of(memory: MemoryItem) -> str:
     you, predicate = name == USER, _SPOKEN.get(predicate, predicate)
     first, _, second = predicate.partition(" ")
     if first in COMMON_VERBS and (not second or second in _PLACES):
-        done = first if you else _third_person(first)
-        clause = f"{'you do' if you else f'{name} does'} not {first}" if no else f"{'you' if you else name} {done}"
+        verb = first if you else _third_person(first)
+        clause = f"{'you do' if you else f'{name} does'} not {first}" if no else f"{'you' if you else name} {verb}"
         return f"{clause}{second and ' '}{second} {value}"
     if predicate.rpartition(" ")[2] in _PLACES:
         return f"{'you are' if you else f'{name} is'} {no}{predicate} {value}"

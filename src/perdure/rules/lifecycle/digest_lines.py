@@ -56,8 +56,8 @@ def render_line(
     text = _remaining_words(memory, shown, left_out)
     if not text:
         return ""
-    named = memory.kind is Kind.EPISODE and (has_name(memory.speaker) or not _is_users(memory.speaker))
-    speaker = memory.speaker if named else None
+    is_others = memory.kind is Kind.EPISODE and (has_name(memory.speaker) or not _is_users(memory.speaker))
+    speaker = memory.speaker if is_others else None
     words = markdown_line(display_text(text, memory.metadata, speaker, _LONGEST_SENTENCE))
     who = f"{label(speaker)}: " if speaker else ""
     return f"- {who}{words} ({_day(memory.created_at, year)}) [{label(shown_id(memory.id))}]"

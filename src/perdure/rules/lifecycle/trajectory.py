@@ -138,10 +138,10 @@ def _unmoved(
     """Return what becomes of few memories that do not move, by id: after a recall those are most."""
     found = {}
     for i, before in states.items():
-        done = counted_in(before, accesses.get(i, ()), now, policy)
+        counted = counted_in(before, accesses.get(i, ()), now, policy)
         # What waits for a gate says that it is due no sooner than the opening does.
-        if done is not None and (done[0].due_ms is None or gates[i].since <= done[0].due_ms):
-            found[i] = Trajectory(i, before, (), *done)
+        if counted is not None and (counted[0].due_ms is None or gates[i].since <= counted[0].due_ms):
+            found[i] = Trajectory(i, before, (), *counted)
     return found
 
 
