@@ -41,10 +41,10 @@ def find_dependents(ids: Collection[str], links_of: Links) -> Dependents:
         for one, kind, other in links_of(sorted(resting)):
             if kind == DERIVED and one in resting:
                 sources.setdefault(one, set()).add(other)
-        whole = {one for one, known in sources.items() if known <= removed_ids}
-        redacted |= resting - whole
-        fresh = sorted((upon | whole) - removed_ids)
-        removed_ids |= upon | whole
+        unsupported = {one for one, known in sources.items() if known <= removed_ids}
+        redacted |= resting - unsupported
+        fresh = sorted((upon | unsupported) - removed_ids)
+        removed_ids |= upon | unsupported
     derived = removed_ids.difference(ids)
     freed = {other for one, kind, other in links_of(sorted(derived)) if kind == STANDS_FOR and one in derived}
     return Dependents(frozenset(derived), frozenset(redacted - removed_ids), frozenset(freed - removed_ids))

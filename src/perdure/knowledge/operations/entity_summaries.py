@@ -111,12 +111,12 @@ def _earlier(ctx: Context, namespace: str, entity: str) -> Document | None:
 
 def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts: Sequence[FactLine]) -> Profile:
     """Return a summary in a model's words where one is configured, if it says nothing that its sources do not."""
-    whole = "\n".join(
+    material = "\n".join(
         [profile.text, *(r.content.text for r in episodes), *(f"{f.predicate}: {f.shown_value}" for f in facts)]
     )
-    most = count_tokens(whole) // 2
-    reply = write_summaries(ctx, {profile.entity: (whole, most)}).get(profile.entity)
-    if reply is None or count_tokens(reply) > most or lost(reply, whole):
+    most = count_tokens(material) // 2
+    reply = write_summaries(ctx, {profile.entity: (material, most)}).get(profile.entity)
+    if reply is None or count_tokens(reply) > most or lost(reply, material):
         return profile
     return replace(profile, text=reply)
 

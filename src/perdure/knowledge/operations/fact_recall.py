@@ -62,8 +62,8 @@ def hidden_beside(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> 
     facts = [Fact.from_data(d.id, d.data) for d in documents]
     retired = {f.id for f in facts if f.retired is not None or f.has_ended(now)}
     over = {note for note, facts in by_note.items() if not retired.isdisjoint(facts)}
-    whole = [n for n in notes if n.id not in over and len(n.content) <= LONGEST_LINE]
-    return over | {fact for note in whole for fact in by_note.get(note.id, ())}
+    shown_whole = [n for n in notes if n.id not in over and len(n.content) <= LONGEST_LINE]
+    return over | {fact for note in shown_whole for fact in by_note.get(note.id, ())}
 
 
 def outdated_notes(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> dict[str, str]:

@@ -56,8 +56,8 @@ def relevance(
         held[f.id] = list(map(max, held[f.id], related.get(f.name.casefold(), held[f.id])))
     holding = [sum(row[at] > 0 for row in held.values()) for at in range(len(words))]
     weights = [log((len(every) + 1) / (n + 0.5)) if n else 0.0 for n in holding]
-    whole = sum(weights) or 1.0
-    return {f.id: sum(map(mul, weights, held[f.id])) / whole for f in facts}
+    total = sum(weights) or 1.0
+    return {f.id: sum(map(mul, weights, held[f.id])) / total for f in facts}
 
 
 def cosines(query: Vector, vectors: Mapping[str, Vector]) -> dict[str, float]:

@@ -132,8 +132,8 @@ class EdgeUse:
             because = f"weight {weight:g} to {raised:g}: {new} accesses of its members since it was last raised"
             for identity in members:
                 earlier = self._because.get((edge, identity))
-                whole = because if earlier is None else f"{earlier}; {because}"
-                self._put(edge, identity, whole, weight=raised, counted=total)
+                reasons = because if earlier is None else f"{earlier}; {because}"
+                self._put(edge, identity, reasons, weight=raised, counted=total)
         return risen
 
     def changes(self) -> list[Change]:

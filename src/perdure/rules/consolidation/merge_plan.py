@@ -40,25 +40,25 @@ def merge_states(main: State, others: Sequence[State], policy: Policy, now: Inst
     the nearest, and strength and stability are those of the strongest and of the steadiest memory.
     """
     states = [main, *others]
-    whole = {name: combine([getattr(s, name) for s in states]) for name, combine in _COMBINERS.items()}
+    values = {name: combine([getattr(s, name) for s in states]) for name, combine in _COMBINERS.items()}
     closest = min(states, key=lambda s: _NEARNESS.index(s.tier)), ("tier", "tier_ms", "tier_accesses")
     strongest = _strongest_state(states, policy, now), ("strength", "level", "strength_ms")
     steadiest = max(states, key=lambda s: s.stability), ("stability", "difficulty")
-    whole |= {name: getattr(s, name) for s, names in (closest, strongest, steadiest) for name in names}
+    values |= {name: getattr(s, name) for s, names in (closest, strongest, steadiest) for name in names}
     reads = [at for s in states for at in (s.accessed_ms, s.access2_ms, s.access3_ms) if at is not None]
-    last = [*sorted(reads, reverse=True), None, None, None]
+    recent = [*sorted(reads, reverse=True), None, None, None]
     importance, boosted = _boost_sources(states, policy, now)
     return replace(
         main,
-        **whole,
+        **values,
         importance=importance,
         boosted=boosted,
         boost_day=now // DAY_MS,
-        validated_ms=_last_validation(states, whole["created_ms"]),
-        access_mass=sum(float(decay_mass(s.access_mass, (whole["anchor_ms"] - s.anchor_ms) / DAY_MS)) for s in states),
-        accessed_ms=last[0],
-        access2_ms=last[1],
-        access3_ms=last[2],
+        validated_ms=_last_validation(states, values["created_ms"]),
+        access_mass=sum(float(decay_mass(s.access_mass, (values["anchor_ms"] - s.anchor_ms) / DAY_MS)) for s in states),
+        accessed_ms=recent[0],
+        access2_ms=recent[1],
+        access3_ms=recent[2],
     )
 
 

@@ -131,14 +131,14 @@ def merge_group(
     main = main or representative(members, strategy)
     # The main one first, then the newest: where two disagree about a key, the first wins.
     ordered = sorted(members, key=lambda r: (r.id != main, -r.state.created_ms, r.id))
-    whole = strategy is MergeStrategy.MERGE_CONTENT
+    joins = strategy is MergeStrategy.MERGE_CONTENT
     ids = {record.id for record in members}
     own = [pair for pair in pairs if pair.a in ids and pair.b in ids]
-    trust = least_trust(stored_trust(r.content.metadata) for r in (ordered if whole else ordered[:1]))
+    trust = least_trust(stored_trust(r.content.metadata) for r in (ordered if joins else ordered[:1]))
     return Merge(
-        keeper=None if whole else main,
-        losers=tuple(sorted(ids if whole else ids - {main})),
-        content=_join_texts(members) if whole else ordered[0].content.text,
+        keeper=None if joins else main,
+        losers=tuple(sorted(ids if joins else ids - {main})),
+        content=_join_texts(members) if joins else ordered[0].content.text,
         tags=tuple(sorted({tag for record in members for tag in record.content.tags})),
         metadata=with_trust(_metadata(ordered), trust),
         importance=max(record.state.importance for record in members),
@@ -264,13 +264,13 @@ def _guarded_parts(
     members: list[Record], strategy: MergeStrategy, guard: Guard, refusals: dict[str, MergeRefusal]
 ) -> Iterator[list[Record]]:
     """The parts of a complete subgroup that may be merged, who stays first; what one cannot take is tried by itself."""
-    whole = strategy is MergeStrategy.MERGE_CONTENT
-    if whole:  # nobody stays as it is, so nobody may be pinned
+    joins = strategy is MergeStrategy.MERGE_CONTENT
+    if joins:  # nobody stays as it is, so nobody may be pinned
         pinned = [record for record in members if record.state.pinned]
         members = [record for record in members if not record.state.pinned]
         refusals.update({r.id: MergeRefusal(r.id, r.id, "it is pinned") for r in pinned})
     while len(members) > 1:
-        keeper, why = _keep_all(members, strategy, guard) if whole else _keeper(members, strategy, guard)
+        keeper, why = _keep_all(members, strategy, guard) if joins else _keeper(members, strategy, guard)
         for identity, reason in why.items():
             if reason:
                 refusals.setdefault(identity, MergeRefusal(keeper.id, identity, reason))

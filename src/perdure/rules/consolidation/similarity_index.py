@@ -71,8 +71,8 @@ class SimilarityIndex:
         found, notes = _nearest(similar_pairs(rows, floor, exact_up_to=policy.exact_up_to), strict)
         pairs = compare_found(self.ids, self.texts, found, least=least, content_weight=weight)
         known = {(pair.a, pair.b) for pair in same}
-        whole = [*same, *(pair for pair in pairs if (pair.a, pair.b) not in known)]
-        return SimilarMemories(sorted(whole, key=lambda pair: (pair.a, pair.b)), found.exact, notes)
+        all_pairs = [*same, *(pair for pair in pairs if (pair.a, pair.b) not in known)]
+        return SimilarMemories(sorted(all_pairs, key=lambda pair: (pair.a, pair.b)), found.exact, notes)
 
     def compared(self, wanted: Iterable[tuple[str, str]], policy: ConsolidatePolicy) -> list[LikePair]:
         """Return the likeness of given pairs, however low; of equal words it is 1, with or without vectors."""
@@ -91,12 +91,12 @@ class SimilarityIndex:
         """All rows, int8 [n, d]; those without a vector are zero, and so like nothing."""
         width = max((page.shape[1] for page in self._pages), default=0)
         if len(self._pages) != 1 or self._pages[0].shape[1] != width:
-            whole = np.zeros((len(self.ids), width), np.int8)
+            matrix = np.zeros((len(self.ids), width), np.int8)
             at = 0
             for page in self._pages:
-                whole[at : at + len(page), : page.shape[1]] = page
+                matrix[at : at + len(page), : page.shape[1]] = page
                 at += len(page)
-            self._pages = [whole]
+            self._pages = [matrix]
         return self._pages[0]
 
     def _same_words(self) -> list[LikePair]:

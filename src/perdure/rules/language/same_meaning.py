@@ -89,10 +89,10 @@ def _times_agree(one: Sequence[Item], other: Sequence[Item]) -> bool:
 
 def _attached_agree(one: Sequence[Item], other: Sequence[Item]) -> bool:
     """Return whether each quantity and negation, and each of several numbers, belongs to the same word in both."""
-    whole = _is_simple(one) and _is_simple(other)
+    both_simple = _is_simple(one) and _is_simple(other)
     for kind in ("number", "quantity", "negation"):
         mine, theirs = _attach(one, kind), _attach(other, kind)
-        if len(mine) == 1 and (kind == "number" or (kind == "negation" and whole)):
+        if len(mine) == 1 and (kind == "number" or (kind == "negation" and both_simple)):
             continue  # the place of one number is compared like that of a word, and one "not" denies the whole of it
         if not all(any(value == v and _share(words, w) for v, w in theirs) for value, words in mine):
             return False

@@ -165,11 +165,11 @@ def by_worth(
         yield from (entries[at] for at in np.argsort(-value / cost, kind="stable"))
         return
     likeness = np.zeros(len(entries))
-    left = np.ones(len(entries), dtype=np.bool_)
+    remaining = np.ones(len(entries), dtype=np.bool_)
     for _ in entries:
-        worth = np.where(left, value * (1.0 - diversity * likeness) / cost, -np.inf)
+        worth = np.where(remaining, value * (1.0 - diversity * likeness) / cost, -np.inf)
         best = int(np.argmax(worth))
-        left[best] = False
+        remaining[best] = False
         yield entries[best]
         likeness = np.maximum(likeness, np.clip(matrix @ matrix[best], 0.0, 1.0))
 

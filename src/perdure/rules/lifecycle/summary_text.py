@@ -36,12 +36,12 @@ def write_summary(text: str, tokens: int) -> str:
     The sentences have at most a third of the text's tokens. The list has denials, numbers, dates, names and
     identifiers that they do not say, as many as fit. A text of which no sentence fits is made telegraphic.
     """
-    whole = count_tokens(text)
-    chosen = _best_sentences(text, min(tokens, max(_LEAST, whole // SENTENCES_SHARE)))
+    size = count_tokens(text)
+    chosen = _best_sentences(text, min(tokens, max(_LEAST, size // SENTENCES_SHARE)))
     if not chosen:
         return summarize(text, tokens)
     summary = " ".join(chosen)
-    rest = list_unsaid(text, summary, min(tokens // 2, max(_LIST_LEAST, whole // LIST_SHARE)))
+    rest = list_unsaid(text, summary, min(tokens // 2, max(_LIST_LEAST, size // LIST_SHARE)))
     return f"{summary}\n{_LEAD}{'; '.join(rest)}." if rest else summary
 
 
