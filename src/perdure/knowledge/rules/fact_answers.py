@@ -243,8 +243,7 @@ def missing_words(
 ) -> list[str]:
     """Return a question's words that nothing on its sheet covers, in their order; at most ten.
 
-    A word is covered where a text has it in any form, where a fact's predicate is what it asks for, and where it is a
-    name of whom the question names.
+    A word is covered by any form of it in a text, by a fact's predicate that it asks for, or by a name in the question.
     """
     if _ASKED_IN_ENGLISH.isdisjoint(_WORD.findall(question.query.casefold())):
         return []  # which words discriminate is known of English alone
