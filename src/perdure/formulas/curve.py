@@ -60,7 +60,7 @@ def first_below(
     """
     bound = np.broadcast_to(np.asarray(threshold, dtype=np.float64), (count,))[:, None]
     high = np.full(count, np.ceil(HORIZON_DAYS * DAY_MS))  # always below, once checked
-    near = high[:, None] if guess is None else _around(np.array(guess), high)
+    near = high[:, None] if guess is None else _ages_around(np.array(guess), high)
     below = falling(near / DAY_MS) < bound
     reached = below[:, -1]
     # Always at or above the threshold; -1 ms stands for "before it was born". What is never reached is not searched.
@@ -86,7 +86,7 @@ def first_below(
     return np.where(reached, high / DAY_MS, np.inf)
 
 
-def _around(guess: Array, high: Array) -> Array:
+def _ages_around(guess: Array, high: Array) -> Array:
     """Return ages in milliseconds around a guess, the last one ``high``, shape [n, 5]."""
     at = np.minimum(np.ceil(guess * DAY_MS), high - 2.0)
     return np.stack([np.maximum(at - 2.0, 0.0), np.maximum(at - 1.0, 0.0), np.maximum(at, 0.0), at + 1.0, high], axis=1)

@@ -69,13 +69,13 @@ def _jaccard(sets: TokenSets, i: NDArray[np.int64], j: NDArray[np.int64]) -> Arr
     return np.asarray(shared / np.maximum(union, 1), dtype=np.float64)
 
 
-def _keys(sets: TokenSets, of: NDArray[np.int64], kinds: int) -> NDArray[np.int64]:
-    """For each token of each set asked for: the place of the question, times ``kinds``, plus the token."""
-    sizes = sets.starts[of + 1] - sets.starts[of]
+def _keys(sets: TokenSets, rows: NDArray[np.int64], kinds: int) -> NDArray[np.int64]:
+    """For each token of the sets at ``rows``: the place in ``rows``, times ``kinds``, plus the token."""
+    sizes = sets.starts[rows + 1] - sets.starts[rows]
     ends = np.cumsum(sizes)
     inside = np.arange(int(sizes.sum())) - np.repeat(ends - sizes, sizes)
-    tokens = sets.ids[np.repeat(sets.starts[of], sizes) + inside]
-    return np.asarray(np.repeat(np.arange(len(of)), sizes) * kinds + tokens, dtype=np.int64)
+    tokens = sets.ids[np.repeat(sets.starts[rows], sizes) + inside]
+    return np.asarray(np.repeat(np.arange(len(rows)), sizes) * kinds + tokens, dtype=np.int64)
 
 
 def combine(cosine: ArrayLike, overlap: ArrayLike, content_weight: float = CONTENT_WEIGHT) -> Array:

@@ -143,7 +143,7 @@ class _FoundPairs:
     """Pairs as they are found; where they are too many, the least similar go and the threshold rises."""
 
     def __init__(self, threshold: float, most: int) -> None:
-        self._asked, self._most, self._count = threshold, most, 0
+        self._threshold, self._most, self._count = threshold, most, 0
         self._parts: list[tuple[Places, Places, NDArray[np.float32]]] = []
         self.floor = np.float32(threshold - _MARGIN)
 
@@ -154,14 +154,14 @@ class _FoundPairs:
         if self._count > self._most + self._most // 4:
             self._thin()
 
-    def _joined(self) -> tuple[Places, Places, NDArray[np.float32]]:
+    def _join(self) -> tuple[Places, Places, NDArray[np.float32]]:
         if not self._parts:
             return np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32)
         i, j, cosine = (np.concatenate(column) for column in zip(*self._parts, strict=True))
         return i, j, cosine
 
     def _thin(self) -> None:
-        i, j, cosine = self._joined()
+        i, j, cosine = self._join()
         spare = len(cosine) - self._most
         # Strictly above: pairs that tie with the first one to go must go with it, or the floor would be no promise.
         self.floor = np.nextafter(np.partition(cosine, spare - 1)[spare - 1], np.float32(2.0))
@@ -173,9 +173,9 @@ class _FoundPairs:
         """The pairs with their own cosines, and the cosine from which on they are complete."""
         if self._count > self._most:
             self._thin()
-        i, j, _ = self._joined()
-        raised = self.floor > np.float32(self._asked - _MARGIN)
-        reached = float(self.floor) + _MARGIN if raised else self._asked
+        i, j, _ = self._join()
+        raised = self.floor > np.float32(self._threshold - _MARGIN)
+        reached = float(self.floor) + _MARGIN if raised else self._threshold
         cosine = _row_cosines(rows, i, j)
         kept = cosine >= np.float32(reached)
         return i[kept], j[kept], cosine[kept], reached

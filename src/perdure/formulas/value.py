@@ -41,7 +41,7 @@ class ValueCurve:
     def parts(self, days: ArrayLike) -> dict[str, Array]:
         """Return the parts, each 0 to 1 before its weight, shape [n]."""
         d = ages(days)
-        frequency, confidence, recency = self._falling(d)
+        frequency, confidence, recency = self._falling_parts(d)
         return {
             "frequency": frequency,
             "uniqueness": np.broadcast_to(self.uniqueness, d.shape) if d.shape else self.uniqueness,
@@ -50,7 +50,7 @@ class ValueCurve:
             "importance": np.broadcast_to(self.importance, d.shape) if d.shape else self.importance,
         }
 
-    def _falling(self, d: Array) -> tuple[Array, Array, Array]:
+    def _falling_parts(self, d: Array) -> tuple[Array, Array, Array]:
         """Return frequency, confidence and recency at ages that are not negative."""
         return (
             np.minimum(1.0, self.mass * np.exp(-self.mass_rate * d) / self.full_mass),
@@ -60,7 +60,7 @@ class ValueCurve:
 
     def value(self, days: ArrayLike) -> Array:
         """Return value, 0 to 1, shape [n]."""
-        (frequency, confidence, recency), weights = self._falling(ages(days)), self.weights
+        (frequency, confidence, recency), weights = self._falling_parts(ages(days)), self.weights
         parts = (frequency, self.uniqueness, confidence, recency, self.importance)
         first, *others = (weight * part for weight, part in zip(weights, parts, strict=True))
         return np.asarray(sum(others, start=first), dtype=np.float64)
@@ -87,10 +87,10 @@ class ValueCurve:
         A sum of exponentials has no closed inverse, so the crossing is searched, exact to the millisecond.
         """
         count = self.mass.shape[0]
-        guess = self._guessed(np.broadcast_to(threshold, (count,)).tolist()) if count <= FEW else None
+        guess = self._guess_crossings(np.broadcast_to(threshold, (count,)).tolist()) if count <= FEW else None
         return first_below(self._column().value, threshold, count, guess)
 
-    def _guessed(self, thresholds: Sequence[float]) -> list[float]:
+    def _guess_crossings(self, thresholds: Sequence[float]) -> list[float]:
         """Return about where value crosses thresholds: for few memories numbers cost less than arrays."""
         alone, worth = self.uniqueness.tolist(), self.importance.tolist()
         lasting = [self.weights[1] * a + self.weights[4] * b for a, b in zip(alone, worth, strict=True)]

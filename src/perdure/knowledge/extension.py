@@ -72,10 +72,10 @@ class Knowledge(Extension[Context]):
         if not _learns(ctx) or role.lower() not in _PEOPLE:
             return draft
         event = event_of(draft.text)
-        named = len({mention.name for mention in mentions(draft.text)})
-        importance = event_importance(event, named)
+        names = len({mention.name for mention in mentions(draft.text)})
+        importance = event_importance(event, names)
         metadata = {**draft.metadata, "event": event.value}
-        return replace(draft, importance=importance, worth=f"a {event}, {named} named", metadata=metadata)
+        return replace(draft, importance=importance, worth=f"a {event}, {names} named", metadata=metadata)
 
     def learn(self, ctx: Context, namespace: str, sessions: Iterable[str], /) -> tuple[str, ...]:
         """Learn facts from the messages of sessions, where the policy says so."""
@@ -100,8 +100,8 @@ class Knowledge(Extension[Context]):
         about = facts_of_named(ctx, namespace, query.text, filters)
         if not about:
             return order
-        meant = self.resources.predicates.asked(query.words)
-        return rank_with_facts(order, about, query, pool, ctx.policy.recall, meant)
+        predicate_words = self.resources.predicates.asked(query.words)
+        return rank_with_facts(order, about, query, pool, ctx.policy.recall, predicate_words)
 
     def follow_ups(self, ctx: Context, namespace: str, query: Query, /) -> tuple[str, ...]:
         """Return the words that a procedure adds to those of a question."""
@@ -135,11 +135,11 @@ class Knowledge(Extension[Context]):
         """Return what no longer holds, the facts that have ended, and those that a note says as well."""
         notes = [m for m in memories if m.kind is Kind.NOTE]
         now, facts = ctx.clock(), facts_of(ctx, namespace, [m.id for m in memories if m.kind is Kind.FACT])
-        gone = hidden_beside(ctx, namespace, notes) | {i for i, fact in facts.items() if fact.has_ended(now)}
+        outdated = hidden_beside(ctx, namespace, notes) | {i for i, fact in facts.items() if fact.has_ended(now)}
         if not _learns(ctx):
-            return gone
+            return outdated
         messages = outdated_messages(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])
-        return gone | messages.keys() | outdated_notes(ctx, namespace, notes).keys()
+        return outdated | messages.keys() | outdated_notes(ctx, namespace, notes).keys()
 
     def explain(
         self, ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant, /
@@ -203,13 +203,13 @@ def knowledge_from(data: Mapping[str, Any], name: str, folder: Path) -> Knowledg
 
 
 @cache
-def _shipped() -> Mapping[str, Any]:
+def _shipped_predicates() -> Mapping[str, Any]:
     return tomllib.loads((files("perdure.knowledge") / "predicates.toml").read_text("utf-8"))
 
 
 def predicates_from(own: Mapping[str, Any], name: str) -> Registry:
     """Return the shipped predicates merged with those of a knowledge file; raises PolicyError."""
-    return registry_from(_shipped(), own, name)
+    return registry_from(_shipped_predicates(), own, name)
 
 
 def _learns(ctx: Context) -> bool:
@@ -219,17 +219,17 @@ def _learns(ctx: Context) -> bool:
 def _learn(ctx: Context, place: str) -> TaskResult:
     """Let a model read what waits for it, sum entities up, and learn how fast facts change and what follows what."""
     late = learn(ctx, place, waiting_sessions(ctx, place))
-    made = summarize(ctx, place, dry_run=False)
+    summaries = summarize(ctx, place, dry_run=False)
     rates = learn_rates(ctx, place)
     learned = learn_procedures(ctx, place, dry_run=False)
-    told = f"{len(made.made)} summaries, {len(rates.rates)} rates, {len(learned.procedures)} procedures"
-    told = f"{late.messages} messages that waited, {told}" if late.messages else told
-    return told, {"operations": [*late.operations, *made.operations, *rates.operations, *learned.operations]}
+    note = f"{len(summaries.made)} summaries, {len(rates.rates)} rates, {len(learned.procedures)} procedures"
+    note = f"{late.messages} messages that waited, {note}" if late.messages else note
+    return note, {"operations": [*late.operations, *summaries.operations, *rates.operations, *learned.operations]}
 
 
 def _verify(ctx: Context, place: str) -> TaskResult:
     """Ask authorities about facts and citations; what they leave unsaid changes nothing."""
     found = verify(ctx, place)
-    told = ", ".join(f"{n} {what}" for what, n in found.counts.items()) or "nothing to verify"
+    summary = ", ".join(f"{n} {outcome}" for outcome, n in found.counts.items()) or "nothing to verify"
     more = f"; {found.left} left for the next time" if found.left else ""
-    return f"{told}{more}", {"counts": found.counts, "operations": list(found.operations)}
+    return f"{summary}{more}", {"counts": found.counts, "operations": list(found.operations)}

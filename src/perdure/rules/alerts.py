@@ -10,7 +10,7 @@ from perdure.records.policy_lifecycle import AlertPolicy
 from perdure.records.report import Alert, Stats
 
 _LEAST_CHANGES = 100  # fewer journalled changes in a day are no growth that matters
-_HELD = "held back by the "
+_HELD_PREFIX = "held back by the "
 BUDGET = "loss budget"
 _HOUR_SECONDS = 3600.0
 _DAY_SECONDS = 24 * _HOUR_SECONDS
@@ -18,8 +18,8 @@ _DAY_SECONDS = 24 * _HOUR_SECONDS
 
 def gate_of(reasons: Sequence[str]) -> str:
     """Return the gate that held a memory back last, by the reasons of its journal, oldest first; empty for none."""
-    told = [reason.removeprefix(_HELD) for reason in reasons if reason.startswith(_HELD)]
-    return told[-1].partition(":")[0] if told else ""
+    gates = [reason.removeprefix(_HELD_PREFIX) for reason in reasons if reason.startswith(_HELD_PREFIX)]
+    return gates[-1].partition(":")[0] if gates else ""
 
 
 def find_alerts(
@@ -47,17 +47,17 @@ _Row = tuple[str, str, float, str, tuple[str, ...]]  # name, severity, value, me
 def _of_maintenance(found: Stats, tasks: Mapping[str, Mapping[str, Any]], now: datetime) -> Iterator[_Row]:
     if found.overdue_since is not None:
         hours = (now - datetime.fromisoformat(found.overdue_since)).total_seconds() / _HOUR_SECONDS
-        told = f"moves have been waiting for a sweep since {_minute(found.overdue_since)}: run `perdure maintain`"
-        yield "overdue_hours", "critical", hours, told, ()
+        note = f"moves have been waiting for a sweep since {_minute(found.overdue_since)}: run `perdure maintain`"
+        yield "overdue_hours", "critical", hours, note, ()
     damaged = tasks.get("check", {}).get("found", 0)
     if damaged:
         first = tasks["check"]["faults"][0]
-        told = f"damaged rows: {damaged}, the first: {first} See `perdure check --full`, then `perdure repair`"
-        yield "damage", "critical", damaged, told, ()
+        note = f"damaged rows: {damaged}, the first: {first} See `perdure check --full`, then `perdure repair`"
+        yield "damage", "critical", damaged, note, ()
     for task, data in tasks.items():
         failures = int(data.get("failures", 0))
-        told = f"the {task} has failed {failures} times in a row: {data.get('note', '')}"
-        yield "failures", "critical", failures, told, ()
+        note = f"the {task} has failed {failures} times in a row: {data.get('note', '')}"
+        yield "failures", "critical", failures, note, ()
     day = found.journal.day if found.journal else 0
     if day >= _LEAST_CHANGES:
         each = day / max(1, found.memories)
@@ -67,17 +67,17 @@ def _of_maintenance(found: Stats, tasks: Mapping[str, Mapping[str, Any]], now: d
 def _of_memories(found: Stats, now: datetime) -> Iterator[_Row]:
     risky = tuple(i for i, _, _ in found.at_risk)
     memories, them = ("memory", "it") if len(risky) == 1 else ("memories", "them")
-    told = f"{len(risky)} valuable {memories} would be archived within 30 days; pin or use {them} to keep {them}"
-    yield "at_risk", "warning", len(risky), told, risky
+    note = f"{len(risky)} valuable {memories} would be archived within 30 days; pin or use {them} to keep {them}"
+    yield "at_risk", "warning", len(risky), note, risky
     share = found.fading / max(1, found.memories)
-    told = f"{found.fading:,} of {found.memories:,} memories would be archived within 30 days"
-    yield "fading_share", "warning", share, told, tuple(i for i, _, _ in found.about_to_fade)
+    note = f"{found.fading:,} of {found.memories:,} memories would be archived within 30 days"
+    yield "fading_share", "warning", share, note, tuple(i for i, _, _ in found.about_to_fade)
     if found.held_first:
         since = found.held_first[0][1]
         gates = ", ".join(f"{gate} {count:,}" for gate, count in found.held.items())
         days = (now - datetime.fromisoformat(since)).total_seconds() / _DAY_SECONDS
-        told = f"gates have held moves back since {_minute(since)} ({gates}); `sweep` with accept_loss carries them out"
-        yield "held_days", "warning", days, told, tuple(i for i, _ in found.held_first)
+        note = f"gates have held moves back since {_minute(since)} ({gates}); `sweep` with accept_loss carries them out"
+        yield "held_days", "warning", days, note, tuple(i for i, _ in found.held_first)
     yield "questions", "info", found.questions, f"{found.questions:,} questions wait for a person (perdure review)", ()
     near = tuple(i for i, _, _ in found.vault_candidates)
     yield "vault_candidates", "info", len(near), f"{len(near)} memories are nearly worth the vault", near

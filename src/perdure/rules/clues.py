@@ -25,5 +25,5 @@ class Clued(Generic[T]):
 
     def among(self, lower: str) -> list[T]:
         """Return the tests that a text in lower case is put to, in the order that was given."""
-        held = [clue for clue in self._places if clue in lower]
-        return [self._items[place] for place in sorted({place for clue in held for place in self._places[clue]})]
+        present = [clue for clue in self._places if clue in lower]
+        return [self._items[place] for place in sorted({place for clue in present for place in self._places[clue]})]

@@ -152,8 +152,8 @@ class Decisions:
         )
         self.states |= {t.id: t.after for t in trajectories}
         first = sorted(self._first, key=lambda c: c.target is not Target.MEMORY)  # together: one statement writes many
-        whole = (*first, *self._labelled(changes), *self._last)
-        return Plan(self.plan_id, operation, self.namespace, self.now, whole, self.policy.version, note)
+        ordered = (*first, *self._with_labels(changes), *self._last)
+        return Plan(self.plan_id, operation, self.namespace, self.now, ordered, self.policy.version, note)
 
     def _trajectories(self) -> list[Trajectory]:
         """Return what became of each memory that something was decided about, from where it was stored."""
@@ -181,15 +181,15 @@ class Decisions:
         plain = replace(p, importance=replace(p.importance, on_access=0.0), strength=replace(p.strength, on_access=0.0))
         return {t.id: t for t in settle(states, dict.fromkeys(states, ((self.now, 1),)), plain, self.now)}
 
-    def _labelled(self, changes: Sequence[Change]) -> list[Change]:
+    def _with_labels(self, changes: Sequence[Change]) -> list[Change]:
         """Return the changes, with new labels in the last one of each memory that gets some."""
-        left, result = dict(self._labels), []
+        labels, result = dict(self._labels), []
         for change in reversed(changes):
-            if change.target is Target.MEMORY and change.id in left:
-                before = left.pop(change.id)
+            if change.target is Target.MEMORY and change.id in labels:
+                before = labels.pop(change.id)
                 after = {name: getattr(self.records[change.id].content, name) for name in before}
-                whole = {**(change.before or {}), **before}, {**(change.after or {}), **after}
-                result.append(replace(change, before=whole[0], after=whole[1]))
+                sides = {**(change.before or {}), **before}, {**(change.after or {}), **after}
+                result.append(replace(change, before=sides[0], after=sides[1]))
             else:
                 result.append(change)
         return result[::-1]

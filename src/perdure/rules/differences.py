@@ -71,13 +71,13 @@ def statements(text: str, reach: int = REACH) -> Statements:
 def _statements(text: str, reach: int) -> Statements:
     plain = _CODE.sub("\n", text).lower()
     may_count = not plain.isascii() or _DIGIT.search(plain) is not None
-    denied, affirmed, figures, said = [], [], [], list[str]()
+    denied, affirmed, figures, all_words = [], [], [], list[str]()
     for clause in _CLAUSE.split(plain):  # none of which cuts a word or a number
         tokens = _TOKEN.findall(clause)
         if may_count or not _COUNTS.keys().isdisjoint(tokens):
             figures += _figures(tokens)
         words = tokens if _SIGNS.isdisjoint(tokens) else [token for token in tokens if token not in _SIGNS]
-        said += words
+        all_words += words
         is_plain = _NEVER.isdisjoint(words)
         at = len(words) if is_plain else next(i for i, word in enumerate(words) if word in _NEVER)
         before, after = _beginnings(words[:at]), _beginnings(words[at + 1 :])
@@ -85,12 +85,12 @@ def _statements(text: str, reach: int) -> Statements:
         # "I've never visited Rome", but "Ich habe Rom nie besucht".
         denied.append(after if len(after) >= _LEAST or at == len(words) else before | after)
     return Statements(
-        _numbers(said, reach) if may_count else {},
+        _numbers(all_words, reach) if may_count else {},
         tuple(words for words in denied if len(words) >= _LEAST),
         tuple(words for words in affirmed if len(words) >= _LEAST),
         tuple(dict.fromkeys(figures)),
-        _beginnings(said),
-        sum(word in _CHANGING for word in said),
+        _beginnings(all_words),
+        sum(word in _CHANGING for word in all_words),
         len(plain),
     )
 

@@ -49,11 +49,11 @@ class DocumentEdits:
 
     def shelf(self, shelf: Shelf) -> dict[tuple[str, str], Mapping[str, Any]]:
         """Return (id, name) -> what it says, of all documents of a shelf that are known here, in order."""
-        return self._known(k for k in {*self._before, *self._after} if k[0] is shelf)
+        return self._existing(k for k in {*self._before, *self._after} if k[0] is shelf)
 
     def about(self, shelf: Shelf, one: str) -> dict[tuple[str, str], Mapping[str, Any]]:
         """Return (id, name) -> what it says, of the documents of a shelf with this id or this name, in order."""
-        return self._known(self._about.get((shelf, one), ()))
+        return self._existing(self._about.get((shelf, one), ()))
 
     def put(self, shelf: Shelf, identity: str, name: str, data: Mapping[str, Any] | None, because: str) -> None:
         """Decide what a document is to say; None removes it."""
@@ -66,7 +66,7 @@ class DocumentEdits:
         for one in key[1:]:
             self._about.setdefault((key[0], one), {})[key] = None
 
-    def _known(self, keys: Iterable[Key]) -> dict[tuple[str, str], Mapping[str, Any]]:
+    def _existing(self, keys: Iterable[Key]) -> dict[tuple[str, str], Mapping[str, Any]]:
         found = {(key[1], key[2]): self.get(*key) for key in sorted(keys)}
         return {key: data for key, data in found.items() if data is not None}
 

@@ -31,8 +31,8 @@ class Overlap:
 
 def overlap(reply: str, memory_text: str) -> Overlap:
     """Return how far a reply and a memory say the same, by content words and by three of them in a row."""
-    said, known = _content(reply), _content(memory_text)
-    return Overlap(quoted=_share(known, said), taken=_share(said, known))
+    reply_runs, known = _content(reply), _content(memory_text)
+    return Overlap(quoted=_share(known, reply_runs), taken=_share(reply_runs, known))
 
 
 def quoted_share(reply: str, memory_text: str) -> float:
@@ -51,9 +51,9 @@ def is_echo(reply: str, texts: Iterable[str]) -> bool:
     Shorter sentences must stand in a text as a whole. Negations, modals, numbers and question marks are content: "not
     on Tuesday" is no echo of "on Tuesday". A reply without content ("Yes, it is.") is an answer, not an echo.
     """
-    said = _content(reply)
+    reply_runs = _content(reply)
     runs = [run for text in texts for run in _content(text)]
-    return bool(said) and _in_runs(said, runs) >= ECHO
+    return bool(reply_runs) and _in_runs(reply_runs, runs) >= ECHO
 
 
 def _content(text: str) -> list[_Words]:
@@ -68,9 +68,9 @@ def _content(text: str) -> list[_Words]:
     return [tuple(words) for words in found.values() if any(word != "?" for word in words)]
 
 
-def _plain(said: Said) -> Said:
+def _plain(token: Said) -> Said:
     """Return a word without its plural: "deploys happen" is quoted by "the deploy happens"."""
-    kind, value = said
+    kind, value = token
     long = kind in {"word", "name"} and len(value) >= _PLURAL_FROM
     plural = long and value.endswith("s") and not value.endswith(("ss", "us", "is"))
     return kind, value[:-1] if plural else value
@@ -82,20 +82,20 @@ def _counts(kind: str, value: str) -> bool:
     return kind != "symbol"
 
 
-def _share(wanted: list[_Words], there: list[_Words]) -> float:
+def _share(runs: list[_Words], other: list[_Words]) -> float:
     """Return the mean of the share of words and the share of words in common runs."""
-    words = [word for run in wanted for word in run]
+    words = [word for run in runs for word in run]
     if not words:
         return 0.0
-    known = {word for run in there for word in run}
-    return (sum(word in known for word in words) / len(words) + _in_runs(wanted, there)) / 2
+    known = {word for run in other for word in run}
+    return (sum(word in known for word in words) / len(words) + _in_runs(runs, other)) / 2
 
 
-def _in_runs(wanted: list[_Words], there: list[_Words]) -> float:
-    """Return the share of words that stand in a run of three (or a whole shorter sentence) that is also there."""
-    known = {run[i : i + size] for run in there for size in range(1, _SHINGLE + 1) for i in range(len(run) - size + 1)}
+def _in_runs(runs: list[_Words], other: list[_Words]) -> float:
+    """Return the share of words that stand in a run of three (or a whole shorter sentence) that the other has too."""
+    known = {run[i : i + size] for run in other for size in range(1, _SHINGLE + 1) for i in range(len(run) - size + 1)}
     total = covered = 0
-    for run in wanted:
+    for run in runs:
         size = min(_SHINGLE, len(run))
         hits: set[int] = set()
         for i in range(len(run) - size + 1):

@@ -26,28 +26,28 @@ class Dependents:
     freed: frozenset[str]  # was summarised or merged into something that goes
 
 
-def find_dependents(asked: Collection[str], links_of: Links) -> Dependents:
+def find_dependents(ids: Collection[str], links_of: Links) -> Dependents:
     """Return what rests on memories, over any number of steps.
 
     The text of a summary or of a merged memory was made of all its sources, so it goes with the first of them. A fact
     goes with the last.
     """
-    gone, redacted = set(asked), set[str]()
-    fresh = sorted(gone)
+    removed_ids, redacted = set(ids), set[str]()
+    fresh = sorted(removed_ids)
     while fresh:
-        upon = {one for one, kind, other in links_of(fresh) if kind == STANDS_FOR and other in gone}
-        resting = {one for one, kind, other in links_of(fresh) if kind == DERIVED and other in gone}
+        upon = {one for one, kind, other in links_of(fresh) if kind == STANDS_FOR and other in removed_ids}
+        resting = {one for one, kind, other in links_of(fresh) if kind == DERIVED and other in removed_ids}
         sources: dict[str, set[str]] = {}
         for one, kind, other in links_of(sorted(resting)):
             if kind == DERIVED and one in resting:
                 sources.setdefault(one, set()).add(other)
-        whole = {one for one, known in sources.items() if known <= gone}
-        redacted |= resting - whole
-        fresh = sorted((upon | whole) - gone)
-        gone |= upon | whole
-    derived = gone.difference(asked)
+        unsupported = {one for one, known in sources.items() if known <= removed_ids}
+        redacted |= resting - unsupported
+        fresh = sorted((upon | unsupported) - removed_ids)
+        removed_ids |= upon | unsupported
+    derived = removed_ids.difference(ids)
     freed = {other for one, kind, other in links_of(sorted(derived)) if kind == STANDS_FOR and one in derived}
-    return Dependents(frozenset(derived), frozenset(redacted - gone), frozenset(freed - gone))
+    return Dependents(frozenset(derived), frozenset(redacted - removed_ids), frozenset(freed - removed_ids))
 
 
 def salted_digest(salt: str, text: str) -> str:

@@ -61,11 +61,11 @@ def remove_invisible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return _MARKER.sub(_HARMLESS, text)
-    seen = _SELECTORS.sub("\ufe0f", _UNSEEN.sub("", _ESCAPE.sub("", text)))
-    if seen.isascii():
-        return _MARKER.sub(_HARMLESS, seen)
-    folded = unicodedata.normalize("NFKC", seen)
-    return _MARKER.sub(_HARMLESS, folded if _MARKER.search(folded) else seen)
+    visible = _SELECTORS.sub("\ufe0f", _UNSEEN.sub("", _ESCAPE.sub("", text)))
+    if visible.isascii():
+        return _MARKER.sub(_HARMLESS, visible)
+    folded = unicodedata.normalize("NFKC", visible)
+    return _MARKER.sub(_HARMLESS, folded if _MARKER.search(folded) else visible)
 
 
 def one_line(text: str) -> str:

@@ -16,7 +16,7 @@ from perdure.rules.lifecycle.moves import explain_moves, next_moves
 from perdure.rules.lifecycle.state_arrays import TASK, Columns, confidence_curve, strength_curve, value_curve
 from perdure.rules.lifecycle.trajectory import replay
 
-_HELD: Final = "held back by the "
+_HELD_PREFIX: Final = "held back by the "
 _LED_HERE: Final = {"supersedes": "superseded_by", "derived_from": "source_of", "summarizes": "summarized_by"}
 
 
@@ -25,7 +25,7 @@ def inverse_link(kind: str) -> str:
     return _LED_HERE.get(kind, kind)
 
 
-def _last(history: Sequence[Entry]) -> str:
+def _last_reason(history: Sequence[Entry]) -> str:
     if not history:
         return "none"
     undone = "undone: " if history[-1].operation == "undo" else ""
@@ -43,11 +43,11 @@ def explain(
 ) -> Explanation:
     """Return the explanation of one memory as read at an instant."""
     state, parts = memory.state, _parts(memory.state, policy, now)
-    next_move = _held(state, history, wait) if state.held else _next(state, policy, now)
+    next_move = _hold(state, history, wait) if state.held else _next_move(state, policy, now)
     summary = (
         f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(state.tier_ms)}; "
         f"value {memory.value:.3f}, importance {memory.importance:.3f}, confidence {memory.confidence:.3f}. "
-        f"Last entry: {_last(history)}. {next_move}"
+        f"Last entry: {_last_reason(history)}. {next_move}"
     )
     return Explanation(
         id=memory.id,
@@ -129,9 +129,9 @@ def _fading(state: State, policy: Policy) -> str:
     return f"loses {rate:.4%} a day since {since}" + (f", slowed {slowed:.2f} times by access" if slowed > 1 else "")
 
 
-def _held(state: State, history: Sequence[Entry], wait: str) -> str:
+def _hold(state: State, history: Sequence[Entry], wait: str) -> str:
     """Return what holds a memory back: the loss budget's word of now, or what the journal noted."""
-    noted = [e.because.removeprefix(_HELD) for e in history if e.because.startswith(_HELD)]
+    noted = [e.because.removeprefix(_HELD_PREFIX) for e in history if e.because.startswith(_HELD_PREFIX)]
     why = wait or next((n for n in reversed(noted) if not n.startswith("loss budget")), "a safety gate")
     since = f" since {text_of(state.due_ms)}" if state.due_ms is not None else ""
     return (
@@ -140,7 +140,7 @@ def _held(state: State, history: Sequence[Entry], wait: str) -> str:
     )
 
 
-def _next(state: State, policy: Policy, now: Instant) -> str:
+def _next_move(state: State, policy: Policy, now: Instant) -> str:
     if state.status is not Status.ACTIVE:
         back = "until it is restored" if state.status is Status.ARCHIVED else "unless that is undone"
         return f"Next: nothing; it is {state.status} and stays so {back}."

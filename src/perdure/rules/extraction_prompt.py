@@ -59,12 +59,12 @@ def apply_reply(
     characters long, and lie apart from what is kept. What is less confident than ``min_confidence``, 0 to 1, is left
     out. The candidates are in the order in which they were numbered.
     """
-    said: dict[int, Mapping[str, Any]] = {}
+    verdicts: dict[int, Mapping[str, Any]] = {}
     for entry in answer["checked"]:
-        said.setdefault(entry["number"], entry)
+        verdicts.setdefault(entry["number"], entry)
     kept = []
     for number, candidate in enumerate(found, 1):
-        entry = said.get(number)
+        entry = verdicts.get(number)
         if entry is None:
             kept.append(candidate)
         elif entry["keep"] and entry["confidence"] >= min_confidence:

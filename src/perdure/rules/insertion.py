@@ -129,7 +129,7 @@ def place_in_tiers(states: Sequence[State], messages: Sequence[bool], policy: Po
     if len(states) <= FEW:
         return [_place_one(state, message, policy) for state, message in zip(states, messages, strict=True)]
     columns = Columns.of(states)
-    columns.strength, columns.level = _reinforced_once(columns, policy)
+    columns.strength, columns.level = _first_reinforcement(columns, policy)
     columns.tier = entry_tier(columns, policy, recent_message=np.array(messages, dtype=np.bool_))
     due = next_moves(columns, policy).at
     ends = [None if at >= NEVER else at for at in due.tolist()]
@@ -156,7 +156,7 @@ class _FirstStrength:
         if key not in self._known:
             if len(self._known) >= _MOST_STARTS:
                 self._known = {}
-            strength, level = _reinforced_once(Columns.of([state]), self._policy)
+            strength, level = _first_reinforcement(Columns.of([state]), self._policy)
             self._known[key] = float(strength[0]), float(level[0])
         return self._known[key]
 
@@ -164,7 +164,7 @@ class _FirstStrength:
 _first_strength: Final = LastPolicies(_FirstStrength)
 
 
-def _reinforced_once(columns: Columns, policy: Policy) -> tuple[Array, Array]:
+def _first_reinforcement(columns: Columns, policy: Policy) -> tuple[Array, Array]:
     curve = strength_curve(columns, policy)
     return reinforce_strength(curve.baseline(), np.zeros(len(columns)), columns.importance, 1.0, curve.parameters)
 

@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 from perdure.records.policy import Policy
 
 T = TypeVar("T")
-_KEPT: Final = 8
+_MOST_KEPT: Final = 8
 
 
 class LastPolicies(Generic[T]):
@@ -24,9 +24,9 @@ class LastPolicies(Generic[T]):
 
     def __call__(self, policy: Policy) -> T:
         """Return what was made of a policy."""
-        for known, made in self._known:
+        for known, value in self._known:
             if known is policy:
-                return made
-        made = self._make(policy)
-        self._known = [(policy, made), *self._known[: _KEPT - 1]]
-        return made
+                return value
+        value = self._make(policy)
+        self._known = [(policy, value), *self._known[: _MOST_KEPT - 1]]
+        return value

@@ -67,8 +67,8 @@ _RULE_FROM: Final = 5  # words; "Never give up!" is none
 def is_rule(text: str) -> bool:
     """Return whether a message says what is always or never to be done."""
     parts = (text[start:end] for start, end in sentences(text))
-    told = [part for part in parts if len(part.split()) >= _RULE_FROM and not part.endswith("?")]
-    return any(_RULE.match(part) or _BINDS.search(part) for part in told)
+    statements = [part for part in parts if len(part.split()) >= _RULE_FROM and not part.endswith("?")]
+    return any(_RULE.match(part) or _BINDS.search(part) for part in statements)
 
 
 def names_within(texts: Iterable[str]) -> frozenset[str]:

@@ -20,7 +20,7 @@ from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import Kind, Piece, pieces
 from perdure.rules.language.words import IGNORABLE, RELATIONS, STOP_WORDS, TURNING, word_set
 
-_GUARDED: Final[tuple[Kind, ...]] = ("negation", "number", "date", "modal", "name", "code")
+_GUARDED_KINDS: Final[tuple[Kind, ...]] = ("negation", "number", "date", "modal", "name", "code")
 _TURNS_CHINESE: Final = frozenset("不没沒無无未别別勿")
 _LONGEST_SOUGHT: Final = 300
 """Content words; a longer sentence is compared from its beginning only, so that hostile texts cost little."""
@@ -46,8 +46,8 @@ class Anchors:
 
 def anchors(text: str) -> Anchors:
     """Return a text's numbers, dates, negations, modals, proper names and code identifiers."""
-    said = [s for p in pieces(text) for s in p.said]
-    found = {kind: tuple(value for k, value in said if k == kind) for kind in _GUARDED}
+    pairs = [s for p in pieces(text) for s in p.said]
+    found = {kind: tuple(value for k, value in pairs if k == kind) for kind in _GUARDED_KINDS}
     return Anchors(found["number"], found["date"], found["negation"], found["modal"], found["name"], found["code"])
 
 
@@ -58,17 +58,17 @@ def lost(original: str, shorter: str) -> tuple[str, ...]:
     must still stand before the word that it denied.
     """
     before, after = pieces(original), pieces(shorter)
-    there = Counter(value for p in after for _, value in p.said)
+    counts = Counter(value for p in after for _, value in p.said)
     missing: dict[str, None] = {}
     for kind in ("number", "date", "name", "code"):
         values = dict.fromkeys(value for p in before for k, value in p.said if k == kind)
-        missing |= dict.fromkeys(f"{kind} {value}" for value in values if value not in there)
+        missing |= dict.fromkeys(f"{kind} {value}" for value in values if value not in counts)
     modals = Counter(value for p in before for k, value in p.said if k == "modal")
-    missing |= dict.fromkeys(f"modal '{value}'" for value, times in modals.items() if there[value] < times)
+    missing |= dict.fromkeys(f"modal '{value}'" for value, times in modals.items() if counts[value] < times)
     denied, still = Counter(_denials(before)), Counter(_denials(after))
-    for (word, what), times in denied.items():
-        if still[word, what] < times:
-            missing[f"negation '{word}'{f' of {what}' if what else ''}"] = None
+    for (word, target), times in denied.items():
+        if still[word, target] < times:
+            missing[f"negation '{word}'{f' of {target}' if target else ''}"] = None
     chinese = [sum(text.count(c) for c in _TURNS_CHINESE) for text in (original, shorter)]
     if chinese[1] < chinese[0]:
         missing["negation"] = None
@@ -116,9 +116,9 @@ def conflict(keeper: str, loser: str) -> str:
 
     What it was measured on: docs/decisions/0034-consolidation-extraction-compression.md.
     """
-    kept, given = _sentences(keeper), _sentences(loser)
+    kept, loser_sentences = _sentences(keeper), _sentences(loser)
     at = 0
-    for sentence in given:
+    for sentence in loser_sentences:
         found = next((i for i in range(at, len(kept)) if _says(kept[i], sentence)), None)
         if found is None:
             return _difference(kept, sentence)
@@ -137,8 +137,8 @@ def contradiction(one: str, other: str) -> str:
         return ""
     theirs = _sentences(other)
     for mine in _sentences(one):
-        nearest = max(theirs, key=lambda s: _shared(mine, s), default=None)
-        if nearest is None or _shared(mine, nearest) < _related_from(mine, nearest):
+        nearest = max(theirs, key=lambda s: _count_shared(mine, s), default=None)
+        if nearest is None or _count_shared(mine, nearest) < _related_from(mine, nearest):
             continue
         if not (_says(mine, nearest) or _says(nearest, mine)) and _contradicts(mine, nearest):
             return _difference([nearest], mine)
@@ -151,7 +151,7 @@ def _related_from(one: _Sentence, other: _Sentence) -> float:
     return 1 if turns[0] != turns[1] else max(1, min(len(one.items), len(other.items)) / 2)
 
 
-def _shared(one: _Sentence, other: _Sentence) -> int:
+def _count_shared(one: _Sentence, other: _Sentence) -> int:
     return sum(any(i.same(k) for k in other.items) for i in one.items)
 
 
@@ -160,7 +160,7 @@ def _contradicts(one: _Sentence, other: _Sentence) -> bool:
     if any(i.kind == "negation" or i.value in TURNING for i in (*mine, *theirs)) or not (mine or theirs):
         return True
     if not (mine and theirs):
-        return _reordered(one.items, other.items)
+        return _is_reordered(one.items, other.items)
     kinds = {i.kind for i in mine} & {i.kind for i in theirs}
     if kinds - {"word"} or all(any(i.value in RELATIONS for i in side) for side in (mine, theirs)):
         return True
@@ -177,7 +177,7 @@ def _unmatched(items: Sequence[Item], others: Sequence[Item]) -> list[Item]:
     return [i for i in items if not any(i.same(o) for o in others)]
 
 
-def _reordered(one: Sequence[Item], other: Sequence[Item]) -> bool:
+def _is_reordered(one: Sequence[Item], other: Sequence[Item]) -> bool:
     """Return whether the words that two sentences share stand in another order."""
     shared = [i for i in one if any(i.same(o) for o in other)]
     theirs = [o for o in other if any(o.same(i) for i in one)]
@@ -194,11 +194,11 @@ def _sentences(text: str) -> tuple[_Sentence, ...]:
     found = []
     for number, some in inside.items():
         items = read_items(some)
-        said = [i for i in items if i.kind != "word" or i.value not in IGNORABLE]
-        if said:
+        content = [i for i in items if i.kind != "word" or i.value not in IGNORABLE]
+        if content:
             asks = text[: spans[number][1]].rstrip("\"'”’)*").endswith("?")  # noqa: RUF001
             clauses = tuple(read_clauses(items)) if len(items) <= _LONGEST_SOUGHT else ()
-            found.append(_Sentence(_dates_last(said), ComparedSentence(tuple(items), clauses), asks))
+            found.append(_Sentence(_dates_last(content), ComparedSentence(tuple(items), clauses), asks))
     return tuple(found)
 
 
@@ -247,11 +247,11 @@ def _says_at(keeper: tuple[Item, ...], loser: tuple[Item, ...], at: int) -> bool
 
 def _difference(kept: Sequence[_Sentence], loser: _Sentence) -> str:
     """Return in words how a sentence differs from the nearest of the keeper's."""
-    wanted = Counter(i.value for i in loser.items)
-    nearest = max(kept, key=lambda s: (Counter(i.value for i in s.items) & wanted).total(), default=None)
+    words = Counter(i.value for i in loser.items)
+    nearest = max(kept, key=lambda s: (Counter(i.value for i in s.items) & words).total(), default=None)
     if nearest is None:
         return "the remaining text is empty"
-    for kind in _GUARDED:
+    for kind in _GUARDED_KINDS:
         mine, theirs = ([i.value for i in s.items if i.kind == kind] for s in (loser, nearest))
         if mine != theirs and (mine or kind in {"negation", "modal"}):
             order = ", in another order" if Counter(mine) == Counter(theirs) else ""

@@ -33,14 +33,14 @@ Weight = Callable[[Iterable[str]], float]
 """How much some words tell (``weigher``)."""
 
 
-def pair_signals(older: ComparedHit, newer: ComparedHit, cosine: float, asked: float, weight: Weight) -> PairSignals:
+def pair_signals(older: ComparedHit, newer: ComparedHit, cosine: float, total: float, weight: Weight) -> PairSignals:
     """Return the signals of two hits.
 
     Args:
         older: What was said first.
         newer: What was said later.
         cosine: Of their vectors, -1 to 1; 0 where there are none.
-        asked: How much the question's words tell, 1 or more.
+        total: How much all words of the question tell, 1 or more.
         weight: How much some words tell.
     """
     one, other = older.said, newer.said
@@ -51,8 +51,8 @@ def pair_signals(older: ComparedHit, newer: ComparedHit, cosine: float, asked: f
         math.log1p(max(older.place, newer.place)),
         max(older.cosine, newer.cosine),
         max(0.0, older.cosine - newer.cosine),
-        weight(older.answers - other.words) / asked,
-        min(older.cover, newer.cover) / asked,
+        weight(older.answers - other.words) / total,
+        min(older.cover, newer.cover) / total,
         min(other.changes, _CHANGES),
         math.log1p(min(one.length, other.length)),
         differ,
@@ -117,7 +117,7 @@ def _denial(denying: Statements, other: Statements, weight: Weight) -> float:
 
 def _in_common(denying: Statements, other: Statements) -> Iterator[frozenset[str]]:
     """Yield of each thing that one text says was never the words that the other says; none if they are too few."""
-    said = frozenset[str]().union(*other.affirmed)
+    affirmed = frozenset[str]().union(*other.affirmed)
     for words in denying.denied:
-        both = words & said
+        both = words & affirmed
         yield both if len(both) >= _LEAST else frozenset()

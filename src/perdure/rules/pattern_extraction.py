@@ -118,7 +118,7 @@ def find_candidates(
         found += _matches(text[start:end], start)
     found = [c for c in found if c.pattern in _OF_THE_WORK] if by_assistant else [*found, *_dense(text, spans)]
     found = [c for c in found if c.confidence >= min_confidence and (c.pattern != "keywords" or _is_exact(c.content))]
-    kept = _apart(found)
+    kept = _without_overlaps(found)
     best = sorted(kept, key=lambda c: (-c.confidence, c.start))[: max(0, most)]
     return sorted(best, key=lambda c: c.start)
 
@@ -150,15 +150,15 @@ def _matches(sentence: str, offset: int) -> list[NoteCandidate]:
         if match is None:
             continue
         rest = _QUESTION_FOLLOWS.sub("", match[1]).strip().rstrip(".!").rstrip()
-        meant = _defines(sentence, match) if name == "definition" else _is_meant(name, sentence, match, rest)
-        taken = sentence if name == "definition" else rest
-        if not meant or len(taken) < SHORTEST:
+        fits = _defines(sentence, match) if name == "definition" else _is_meant(name, sentence, match, rest)
+        scored = sentence if name == "definition" else rest
+        if not fits or len(scored) < SHORTEST:
             continue
         whole = name != "explicit" and ":" not in sentence[match.start() : match.start(1)]  # else it is only marked
         content = _QUESTION_FOLLOWS.sub("", sentence).strip() if whole else rest
         start, end = (0, len(sentence)) if whole else match.span()
         if len(content) <= LONGEST:
-            found.append(NoteCandidate(content, score_content(taken, base), name, offset + start, offset + end))
+            found.append(NoteCandidate(content, score_content(scored, base), name, offset + start, offset + end))
     return found
 
 
@@ -207,8 +207,8 @@ def _asks_to_keep(sentence: str, match: re.Match[str], content: str) -> bool:
         return False
     if "*" in sentence or _NOTHING_TO_KEEP.match(content):  # a heading, or what is said nowhere
         return False
-    said = match[0].lower().split(maxsplit=2)[1]
-    if said == "that" or _FOR_THE_WRITER.search(sentence):
+    word = match[0].lower().split(maxsplit=2)[1]
+    if word == "that" or _FOR_THE_WRITER.search(sentence):
         return True
     return match[0].lower().startswith("remember") and _tells(content)
 
@@ -222,9 +222,9 @@ def _dense(text: str, spans: list[tuple[int, int]]) -> list[NoteCandidate]:
     words = [query_words(text[start:end]) for start, end in spans]
     if len(words) < _SENTENCES_TO_COMPARE:
         return []
-    frequency = Counter(word for said in words for word in said)
+    frequency = Counter(word for row in words for word in row)
     weight = {w: (1 + math.log(n)) * math.log((1 + len(words)) / n) for w, n in frequency.items()}
-    scores = [sum(weight[w] for w in said) / math.sqrt(len(said)) if said else 0.0 for said in words]
+    scores = [sum(weight[w] for w in row) / math.sqrt(len(row)) if row else 0.0 for row in words]
     top = max(scores)
     found = []
     for (start, end), score in zip(spans, scores, strict=True):
@@ -261,7 +261,7 @@ def _is_exact(content: str) -> bool:
     return any(p.kind in {"code", "date"} or (p.kind == "number" and p.text[-1].isdigit()) for p in pieces(content))
 
 
-def _apart(found: list[NoteCandidate]) -> list[NoteCandidate]:
+def _without_overlaps(found: list[NoteCandidate]) -> list[NoteCandidate]:
     """Return the finds that do not overlap: of those that do, the most confident, then the one found by a pattern.
 
     Finds overlap only within a sentence, so each is compared with the few that begin near it.

@@ -20,13 +20,13 @@ _ISSUERS: Final = re.compile(
     r"4(?:[0-9]{15}|[0-9]{18})|5[1-5][0-9]{14}|2(?:22[1-9]|2[3-9][0-9]|[3-6][0-9]{2}|7[01][0-9]|720)[0-9]{12}"
     r"|3[47][0-9]{13}|3(?:0[0-5]|[689][0-9])[0-9]{11}|6(?:011|5[0-9]{2}|4[4-9][0-9])[0-9]{12}|35[0-9]{14}|62[0-9]{14,17}"
 )
-_NUMBERED: Final = re.compile(
+_OTHER_NUMBER: Final = re.compile(
     r"(?i)(?:order|tracking|shipment|parcel|invoice|ticket|customer|serial|reference|transaction|bestell|auftrags|rechnungs"
     r"|kunden|sendungs|serien|commande|facture|client|pedido|factura|cliente|ordine|fattura)"
     r"[ _-]?(?:number|no|nr|id|code|nummer|num[ée]ro|n[°º])?[.:#=\"' ]{0,4}$"
 )
 """What says that a number is another one: one in ten of those has a card's check digit by chance."""
-_DOUBLED: Final = str.maketrans("0123456789", "0246813579")
+_LUHN_DOUBLES: Final = str.maketrans("0123456789", "0246813579")
 
 
 def card_numbers(text: str) -> list[tuple[int, int]]:
@@ -35,12 +35,12 @@ def card_numbers(text: str) -> list[tuple[int, int]]:
         m.span()
         for m in _CARD.finditer(text)
         if _is_card("".join(c for c in m[0] if c.isdigit()))
-        and not _NUMBERED.search(text, max(0, m.start() - 40), m.start())
+        and not _OTHER_NUMBER.search(text, max(0, m.start() - 40), m.start())
     ]
 
 
 def _is_card(digits: str) -> bool:
-    plain = sum(map(int, digits[-1::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))
+    plain = sum(map(int, digits[-1::-2])) + sum(map(int, digits[-2::-2].translate(_LUHN_DOUBLES)))
     return plain % 10 == 0 and _ISSUERS.fullmatch(digits) is not None
 
 
@@ -179,7 +179,7 @@ def _is_any(_: str) -> bool:
     return True
 
 
-_NAMED: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], bool]], ...]] = (
+_NAMED_NUMBERS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], bool]], ...]] = (
     ("social security number", ("ssn", "social security", "social-security", "itin"), _SSN, _is_any),
     ("national insurance number", ("national insurance", "ni number", "nino"), _NINO, _is_any),
     ("cpf", ("cpf",), _CPF, _is_cpf),
@@ -229,10 +229,10 @@ def _seed_phrases(text: str) -> Iterator[tuple[int, int]]:
         for before, after in pairwise((-1, *unknown, len(words))):
             some = words[before + 1 : after]
             if len(some) >= _FEWEST_WORDS:
-                said = [text[start:end] for start, end in some]
-                named = _ABOUT_WALLETS.search(text, max(0, some[0][0] - _BEFORE), some[0][0])
-                for first, last in [(0, len(some))] if named else _with_checksum(said):
-                    if _is_mixed(said[first:last]):
+                phrase = [text[start:end] for start, end in some]
+                is_announced = _ABOUT_WALLETS.search(text, max(0, some[0][0] - _BEFORE), some[0][0])
+                for first, last in [(0, len(some))] if is_announced else _with_checksum(phrase):
+                    if _is_mixed(phrase[first:last]):
                         yield some[first][0], some[last - 1][1]
 
 
@@ -250,8 +250,8 @@ def _with_checksum(words: list[str]) -> Iterator[tuple[int, int]]:
         if (rest := len(words) - first - length) >= 0 and len(set(words[first : first + length])) * 3 >= length * 2:
             number = whole >> _BITS * rest & ((1 << _BITS * length) - 1)
             bits = length // 3  # of the checksum; eleven times that are all
-            wanted = sha256((number >> bits).to_bytes(4 * bits, "big")).digest()[0] >> (8 - bits)
-            if number & ((1 << bits) - 1) == wanted:
+            checksum = sha256((number >> bits).to_bytes(4 * bits, "big")).digest()[0] >> (8 - bits)
+            if number & ((1 << bits) - 1) == checksum:
                 yield first, first + length
 
 
@@ -272,7 +272,7 @@ def _numbers(text: str, lower: str) -> Iterator[Found]:
     many = _SIX_DIGITS.match(text) is not None
     yield from ((start, end, "card number") for start, end in (card_numbers(text) if many else ()))
     yield from ((start, end, "iban") for start, end in _ibans(text))
-    for name, clues, shape, is_right in _NAMED if many else ():
+    for name, clues, shape, is_right in _NAMED_NUMBERS if many else ():
         for clue in clues:
             at = lower.find(clue)
             while at >= 0:

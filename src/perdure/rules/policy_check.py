@@ -31,8 +31,8 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
     Raises:
         PolicyError: One or more keys are unknown, of the wrong type, out of bounds, or contradict each other.
     """
-    given = dict(data or {})
-    preset = given.pop("preset", "balanced")
+    settings = dict(data or {})
+    preset = settings.pop("preset", "balanced")
     preset = PRESET_ALIASES.get(preset, preset) if isinstance(preset, str) else preset
     problems: list[str] = []
     if not isinstance(preset, str) or preset not in PRESETS:
@@ -42,11 +42,11 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
     known = sections()
     problems += [
         f"unknown section [{str(name)[:100]}]; the sections are {', '.join(known)}."
-        for name in given
+        for name in settings
         if name not in known
     ]
     for name in known:
-        own = given.get(name, {})
+        own = settings.get(name, {})
         if not isinstance(own, Mapping):
             problems.append(f"[{name}] must be a table of keys.")
             continue
@@ -61,18 +61,18 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
     return policy
 
 
-def _section(name: str, kind: type, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _section(name: str, kind: type, settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     known = {f.name: f for f in fields(kind)}
     values: dict[str, Any] = {}
     problems: list[str] = []
-    for key, given_value in given.items():
+    for key, setting in settings.items():
         if by := REPLACED_KEYS.get((name, key)):
             problems.append(f"{name}.{key} was replaced by {by}: remove it, or set {by}.")
             continue
         if key not in known:
             problems.append(f"unknown key {str(key)[:100]!r} in [{name}]; its keys are {', '.join(known)}.")
             continue
-        value = given_value
+        value = setting
         if isinstance(value, str):
             value = VALUE_ALIASES.get((name, key, value), value)
         fault = _fault(known[key], value)

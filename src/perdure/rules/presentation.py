@@ -34,7 +34,7 @@ from perdure.rules.pair_signals import ComparedHit, Weight, pair_signals, say_ot
 
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 """Facts follow each other by rules of their own, and a summary says what its sources say."""
-_DECIDED: Final = (Kind.FACT, Kind.NOTE)
+_DECIDED_KINDS: Final = (Kind.FACT, Kind.NOTE)
 _MOST_WORDS: Final = 0.6  # a message with so much of a fact's or a note's words repeats it
 _STATUSES: Final = (Status.ACTIVE, Status.ARCHIVED)
 """What has been taken back, or stands in another memory, says nothing any more."""
@@ -80,13 +80,13 @@ def newest_first(
     keeps the order.
     """
     best = [hit.memory for hit in hits[: bounds.compared]]
-    said = [statements(memory.content) for memory in best]
+    contents = [statements(memory.content) for memory in best]
     pairs = [
         (i, j)
         for i, j in _pairs(best)
-        if max(i, j) < bounds.among or (_are_of_people(best, i, j) and say_otherwise(said[i], said[j]))
+        if max(i, j) < bounds.among or (_are_of_people(best, i, j) and say_otherwise(contents[i], contents[j]))
     ]
-    signals = _signals(hits[: bounds.compared], pairs, said, question, vectors)
+    signals = _signals(hits[: bounds.compared], pairs, contents, question, vectors)
     order = pair_chances(ORDER if vectors else ORDER_BY_WORDS, signals)
     difference = pair_chances(DIFFERENCE if vectors else DIFFERENCE_BY_WORDS, signals)
     least = least_chance(question, bounds, by_words=not vectors)
@@ -127,11 +127,11 @@ def arranged(hits: Sequence[Hit], question: str, newer: AbstractSet[Pair], diffe
     """Return the same hits with links between pairs, those of ``newer`` in order of time if the question allows it."""
     best = [hit.memory for hit in hits]
     newer = {(i, j) for i, j in newer if _came_later(best[j], best[i])}
-    shown = _linked(hits, newer | differing, differing)
+    shown = _with_links(hits, newer | differing, differing)
     if not newer or _PAST.search(question) or any("dated" in hit.parts for hit in hits):
         return shown
     exchanged = {pair for pair in newer if not _names_one(question, best, pair)}
-    return [shown[at] for at in _exchanged(len(hits), exchanged)]
+    return [shown[at] for at in _newest_order(len(hits), exchanged)]
 
 
 def _came_later(one: MemoryItem, other: MemoryItem) -> bool:
@@ -162,25 +162,25 @@ def _pairs(best: Sequence[MemoryItem]) -> list[Pair]:
 def _signals(
     hits: Sequence[Hit],
     pairs: Sequence[Pair],
-    said: Sequence[Statements],
+    contents: Sequence[Statements],
     question: str,
     vectors: Mapping[str, Vector],
 ) -> Array:
     """Return the signals of pairs, rows of ``PairSignals``, shape [n, 12]."""
     rows: list[PairSignals] = []
     if pairs:
-        asked, weight = statements(question).words, weigher(said)
+        words, weight = statements(question).words, weigher(contents)
         order = sorted(range(len(hits)), key=lambda at: -hits[at].score)
         places = {at: place for place, at in enumerate(order)}
-        found = {at: _compared_hit(places[at], hits[at], said[at], asked, weight) for pair in pairs for at in pair}
-        total = max(1.0, weight(asked))
+        found = {at: _compared_hit(places[at], hits[at], contents[at], words, weight) for pair in pairs for at in pair}
+        total = max(1.0, weight(words))
         rows = [pair_signals(found[i], found[j], _cosine(hits, i, j, vectors), total, weight) for i, j in pairs]
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(PairSignals._fields))
 
 
-def _compared_hit(place: int, hit: Hit, said: Statements, asked: frozenset[str], weight: Weight) -> ComparedHit:
-    answers = asked & said.words
-    return ComparedHit(place, hit.cosine or 0.0, said, answers, weight(answers))
+def _compared_hit(place: int, hit: Hit, content: Statements, words: frozenset[str], weight: Weight) -> ComparedHit:
+    answers = words & content.words
+    return ComparedHit(place, hit.cosine or 0.0, content, answers, weight(answers))
 
 
 def facts_first(hits: Sequence[Hit]) -> list[Hit]:
@@ -205,7 +205,7 @@ def decided_first(hits: Sequence[Hit]) -> list[Hit]:
     order: list[Hit] = []
     for hit in hits:
         at = len(order)
-        if hit.memory.kind in _DECIDED and hit.memory.status is Status.ACTIVE and not hit.updated_by:
+        if hit.memory.kind in _DECIDED_KINDS and hit.memory.status is Status.ACTIVE and not hit.updated_by:
             at = next((i for i, other in enumerate(order) if _repeats(other.memory, hit.memory)), at)
         order.insert(at, hit)
     return order
@@ -215,24 +215,24 @@ def _repeats(message: MemoryItem, decided: MemoryItem) -> bool:
     """Return whether a message has most words and all numbers of a fact or note, or says little besides."""
     if message.kind is not Kind.EPISODE or (may_answer(message.speaker) and _said_at(message) > _said_at(decided)):
         return False
-    told = decided.content
+    content = decided.content
     if decided.kind is Kind.FACT:
-        told = told.partition(": ")[2]  # whom it is about goes without saying where all is about that
-        if not set(query_words(told.partition(": ")[2])) <= set(query_words(message.content)):
+        content = content.partition(": ")[2]  # whom it is about goes without saying where all is about that
+        if not set(query_words(content.partition(": ")[2])) <= set(query_words(message.content)):
             return False
-    one, other = _told(told), _told(message.content)
+    one, other = _text_content(content), _text_content(message.content)
     return one.numbers <= other.numbers and shared_part(one.words, other.words) >= _MOST_WORDS
 
 
-class _Told(NamedTuple):
+class _TextContent(NamedTuple):
     numbers: frozenset[str]
     words: frozenset[str]  # of content
 
 
 @lru_cache(maxsize=1024)  # the hits of some answers: each is compared with each other one
-def _told(text: str) -> _Told:
+def _text_content(text: str) -> _TextContent:
     """Return what a text says, as far as repeating it goes."""
-    return _Told(frozenset(_NUMBER.findall(text)), frozenset(content_words(text)))
+    return _TextContent(frozenset(_NUMBER.findall(text)), frozenset(content_words(text)))
 
 
 def _may_be_about_one_thing(best: Sequence[MemoryItem], i: int, j: int) -> bool:
@@ -248,10 +248,10 @@ def _are_of_people(best: Sequence[MemoryItem], i: int, j: int) -> bool:
 
 def _names_one(question: str, best: Sequence[MemoryItem], pair: Pair) -> bool:
     """Return whether a question names a number that one of two has and the other has not: it asks for that one."""
-    asked = set(_NUMBER.findall(question))
-    if not asked:
+    numbers = set(_NUMBER.findall(question))
+    if not numbers:
         return False
-    one, other = (not asked.isdisjoint(_NUMBER.findall(best[at].content)) for at in pair)
+    one, other = (not numbers.isdisjoint(_NUMBER.findall(best[at].content)) for at in pair)
     return one != other
 
 
@@ -261,7 +261,7 @@ def _cosine(hits: Sequence[Hit], i: int, j: int, vectors: Mapping[str, Vector]) 
     return float(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4")) if one and other else 0.0
 
 
-def _exchanged(count: int, pairs: AbstractSet[Pair]) -> list[int]:
+def _newest_order(count: int, pairs: AbstractSet[Pair]) -> list[int]:
     """Return places in an order in which the later of each pair stands first: the two take each other's place."""
     order = list(range(count))
     wrong = True
@@ -274,7 +274,7 @@ def _exchanged(count: int, pairs: AbstractSet[Pair]) -> list[int]:
     return order
 
 
-def _linked(hits: Sequence[Hit], pairs: AbstractSet[Pair], differing: AbstractSet[Pair]) -> list[Hit]:
+def _with_links(hits: Sequence[Hit], pairs: AbstractSet[Pair], differing: AbstractSet[Pair]) -> list[Hit]:
     """Return hits that name those that they are about one thing with, the newest first."""
     best = [hit.memory for hit in hits]
 

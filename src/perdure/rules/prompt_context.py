@@ -69,10 +69,10 @@ def context_line(memory: MemoryItem, remarks: Sequence[str] = (), number: int = 
     """
     speaker = memory.speaker if memory.kind is Kind.EPISODE else None
     words = display_text(memory.content, memory.metadata, speaker, LONGEST_LINE)
-    said = f", {label(speaker)}" if speaker else ""
+    who = f", {label(speaker)}" if speaker else ""
     known = f" ({'; '.join(remarks)})" if remarks else ""
-    named = f"{f'{number}.' if number else '-'} [{label(shown_id(memory.id))}]"
-    return f"{named} {memory.created_at:%Y-%m-%d}{said}{known}: {words}"
+    head = f"{f'{number}.' if number else '-'} [{label(shown_id(memory.id))}]"
+    return f"{head} {memory.created_at:%Y-%m-%d}{who}{known}: {words}"
 
 
 def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
@@ -105,11 +105,11 @@ def fit_lines(hits: Iterable[Hit], budget: int, tokens: Callable[[str], int]) ->
     places: dict[str, int] = {}
     left = budget
     for number, hit in enumerate(hits, 1):
-        made = context_line(hit.memory, tuple(remarks(hit, places)), number)
-        cost = tokens(made)
+        line = context_line(hit.memory, tuple(remarks(hit, places)), number)
+        cost = tokens(line)
         if cost > left:
             break
-        chosen.append(made)
+        chosen.append(line)
         places[hit.memory.id] = number
         left -= cost
     return chosen

@@ -205,8 +205,8 @@ class _Speakers:
 
     def answering(self, asks: Bools, previous: Ints) -> Bools:
         """Return which answer a question that another speaker asked in the turn before."""
-        asked = (previous >= 0) & asks[previous] & (self._of[previous] != self._of)
-        return np.asarray(asked & self.passing(may_answer), dtype=np.bool_)
+        follows_question = (previous >= 0) & asks[previous] & (self._of[previous] != self._of)
+        return np.asarray(follows_question & self.passing(may_answer), dtype=np.bool_)
 
 
 _hit: Final = maker_of(Hit)
@@ -236,19 +236,19 @@ def diversify(
     chosen: list[Hit] = []
     later: list[Hit] = []
     texts: set[str] = set()
-    told: set[str] = set()
+    covered: set[str] = set()
     near, seen = _near(hits, vectors, policy), set[int]()
     for at, hit in enumerate(hits):
         repeats = any(_same_anchors(hit.memory, hits[other].memory) for other in near.get(at, ()) if other in seen)
         own = sources.get(hit.memory.id, frozenset())
         # An ageing fact stays: it brings a question with it.
-        is_told = hit.memory.id in told or (bool(own & {h.memory.id for h in chosen}) and not hit.memory.aging)
-        if repeats or hit.memory.content in texts or is_told:
+        is_covered = hit.memory.id in covered or (bool(own & {h.memory.id for h in chosen}) and not hit.memory.aging)
+        if repeats or hit.memory.content in texts or is_covered:
             later.append(hit)
             continue
         chosen.append(hit)
         texts.add(hit.memory.content)
-        told |= own
+        covered |= own
         seen.add(at)
         if len(chosen) == limit:
             break

@@ -44,8 +44,8 @@ def redact(text: str, *, personal: bool = True) -> tuple[str, tuple[str, ...]]:
     found = _find_secrets(text, personal=personal) if len(text) >= _SHORTEST else ()
     if not found:
         return text, ()
-    found = _apart(found)
-    found = _apart([*found, *_repetitions(text, found)])
+    found = _merge_overlaps(found)
+    found = _merge_overlaps([*found, *_repetitions(text, found)])
     pieces: list[str] = []
     at = 0
     for start, end, name in found:
@@ -71,13 +71,13 @@ def redact_draft(draft: Draft, policy: Policy) -> Draft:
     if not policy.knowledge.redact:
         return draft
     personal = policy.knowledge.redact_personal
-    text, told = redact(draft.text, personal=personal)
+    text, in_text = redact(draft.text, personal=personal)
     tags, in_tags = redact_data(draft.tags, personal=personal)
     metadata, inside = redact_data(draft.metadata, personal=personal)
     source, in_source = redact_data(draft.source, personal=personal)
     speaker, in_speaker = redact_data(draft.speaker, personal=personal)
     key = None if draft.key is None else redact_key(draft.key, personal=personal)
-    names = (*told, *in_tags, *inside, *in_source, *in_speaker)
+    names = (*in_text, *in_tags, *inside, *in_source, *in_speaker)
     if not names:
         return draft if key == draft.key else replace(draft, key=key)
     return replace(
@@ -97,13 +97,13 @@ def redact_data(value: Any, *, personal: bool = True) -> tuple[Any, tuple[str, .
     if isinstance(value, str):
         return redact(value, personal=personal)
     if isinstance(value, Mapping):
-        told: list[str] = []
+        kinds: list[str] = []
         pairs: dict[str, Any] = {}
         for key, item in value.items():
             (clean, first), (inside, rest) = redact(key, personal=personal), _redact_value(key, item, personal=personal)
             pairs[clean] = inside
-            told += [*first, *rest]
-        return pairs, tuple(told)
+            kinds += [*first, *rest]
+        return pairs, tuple(kinds)
     if isinstance(value, list | tuple):
         items = [redact_data(item, personal=personal) for item in value]
         return [item for item, _ in items], tuple(name for _, names in items for name in names)
@@ -112,8 +112,8 @@ def redact_data(value: Any, *, personal: bool = True) -> tuple[Any, tuple[str, .
 
 def redact_key(key: str, *, personal: bool = True) -> str:
     """Return a key that is as good as another one but holds no secret: a digest of it where it held one."""
-    held = redact(key, personal=personal)[1]
-    return f"redacted:{blake2b(key.encode(), digest_size=16).hexdigest()}" if held else key
+    secrets = redact(key, personal=personal)[1]
+    return f"redacted:{blake2b(key.encode(), digest_size=16).hexdigest()}" if secrets else key
 
 
 def redaction_note(names: Iterable[str]) -> str:
@@ -123,8 +123,8 @@ def redaction_note(names: Iterable[str]) -> str:
         counts[name] = counts.get(name, 0) + 1
     kinds = ", ".join(f"{n} x {name}" if n > 1 else name for name, n in sorted(counts.items()))
     total = sum(counts.values())
-    what = "1 secret was" if total == 1 else f"{total} secrets were"
-    return f"{what} replaced before storing ({kinds}); knowledge.redact = false in the policy keeps them."
+    secrets = "1 secret was" if total == 1 else f"{total} secrets were"
+    return f"{secrets} replaced before storing ({kinds}); knowledge.redact = false in the policy keeps them."
 
 
 def _redact_value(key: str, item: Any, *, personal: bool) -> tuple[Any, tuple[str, ...]]:
@@ -137,11 +137,11 @@ def _redact_value(key: str, item: Any, *, personal: bool) -> tuple[Any, tuple[st
 def _find_secrets(text: str, *, personal: bool) -> list[Found]:
     """Return what is found in a text as it is read: without invisible characters, full-width letters as plain ones."""
     marked = _MARK.sub(lambda m: MARK * len(m[0]), text) if "[redacted: " in text else text
-    seen, places = (marked, []) if marked.isascii() else _visible(marked.translate(_FULL_WIDTH))
-    lower = _lower(seen)
-    found = [*find_shapes(seen, lower), *find_placed(seen, lower), *find_named(seen, lower)]
+    visible, places = (marked, []) if marked.isascii() else _visible(marked.translate(_FULL_WIDTH))
+    lower = _lower(visible)
+    found = [*find_shapes(visible, lower), *find_placed(visible, lower), *find_named(visible, lower)]
     if personal:
-        found += find_personal(seen, lower)
+        found += find_personal(visible, lower)
     if not places:
         return found
     return [(places[start], places[end - 1] + 1, name) for start, end, name in found]
@@ -173,7 +173,7 @@ def _repetitions(text: str, found: Iterable[Found]) -> Iterator[Found]:
             at = text.find(secret, at + len(secret))
 
 
-def _apart(found: Iterable[Found]) -> list[Found]:
+def _merge_overlaps(found: Iterable[Found]) -> list[Found]:
     """Return finds that do not overlap; of those that do, all that they cover as one, named after the first."""
     merged: list[Found] = []
     for start, end, name in sorted(found, key=lambda f: (f[0], -f[1])):

@@ -40,7 +40,7 @@ def restates(
     """
     if vector is None:
         return False
-    said = set(tokens(text))
+    words = set(tokens(text))
     own = np.frombuffer(vector, "<f4")
     for one in known:
         cosine = one.cosine
@@ -49,7 +49,7 @@ def restates(
         if cosine is None or (1.0 - content_weight) * cosine + content_weight < threshold - _ROUNDING:
             continue  # not even with the same words
         other = set(tokens(one.text))
-        overlap = len(said & other) / len(said | other)
+        overlap = len(words & other) / len(words | other)
         alike = (1.0 - content_weight) * cosine + content_weight * overlap >= threshold - _ROUNDING
         if alike and not conflict(one.text, text):
             return True

@@ -32,7 +32,7 @@ class RowRedactor:
     def row(self, part: str, row: Line) -> Line:
         """Return a row without secrets; the same object if it has none. Digests in it are those of before."""
         if part == "memory":
-            return self._noted(str(row.get("id")), row, self._memory(row))
+            return self._note_digests(str(row.get("id")), row, self._memory(row))
         if part == "document":
             return self._document(row)
         if part == "journal":
@@ -42,7 +42,7 @@ class RowRedactor:
 
     def renewed(self, row: Line) -> Line:
         """Return a journal line whose digests are those of what is stored; the same object if they are already."""
-        after = _loaded(row.get("after"))
+        after = _load(row.get("after"))
         known = after.get(DIGESTS) if after is not None else None
         if after is None or not isinstance(known, dict):
             return row
@@ -64,7 +64,7 @@ class RowRedactor:
             clean = self._put(clean, "key", redact_key(key, personal=self._personal))
         return clean
 
-    def _noted(self, identity: str, row: Line, clean: Line) -> Line:
+    def _note_digests(self, identity: str, row: Line, clean: Line) -> Line:
         """Remember which digests of a memory change."""
         if clean is row:
             return row
@@ -87,11 +87,11 @@ class RowRedactor:
     def _journal(self, row: Line) -> Line:
         clean = self._with_texts(row, ("because",))
         for side in ("before", "after"):
-            image = _loaded(row.get(side))
+            image = _load(row.get(side))
             if image is None:
                 continue
             if row.get("target") == Target.MEMORY:
-                fresh = self._noted(str(row.get("id")), image, self._memory(image))
+                fresh = self._note_digests(str(row.get("id")), image, self._memory(image))
             elif row.get("target") == Target.DOCUMENT:
                 fresh = self._document(image)
             else:
@@ -112,7 +112,7 @@ class RowRedactor:
         return row if row.get(name) == value else {**row, name: value}
 
 
-def _loaded(text: Any) -> dict[str, Any] | None:
+def _load(text: Any) -> dict[str, Any] | None:
     """Return a side of a journal line; None where there is none, or nothing that can be read."""
     try:
         found = json.loads(text) if isinstance(text, str) else None

@@ -68,10 +68,10 @@ _MOST_INSIDE: Final = 12  # names within so many characters that are looked at
 class _Name(NamedTuple):
     """Names of one sort, each with the clue at which it begins."""
 
-    told: Callable[[str], str]  # what a find is called, from the name
+    label: Callable[[str], str]  # what a find is called, from the name
     clues: tuple[str, ...]  # in lower case
     shape: re.Pattern[str]  # the whole name, from the clue on
-    given: Callable[[str], bool]  # whether a value is one after a sign, a verb or a flag
+    accepts: Callable[[str], bool]  # whether a value is one after a sign, a verb or a flag
     beside: Callable[[str], bool]  # whether one is that stands beside the name
 
 
@@ -190,7 +190,7 @@ def _after_clue(text: str, lower: str, name: _Name, clue: str) -> Iterator[Found
         if match is None or not _stands_for_secret(text, name, match):
             continue
         tried = tried + 1 if at < end else 0
-        for found in _valued(text, name, match):
+        for found in _find_value(text, name, match):
             covered = found[1]
             yield found
         end = max(end, at + _LONGEST)
@@ -209,7 +209,7 @@ def name_of_pair(key: str, value: str) -> str | None:
                 and _stands_for_secret(key, name, match)
                 and ASSIGNED.fullmatch(f"{key[match.end() :]}={value}")
             ):
-                return name.told(match[0]) if name.given(value) else None
+                return name.label(match[0]) if name.accepts(value) else None
     return None
 
 
@@ -244,34 +244,34 @@ def _is_constant(before: str, key: str) -> bool:
     return (key.isupper() and before.endswith("_")) or (key == "Key" and before.endswith("-"))
 
 
-def _valued(text: str, name: _Name, match: re.Match[str]) -> Iterator[Found]:
+def _find_value(text: str, name: _Name, match: re.Match[str]) -> Iterator[Found]:
     """Yield the value that a name is given: after a sign or a verb, after a flag, beside it, or on the next line."""
-    told = name.told(match[0])
+    label = name.label(match[0])
     word = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
     is_flag = word is not None and word[0].startswith("-")
     found = ASSIGNED.match(text, match.end())
     if found is not None and _is_given(text, name, found):
-        yield _spanned(text, found, told)
+        yield _span(text, found, label)
         return
     found = _BESIDE.match(text, match.end())
     if found is None or found["after"]:
         return
-    value = _trimmed(found)
+    value = _trim(found)
     if found["lines"]:
-        fits = not found["gap"] and _ends_line(text, found) and is_strong(value) and name.given(value)
+        fits = not found["gap"] and _ends_line(text, found) and is_strong(value) and name.accepts(value)
     elif found["gap"]:
         fits = name is _PASSWORDS and is_scattered(value)
     elif is_flag or _LOGIN_BEFORE.search(text, max(0, match.start() - 100), match.start()):
-        fits = name.given(value) and not value.startswith("-")
+        fits = name.accepts(value) and not value.startswith("-")
     else:
         fits = name.beside(value)
     if fits:
-        yield _spanned(text, found, told)
+        yield _span(text, found, label)
 
 
 def _is_given(text: str, name: _Name, found: re.Match[str]) -> bool:
-    value = _trimmed(found)
-    if found["after"] or not name.given(value):
+    value = _trim(found)
+    if found["after"] or not name.accepts(value):
         return False
     if found["lines"] and not (_ends_line(text, found) and (is_strong(value) or is_passphrase(value))):
         return False
@@ -289,14 +289,14 @@ def _ends_line(text: str, found: re.Match[str]) -> bool:
     return not _NEXT_NAME.match(found["s"]) and _LINEENDS.match(text, found.end("s")) is not None
 
 
-def _trimmed(found: re.Match[str]) -> str:
+def _trim(found: re.Match[str]) -> str:
     cut = _PARAMETER.search(found["s"])
     return (found["s"][: cut.start()] if cut else found["s"]).rstrip(ENDS)
 
 
-def _spanned(text: str, found: re.Match[str], told: str) -> Found:
-    start, value = found.start("s"), _trimmed(found)
+def _span(text: str, found: re.Match[str], label: str) -> Found:
+    start, value = found.start("s"), _trim(found)
     end = start + len(value)
     if len(found["s"]) == _LONGEST and (rest := _REST.match(text, end)) is not None:
         end = rest.end()
-    return start, end, told
+    return start, end, label

@@ -20,14 +20,14 @@ def find_placed(text: str, lower: str) -> Iterator[Found]:
         text: What is searched.
         lower: The same in lower case, character by character.
     """
-    for what, clue, shape, is_one in _CLUED.among(lower):
+    for label, clue, shape, is_one in _BY_CLUE.among(lower):
         for at in places(lower, (clue,)):
-            if (match := _compiled(shape).match(text, at)) is not None and is_one(value := match["s"].rstrip(ENDS)):
-                yield match.start("s"), match.start("s") + len(value), what
+            if (match := _compile(shape).match(text, at)) is not None and is_one(value := match["s"].rstrip(ENDS)):
+                yield match.start("s"), match.start("s") + len(value), label
 
 
 @cache
-def _compiled(shape: str) -> re.Pattern[str]:
+def _compile(shape: str) -> re.Pattern[str]:
     """Return a pattern; most texts have no clue, and compiling all of them would be a third of a hook's own start."""
     return re.compile(shape)
 
@@ -113,4 +113,4 @@ _PHRASES: Final = (
     *(("password", command, f"{command}{rest}{_OPEN}{VALUE}", is_password) for command, rest in _FLAGS),
     *(("token", c, rf"{c}[ \t]{{1,4}}{_OPEN}{VALUE}", is_random) for c in (*_TOKEN_COMMANDS, "AUTH")),
 )
-_CLUED: Final = Clued(((clue,), (what, clue.lower(), shape, is_one)) for what, clue, shape, is_one in _PHRASES)
+_BY_CLUE: Final = Clued(((clue,), (what, clue.lower(), shape, is_one)) for what, clue, shape, is_one in _PHRASES)

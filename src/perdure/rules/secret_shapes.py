@@ -165,7 +165,7 @@ _TIGHT: Final = frozenset("_-+/")
 """What may not stand before a clue of letters and digits: there it is a part of something longer, often of base64."""
 
 
-def _decoded(value: str) -> bytes:
+def _decode(value: str) -> bytes:
     try:
         return b64decode(value + "=" * (-len(value) % 4))
     except (Error, ValueError):
@@ -173,11 +173,11 @@ def _decoded(value: str) -> bytes:
 
 
 def _is_private_key(value: str) -> bool:
-    return b"PRIVATE KEY" in _decoded(value[:80])
+    return b"PRIVATE KEY" in _decode(value[:80])
 
 
 def _is_login(value: str) -> bool:
-    return b":" in _decoded(value)[1:]
+    return b":" in _decode(value)[1:]
 
 
 def _is_any(_: str) -> bool:
@@ -235,7 +235,7 @@ def find_shapes(text: str, lower: str) -> Iterator[Found]:
     if "PRIVATE KEY" in text:
         yield from ((*m.span(), "private key") for m in KEY_BLOCK.finditer(text))
     for name, start, rest in _STARTING.among(lower) if _LONG_RUN.search(text) is not None else ():
-        yield from _starting(text, name, start, rest)
+        yield from _find_start(text, name, start, rest)
     for name, clues, back, on, shape, is_one in _AROUND.among(lower):
         for begin, stop in _windows(lower, clues, back, on):
             for match in shape.finditer(text, begin, stop):
@@ -244,7 +244,7 @@ def find_shapes(text: str, lower: str) -> Iterator[Found]:
                     yield at, match.end(), name
 
 
-def _starting(text: str, name: str, start: str, rest: re.Pattern[str]) -> Iterator[Found]:
+def _find_start(text: str, name: str, start: str, rest: re.Pattern[str]) -> Iterator[Found]:
     at = text.find(start)
     while at >= 0:
         after = at + len(start)

@@ -48,10 +48,10 @@ def trust_of(role: str | None, source: str | None = None) -> Trust:
         role: user, assistant, or another; a role that is not known is a tool's or a stranger's.
         source: Where it comes from; a web address and ``tool:...`` are others' words whoever passes them on.
     """
-    said = _ROLES.get(str(role or "user").strip().lower(), Trust.EXTERNAL)
+    by_role = _ROLES.get(str(role or "user").strip().lower(), Trust.EXTERNAL)
     place = str(source or "").strip()
-    found = Trust.EXTERNAL if _ELSEWHERE.match(place) else _BY_SOURCE.get(place.lower(), said)
-    return least_trust((said, found))
+    found = Trust.EXTERNAL if _ELSEWHERE.match(place) else _BY_SOURCE.get(place.lower(), by_role)
+    return least_trust((by_role, found))
 
 
 def is_person(role: str) -> bool:
@@ -62,10 +62,10 @@ def is_person(role: str) -> bool:
 
 def takes_over(text: str) -> bool:
     """Whether a text tells its reader to ignore what it was told before. Linear in its length."""
-    seen = remove_invisible(text)
-    if seen.isascii() and not any(stem in seen.lower() for stem in _STEMS):
+    visible = remove_invisible(text)
+    if visible.isascii() and not any(stem in visible.lower() for stem in _STEMS):
         return False
-    return _TAKEN_OVER.search(seen) is not None
+    return _TAKEN_OVER.search(visible) is not None
 
 
 def least_trust(trusts: Iterable[Trust]) -> Trust:
@@ -75,18 +75,18 @@ def least_trust(trusts: Iterable[Trust]) -> Trust:
 
 def stored_trust(metadata: Mapping[str, Any]) -> Trust:
     """Return the trust that a memory's metadata tells; a user's if it tells none."""
-    told = metadata.get(KEY)
-    return Trust(told) if isinstance(told, str) and told in set(Trust) else Trust.USER
+    value = metadata.get(KEY)
+    return Trust(value) if isinstance(value, str) and value in set(Trust) else Trust.USER
 
 
 def with_trust(metadata: Mapping[str, Any], trust: Trust) -> dict[str, Any]:
     """Return metadata that tell a trust: under ``trust`` where it is not a user's, else without such a mark."""
-    made = dict(metadata)
+    labelled = dict(metadata)
     if trust is not Trust.USER:
-        made[KEY] = trust.value
-    elif made.get(KEY) in set(Trust):
-        del made[KEY]
-    return made
+        labelled[KEY] = trust.value
+    elif labelled.get(KEY) in set(Trust):
+        del labelled[KEY]
+    return labelled
 
 
 def is_trusted(trust: Trust) -> bool:

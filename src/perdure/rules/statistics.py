@@ -73,8 +73,8 @@ def at_risk(
 
 def histogram(values: Sequence[float], total: int) -> tuple[int, ...]:
     """Return how many of ``total`` memories have a value in each tenth from 0 to 1, going by those of a sample."""
-    counted, _ = np.histogram(values, bins=TENTHS, range=(0.0, 1.0))
-    return tuple(round(int(n) * total / max(len(values), 1)) for n in counted)
+    counts, _ = np.histogram(values, bins=TENTHS, range=(0.0, 1.0))
+    return tuple(round(int(n) * total / max(len(values), 1)) for n in counts)
 
 
 def sizes(sample: Sequence[MemoryItem], total: int, now: Instant) -> dict[str, dict[str, Size]]:

@@ -32,20 +32,20 @@ def quoted_ids(reply: str, texts: Mapping[str, str], least: float) -> frozenset[
 
 def comparable_sentences(reply: str) -> list[str]:
     """Return the sentences of a reply that are compared by meaning: no questions, no code, the first 64."""
-    said = [reply[start:end] for start, end in sentences(reply)]
-    return [s for s in said if len(s) >= _SHORTEST and not s.endswith("?") and not s.startswith("```")][:SENTENCES]
+    parts = [reply[start:end] for start, end in sentences(reply)]
+    return [s for s in parts if len(s) >= _SHORTEST and not s.endswith("?") and not s.startswith("```")][:SENTENCES]
 
 
-def paraphrased_ids(said: Sequence[Vector], known: Mapping[str, Vector]) -> frozenset[str]:
+def paraphrased_ids(vectors: Sequence[Vector], known: Mapping[str, Vector]) -> frozenset[str]:
     """Return the ids of the memories that one of a reply's sentences says in other words: a cosine of at least 0.8.
 
     Args:
-        said: Unit vectors of the sentences.
+        vectors: Unit vectors of the sentences.
         known: Memory id -> unit vector, of the same space.
     """
-    if not said or not known:
+    if not vectors or not known:
         return frozenset()
-    replies = np.frombuffer(b"".join(said), "<f4").reshape(len(said), -1)
+    replies = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
     memories = np.frombuffer(b"".join(known.values()), "<f4").reshape(len(known), -1)
     best = (memories @ replies.T).max(axis=1)
     return frozenset(i for i, cosine in zip(known, best.tolist(), strict=True) if cosine >= PARAPHRASED)

@@ -58,27 +58,27 @@ def sort_of(text: str, role: str, *, answers: bool = False) -> tuple[Sort, str]:
         role: Who says it: user, assistant, tool ...
         answers: The message before it asks something.
     """
-    said = text[:_HEAD]
-    if _is_small_talk(said, answers=answers):
+    head = text[:_HEAD]
+    if _is_small_talk(head, answers=answers):
         return Sort.SMALL_TALK, "small talk"
     if not is_person(role):
         return Sort.REPLY, f"said by the {role.lower()}"
-    return _sort_of_persons(said, answers=answers)
+    return _sort_of_persons(head, answers=answers)
 
 
-def _sort_of_persons(said: str, *, answers: bool) -> tuple[Sort, str]:
-    if takes_over(said):
+def _sort_of_persons(text: str, *, answers: bool) -> tuple[Sort, str]:
+    if takes_over(text):
         return Sort.STATEMENT, "tells its reader to ignore instructions"
-    parts = [said[start:end] for start, end in sentences(said) if not said.startswith("```", start)]
-    told = [part for part in parts if not _ASKING.search(part)]
-    if find_requests(said) or any(_REMEMBER.match(part) or _ALSO_ASKS.search(part) for part in told):
+    parts = [text[start:end] for start, end in sentences(text) if not text.startswith("```", start)]
+    statements = [part for part in parts if not _ASKING.search(part)]
+    if find_requests(text) or any(_REMEMBER.match(part) or _ALSO_ASKS.search(part) for part in statements):
         return Sort.REQUEST, "asks to remember it"
-    decides = any(_DECIDES.search(part) for part in told)
-    if decides or is_rule(said):
+    decides = any(_DECIDES.search(part) for part in statements)
+    if decides or is_rule(text):
         return Sort.DECISION, "decides or corrects" if decides else "says what is always or never done"
-    if len(told) < len(parts) and all(_is_small_talk(part, answers=False) for part in told):
+    if len(statements) < len(parts) and all(_is_small_talk(part, answers=False) for part in statements):
         return Sort.QUESTION, "a question"
-    if len(told) < len(parts) and sum(map(_size, told)) < _SAID_BESIDE:
+    if len(statements) < len(parts) and sum(map(_size, statements)) < _SAID_BESIDE:
         return Sort.QUESTION, "a question"
     return Sort.STATEMENT, "answers a question" if answers else "a statement"
 
@@ -93,22 +93,22 @@ def asks(text: str) -> bool:
     return _ASKING.search(text) is not None
 
 
-def _is_small_talk(said: str, *, answers: bool) -> bool:
+def _is_small_talk(text: str, *, answers: bool) -> bool:
     """Return whether a text says nothing: no word but polite ones, or next to none and nothing that tells."""
-    words = _WORD.findall(said.lower())
+    words = _WORD.findall(text.lower())
     if not words:
-        return not _tells(said)
-    if asks(said) or _tells(said):
+        return not _tells(text)
+    if asks(text) or _tells(text):
         return False
     if all(word in _SMALL_TALK for word in words):
         return True
-    return not answers and _size(said) <= _BRIEF and not _NAME.search(said)
+    return not answers and _size(text) <= _BRIEF and not _NAME.search(text)
 
 
-def _tells(said: str) -> bool:
-    return _TELLING.search(said) is not None
+def _tells(text: str) -> bool:
+    return _TELLING.search(text) is not None
 
 
-def _size(said: str) -> float:
+def _size(text: str) -> float:
     """Return how many words a text has; of scripts without spaces two letters count as one."""
-    return sum(len(word) / 2 if word[0] >= _IDEOGRAPHS else 1.0 for word in _WORD.findall(said))
+    return sum(len(word) / 2 if word[0] >= _IDEOGRAPHS else 1.0 for word in _WORD.findall(text))

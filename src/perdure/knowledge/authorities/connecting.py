@@ -33,11 +33,11 @@ def answers_within(
         seconds: The longest that this takes, above 0; a thread that still waits then ends by itself.
     """
     until = time.monotonic() + seconds
-    asked = [_Lookup(answers, questions, until) for answers, questions in lookups]
-    for lookup in asked:
+    threads = [_Lookup(answers, questions, until) for answers, questions in lookups]
+    for lookup in threads:
         lookup.start()
     late = AuthorityAnswer(Standing.UNREACHABLE, evidence=f"no answer within {seconds:g} s")
-    return [lookup.wait(late) for lookup in asked]
+    return [lookup.wait(late) for lookup in threads]
 
 
 class _Lookup(Thread):
@@ -121,16 +121,16 @@ class _Sqlite:
         self._own.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _BYTES)
         self._engine = create_engine("sqlite://", creator=lambda: self._own, poolclass=StaticPool)
         self._engine.connect().close()  # SQLAlchemy asks its own questions first, among them a PRAGMA
-        self._own.set_authorizer(_may)
-        self._own.set_progress_handler(self._late, _STEPS)
+        self._own.set_authorizer(_authorize)
+        self._own.set_progress_handler(self._is_late, _STEPS)
 
-    def _late(self) -> bool:
+    def _is_late(self) -> bool:
         return time.monotonic() > self._until
 
     def rows(self, query: str, subject: str, aliases: Sequence[str], most: int) -> list[Sequence[Any]]:
         self._until = time.monotonic() + self._seconds
         with self._engine.connect() as connection:
-            return _fetched(connection, query, subject, aliases, most)
+            return _fetch_rows(connection, query, subject, aliases, most)
 
     def close(self) -> None:
         self._until = float("inf")
@@ -138,7 +138,7 @@ class _Sqlite:
         self._own.close()
 
 
-def _may(action: int, first: str | None, second: str | None, _base: str | None, _inner: str | None) -> int:
+def _authorize(action: int, first: str | None, second: str | None, _base: str | None, _inner: str | None) -> int:
     """Allow reading, and nothing else."""
     if action not in _ALLOWED or (action == sqlite3.SQLITE_FUNCTION and (second or first) in _DENIED_FUNCTIONS):
         return sqlite3.SQLITE_DENY
@@ -155,8 +155,8 @@ class _Postgres:
         self._seconds = seconds
         milliseconds = max(1, round(seconds * 1000))
         settings = f"-c default_transaction_read_only=on -c statement_timeout={milliseconds}"
-        given = url.query.get("options", "")
-        before = given if isinstance(given, str) else " ".join(given)
+        options = url.query.get("options", "")
+        before = options if isinstance(options, str) else " ".join(options)
         query = {k: v for k, v in url.query.items() if k not in {"options", "connect_timeout"}}
         plain = url.set(drivername="postgresql+psycopg", query=query)
         engine = create_engine(
@@ -178,7 +178,7 @@ class _Postgres:
         connection = self._connection
         try:
             with self._cut_after(connection):
-                return _fetched(connection, query, subject, aliases, most)
+                return _fetch_rows(connection, query, subject, aliases, most)
         except Exception:
             self._connection = None  # whatever state it is in, the next question gets a new one
             with suppress(Exception):
@@ -193,7 +193,7 @@ class _Postgres:
         """Cut the line if a server that has hung does not stop its query itself."""
         driver: Any = connection.connection.driver_connection  # psycopg's
         line = socket.socket(fileno=socket.dup(driver.fileno()))
-        timer = threading.Timer(self._seconds + _GRACE, _cut, (line,))
+        timer = threading.Timer(self._seconds + _GRACE, _shut_down, (line,))
         timer.daemon = True
         timer.start()
         try:
@@ -209,12 +209,12 @@ class _Postgres:
         self._engine.dispose()
 
 
-def _cut(line: socket.socket) -> None:
+def _shut_down(line: socket.socket) -> None:
     with suppress(OSError):
         line.shutdown(socket.SHUT_RDWR)
 
 
-def _fetched(
+def _fetch_rows(
     connection: Connection, query: str, subject: str, aliases: Sequence[str], most: int
 ) -> list[Sequence[Any]]:
     """Run a query with its values bound."""

@@ -93,10 +93,10 @@ class SqlAuthority:
             values = _values(rows)
         except Exception as error:  # noqa: BLE001  # whatever a driver raises, there is no answer
             return _unreachable(self._reason(error))
-        told = f"{self.name}: {question.predicate} of {question.name!r}"
+        attribute = f"{self.name}: {question.predicate} of {question.name!r}"
         if not values:
-            return AuthorityAnswer(Standing.SILENT, evidence=f"{told} is not in it")
-        return AuthorityAnswer(Standing.KNOWN, values, f"{told} is {', '.join(map(repr, values))}")
+            return AuthorityAnswer(Standing.SILENT, evidence=f"{attribute} is not in it")
+        return AuthorityAnswer(Standing.KNOWN, values, f"{attribute} is {', '.join(map(repr, values))}")
 
     def _reason(self, error: Exception) -> str:
         """Return why there is no answer, in one line that holds no credentials."""
@@ -113,15 +113,15 @@ class SqlAuthority:
         return re.sub(r"//[^/@\s]*@", "//***@", line)[:_LONGEST_REASON]
 
     def _secrets(self) -> list[str]:
-        """Return what must never be told: the URL and its password, as written and as a driver may write them."""
+        """Return what must never be shown: the URL and its password, as written and as a driver may write them."""
         text = self._config.url or os.environ.get(self._config.url_variable, "")
         found = [] if text.startswith("sqlite:///") else [text]
         with suppress(Exception):  # what cannot be parsed is hidden whole
             from sqlalchemy.engine import make_url  # noqa: PLC0415  # an extra, loaded only where it is used
 
             url = make_url(text)
-            given = [url.password, *(v for k, v in url.query.items() if "pass" in k or "key" in k)]
-            words = [v for v in given if isinstance(v, str) and v]
+            credentials = [url.password, *(v for k, v in url.query.items() if "pass" in k or "key" in k)]
+            words = [v for v in credentials if isinstance(v, str) and v]
             found += [*words, *(quote(v, safe="") for v in words)]
         return [secret for secret in found if secret]
 
@@ -145,7 +145,7 @@ def _values(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
 
 def _text(value: Any) -> str:
     """Return a database's value as text."""
-    for kind, write in _WRITTEN:
+    for kind, write in _WRITERS:
         if isinstance(value, kind):
             text = write(value).strip()
             break
@@ -158,7 +158,7 @@ def _text(value: Any) -> str:
     return text
 
 
-_WRITTEN: Final[tuple[tuple[type, Callable[[Any], str]], ...]] = (
+_WRITERS: Final[tuple[tuple[type, Callable[[Any], str]], ...]] = (
     (str, str),
     (bool, lambda value: "true" if value else "false"),
     (int, str),

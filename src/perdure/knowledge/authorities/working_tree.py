@@ -1,7 +1,7 @@
-"""A working tree that memories cite: whether a path, a symbol or a commit is there. It reads names and source files.
+"""A working tree that memories cite: whether a path, a symbol or a commit exists. It reads names and source files.
 
-A symbol is there while the file has it as a word: what a definition looks like differs by language, and a symbol that
-is only spoken of is better told as there than one that is defined in an unusual way as gone.
+A symbol exists while the file has it as a word: what a definition looks like differs by language, and a symbol that
+is only spoken of is better reported as found than one that is defined in an unusual way as missing.
 
 Nothing outside the root is looked at, no link is followed out of it, URLs are never fetched, and time and size are
 bounded: what could not be looked at is ``unverifiable``, never ``stale``.
@@ -25,9 +25,9 @@ _FILES: Final = 50_000  # so many files of a tree are known by name
 
 _BYTES: Final = 1_000_000  # a larger file is not searched for symbols
 
-_PLACES: Final = 5  # so many places where something may have gone are told
+_PLACES: Final = 5  # so many places where something may have gone are named
 
-_SKIPPED: Final = {
+_SKIPPED_FOLDERS: Final = {
     "node_modules", "__pycache__", "venv", "env", "target", "dist", "build", "vendor", "site-packages",
 }  # fmt: skip
 """Folders of what others wrote or programs made; so are those whose name starts with a dot."""
@@ -61,8 +61,8 @@ class WorkingTree:
             if not root.is_dir():
                 raise NotADirectoryError
         except (OSError, RuntimeError):
-            told = f"{self.name}: there is no folder {self._root.name}"
-            return [[Sighting(c, Sight.UNVERIFIABLE, told) for c in some] for some in cited]
+            evidence = f"{self.name}: there is no folder {self._root.name}"
+            return [[Sighting(c, Sight.UNVERIFIABLE, evidence) for c in some] for some in cited]
         look = _Look(root, self.name, self._config.timeout_seconds)
         return [look.at(some) for some in cited]
 
@@ -79,15 +79,15 @@ class _Look:
 
     def at(self, cited: Sequence[Citation]) -> list[Sighting]:
         self._until = time.monotonic() + self._seconds
-        return [self._one(citation) for citation in cited]
+        return [self._sighting(citation) for citation in cited]
 
-    def _one(self, citation: Citation) -> Sighting:
+    def _sighting(self, citation: Citation) -> Sighting:
         if citation.kind is CitationKind.URL:
             return Sighting(citation, Sight.UNVERIFIABLE, "a URL is recorded and not fetched")
         if citation.kind is CitationKind.COMMIT:
             return self._commit(citation)
-        if self._late():
-            return self._unsure(citation)
+        if self._is_late():
+            return self._report_unsure(citation)
         try:
             return self._path(citation)
         except (OSError, RuntimeError, ValueError) as error:
@@ -97,83 +97,83 @@ class _Look:
 
     def _path(self, citation: Citation) -> Sighting:
         path = self._root / citation.target
-        if not self._inside(path):
+        if not self._is_inside(path):
             return Sighting(citation, Sight.UNVERIFIABLE, f"{citation.target} is outside of {self._name}")
         if not path.is_file():
-            return self._elsewhere(citation)
+            return self._search_elsewhere(citation)
         if citation.kind is CitationKind.PATH:
             return Sighting(citation, Sight.FINE, f"{citation.target} exists")
-        found = self._defined(citation.target, citation.symbol)
+        found = self._line_of_symbol(citation.target, citation.symbol)
         if found is None:
             return Sighting(citation, Sight.UNVERIFIABLE, f"{citation.target} cannot be searched for {citation.symbol}")
         if found:
             return Sighting(citation, Sight.FINE, f"{citation.target} has {citation.symbol} (line {found})")
-        return self._stale(citation, f"{citation.target} does not have {citation.symbol}")
+        return self._report_stale(citation, f"{citation.target} does not have {citation.symbol}")
 
-    def _inside(self, path: Path) -> bool:
+    def _is_inside(self, path: Path) -> bool:
         """Whether a path stays in the root once every link on its way is followed."""
         return path.resolve().is_relative_to(self._root)
 
-    def _elsewhere(self, citation: Citation) -> Sighting:
+    def _search_elsewhere(self, citation: Citation) -> Sighting:
         """Say what became of a file that is not where it is cited."""
-        named = self._named(os.path.basename(citation.target))  # noqa: PTH119  # a name, no path of this machine
-        gone = f"{citation.target} does not exist"
-        within = [p for p in named if p.endswith(f"/{citation.target}")]  # cited from a folder further in
+        paths = self._paths_named(os.path.basename(citation.target))  # noqa: PTH119  # a name, no path of this machine
+        evidence = f"{citation.target} does not exist"
+        within = [p for p in paths if p.endswith(f"/{citation.target}")]  # cited from a folder further in
         if citation.kind is CitationKind.SYMBOL:
-            having = [p for p in named if self._defined(p, citation.symbol)]
-            if whole := next((p for p in having if p in within), None):
+            with_symbol = [p for p in paths if self._line_of_symbol(p, citation.symbol)]
+            if whole := next((p for p in with_symbol if p in within), None):
                 return Sighting(citation, Sight.FINE, f"{whole} has {citation.symbol}")
-            if having:
-                return self._moved(citation, gone, [f"{p}#{citation.symbol}" for p in having])
-            return self._stale(citation, gone)
+            if with_symbol:
+                return self._report_moved(citation, evidence, [f"{p}#{citation.symbol}" for p in with_symbol])
+            return self._report_stale(citation, evidence)
         if within:
             return Sighting(citation, Sight.FINE, f"{within[0]} exists")
-        return self._moved(citation, gone, named) if named else self._stale(citation, gone)
+        return self._report_moved(citation, evidence, paths) if paths else self._report_stale(citation, evidence)
 
-    def _moved(self, citation: Citation, gone: str, found: Sequence[str]) -> Sighting:
+    def _report_moved(self, citation: Citation, evidence: str, found: Sequence[str]) -> Sighting:
         places = tuple(found[:_PLACES])
-        return Sighting(citation, Sight.MOVED, f"{gone}; found as {', '.join(places)}", places)
+        return Sighting(citation, Sight.MOVED, f"{evidence}; found as {', '.join(places)}", places)
 
-    def _stale(self, citation: Citation, gone: str) -> Sighting:
+    def _report_stale(self, citation: Citation, evidence: str) -> Sighting:
         """Say that something is gone, if everything was looked at."""
-        if self._late() or not self._whole:
-            return self._unsure(citation)
-        return Sighting(citation, Sight.STALE, gone)
+        if self._is_late() or not self._whole:
+            return self._report_unsure(citation)
+        return Sighting(citation, Sight.STALE, evidence)
 
-    def _unsure(self, citation: Citation) -> Sighting:
-        told = f"{self._name} could not be searched in {self._seconds:g} s, or has more than {_FILES:,} files"
-        return Sighting(citation, Sight.UNVERIFIABLE, told)
+    def _report_unsure(self, citation: Citation) -> Sighting:
+        evidence = f"{self._name} could not be searched in {self._seconds:g} s, or has more than {_FILES:,} files"
+        return Sighting(citation, Sight.UNVERIFIABLE, evidence)
 
-    def _defined(self, path: str, symbol: str) -> int | None:
+    def _line_of_symbol(self, path: str, symbol: str) -> int | None:
         """Return the line where a file has a symbol, 0 if it does not, None if it cannot be read; read once."""
         key = path, symbol
         if key not in self._lines:
-            self._lines[key] = self._searched(path, symbol)
+            self._lines[key] = self._search(path, symbol)
         return self._lines[key]
 
-    def _searched(self, path: str, symbol: str) -> int | None:
+    def _search(self, path: str, symbol: str) -> int | None:
         file = self._root / path
-        if not self._inside(file) or not file.is_file() or file.stat().st_size > _BYTES:
+        if not self._is_inside(file) or not file.is_file() or file.stat().st_size > _BYTES:
             return None  # reading a pipe would never end
         source = file.read_text("utf-8", "replace")
         found = re.search(rf"(?<![\w$]){re.escape(symbol.rsplit('.', 1)[-1])}(?![\w$])", source)
         return source.count("\n", 0, found.start()) + 1 if found else 0
 
-    def _named(self, name: str) -> list[str]:
-        return sorted(self._listed().get(name, ()))
+    def _paths_named(self, name: str) -> list[str]:
+        return sorted(self._paths_by_name().get(name, ()))
 
-    def _listed(self) -> dict[str, list[str]]:
+    def _paths_by_name(self) -> dict[str, list[str]]:
         """Return file name -> paths from the root; made once."""
         if self._files is None:
             self._files = {}
             for count, path in enumerate(_walk(self._root)):
-                if count >= _FILES or self._late():
+                if count >= _FILES or self._is_late():
                     self._whole = False
                     break
                 self._files.setdefault(path.rsplit("/", 1)[-1], []).append(path)
         return self._files
 
-    def _late(self) -> bool:
+    def _is_late(self) -> bool:
         return time.monotonic() > self._until
 
     # --- commits
@@ -193,12 +193,12 @@ class _Look:
 
     def _git(self, git: str, *words: str) -> int | None:
         """Return how git ended; None if it did not in time. It runs no hook, asks nobody and fetches nothing."""
-        done = self._run(git, *words)
-        return None if done is None else done.returncode
+        process = self._run(git, *words)
+        return None if process is None else process.returncode
 
     def _shallow(self, git: str) -> bool:
-        done = self._run(git, "rev-parse", "--is-shallow-repository")
-        return done is None or done.stdout.strip() != b"false"
+        process = self._run(git, "rev-parse", "--is-shallow-repository")
+        return process is None or process.stdout.strip() != b"false"
 
     def _run(self, git: str, *words: str) -> subprocess.CompletedProcess[bytes] | None:
         own = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
@@ -219,7 +219,7 @@ class _Look:
 def _walk(root: Path) -> Iterator[str]:
     """Yield the paths of a tree's files from its root, with ``/``; links to folders are not followed."""
     for folder, folders, files in os.walk(root):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED_FOLDERS)
         place = Path(folder).relative_to(root)
         for file in sorted(files):
             yield (place / file).as_posix()

@@ -1,4 +1,4 @@
-"""What a yes or a no says: the question that it answers, told as a statement of whoever answers."""
+"""What a yes or a no says: the question that it answers, worded as a statement of whoever answers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _LONGEST: Final = 300
 
 def says_yes(text: str) -> bool | None:
     """Return whether a message is a short yes (True) or a bare no (False); None for all else."""
-    said = text.strip()
-    yes, no = _YES.match(said), _NO.match(said)
-    if yes and len(_WORD.findall(yes["rest"])) <= _SHORT and "but" not in yes["rest"].lower() and "?" not in said:
+    message = text.strip()
+    yes, no = _YES.match(message), _NO.match(message)
+    if yes and len(_WORD.findall(yes["rest"])) <= _SHORT and "but" not in yes["rest"].lower() and "?" not in message:
         return True
     return False if no and _DENYING.fullmatch(no["rest"]) else None
 
@@ -38,36 +38,36 @@ def opens_with_no(text: str) -> bool:
     return _NO.match(text.strip()) is not None
 
 
-def statement_of(asked: str) -> str | None:
+def statement_of(turn: str) -> str | None:
     """Return the question at the end of a turn as a statement of whoever answers it; None where it is none.
 
     "Do you live in Lyon?" is "I live in Lyon", "Is your landlord still Mr. Petrov?" is "my landlord is Mr. Petrov".
     """
-    asked = asked[-4 * _LONGEST :]
-    spans = sentences(asked)
-    last = asked[slice(*spans[-1])] if spans else ""
+    turn = turn[-4 * _LONGEST :]
+    spans = sentences(turn)
+    last = turn[slice(*spans[-1])] if spans else ""
     question = last.strip().replace("’", "'").rpartition(": ")[2]  # noqa: RUF001
     if not question.endswith("?") or len(question) > _LONGEST:
         return None
     question = _LEAD.sub("", question, count=1) if _LEAD.match(question) else question
     tag = _TAG.search(question)
     if tag:
-        return _mine(question[: tag.start()])
+        return _in_first_person(question[: tag.start()])
     noted = _NOTED.match(question)
     question = question.rstrip("? ")
-    return _mine(question[noted.end() :]) if noted else _inverted(question)
+    return _in_first_person(question[noted.end() :]) if noted else _invert(question)
 
 
-def _inverted(question: str) -> str | None:
+def _invert(question: str) -> str | None:
     plain = question[0].lower() + question[1:]
     if found := _DO.fullmatch(plain):
         who = "I" if found["who"] == "you" else found["who"]
-        return f"{who} {_mine(found['rest'])}" if not found["not"] else None
+        return f"{who} {_in_first_person(found['rest'])}" if not found["not"] else None
     if found := _ARE.fullmatch(plain):
-        return f"I am {_mine(found['rest'])}" if not found["not"] else None
+        return f"I am {_in_first_person(found['rest'])}" if not found["not"] else None
     if found := _IS.fullmatch(plain):
         return _attribute(found["whose"].lower(), found["rest"].split())
-    return _mine(question) if plain.startswith(("you ", "your ", "you're ")) else None
+    return _in_first_person(question) if plain.startswith(("you ", "your ", "you're ")) else None
 
 
 def _attribute(whose: str, words: list[str]) -> str | None:
@@ -83,12 +83,12 @@ def _attribute(whose: str, words: list[str]) -> str | None:
     return None
 
 
-def _mine(words: str) -> str:
-    """Return words with "you" told as "I"."""
-    return re.sub(r"\b(?:you're|you've|yours|your|you|are)\b", lambda m: _swapped(words, m), words, flags=re.IGNORECASE)
+def _in_first_person(words: str) -> str:
+    """Return words with "you" turned into "I"."""
+    return re.sub(r"\b(?:you're|you've|yours|your|you|are)\b", lambda m: _swap(words, m), words, flags=re.IGNORECASE)
 
 
-def _swapped(words: str, found: re.Match[str]) -> str:
+def _swap(words: str, found: re.Match[str]) -> str:
     low = found[0].lower()
     if low == "are":
         return "am" if words[: found.start()].lower().rstrip().endswith("you") else found[0]

@@ -69,13 +69,13 @@ def read_attribute(clause: Clause, predicates: Predicates) -> list[RawClaim]:
         changing = replace(clause, verb=base_verb(clause.rest[0].low), rest=clause.rest[1:])
     if changing.verb in WORDS["changing"]:
         places = from_to(changing)
-        told = places is not None and not places[0] and places[2] and not clause.denied
-        return changed(changing, attribute, places[1], places[2], predicates) if told and places else []
-    return _being(clause, attribute, predicates) if clause.verb == "be" and not clause.past else []
+        has_new_value = places is not None and not places[0] and places[2] and not clause.denied
+        return changed(changing, attribute, places[1], places[2], predicates) if has_new_value and places else []
+    return _attribute_value(clause, attribute, predicates) if clause.verb == "be" and not clause.past else []
 
 
 def read_office(clause: Clause) -> list[RawClaim]:
-    """Return who holds an office, told in passing: "my supervisor Dr. Nkemelu is only in on Mondays"."""
+    """Return who holds an office, mentioned in passing: "my supervisor Dr. Nkemelu is only in on Mondays"."""
     words = clause.subject
     at = next((i for i, w in enumerate(words) if w.low in WORDS["offices"]), 0)
     name = words[at + 1 :]
@@ -90,14 +90,14 @@ def read_office(clause: Clause) -> list[RawClaim]:
 def changed(clause: Clause, attribute: Attribute, new: Words, old: Words, predicates: Predicates) -> list[RawClaim]:
     """Return that an attribute has a new value: a number, a day or a code, or any that names the one before."""
     value = value_kind(clause, new)
-    name, kind = _named(attribute, value, predicates)
+    name, kind = _predicate_and_sort(attribute, value, predicates)
     if not (old or value in {"number", "date", "day", "code"}):
         return []
     more: dict[str, Any] = {"old": span_of(old)} if old else {}
     return [claim_of(clause, attribute.owner, name, new, learned=Learned.CORRECTION, many=False, kind=kind, **more)]
 
 
-def _named(attribute: Attribute, value: str, predicates: Predicates) -> tuple[str, str]:
+def _predicate_and_sort(attribute: Attribute, value: str, predicates: Predicates) -> tuple[str, str]:
     """Return the predicate and its sort of an attribute with a value of some kind."""
     name = predicates.name(name_of(attribute.words))
     sort = predicates.row(name).sort
@@ -106,7 +106,7 @@ def _named(attribute: Attribute, value: str, predicates: Predicates) -> tuple[st
     return name, "measure" if sort is Sort.ATTRIBUTE and value == "number" and not predicates.has(name) else ""
 
 
-def _being(clause: Clause, attribute: Attribute, predicates: Predicates) -> list[RawClaim]:
+def _attribute_value(clause: Clause, attribute: Attribute, predicates: Predicates) -> list[RawClaim]:
     """Return what an attribute is, where the value is one of its sort."""
     at = int(bool(clause.rest) and clause.rest[0].low in {"on", "at", "called", "named"})
     words = value_words(clause, clause.rest[at:])
@@ -116,7 +116,7 @@ def _being(clause: Clause, attribute: Attribute, predicates: Predicates) -> list
         return []
     if attribute.words[-1].low in WORDS["offices"] | WORDS["kin"]:
         return _holder(clause, attribute, words, predicates) if value == "name" else []
-    name, kind = _named(attribute, value, predicates)
+    name, kind = _predicate_and_sort(attribute, value, predicates)
     favorite = name.startswith("favorite_")
     if value == "phrase" and (clause.denied or not favorite):
         return []

@@ -68,7 +68,7 @@ def claims(
 ) -> list[Claim]:
     """Return what a message says, in its order; spans are of the text as given.
 
-    Tiers, the surest first: what was asked to be remembered (0.7), corrections and changes (0.85: they are told as
+    Tiers, the surest first: what was asked to be remembered (0.7), corrections and changes (0.85: they are said as
     such), preferences and policies (0.6), statements (0.5). What asks, supposes, quotes, is code, or is handed over to
     be translated or mended says nothing. In passing only names count, and what people say of themselves: where they
     live, what they are, do not do, and which version they use.
@@ -102,33 +102,33 @@ def claims(
 
 
 def answered(
-    text: str, asked: str, said_at: Instant, predicates: Predicates, found: list[Claim], policy: KnowledgePolicy
+    text: str, question: str, said_at: Instant, predicates: Predicates, found: list[Claim], policy: KnowledgePolicy
 ) -> list[Claim]:
     """Return what a message says with the question before it: what it answers, and its own claims in that light.
 
-    "Yes" says what somebody else ``asked`` just before, "no" that it does not hold, "no, Thursday" gives it another
+    "Yes" affirms the ``question`` that somebody else asked just before, "no" denies it, "no, Thursday" gives it another
     value; ``found`` is what the message claims by itself.
     """
     yes = says_yes(text)
-    told = statement_of(asked) if yes is not None or opens_with_no(text) else None
-    read = _Reader(told, said_at, predicates).whole(policy) if told else []
+    statement = statement_of(question) if yes is not None or opens_with_no(text) else None
+    read = _Reader(statement, said_at, predicates).whole(policy) if statement else []
     if not read:
         return found
     span = Span(0, len(text), text)
     if yes is not None:
-        still = re.search(r"\bstill\b", asked, re.IGNORECASE) is not None
+        still = re.search(r"\bstill\b", question, re.IGNORECASE) is not None
         learned = Learned.CORRECTION if still and not yes else Learned.STATEMENT
         sure = _confidence(learned, policy)
         answer = [replace(c, span=span, denied=c.denied != (not yes), learned=learned, confidence=sure) for c in read]
         return [*found, *answer]
-    return [_in_the_light(claim, read, span) for claim in found]
+    return [_with_question(claim, read, span) for claim in found]
 
 
-def _in_the_light(claim: Claim, asked: list[Claim], span: Span) -> Claim:
+def _with_question(claim: Claim, question_claims: list[Claim], span: Span) -> Claim:
     """Return what follows a no: "it's Thursday" is about what was asked, and what was asked was before."""
-    if len(asked) != 1 or claim.denied or asked[0].denied:
+    if len(question_claims) != 1 or claim.denied or question_claims[0].denied:
         return claim
-    (other,) = asked
+    (other,) = question_claims
     about = claim.predicate == UNNAMED and (claim.value.kind is other.value.kind)
     if not about and (claim.predicate, claim.subject) != (other.predicate, other.subject):
         return claim
@@ -157,30 +157,30 @@ class _Reader:
     def sentence(self, start: int, end: int) -> list[RawClaim]:
         """Return what a sentence says."""
         sentence = self.text[start:end]
-        asked = _TRIGGER.match(sentence)
-        if asked and not sentence.endswith("?"):
-            comma = "," in asked[0].lower().partition("remember")[2]
-            plainly = not comma and (not asked["bare"] or asked["own"] is not None)
-            return self._explicit(start + asked.end(), end, said_plainly=plainly)
+        trigger = _TRIGGER.match(sentence)
+        if trigger and not sentence.endswith("?"):
+            comma = "," in trigger[0].lower().partition("remember")[2]
+            plainly = not comma and (not trigger["bare"] or trigger["own"] is not None)
+            return self._explicit_claims(start + trigger.end(), end, said_plainly=plainly)
         corrected = correction_at(sentence)
         if corrected is None and _is_contrast(_CONTRAST.search(sentence)):
             corrected = 0
         if corrected is not None:
             return self._correction(start + corrected, end)
-        if "me " in sentence and (named := _CALLED.match(sentence)) is not None:
-            place = start + named.start("name"), start + named.end("name")
-            return [RawClaim("I", "nickname", place, (start, place[1]), denied=bool(named["no"]), kind="name")]
-        if not (said := self._rule(start, end)) and _RATHER.search(sentence):
-            said = self._correction(start, end, told=_ITSELF.match(sentence) is not None)
-        return said or [s for s in self._plain(start, end) if not (_in_passing(s) or self._is_cut(s))]
+        if "me " in sentence and (nickname := _CALLED.match(sentence)) is not None:
+            place = start + nickname.start("name"), start + nickname.end("name")
+            return [RawClaim("I", "nickname", place, (start, place[1]), denied=bool(nickname["no"]), kind="name")]
+        if not (raw_claims := self._rule(start, end)) and _RATHER.search(sentence):
+            raw_claims = self._correction(start, end, declared=_ITSELF.match(sentence) is not None)
+        return raw_claims or [s for s in self._plain(start, end) if not (_is_in_passing(s) or self._is_cut(s))]
 
-    def _is_cut(self, said: RawClaim) -> bool:
+    def _is_cut(self, raw: RawClaim) -> bool:
         """Return whether a comma cuts a preference short: "prefer sneakers with a sleek, modern look"."""
-        follows = _GOES_ON.match(self.text, said.value[1])
-        return said.learned is Learned.PREFERENCE and follows is not None and follows[1].lower() not in _FOLLOWS
+        follows = _GOES_ON.match(self.text, raw.value[1])
+        return raw.learned is Learned.PREFERENCE and follows is not None and follows[1].lower() not in _FOLLOWS
 
     def _rule(self, start: int, end: int) -> list[RawClaim]:
-        """Return a rule that is told: "always use tabs", "never deploy on Fridays"; it says when it holds itself."""
+        """Return a rule that is stated: "always use tabs", "never deploy on Fridays"; it says when it holds itself."""
         rule = _RULE.match(self.text, start, end)
         if rule is None or rule["verb"] == "call" or len(rule["rest"].split()) > _LONGEST_RULE:
             return []
@@ -215,10 +215,10 @@ class _Reader:
         if but is None or len(but["new"].split()) > _SHORT or _VERBLESS.search(but["new"]):
             return []
         span = (denied.span[0], but.end("new"))
-        held = replace(denied, value=but.span("new"), old=denied.value, denied=False, span=span)
-        return [*read[:-1], replace(held, learned=Learned.CORRECTION)]
+        affirmed = replace(denied, value=but.span("new"), old=denied.value, denied=False, span=span)
+        return [*read[:-1], replace(affirmed, learned=Learned.CORRECTION)]
 
-    def _explicit(self, start: int, end: int, *, said_plainly: bool) -> list[RawClaim]:
+    def _explicit_claims(self, start: int, end: int, *, said_plainly: bool) -> list[RawClaim]:
         """Return what was asked to be remembered: what it says, or a note of its words."""
         found = self._plain(start, end)
         if found:
@@ -229,18 +229,18 @@ class _Reader:
             return []
         return [RawClaim("I", NOTE, (start, start + len(rest)), (start, end), Learned.EXPLICIT, kind="note", many=True)]
 
-    def _correction(self, start: int, end: int, *, told: bool = True) -> list[RawClaim]:
+    def _correction(self, start: int, end: int, *, declared: bool = True) -> list[RawClaim]:
         """Return what a correction says: what its clauses state, else its bare value; with the old one if it is named.
 
-        ``told`` is whether it says that it is one: "I walked instead of driving" does not.
+        ``declared`` is whether it says that it is one: "I walked instead of driving" does not.
         """
         old = _NOT_OLD.search(self.text, start, end)
         was, stop = (old.span("old"), old.start()) if old else (None, end)
         found = [s for s in self._plain(start, stop) if (was or s.kind != ACT) and not self._is_cut(s)]
         corrected = [replace(s, learned=Learned.CORRECTION, old=s.old or was) for s in found if not s.denied]
-        return [*corrected, *(s for s in found if s.denied)] or (self._unnamed(start, stop, was) if told else [])
+        return [*corrected, *(s for s in found if s.denied)] or (self._bare_value(start, stop, was) if declared else [])
 
-    def _unnamed(self, start: int, stop: int, was: TextSpan | None) -> list[RawClaim]:
+    def _bare_value(self, start: int, stop: int, was: TextSpan | None) -> list[RawClaim]:
         """Return a correction that says nothing but a value: "it's Thursday", "I meant Thursday"."""
         words = self.text[start:stop]
         head = len(words) - len(words.lstrip(" ,:.;—–-"))  # noqa: RUF001
@@ -253,46 +253,46 @@ class _Reader:
         span = (plain.start(), plain.end("value"))
         return [RawClaim(plain["subject"] or "it", UNNAMED, plain.span("value"), span, Learned.CORRECTION, old=was)]
 
-    def claim(self, said: RawClaim, policy: KnowledgePolicy) -> Claim:
+    def claim(self, raw: RawClaim, policy: KnowledgePolicy) -> Claim:
         """Return a claim with its values read."""
-        row = self.predicates.row(said.predicate)
-        many = said.many if said.many is not None else row.many
-        first, last = said.value
-        start, end = min(said.span[0], first), max(said.span[1], last, said.old[1] if said.old else 0)
-        learned = said.learned
+        row = self.predicates.row(raw.predicate)
+        many = raw.many if raw.many is not None else row.many
+        first, last = raw.value
+        start, end = min(raw.span[0], first), max(raw.span[1], last, raw.old[1] if raw.old else 0)
+        learned = raw.learned
         now = learned is Learned.STATEMENT and _NOW.search(self.text, start, end + len(" now"))
-        if now and not many and not said.denied:
+        if now and not many and not raw.denied:
             learned = Learned.CORRECTION  # "I live in Paris now" says that it was another place
         return Claim(
-            subject=said.subject,
-            predicate=said.predicate,
-            type=said.kind or row.sort,
+            subject=raw.subject,
+            predicate=raw.predicate,
+            type=raw.kind or row.sort,
             value=value_of(self.text[first:last], self.said_at),
             learned=learned,
             confidence=_confidence(learned, policy),
             span=Span(start, end, self.text[start:end]),
-            old=None if said.old is None else value_of(self.text[said.old[0] : said.old[1]], self.said_at),
-            denied=said.denied,
+            old=None if raw.old is None else value_of(self.text[raw.old[0] : raw.old[1]], self.said_at),
+            denied=raw.denied,
             many=many,
-            valid_from=said.since,
+            valid_from=raw.since,
         )
 
 
-def _in_passing(said: RawClaim) -> bool:
+def _is_in_passing(raw: RawClaim) -> bool:
     """Return whether something is said in passing that is no fact: all but names, and what people say of themselves."""
-    if said.learned is not Learned.STATEMENT:
+    if raw.learned is not Learned.STATEMENT:
         return False
-    of_self = _is_name(said) or said.kind == "setting" or said.predicate in _OWN or (said.kind == ACT and said.denied)
-    return not of_self or said.subject.lower() not in {"i", "we"}
+    of_self = _is_name(raw) or raw.kind == "setting" or raw.predicate in _OWN or (raw.kind == ACT and raw.denied)
+    return not of_self or raw.subject.lower() not in {"i", "we"}
 
 
-def _is_name(said: RawClaim) -> bool:
-    return said.kind in {"name", "contact"} or said.predicate in {"name", "nickname"}
+def _is_name(raw: RawClaim) -> bool:
+    return raw.kind in {"name", "contact"} or raw.predicate in {"name", "nickname"}
 
 
-def _is_sure(said: RawClaim, speaker: str | None) -> bool:
+def _is_sure(raw: RawClaim, speaker: str | None) -> bool:
     """Return whether something counts also where what people say in passing does not: names do."""
-    return said.learned is not Learned.STATEMENT or (_is_name(said) and may_answer(speaker))
+    return raw.learned is not Learned.STATEMENT or (_is_name(raw) and may_answer(speaker))
 
 
 def _hands_over(sentence: str) -> bool:
@@ -300,8 +300,8 @@ def _hands_over(sentence: str) -> bool:
     found = None if _TRIGGER.match(sentence) else _HANDED.match(sentence)
     if found is None or found["asks"] is None:
         return found is not None
-    asked = event_of(found["asks"]) in {EventType.COMMAND, EventType.QUESTION}
-    return asked and len(found["asks"].split()) > 1 and " update " not in f" {found['asks'].lower()} "
+    is_request = event_of(found["asks"]) in {EventType.COMMAND, EventType.QUESTION}
+    return is_request and len(found["asks"].split()) > 1 and " update " not in f" {found['asks'].lower()} "
 
 
 def _introduces(sentence: str) -> bool:
@@ -314,8 +314,8 @@ def _introduces(sentence: str) -> bool:
 def _is_specific(note: str) -> bool:
     """Return whether a note names somebody, a number, a day or the speaker: "every step counts" does not."""
     words = words_of(note, 0, len(note))
-    named = any(w.form[0].isupper() or w.low == "'s" or any(map(str.isdecimal, w.form)) for w in words)
-    return named or any(w.low in CALENDAR | FIRST_PERSON for w in words)
+    is_named = any(w.form[0].isupper() or w.low == "'s" or any(map(str.isdecimal, w.form)) for w in words)
+    return is_named or any(w.low in CALENDAR | FIRST_PERSON for w in words)
 
 
 def _confidence(learned: Learned, policy: KnowledgePolicy) -> float:

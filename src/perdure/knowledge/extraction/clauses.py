@@ -58,7 +58,7 @@ class Clause:
 
 
 @cache
-def _splitting() -> re.Pattern[str]:
+def _split_pattern() -> re.Pattern[str]:
     starters = "|".join(map(re.escape, sorted(WORDS["starters"], key=len, reverse=True)))
     joining, verbs = "|".join(WORDS["joining"]), "|".join(WORDS["joined"])
     return re.compile(
@@ -99,7 +99,7 @@ def clauses(text: str, start: int, end: int, said_at: Instant) -> list[Clause]:
 def parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
     """Return where the clauses of a sentence stand, and whether each goes on with the subject of the one before."""
     begin, goes_on = start, False
-    for cut in _splitting().finditer(text, start, end):
+    for cut in _split_pattern().finditer(text, start, end):
         if cut["comma"] and _holds_together(text, cut.start(), cut.end(), end):
             continue
         if cut.start() > begin:
@@ -124,12 +124,12 @@ def _asks(words: Words) -> bool:
         return False
     if lows[0] in WORDS["asking"]:
         return True
-    asked = lows[0] in WORDS["inverted"] and len(lows) > 1 and (lows[1] in WORDS["starters"] or lows[1] == "not")
-    return asked and not (lows[0] in {"do", "have"} and lows[1] == "not" and len(lows) > 2 and lows[2] not in PEOPLE)  # noqa: PLR2004
+    inverted = lows[0] in WORDS["inverted"] and len(lows) > 1 and (lows[1] in WORDS["starters"] or lows[1] == "not")
+    return inverted and not (lows[0] in {"do", "have"} and lows[1] == "not" and len(lows) > 2 and lows[2] not in PEOPLE)  # noqa: PLR2004
 
 
 def _clause(text: str, words: Words, before: Words, said_at: Instant) -> Clause | None:
-    """Return a clause with its subject and verb, or None if it has none that can be told."""
+    """Return a clause with its subject and verb, or None if it has none that can be recognised."""
     first, end = words[0].start, words[-1].end
     dates = tuple((first + s, first + e, at) for s, e, at in dates_in(text[first:end], said_at))
     words = _without_openings(words, dates)
@@ -191,12 +191,12 @@ def _phrases(name: str) -> tuple[list[str], ...]:
 
 
 def _subject_end(words: Words) -> int:
-    """Return how many words the subject has; 0 where it is none that can be told."""
+    """Return how many words the subject has; 0 where none can be recognised."""
     low = words[0].low
     if low in PEOPLE:
         return 1
-    if low in OWNERS and (named := _named_relative(words)):
-        return named
+    if low in OWNERS and (name_end := _named_relative(words)):
+        return name_end
     if low in OWNERS or low in {"the", "this"}:
         return _before_verb(words, 1)
     if is_name(words[0]) and low not in WORDS["openers"]:
@@ -211,7 +211,7 @@ def _subject_end(words: Words) -> int:
 
 
 def _named_relative(words: Words) -> int:
-    """Return where the name of somebody ends who is told by a relation: "my sister Rita", "our dog Bruno"; else 0."""
+    """Return where the name of somebody ends who is named by a relation: "my sister Rita", "our dog Bruno"; else 0."""
     at = next((i + 1 for i, w in enumerate(words[:4]) if w.low in WORDS["kin"] | WORDS["offices"]), 0)
     stop = at
     while at and stop < len(words) and is_name(words[stop]) and words[stop].low not in WORDS["not_names"]:
@@ -244,14 +244,14 @@ def _before_verb(words: Words, at: int) -> int:
 def _with_verb(clause: Clause) -> Clause | None:
     """Return a clause with its verb in the base form, what helps it left out; None if it is only wished or supposed."""
     words, at = clause.rest, 0
-    while at < len(words) and (helped := _helped(clause, words, at)) is not None:
+    while at < len(words) and (helped := _with_auxiliary(clause, words, at)) is not None:
         clause, at = helped[0], at + helped[1]
         if clause.denied and at < len(words) and words[at].low in WORDS["half_denied"]:
             return None
     return _main_verb(clause, at) if at < len(words) else None
 
 
-def _helped(clause: Clause, words: Words, at: int) -> tuple[Clause, int] | None:  # noqa: PLR0911  # one for each kind
+def _with_auxiliary(clause: Clause, words: Words, at: int) -> tuple[Clause, int] | None:  # noqa: PLR0911  # one for each kind
     """Return a clause with what a word before the verb says, and how many words that are; None at the verb itself."""
     low, follows = words[at].low, words[at + 1].low if at + 1 < len(words) else ""
     if low in {"not", "never"}:
@@ -323,7 +323,7 @@ def _complement(clause: Clause, rest: Words) -> Clause:
 
 
 def _modal(clause: Clause, low: str, rest: Words) -> Clause | None:
-    """Return what is told in spite of a modal: "would rather", "can't stand", "wants deliveries"."""
+    """Return what is stated in spite of a modal: "would rather", "can't stand", "wants deliveries"."""
     denied = clause.denied or (bool(rest) and rest[0].low == "not")
     rest = rest[1:] if rest and rest[0].low == "not" else rest
     follows = rest[0].low if rest else ""

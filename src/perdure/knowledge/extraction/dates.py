@@ -77,98 +77,98 @@ def date_of(text: str, said_at: Instant) -> Instant | None:
 
 
 def _instant(found: re.Match[str], said_at: Instant) -> Instant | None:
-    said = from_instant(said_at).date()
-    told = {name: value.lower() for name, value in found.groupdict().items() if value is not None}
+    said_on = from_instant(said_at).date()
+    groups = {name: value.lower() for name, value in found.groupdict().items() if value is not None}
     try:
-        day = next(read(told, said) for name, read in _READ.items() if name in told)
+        day = next(read(groups, said_on) for name, read in _READERS.items() if name in groups)
         return None if day is None else to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC))
     except (ValueError, OverflowError):  # no such day, or beyond the calendar
         return None
 
 
-def _nearest(said: date, month: int, day: int) -> date:
+def _nearest_date(said_on: date, month: int, day: int) -> date:
     """Return the day of that name which is nearest; the 29th of February exists every four years."""
-    here = date(said.year, month, day)
-    if (here - said).days > _HALF_YEAR:
-        return date(said.year - 1, month, day)
-    return date(said.year + 1, month, day) if (said - here).days > _HALF_YEAR else here
+    same_year = date(said_on.year, month, day)
+    if (same_year - said_on).days > _HALF_YEAR:
+        return date(said_on.year - 1, month, day)
+    return date(said_on.year + 1, month, day) if (said_on - same_year).days > _HALF_YEAR else same_year
 
 
-def _calendar(told: dict[str, str], said: date) -> date:
-    name, number, year = ("dmm", "dm", "dmy") if "dm" in told else ("mdm", "md", "mdy")
-    month, day, own = _MONTH_OF[_key(told[name])], int(told[number]), told.get(year)
-    return date(int(own), month, day) if own else _nearest(said, month, day)
+def _calendar_date(groups: dict[str, str], said_on: date) -> date:
+    name, number, year = ("dmm", "dm", "dmy") if "dm" in groups else ("mdm", "md", "mdy")
+    month, day, own = _MONTH_OF[_key(groups[name])], int(groups[number]), groups.get(year)
+    return date(int(own), month, day) if own else _nearest_date(said_on, month, day)
 
 
 def _key(name: str) -> str:
     return name if name in _MONTH_OF else name[:3]
 
 
-def _slashed(told: dict[str, str], _said: date) -> date | None:
-    first, second, year = (int(part) for part in told["slash"].split("/"))
+def _slash_date(groups: dict[str, str], _said_on: date) -> date | None:
+    first, second, year = (int(part) for part in groups["slash"].split("/"))
     if first > len(MONTHS):
         return date(year, second, first)
     return date(year, first, second) if second > len(MONTHS) or first == second else None
 
 
-def _worded(told: dict[str, str], said: date) -> date:
-    word = " ".join(told["word"].split())
-    return said + timedelta(days={"yesterday": -1, "tomorrow": 1, "the day before yesterday": -2}.get(word, 0))
+def _word_date(groups: dict[str, str], said_on: date) -> date:
+    word = " ".join(groups["word"].split())
+    return said_on + timedelta(days={"yesterday": -1, "tomorrow": 1, "the day before yesterday": -2}.get(word, 0))
 
 
-def _shifted(said: date, count: str, unit: str, sign: int) -> date:
+def _shift(said_on: date, count: str, unit: str, sign: int) -> date:
     words = [w for w in count.split() if w != "of"]
     number = sign * (int(words[-1]) if words[-1].isdecimal() else _COUNT_OF[words[-1]])
     if unit == "day":
-        return said + timedelta(days=number)
+        return said_on + timedelta(days=number)
     if unit == "week":
-        return said + timedelta(weeks=number)
-    months = said.year * 12 + said.month - 1 + (number if unit == "month" else 12 * number)
-    return date(months // 12, months % 12 + 1, 1 if unit == "month" else min(said.day, 28))
+        return said_on + timedelta(weeks=number)
+    months = said_on.year * 12 + said_on.month - 1 + (number if unit == "month" else 12 * number)
+    return date(months // 12, months % 12 + 1, 1 if unit == "month" else min(said_on.day, 28))
 
 
-def _relative(told: dict[str, str], said: date) -> date:
-    step = {"last": -1, "previous": -1, "next": 1}.get(told["rel"], -1 if "past" in told["rel"] else 0)
-    unit = told["relu"]
+def _relative_date(groups: dict[str, str], said_on: date) -> date:
+    step = {"last": -1, "previous": -1, "next": 1}.get(groups["rel"], -1 if "past" in groups["rel"] else 0)
+    unit = groups["relu"]
     if unit in _DAY_OF:
-        return _weekday(said, _DAY_OF[unit], step)
+        return _weekday(said_on, _DAY_OF[unit], step)
     if unit.startswith("week"):
-        monday = said - timedelta(days=said.weekday()) + timedelta(weeks=step)
+        monday = said_on - timedelta(days=said_on.weekday()) + timedelta(weeks=step)
         return monday + timedelta(days=5) if unit == "weekend" else monday
     if unit == "month":
-        return _shifted(said.replace(day=1), "1", "month", step) if step else said.replace(day=1)
+        return _shift(said_on.replace(day=1), "1", "month", step) if step else said_on.replace(day=1)
     if unit == "year":
-        return date(said.year + step, 1, 1)
+        return date(said_on.year + step, 1, 1)
     month = _MONTH_OF[_key(unit)]
-    year = said.year + (step if step * (month - said.month) <= 0 else 0)
+    year = said_on.year + (step if step * (month - said_on.month) <= 0 else 0)
     return date(year, month, 1)
 
 
-def _weekday(said: date, weekday: int, step: int) -> date:
-    gap = (weekday - said.weekday()) % 7
+def _weekday(said_on: date, weekday: int, step: int) -> date:
+    gap = (weekday - said_on.weekday()) % 7
     if step > 0:
-        return said + timedelta(days=gap or 7)
-    return said + timedelta(days=gap - 7) if step < 0 else said + timedelta(days=gap)
+        return said_on + timedelta(days=gap or 7)
+    return said_on + timedelta(days=gap - 7) if step < 0 else said_on + timedelta(days=gap)
 
 
-def _month(name: str, said: date) -> date:
+def _month(name: str, said_on: date) -> date:
     """Return the first day of the latest month of that name that has begun."""
     month = _MONTH_OF[_key(name)]
-    return date(said.year - (month > said.month), month, 1)
+    return date(said_on.year - (month > said_on.month), month, 1)
 
 
-_READ: Final[dict[str, Callable[[dict[str, str], date], date | None]]] = {
-    "iso": lambda told, _: date.fromisoformat(told["iso"]),
-    "dm": _calendar,
-    "md": _calendar,
-    "mym": lambda told, _: date(int(told["myy"]), _MONTH_OF[_key(told["mym"])], 1),
-    "slash": _slashed,
-    "word": _worded,
-    "ago": lambda told, said: _shifted(said, told["ago"], told["agou"], -1),
-    "ahead": lambda told, said: _shifted(said, told["ahead"], told["aheadu"], 1),
-    "rel": _relative,
-    "y": lambda told, _: date(int(told["y"]), 1, 1),
-    "ys": lambda told, _: date(int(told["ys"]), 1, 1),
-    "m": lambda told, said: _month(told["m"], said),
-    "ms": lambda told, said: _month(told["ms"], said),
+_READERS: Final[dict[str, Callable[[dict[str, str], date], date | None]]] = {
+    "iso": lambda groups, _: date.fromisoformat(groups["iso"]),
+    "dm": _calendar_date,
+    "md": _calendar_date,
+    "mym": lambda groups, _: date(int(groups["myy"]), _MONTH_OF[_key(groups["mym"])], 1),
+    "slash": _slash_date,
+    "word": _word_date,
+    "ago": lambda groups, said_on: _shift(said_on, groups["ago"], groups["agou"], -1),
+    "ahead": lambda groups, said_on: _shift(said_on, groups["ahead"], groups["aheadu"], 1),
+    "rel": _relative_date,
+    "y": lambda groups, _: date(int(groups["y"]), 1, 1),
+    "ys": lambda groups, _: date(int(groups["ys"]), 1, 1),
+    "m": lambda groups, said_on: _month(groups["m"], said_on),
+    "ms": lambda groups, said_on: _month(groups["ms"], said_on),
 }

@@ -15,7 +15,7 @@ from perdure.rules.language.words import PEOPLE, word_set
 LONGEST: Final = 200  # characters of a normal form; what is longer is no name
 SHORT: Final = 3  # letters up to which only the very same name is the same
 MARGIN: Final = 0.05  # a name that is nearer by less than this is not clearly nearer
-_SUGGESTED: Final = 5
+_MOST_SUGGESTED: Final = 5
 _LONGEST_ID: Final = 60
 
 _WORD: Final = re.compile(
@@ -106,19 +106,19 @@ def names_in(text: str, most: int = 4) -> list[str]:
     return list(found)
 
 
-def entity_id(name: str, taken: Collection[str]) -> str:
+def entity_id(name: str, existing: Collection[str]) -> str:
     """Return an id that reads like the name and is not taken: ``gai-media``, ``gai-media-2``.
 
     Latin letters lose their accents; letters and digits of other scripts stay. It never holds ``|``.
 
     Args:
         name: As written; what is no name gives ``entity``.
-        taken: The ids of the namespace, those of merged entities too.
+        existing: The ids of the namespace, those of merged entities too.
     """
     parts = ("".join(c for c in p if _is_id_letter(c)) for p in without_accents(normal_name(name)).split())
     base = "-".join(p for p in parts if p)[:_LONGEST_ID].strip("-") or "entity"
     found, number = base, 1
-    while found in taken:
+    while found in existing:
         number += 1
         found = f"{base}-{number}"
     return found
@@ -273,7 +273,7 @@ class Names:
             return Unknown(name)
         (first, (best, alias)), *others = ranked
         if others and best - others[0][1][0] < MARGIN:
-            return Ambiguous(name, tuple((i, round(score, 4)) for i, (score, _) in ranked[:_SUGGESTED]))
+            return Ambiguous(name, tuple((i, round(score, 4)) for i, (score, _) in ranked[:_MOST_SUGGESTED]))
         return Resolved(first, round(best, 4), alias)
 
     def _near(self, form: str, fuzzy: float) -> dict[str, tuple[float, str]]:
@@ -287,9 +287,9 @@ class Names:
         for other in _likely(joined, self._shaped.get(_shape(core), ()), fuzzy):
             for alias in self._joined[other]:
                 found[alias] = max(_alike(core, _core(alias)[0]), found.get(alias, 0.0))
-        return self._scored(found, legal, fuzzy)
+        return self._scores(found, legal, fuzzy)
 
-    def _scored(self, found: Mapping[str, float], legal: str, fuzzy: float) -> dict[str, tuple[float, str]]:
+    def _scores(self, found: Mapping[str, float], legal: str, fuzzy: float) -> dict[str, tuple[float, str]]:
         scores: dict[str, tuple[float, str]] = {}
         for alias, score in sorted(found.items()):
             other = _core(alias)[1]

@@ -62,15 +62,15 @@ def event_of(text: str) -> EventType:
     something remembered states it. Of several sentences a correction counts before a confirmation, then the last word:
     a question, a command, else a statement. Linear in the text's length.
     """
-    said = [text[start:end] for start, end in sentences(text) if not text.startswith("```", start)]
-    if not said:
+    parts = [text[start:end] for start, end in sentences(text) if not text.startswith("```", start)]
+    if not parts:
         return EventType.STATEMENT
-    opening = _opening(said)
-    if is_correction(opening) or any(_says_wrong(sentence) for sentence in said):
+    opening = _opening(parts)
+    if is_correction(opening) or any(_says_wrong(sentence) for sentence in parts):
         return EventType.CORRECTION
     if _confirms(opening):
         return EventType.CONFIRMATION
-    for sentence in (said[-1], opening):
+    for sentence in (parts[-1], opening):
         if _asks(sentence):
             return EventType.QUESTION
         if _commands(sentence):
@@ -130,11 +130,11 @@ def is_bare_denial(text: str) -> bool:
 
     "That's wrong" and "No, that's not right" do; "No, Thursday" and "No, thanks" do not.
     """
-    said = [text[start:end] for start, end in sentences(text[: 4 * _HEAD])]
-    if not said or len(text) > 4 * _HEAD:
+    parts = [text[start:end] for start, end in sentences(text[: 4 * _HEAD])]
+    if not parts or len(text) > 4 * _HEAD:
         return False
     wrong = 0
-    for sentence in said:
+    for sentence in parts:
         found = _DENIAL.match(sentence) or _BARE_NO.match(sentence)
         if found and not _WORD.search(sentence, found.end()):
             wrong += 1
@@ -154,12 +154,12 @@ def asks_whether_still(text: str) -> bool:
     return False
 
 
-def _opening(said: list[str]) -> str:
+def _opening(parts: list[str]) -> str:
     """Return the first sentence that is more than a greeting."""
-    for sentence in said[:3]:
+    for sentence in parts[:3]:
         if len(_WORD.findall(sentence[:_HEAD])) > _GREETING or is_correction(sentence) or _YES.match(sentence[:_HEAD]):
             return sentence
-    return said[0]
+    return parts[0]
 
 
 def _says_wrong(sentence: str) -> bool:
@@ -197,9 +197,9 @@ def _commands(sentence: str) -> bool:
 def _requests(sentence: str) -> bool:
     """Return whether somebody is asked to act: "could you schedule ...?", "please send ..."."""
     polite = _POLITE.match(sentence[:_HEAD])
-    asked = polite is not None and re.search(r"\byou\b|\bplease\b", polite[0], re.IGNORECASE) is not None
+    is_addressed = polite is not None and re.search(r"\byou\b|\bplease\b", polite[0], re.IGNORECASE) is not None
     verb = _first_verb(sentence)
-    return asked and verb in WORDS["commands"] and verb not in _ASKED_FOR
+    return is_addressed and verb in WORDS["commands"] and verb not in _ASKED_FOR
 
 
 def _first_verb(sentence: str) -> str:

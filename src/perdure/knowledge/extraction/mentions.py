@@ -59,7 +59,7 @@ def mentions(text: str, known: Container[str] = ()) -> list[Mention]:
     """
     cut = pieces(text)
     first = _beginnings(cut)
-    found = [*_known(text, known, first), *_proper(text, cut, first, known), *_records(cut)]
+    found = [*_known_names(text, known, first), *_proper(text, cut, first, known), *_records(cut)]
     taken = bytearray(len(text))
     for piece in cut:
         if piece.kind == "code" and _ADDRESS.search(piece.text):
@@ -76,7 +76,7 @@ def mentions(text: str, known: Container[str] = ()) -> list[Mention]:
 Spans = Iterator[tuple[int, int, bool]]
 
 
-def _trimmed(text: str, start: int, end: int) -> int:
+def _trim(text: str, start: int, end: int) -> int:
     """Return where a name ends that a possessive or a short verb may follow."""
     ending = _ENDING.search(text, max(start, end - 4), end)
     return ending.start() if ending and ending.start() > start else end
@@ -94,7 +94,7 @@ def _beginnings(cut: Sequence[Piece]) -> frozenset[int]:
 # --- known names
 
 
-def _known(text: str, known: Container[str], first: Container[int]) -> Spans:
+def _known_names(text: str, known: Container[str], first: Container[int]) -> Spans:
     spans = name_words(text)
     forms = [word_form(text[a:b]) for a, b in spans]
     at = 0
@@ -104,9 +104,9 @@ def _known(text: str, known: Container[str], first: Container[int]) -> Spans:
             many = int(text[spans[at][0]].isupper() and spans[at][0] not in first and forms[at] not in CALENDAR)
         if many:
             start = spans[at][0]
-            yield start, _trimmed(text, start, spans[at + many - 1][1]), True
+            yield start, _trim(text, start, spans[at + many - 1][1]), True
         else:
-            yield from _unspaced(text, *spans[at], known)
+            yield from _unspaced_names(text, *spans[at], known)
         at += max(many, 1)
 
 
@@ -126,7 +126,7 @@ def _longest(text: str, spans: Sequence[tuple[int, int]], forms: Sequence[str], 
     return longest
 
 
-def _unspaced(text: str, start: int, end: int, known: Container[str]) -> Spans:
+def _unspaced_names(text: str, start: int, end: int, known: Container[str]) -> Spans:
     """Find known names inside a run of a script without spaces."""
     if not _UNSPACED.search(text, start, end):
         return
@@ -163,7 +163,7 @@ def _proper(text: str, cut: Sequence[Piece], first: Container[int], known: Conta
         last = at
         while (more := _goes_on(text, cut, last)) is not None:
             last = more
-        start, end = cut[at].start, _trimmed(text, cut[at].start, cut[last].end)
+        start, end = cut[at].start, _trim(text, cut[at].start, cut[last].end)
         if last > at or not _no_name(cut[at], first):
             yield start, end, False
         at = last + 1

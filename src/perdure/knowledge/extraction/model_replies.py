@@ -2,7 +2,7 @@
 
 A reply is never trusted: a claim counts only if it quotes words that stand in the text, and its value and subject stand
 in those words or, for a pronoun, in the text. Where they stand is found here. A sentence that asks or hedges states
-nothing, and what is denied must be told as denied. Nothing in a reply can change or delete.
+nothing, and what is denied must be reported as denied. Nothing in a reply can change or delete.
 """
 
 from __future__ import annotations
@@ -132,8 +132,8 @@ def schema(most: int = MOST) -> dict[str, Any]:
 
 def event_in(reply: Mapping[str, Any]) -> EventType | None:
     """Return what a reply says that the message does; None where it says nothing that was asked for."""
-    said = reply.get("event")
-    return EventType(said) if isinstance(said, str) and said in set(EventType) else None
+    event = reply.get("event")
+    return EventType(event) if isinstance(event, str) and event in set(EventType) else None
 
 
 def claims_of(
@@ -162,28 +162,28 @@ def claims_of(
 
 def _claim(entry: Mapping[str, Any], text: str, said_at: Instant, value_of: ValueOf, confidence: float) -> Claim | None:
     quote, subject = _text(entry, "quote", LONGEST_QUOTE), _text(entry, "subject", LONGEST_SUBJECT)
-    said, predicate = _text(entry, "value", LONGEST_VALUE), _predicate(entry.get("predicate"))
+    value_text, predicate = _text(entry, "value", LONGEST_VALUE), _predicate(entry.get("predicate"))
     denied, kind = entry.get("denied", False), entry.get("type")
-    if not (quote and subject and said and predicate) or not isinstance(denied, bool) or kind not in TYPES:
+    if not (quote and subject and value_text and predicate) or not isinstance(denied, bool) or kind not in TYPES:
         return None
     span = _span(quote, text)
-    if span is None or not _stands(said, span.quote) or not _states(span, text, denied=denied):
+    if span is None or not _stands(value_text, span.quote) or not _states(span, text, denied=denied):
         return None
     if subject.casefold() not in _SPEAKER and not _stands(subject, text):
         return None
-    if _words(said) in (_words(subject), predicate.replace("_", " ")):
+    if _words(value_text) in (_words(subject), predicate.replace("_", " ")):
         return None  # a small model repeats itself where it finds nothing
     try:
-        value = value_of(said, said_at)
+        value = value_of(value_text, said_at)
     except ValueError:
         return None
     return Claim(subject, predicate, kind, value, Learned.MODEL, confidence, span, denied=denied)
 
 
 def _states(span: Span, text: str, *, denied: bool) -> bool:
-    """Whether what is quoted states something: its sentences neither ask nor hedge, and a denial is told as one."""
-    said = [text[start:end] for start, end in sentences(text) if start < span.end and span.start < end]
-    if any(is_question(sentence) or is_hedged(sentence) for sentence in said):
+    """Whether what is quoted states something: its sentences neither ask nor hedge, and a denial is reported as one."""
+    quoted = [text[start:end] for start, end in sentences(text) if start < span.end and span.start < end]
+    if any(is_question(sentence) or is_hedged(sentence) for sentence in quoted):
         return False
     # A model may leave the "not" out of its quote.
     start = max((m.end() for m in _CLAUSE_START.finditer(text, 0, span.start)), default=0)

@@ -75,14 +75,14 @@ def match(clause: Clause) -> Match | None:
 
 def _fit(pattern: Pattern, clause: Clause) -> Match | None:
     at = 0
-    taken: dict[str, Words] = {"": (), "OLD": ()}
+    slots: dict[str, Words] = {"": (), "OLD": ()}
     for part in pattern.parts:
         role, _, name = part.rpartition(":")
         if name in _SLOTS:
             stop = _SLOTS[name](clause, at)
             if stop is None or stop <= at:
                 return None
-            taken[role] = clause.rest[at + skip_determiners(clause.rest[at:stop]) : stop]
+            slots[role] = clause.rest[at + skip_determiners(clause.rest[at:stop]) : stop]
             at = stop
         elif at < len(clause.rest) and clause.rest[at].low in part.rstrip("?").split("|"):
             at += 1
@@ -91,7 +91,7 @@ def _fit(pattern: Pattern, clause: Clause) -> Match | None:
     # "live in Lyon, with my wife", "prefer tea to coffee"
     beside = at >= len(clause.rest) or clause.date_at(clause.rest[at]) or clause.rest[at].low in WORDS["beside"]
     rather = clause.verb == "prefer" and at < len(clause.rest) and clause.rest[at].low in _RATHER
-    return Match(pattern, taken[""], taken["OLD"]) if taken[""] and (beside or rather) else None
+    return Match(pattern, slots[""], slots["OLD"]) if slots[""] and (beside or rather) else None
 
 
 # --- the kinds of values: (clause, first word) -> one past the last
@@ -192,7 +192,7 @@ def _phrase_end(clause: Clause, at: int) -> int | None:
 
 
 def points(words: Words) -> bool:
-    """Return whether some words point at what is told elsewhere: "this approach", "its simplicity", "the former"."""
+    """Return whether some words point at what is said elsewhere: "this approach", "its simplicity", "the former"."""
     lows = [w.low for w in words[:2]]
     return bool(lows) and (lows[0] in WORDS["pointing"] or lows[-1] in {"former", "latter"})
 

@@ -87,7 +87,7 @@ def value_words(clause: Clause, words: Words) -> Words:
 
 def value_kind(clause: Clause, words: Words) -> str:  # noqa: PLR0911  # one for each form
     """Return what kind of value some words are: date, day, time, number, code, name or phrase."""
-    whole = replace(clause, rest=words)
+    phrase = replace(clause, rest=words)
     if clause.date_at(words[0]) is not None:
         return "date"
     if all(singular(w.low) in _DAYLIKE | {"and", ",", "on"} for w in words):
@@ -96,10 +96,10 @@ def value_kind(clause: Clause, words: Words) -> str:  # noqa: PLR0911  # one for
         return "time"
     if len(words) == 1 and is_identifier(words[0]):
         return "code"
-    if measure_end(whole, 0) == len(words) or words[0].form[0].isdecimal():
+    if measure_end(phrase, 0) == len(words) or words[0].form[0].isdecimal():
         return "number"
-    named = sum(is_name(w) or is_identifier(w) for w in words)
-    if name_end(whole, 0) == len(words) or (named and (is_name(words[-1]) or words[-1].form[0].isdecimal())):
+    name_words = sum(is_name(w) or is_identifier(w) for w in words)
+    if name_end(phrase, 0) == len(words) or (name_words and (is_name(words[-1]) or words[-1].form[0].isdecimal())):
         return "name"
     return "phrase"
 

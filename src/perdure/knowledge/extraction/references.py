@@ -107,8 +107,8 @@ class Referents:
         pronoun = word.strip().lower()
         if pronoun in FIRST_PERSON:
             return self._speaker(speaker)
-        here = self._named(before) if before else ()
-        for named in (here, *self._earlier) if pronoun in _PRONOUNS else ():
+        just_named = self._named_entities(before) if before else ()
+        for named in (just_named, *self._earlier) if pronoun in _PRONOUNS else ():
             fitting = [i for i in named if fits(pronoun, self._names.entity(i))]
             if fitting:
                 return fitting[0] if len(fitting) == 1 else None
@@ -123,16 +123,16 @@ class Referents:
     @cached_property
     def _earlier(self) -> tuple[tuple[str, ...], ...]:
         """The entities of each message, the last message first."""
-        return tuple(self._named(text) for text in reversed(self._texts))
+        return tuple(self._named_entities(text) for text in reversed(self._texts))
 
-    def _named(self, text: str) -> tuple[str, ...]:
+    def _named_entities(self, text: str) -> tuple[str, ...]:
         found: dict[str, None] = {}
         for mention in mentions(text, self._names.known):
             if _PLACED.search(text[max(0, mention.start - _BEFORE) : mention.start]):
                 continue  # "she lives in Porto": nobody says "they" of Porto
-            meant = self._names.resolve(mention.quote, self._fuzzy)
-            if isinstance(meant, Resolved):
-                found[meant.id] = None
-            elif isinstance(meant, Ambiguous):
-                found |= dict.fromkeys(identity for identity, _ in meant.candidates)
+            resolution = self._names.resolve(mention.quote, self._fuzzy)
+            if isinstance(resolution, Resolved):
+                found[resolution.id] = None
+            elif isinstance(resolution, Ambiguous):
+                found |= dict.fromkeys(identity for identity, _ in resolution.candidates)
         return tuple(found)

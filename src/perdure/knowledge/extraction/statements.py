@@ -49,11 +49,11 @@ def _of_somebody(clause: Clause, who: str, predicates: Predicates) -> list[RawCl
     if found := _on_days(clause, who, predicates) or _change(clause, who, predicates):
         return found
     if (fit := match(clause)) is not None:
-        return [_matched(clause, who, fit, predicates)]
+        return [_claim_of_match(clause, who, fit, predicates)]
     return _act(clause, who, predicates)
 
 
-def _matched(clause: Clause, who: str, fit: Match, predicates: Predicates) -> RawClaim:
+def _claim_of_match(clause: Clause, who: str, fit: Match, predicates: Predicates) -> RawClaim:
     pattern, name, value = fit.pattern, fit.pattern.predicate, fit.value
     if name == "STATE":
         name = STATES["-".join(w.low for w in value)]
@@ -127,17 +127,17 @@ def _relative(clause: Clause) -> tuple[str, Words, Words] | None:
 
 
 def _of_relative(clause: Clause, owner: str, relation: Words, name: Words, predicates: Predicates) -> list[RawClaim]:
-    """Return what a relative is called, and what is said of one who is told by name."""
+    """Return what a relative is called, and what is said of one who is named."""
     kin, many = name_of(relation), relation[-1].low not in WORDS["single_kin"]
     if name:
         span = (clause.subject[0].start, name[-1].end)
         known = RawClaim(owner, f"{kin}_name", span_of(name), span, many=many, kind="name")
         return [known, *_of_somebody(replace(clause, start=name[0].start), said(name), predicates)]
-    called = _called(clause) if clause.verb == "be" else None
+    called = _name_after(clause) if clause.verb == "be" else None
     return [claim_of(clause, owner, f"{kin}_name", called, many=many, kind="name")] if called else []
 
 
-def _called(clause: Clause) -> Words | None:
+def _name_after(clause: Clause) -> Words | None:
     """Return the name that ends a clause: "is Rita", "is called Rita"."""
     at = int(bool(clause.rest) and clause.rest[0].low in {"called", "named"})
     stop = name_end(clause, at)
@@ -149,16 +149,16 @@ def _called(clause: Clause) -> Words | None:
 def _on_days(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
     """Return on which days somebody wants something: "prefers Friday deliveries"."""
     rest = clause.rest[skip_determiners(clause.rest) :]
-    told = named_day(rest) if rest and not clause.past and len(rest) <= MOST + 1 else None
-    if told is None or clause.verb not in WORDS["wanting"]:
+    day = named_day(rest) if rest and not clause.past and len(rest) <= MOST + 1 else None
+    if day is None or clause.verb not in WORDS["wanting"]:
         return []
-    return [_day(clause, who, told, rest[-1].end, predicates)]
+    return [_day(clause, who, day, rest[-1].end, predicates)]
 
 
-def _day(clause: Clause, who: str, told: tuple[Words, str], end: int, predicates: Predicates, **more: Any) -> RawClaim:
-    name = predicates.name(f"{told[1]}_preference")
+def _day(clause: Clause, who: str, day: tuple[Words, str], end: int, predicates: Predicates, **more: Any) -> RawClaim:
+    name = predicates.name(f"{day[1]}_preference")
     more = {"learned": Learned.PREFERENCE, "kind": "preference", "many": False, **more}
-    found = claim_of(clause, who, name, told[0], **more)
+    found = claim_of(clause, who, name, day[0], **more)
     return replace(found, span=(clause.start, max(found.span[1], end)))
 
 
@@ -174,25 +174,25 @@ def _ending(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
         return [_day(over, who, days, clause.end, predicates)]
     low = over.rest[0].low
     if low.endswith("ing"):
-        return _undone(over, who, predicates)
-    return [] if verb == "stop" or low in WORDS["not_own"] else _unused(over, who, verb)
+        return _ended_act(over, who, predicates)
+    return [] if verb == "stop" or low in WORDS["not_own"] else _ended_use(over, who, verb)
 
 
-def _undone(over: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
+def _ended_act(over: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
     """Return the act that ended: "smoking", "playing tennis"."""
     verb = base_verb(over.rest[0].low)
     acting = replace(over, verb=verb, rest=over.rest[1:])
     if not acting.rest or acting.date_at(acting.rest[0]):
         return [claim_of(over, who, verb, over.rest[:1], kind=ACT, many=True)]
     if (fit := match(acting)) is not None:
-        return [_matched(acting, who, fit, predicates)]
+        return [_claim_of_match(acting, who, fit, predicates)]
     stop = thing_end(acting, 0)
     value = acting.rest[skip_determiners(acting.rest) : stop] if stop else ()
     name = predicates.name(_liking(verb) or verb)
     return [claim_of(acting, who, name, value, many=True, kind=ACT)] if value else []
 
 
-def _unused(over: Clause, who: str, verb: str) -> list[RawClaim]:
+def _ended_use(over: Clause, who: str, verb: str) -> list[RawClaim]:
     """Return a thing that is no longer used: "Netflix", "my gym membership", "coffee"."""
     stop = thing_end(over, 0)
     if stop is None:
@@ -219,10 +219,10 @@ def _change(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
             return []
         owner = who if attribute.owner in {*PEOPLE, "I"} else attribute.owner
         return changed(clause, attribute._replace(owner=owner), new, old, predicates)
-    return _switched(clause, who, new, old, predicates) if clause.verb in WORDS["switching"] else []
+    return _switch_claims(clause, who, new, old, predicates) if clause.verb in WORDS["switching"] else []
 
 
-def _switched(clause: Clause, who: str, new: Words, old: Words, predicates: Predicates) -> list[RawClaim]:
+def _switch_claims(clause: Clause, who: str, new: Words, old: Words, predicates: Predicates) -> list[RawClaim]:
     more: dict[str, Any] = {"old": span_of(old)} if old else {}
     if (days := named_day(new)) is not None:
         was = named_day(old) if old else None

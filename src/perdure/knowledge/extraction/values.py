@@ -70,8 +70,8 @@ def same_value(a: Value, b: Value) -> bool:
 
 def read_quantity(number: float, unit: str) -> str:
     """Return the normal form of a number with its unit."""
-    told = f"{number:.12g}"
-    return f"{told} {unit}" if unit else told
+    digits = f"{number:.12g}"
+    return f"{digits} {unit}" if unit else digits
 
 
 _Reading = tuple[ValueKind, str, float | None, str, Instant | None]
@@ -84,7 +84,7 @@ def _read(text: str, said_at: Instant) -> _Reading:
     low = bare.casefold()
     if low in _TRUE or low in _FALSE:
         return ValueKind.BOOLEAN, "true" if low in _TRUE else "false", None, "", None
-    if (measure := _measured(low)) is not None:
+    if (measure := _read_measure(low)) is not None:
         return ValueKind.NUMBER, read_quantity(*measure), measure[0], measure[1], None
     return ValueKind.TEXT, _plain(low) or low or text.strip(), None, "", None
 
@@ -99,7 +99,7 @@ def _plain(low: str) -> str:
     return " ".join(singular(word) for word in words)
 
 
-def _measured(low: str) -> tuple[float, str] | None:
+def _read_measure(low: str) -> tuple[float, str] | None:
     """Return a number and its unit, if a text is one number with at most three words of unit and a rate."""
     head, _, rest = low.partition(" ")
     if NUMBER_WORDS.get(head, "").isdecimal():

@@ -177,10 +177,10 @@ Words = tuple[Word, ...]
 def reads(text: str) -> bool:
     """Return whether a text is in a language that can be read: no other is nearer by its commonest words."""
     words = [w.lower() for w in _FOREIGN.findall(text[:_LONGEST])]
-    here = sum(w in WORDS["function"] for w in words)
-    if sum(w[0] > "\u024f" for w in words) > here + 1:  # another script
+    function_words = sum(w in WORDS["function"] for w in words)
+    if sum(w[0] > "\u024f" for w in words) > function_words + 1:  # another script
         return False
-    return sum(w in WORDS["foreign"] and w not in WORDS["function"] for w in words) <= here // 2
+    return sum(w in WORDS["foreign"] and w not in WORDS["function"] for w in words) <= function_words // 2
 
 
 def statements(text: str) -> Iterator[TextSpan]:
@@ -200,37 +200,37 @@ def words_of(text: str, start: int, end: int) -> Words:
     """Return the words of a part of a text, contractions taken apart; a comma is a word."""
     found: list[Word] = []
     for match in _WORD.finditer(text, start, end):
-        said = match[0].replace("’", "'")  # noqa: RUF001
-        bare = said if said == "," else _without_marks(said)
-        first = match.start() + said.find(bare)
+        word = match[0].replace("’", "'")  # noqa: RUF001
+        bare = word if word == "," else _without_marks(word)
+        first = match.start() + word.find(bare)
         if bare and bare not in "-–—#":  # noqa: RUF001
-            found += _apart(bare, first)
+            found += _split_contraction(bare, first)
     return tuple(found)
 
 
-def _without_marks(said: str) -> str:
-    bare = said.strip("'").rstrip(":")
+def _without_marks(word: str) -> str:
+    bare = word.strip("'").rstrip(":")
     if bare.endswith(".") and bare[:-1].lower() not in WORDS["titles"]:
         bare = bare.rstrip(".")
     return bare
 
 
-def _apart(said: str, start: int) -> list[Word]:
-    end, low = start + len(said), said.lower()
-    if low in _CONTRACTIONS and said not in {"IM", "IVE"}:
+def _split_contraction(word: str, start: int) -> list[Word]:
+    end, low = start + len(word), word.lower()
+    if low in _CONTRACTIONS and word not in {"IM", "IVE"}:
         return [Word(form, start, end) for form in _CONTRACTIONS[low].split()]
     for ending, form in _ENDINGS.items() if "'" in low else ():
         if low.endswith(ending) and len(low) > len(ending):
             cut = end - len(ending)
-            return [Word(said[: -len(ending)], start, cut), Word(form, cut, end)]
+            return [Word(word[: -len(ending)], start, cut), Word(form, cut, end)]
     if low.endswith("n't"):
-        return [Word(said[:-3], start, end - 3), Word("not", end - 3, end)]
+        return [Word(word[:-3], start, end - 3), Word("not", end - 3, end)]
     if low.endswith("'s") and len(low) > 2:  # noqa: PLR2004
         owner = low[:-2] in PEOPLE | {"that", "this", "there", "here", "what", "who", "where", "how"}
-        return [Word(said[:-2], start, end - 2), Word("is" if owner else "'s", end - 2, end)]
+        return [Word(word[:-2], start, end - 2), Word("is" if owner else "'s", end - 2, end)]
     if low.endswith("s'") and len(low) > 2:  # noqa: PLR2004
-        return [Word(said[:-1], start, end - 1), Word("'s", end - 1, end)]
-    return [Word(said, start, end)]
+        return [Word(word[:-1], start, end - 1), Word("'s", end - 1, end)]
+    return [Word(word, start, end)]
 
 
 def is_name(word: Word) -> bool:

@@ -12,26 +12,26 @@ from numpy.typing import ArrayLike, NDArray
 from perdure.formulas.curve import HORIZON_DAYS, Array
 
 
-def at_least(seen: int, of: int, probability: float) -> float:
+def at_least(successes: int, trials: int, probability: float) -> float:
     """Return the probability of so many successes or more.
 
     Where the probability is the mean of several that differ, this is an upper bound from one success above the mean on
     (Hoeffding 1956).
 
     Args:
-        seen: Successes, 0 or more.
-        of: Trials.
+        successes: Successes, 0 or more.
+        trials: Trials.
         probability: Of one success, 0 to 1.
     """
-    if seen <= 0:
+    if successes <= 0:
         return 1.0
-    if seen > of or probability <= 0.0:
+    if successes > trials or probability <= 0.0:
         return 0.0
     if probability >= 1.0:
         return 1.0
     yes, no = math.log(probability), math.log1p(-probability)
-    terms = [math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1) + k * yes + (of - k) * no
-             for k in range(seen, of + 1)]  # fmt: skip
+    terms = [math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1) + k * yes + (trials - k) * no
+             for k in range(successes, trials + 1)]  # fmt: skip
     return min(1.0, math.fsum(math.exp(term) for term in terms))
 
 

@@ -41,10 +41,10 @@ def language(code: str) -> Language:
 def expression(name: str, code: str = READ[0]) -> re.Pattern[str]:
     """Return a regular expression of a language, what it names inside filled in."""
     known = language(code).regex
-    whole, before = known[name], ""
-    while whole != before:
-        whole, before = _NAMED.sub(lambda found: known.get(found[1], found[0]), whole), whole
-    return re.compile(whole, re.IGNORECASE | re.VERBOSE)
+    pattern, before = known[name], ""
+    while pattern != before:
+        pattern, before = _NAMED.sub(lambda found: known.get(found[1], found[0]), pattern), pattern
+    return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
 
 
 WORDS: Final = language(READ[0]).words  # the lists of English words

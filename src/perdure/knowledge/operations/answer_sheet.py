@@ -48,7 +48,7 @@ LIKENESS: Final = 0.3
 class _Found:
     """What was found about a question: other memories best first, and facts that hold, and of the past."""
 
-    asked: SheetQuestion
+    question: SheetQuestion
     memories: list[MemoryItem]
     facts: list[FactLine]
     past: list[FactLine]
@@ -82,7 +82,7 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
         aging=tuple(entries[f.id] for f in plain if f.unconfirmed_since),
         contested=tuple(tuple(entries[i] for i in group) for group in rivals),
         outdated=tuple(entries[f.id] for f in found.past),
-        memories=tuple(_memory(m) for m in found.memories if says_more(m.content, words.get(m.id), found.asked)),
+        memories=tuple(_memory(m) for m in found.memories if says_more(m.content, words.get(m.id), found.question)),
         unknown=_unknown(ctx, found, search.names),
         as_of="" if then.as_of is None else text_of(then.as_of),
         known_at="" if then.known_at is None else text_of(then.known_at),
@@ -112,24 +112,24 @@ class _Search:
 
     def gather(self, query: str) -> _Found:
         """Return what belongs on the sheet of a question."""
-        hits, asked = self._hits(query), self._question(query)
+        hits, question = self._hits(query), self._question(query)
         documents = self.ctx.store.documents
         near = self._facts_near(hits)
         about = documents.find(self.namespace, Shelf.ABOUT, near)
-        holding, over = self._shared_facts(sorted({self.names.standing(d.name) for d in about} | asked.named))
-        names = query_words(" ".join(asked.forms)) if asked.strict else ()
-        meant = resources(self.ctx).predicates.asked
-        words = {w: meant([w]) for w in query_words(query) if w not in names}
-        held = relevance(holding, over, words, asked.speaker)
+        holding, over = self._shared_facts(sorted({self.names.standing(d.name) for d in about} | question.named))
+        names = query_words(" ".join(question.forms)) if question.strict else ()
+        meaning_of = resources(self.ctx).predicates.asked
+        words = {w: meaning_of([w]) for w in query_words(query) if w not in names}
+        held = relevance(holding, over, words, question.speaker)
         alike = self._alike(query, held)
         held = {i: h + LIKENESS * alike.get(i, 0.0) for i, h in held.items()}
-        facts = select_facts(holding, near, asked, held)
-        past = outdated_facts(over, facts, asked)
+        facts = select_facts(holding, near, question, held)
+        past = outdated_facts(over, facts, question)
         sources = sorted({memory for f in (*facts, *past) for memory, _ in f.sources})
         records = {r.id: r for r in find_records(self.ctx, self.namespace, sources)}
-        there = {d.id for d in about} | {f.id for f in (*holding, *over)}  # a fact that is left out is no other memory
-        memories = self._not_of_others([m for m in hits if m.id not in there], asked)
-        return _Found(asked, memories, facts, past, records, held)
+        fact_ids = {d.id for d in about} | {f.id for f in (*holding, *over)}  # a fact that is left out is no memory
+        memories = self._not_of_others([m for m in hits if m.id not in fact_ids], question)
+        return _Found(question, memories, facts, past, records, held)
 
     def _hits(self, query: str) -> list[MemoryItem]:
         """Return what a recall finds, without what is out of date and without summaries of entities.
@@ -138,22 +138,22 @@ class _Search:
         entity stands on the sheet itself, with its current confidence.
         """
         found = recall(self.ctx, query, self.namespace, HITS, self.then, touch=False).hits
-        gone = self._outdated(found) if not self.then.looks_back else frozenset[str]()
-        memories = [h.memory for h in found if h.memory.id not in gone]
+        outdated = self._outdated(found) if not self.then.looks_back else frozenset[str]()
+        memories = [h.memory for h in found if h.memory.id not in outdated]
         return [m for m in memories if (m.kind, m.source) != (Kind.SUMMARY, SUMMARIZED)]
 
     def _facts_near(self, hits: Sequence[MemoryItem]) -> list[str]:
         """Return the facts that a recall found, and those of the messages that it found, best first."""
-        said = derived_from(self.ctx, self.namespace, [m.id for m in hits])
-        near = [i for m in hits for i in ([m.id] if m.kind is Kind.FACT else said.get(m.id, ()))]
+        by_message = derived_from(self.ctx, self.namespace, [m.id for m in hits])
+        near = [i for m in hits for i in ([m.id] if m.kind is Kind.FACT else by_message.get(m.id, ()))]
         return list(dict.fromkeys(near))
 
     def _alike(self, query: str, facts: Collection[str]) -> dict[str, float]:
         """Return fact -> cosine with the question."""
-        asked = embed_query(self.ctx, query)[0].vector
-        if asked is None or not facts:
+        vector = embed_query(self.ctx, query)[0].vector
+        if vector is None or not facts:
             return {}
-        return cosines(asked, self.ctx.store.vectors(self.namespace, list(facts)))
+        return cosines(vector, self.ctx.store.vectors(self.namespace, list(facts)))
 
     def _outdated(self, hits: Sequence[Hit]) -> frozenset[str]:
         """Return the messages of which nothing holds any longer; one with a fact that still holds may answer."""
@@ -180,37 +180,37 @@ class _Search:
         ctx, place = self.ctx, self.namespace
         some = {fact.id: fact for fact in facts_about(ctx, place, self.names, subjects)}
         states = find_states(ctx, place, some)
-        seen = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
+        shared = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
         holding: list[FactLine] = []
         over: list[FactLine] = []
         faded: list[FactLine] = []
-        for line in fact_lines(ctx, place, seen, self.names):
+        for line in fact_lines(ctx, place, shared, self.names):
             found = fact_at(line, some[line.id], states[line.id], self.then)
             if found is not None:
-                unsaid = faded if found[0].unconfirmed_since else []  # what a person put away is told no more
+                unsaid = faded if found[0].unconfirmed_since else []  # what a person put away is shown no more
                 archived = found[0].state == FactState.ARCHIVED
                 (holding if found[1] else unsaid if archived else over).append(found[0])
-        said = [some[f.id] for f in holding]
-        holding += [f for f in faded if not any(some[f.id].key == o.key and some[f.id].contradicts(o) for o in said)]
+        valid = [some[f.id] for f in holding]
+        holding += [f for f in faded if not any(some[f.id].key == o.key and some[f.id].contradicts(o) for o in valid)]
         if self.then.known_at is None or not holding:
             return holding, over
         # Two that were both believed then were in conflict then, whatever came of it.
         rivals = open_conflicts(ctx, place, [f.id for f in holding], settled=True)
         return [replace(f, contested=tuple(rivals.get(f.id, ()))) for f in holding], over
 
-    def _not_of_others(self, memories: Sequence[MemoryItem], asked: SheetQuestion) -> list[MemoryItem]:
+    def _not_of_others(self, memories: Sequence[MemoryItem], question: SheetQuestion) -> list[MemoryItem]:
         """Return memories, where the question names somebody without those that only say something about others."""
-        rest = [m.id for m in memories if not _is_about(m, asked)] if asked.strict else []
-        said = derived_from(self.ctx, self.namespace, rest)
-        facts = {fact for some in said.values() for fact in some}
+        rest = [m.id for m in memories if not _is_about(m, question)] if question.strict else []
+        by_message = derived_from(self.ctx, self.namespace, rest)
+        facts = {fact for some in by_message.values() for fact in some}
         about = find_documents(self.ctx, self.namespace, Shelf.ABOUT, sorted(facts))
-        own = {d.id for d in about if self.names.standing(d.name) in asked.named}
-        return [m for m in memories if m.id not in said or not own.isdisjoint(said[m.id])]
+        own = {d.id for d in about if self.names.standing(d.name) in question.named}
+        return [m for m in memories if m.id not in by_message or not own.isdisjoint(by_message[m.id])]
 
 
-def _is_about(memory: MemoryItem, asked: SheetQuestion) -> bool:
+def _is_about(memory: MemoryItem, question: SheetQuestion) -> bool:
     """Whether whom the question names says a memory, or is named in it."""
-    return normal_name(memory.speaker or "") in asked.forms or names_one(memory.content, asked)
+    return normal_name(memory.speaker or "") in question.forms or names_one(memory.content, question)
 
 
 def _groups(facts: Sequence[FactLine]) -> list[list[str]]:
@@ -260,18 +260,18 @@ def _memory(m: MemoryItem) -> SheetEntry:
 
 def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     """Return what is not known, in sentences: about whom nothing answers, and which words nothing covers."""
-    asked, meant = found.asked, resources(ctx).predicates.asked
+    question, meaning_of = found.question, resources(ctx).predicates.asked
     texts = [t for m in found.memories for t in (m.content, m.speaker or "", _calendar(m.state.created_ms))]
     texts += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.shown]
     texts += [words for f in found.shown for _, words in f.sources]
-    answering = [f for f in found.facts if found.held[f.id] >= ANSWERS or answers(f, asked)]
-    named = any(names_one(f.value, asked) for f in answering)
-    nobody = sorted(asked.named - {f.subject for f in answering}) if asked.strict and not named else []
+    answering = [f for f in found.facts if found.held[f.id] >= ANSWERS or answers(f, question)]
+    is_named = any(names_one(f.value, question) for f in answering)
+    nobody = sorted(question.named - {f.subject for f in answering}) if question.strict and not is_named else []
     sentences = [f"No fact is believed that answers this about {names.entity(e).name}." for e in nobody]
     if not texts:
-        told = " ".join(sentences) or "Nothing that is stored is about this question."
-        return (f"{told} Do not guess.",)
-    if words := missing_words(asked, texts, found.shown, meant):
+        summary = " ".join(sentences) or "Nothing that is stored is about this question."
+        return (f"{summary} Do not guess.",)
+    if words := missing_words(question, texts, found.shown, meaning_of):
         sentences.append(f"Nothing above holds the words: {', '.join(words)}.")
     return tuple(sentences)
 

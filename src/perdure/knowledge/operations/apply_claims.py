@@ -75,65 +75,65 @@ class ClaimWriter:
         self.tally = LearnTally()
         self._counted: set[tuple[str, str]] = set()
 
-    def carry_out(self, decision: Decision, claim: Claim, subject: str, name: str, said: ClaimSource) -> str | None:
+    def carry_out(self, decision: Decision, claim: Claim, subject: str, name: str, source: ClaimSource) -> str | None:
         """Do what was decided about a claim, and return the id of the fact that it made, if any."""
         match decision.action:
             case Action.NOTHING:
                 return None
             case Action.REINFORCE:
-                self._repeated(decision, claim, said)
+                self._reinforce_and_replace(decision, claim, source)
                 return None
             case Action.END | Action.DENY:
                 event = FactEvent.ENDED if decision.action is Action.END else FactEvent.DENIED
                 for known in decision.about:
-                    self.retire(known.fact.id, event, claim.valid_from or said.at, said.at, decision.because)
+                    self.retire(known.fact.id, event, claim.valid_from or source.at, source.at, decision.because)
                 return None
         predicate = decision.predicate or claim.predicate
         replaces = decision.about and decision.action is Action.REPLACE
         sort = decision.about[0].fact.type if replaces and not claim.denied else claim.type
-        told = replace(claim, predicate=predicate, type=sort)
-        made = self.make(told, subject, name, said, decision.because)
-        self.clash(decision, made, said)
-        return made
+        resolved = replace(claim, predicate=predicate, type=sort)
+        new_id = self.make(resolved, subject, name, source, decision.because)
+        self.clash(decision, new_id, source)
+        return new_id
 
-    def _repeated(self, decision: Decision, claim: Claim, said: ClaimSource) -> None:
+    def _reinforce_and_replace(self, decision: Decision, claim: Claim, source: ClaimSource) -> None:
         """Count what is said again, and no longer believe what it is said to have replaced."""
-        known, *gone = decision.about
-        self.reinforce(known, claim, said, decision.because)
-        for other in gone:
-            self.retire(other.fact.id, FactEvent.REPLACED, claim.valid_from or said.at, said.at, decision.because)
+        known, *replaced_facts = decision.about
+        self.reinforce(known, claim, source, decision.because)
+        for other in replaced_facts:
+            self.retire(other.fact.id, FactEvent.REPLACED, claim.valid_from or source.at, source.at, decision.because)
             self.work.link(link_change(SUPERSEDES, known.fact.id, other.fact.id, decision.because))
         if decision.strategy is not None:
-            self._settled(known.fact.id, decision.because, believed=True)
+            self._settle(known.fact.id, decision.because, believed=True)
 
-    def reinforce(self, known: KnownFact, claim: Claim | None, said: ClaimSource, because: str) -> None:
+    def reinforce(self, known: KnownFact, claim: Claim | None, source: ClaimSource, because: str) -> None:
         """Count one more confirmation, of a claim or of an answer (None); the same message confirms once."""
         fact, state = known.fact, known.state
-        if said.memory is not None:
-            if (fact.id, said.memory) in self._counted or any(s.memory == said.memory for s in fact.sources):
+        if source.memory is not None:
+            if (fact.id, source.memory) in self._counted or any(s.memory == source.memory for s in fact.sources):
                 return
-            self._counted.add((fact.id, said.memory))
+            self._counted.add((fact.id, source.memory))
         confidence = float(reinforce_confidence(state.confidence, max(1, state.reinforcements)))
         after = replace(
             state,
             confidence=max(state.confidence, min(self.policy.cap, confidence)),
             reinforcements=state.reinforcements + 1,
-            validated_ms=max(said.at, state.validated_ms or state.created_ms),
+            validated_ms=max(source.at, state.validated_ms or state.created_ms),
             held=False,
         )
-        told = (
+        note = (
             f"{because}; confidence {state.confidence:.2f} to {after.confidence:.2f}, said {after.reinforcements} times"
         )
-        self.work.change(fact.id, after, "reinforced", told)
+        self.work.change(fact.id, after, "reinforced", note)
         if claim is not None:
-            self._sourced(fact, claim, said)
+            self._add_source(fact, claim, source)
         self.tally.reinforced.append(fact.id)
 
-    def revive(self, identity: str, claim: Claim, said: ClaimSource) -> None:
+    def revive(self, identity: str, claim: Claim, source: ClaimSource) -> None:
         """Bring a fact back that nobody had confirmed for long, because it is said again."""
-        self.bring_back(identity, said.at, f"said again: {claim.value.text}")
-        (known,) = self.work.known([identity], said.at)
-        self.reinforce(known, claim, said, f"said again: {claim.value.text}")
+        self.bring_back(identity, source.at, f"said again: {claim.value.text}")
+        (known,) = self.work.known([identity], source.at)
+        self.reinforce(known, claim, source, f"said again: {claim.value.text}")
 
     def bring_back(self, identity: str, at: Instant, because: str) -> None:
         """Believe a fact again that was archived."""
@@ -144,8 +144,8 @@ class ClaimWriter:
         """Count somebody's word that a fact is still true; a message confirms once, whatever else it says."""
         if message is not None:
             self._counted.add((identity, message))
-        self._affirmed(identity, at, because)
-        self._settled(identity, because, believed=True)
+        self._affirm(identity, at, because)
+        self._settle(identity, because, believed=True)
 
     def both(self, identity: str, at: Instant, because: str) -> bool:
         """Believe a fact and what contradicts it: a person says that both hold. Return whether anything did."""
@@ -154,22 +154,22 @@ class ClaimWriter:
             return False
         for side in sorted(sides):
             fact = self.work.facts[side]
-            self._affirmed(side, at, because)
+            self._affirm(side, at, because)
             if not resources(self.work.ctx).predicates.has(fact.predicate):
                 self.work.rewrite(replace(fact, many=True), because)
             for older, newer in self.work.open_conflicts(side):
                 if older in sides and newer in sides:
-                    self._closed(older, newer, "both", because)
+                    self._close_conflict(older, newer, "both", because)
         self.work.close_reviews(identity, because)
         return True
 
     def absorb(self, identity: str, keeper: str, at: Instant, because: str) -> None:
         """Let a fact stand for another that says the same: nothing has changed in the world."""
         state, fact = self.work.states[identity], self.work.facts[identity]
-        gone = replace(state, status=Status.CONSOLIDATED, status_ms=max(at, state.status_ms), held=False)
-        self.work.change(identity, gone, "consolidated", f"consolidated into {keeper}: {because}")
+        after = replace(state, status=Status.CONSOLIDATED, status_ms=max(at, state.status_ms), held=False)
+        self.work.change(identity, after, "consolidated", f"consolidated into {keeper}: {because}")
         self.work.rewrite(replace(fact, retired=self.work.now), because)
-        self._settled(identity, because, believed=False)
+        self._settle(identity, because, believed=False)
         self.work.link(link_change(SUPERSEDES, keeper, identity, because))
 
     def contest(self, one: KnownFact, other: KnownFact, at: Instant, because: str) -> None:
@@ -183,13 +183,13 @@ class ClaimWriter:
             return
         self.work.read_questions([newer])
         asking = Decision(Action.ASK, (first,), ConflictStrategy.ASK, first.fact.predicate, because)
-        self._recorded(first, newer, asking, "open", at)
+        self._record_conflict(first, newer, asking, "open", at)
         self._ask(newer, older, because, at)
 
     def _is_believed(self, identity: str) -> bool:
         return self.work.states[identity].status is Status.ACTIVE
 
-    def _affirmed(self, identity: str, at: Instant, because: str) -> None:
+    def _affirm(self, identity: str, at: Instant, because: str) -> None:
         state = self.work.states[identity]
         outcome = validate_state(state, at)
         after = replace(
@@ -197,8 +197,8 @@ class ClaimWriter:
             confidence=max(state.confidence, min(self.policy.cap, outcome.state.confidence)),
             validated_ms=max(at, state.validated_ms or state.created_ms),
         )
-        told = f"{because}; confidence {state.confidence:.2f} to {after.confidence:.2f}"
-        self.work.change(identity, after, "validated", told)
+        note = f"{because}; confidence {state.confidence:.2f} to {after.confidence:.2f}"
+        self.work.change(identity, after, "validated", note)
         self.tally.reinforced.append(identity)
 
     def retire(self, identity: str, event: FactEvent, ended: Instant, at: Instant, because: str) -> None:
@@ -213,77 +213,77 @@ class ClaimWriter:
         until = begin if event is FactEvent.DENIED else max(begin, ended)
         # The world changed when the message says; who asks later what was believed asks when it was learned.
         self.work.rewrite(replace(fact, valid_to=until, retired=self.work.now), because)
-        self._settled(identity, because, believed=False)
+        self._settle(identity, because, believed=False)
         self.tally.retired.append(identity)
 
     # --- parts
 
-    def make(self, claim: Claim, subject: str, name: str, said: ClaimSource, because: str) -> str:
+    def make(self, claim: Claim, subject: str, name: str, source: ClaimSource, because: str) -> str:
         """Store a claim as a fact of its own, and return its id."""
         sort = resources(self.work.ctx).predicates.sort(claim.predicate, claim.type)
-        claim = replace(claim, type=sort, many=claim.many or self._has_several(subject, claim.predicate, said.at))
+        claim = replace(claim, type=sort, many=claim.many or self._has_several(subject, claim.predicate, source.at))
         draft = draft_fact(
             name,
             claim.predicate,
             claim,
-            said_at=said.at,
-            scope=said.scope,
-            session=said.session,
+            said_at=source.at,
+            scope=source.scope,
+            session=source.session,
             policy=self.work.ctx.policy,
         )
         (identity,) = self.work.insert([draft])
-        fact = new_fact(identity, subject, claim.predicate, claim, said_at=said.at, trust=said.trust)
+        fact = new_fact(identity, subject, claim.predicate, claim, said_at=source.at, trust=source.trust)
         self.work.rewrite(fact, because)
-        self._sourced(fact, claim, said)
+        self._add_source(fact, claim, source)
         self.tally.created.append(identity)
         return identity
 
     def _has_several(self, subject: str, predicate: str, at: Instant) -> bool:
         """Whether an entity is known to have several values of a predicate that no table names: a person said both."""
-        named = resources(self.work.ctx).predicates.has(predicate)
-        return not named and any(k.fact.many for k in self.work.about(subject, predicate, at))
+        is_registered = resources(self.work.ctx).predicates.has(predicate)
+        return not is_registered and any(k.fact.many for k in self.work.about(subject, predicate, at))
 
-    def _sourced(self, fact: Fact, claim: Claim, said: ClaimSource) -> None:
+    def _add_source(self, fact: Fact, claim: Claim, source: ClaimSource) -> None:
         """Write down where a fact was said."""
-        if said.memory is None:
+        if source.memory is None:
             return
         fact = self.work.facts[fact.id]
-        sources = (*fact.sources, Source(said.memory, claim.span))
+        sources = (*fact.sources, Source(source.memory, claim.span))
         because = f"said as: {claim.span.quote}"
-        self.work.rewrite(replace(fact, sources=sources, trust=least_trust((fact.trust, said.trust))), because)
-        self.work.link(link_change(DERIVED, fact.id, said.memory, because))
+        self.work.rewrite(replace(fact, sources=sources, trust=least_trust((fact.trust, source.trust))), because)
+        self.work.link(link_change(DERIVED, fact.id, source.memory, because))
 
-    def clash(self, decision: Decision, made: str, said: ClaimSource) -> None:
+    def clash(self, decision: Decision, new_id: str, source: ClaimSource) -> None:
         """Write down what a fact does to those that it contradicts."""
-        fact = self.work.facts[made]
+        fact = self.work.facts[new_id]
         for known in decision.about:
             outcome = "open"
             match decision.action:
                 case Action.REPLACE:
                     event = FactEvent.DENIED if decision.strategy is ConflictStrategy.AUTHORITY else FactEvent.REPLACED
-                    self.retire(known.fact.id, event, fact.valid_from or said.at, said.at, decision.because)
-                    self.work.link(link_change(SUPERSEDES, made, known.fact.id, decision.because))
+                    self.retire(known.fact.id, event, fact.valid_from or source.at, source.at, decision.because)
+                    self.work.link(link_change(SUPERSEDES, new_id, known.fact.id, decision.because))
                     outcome = event.value
                 case Action.YIELD:
                     outcome = "kept"
                 case Action.ASK:
-                    self._ask(made, known.fact.id, decision.because, said.at)
-            self._recorded(known, made, decision, outcome, said.at)
+                    self._ask(new_id, known.fact.id, decision.because, source.at)
+            self._record_conflict(known, new_id, decision, outcome, source.at)
         if decision.action is Action.YIELD:
-            self._yielded(made, decision, said)
+            self._retire_yielding(new_id, decision, source)
 
-    def _yielded(self, made: str, decision: Decision, said: ClaimSource) -> None:
+    def _retire_yielding(self, new_id: str, decision: Decision, source: ClaimSource) -> None:
         winner = decision.about[0].fact
-        until = winner.valid_from if winner.valid_from is not None else said.at
-        self.retire(made, FactEvent.REPLACED, until, said.at, decision.because)
-        self.tally.retired.remove(made)
-        self.work.link(link_change(SUPERSEDES, winner.id, made, decision.because))
+        until = winner.valid_from if winner.valid_from is not None else source.at
+        self.retire(new_id, FactEvent.REPLACED, until, source.at, decision.because)
+        self.tally.retired.remove(new_id)
+        self.work.link(link_change(SUPERSEDES, winner.id, new_id, decision.because))
 
-    def _recorded(self, known: KnownFact, made: str, decision: Decision, outcome: str, at: Instant) -> None:
-        state = self.work.states[made]
+    def _record_conflict(self, known: KnownFact, new_id: str, decision: Decision, outcome: str, at: Instant) -> None:
+        state = self.work.states[new_id]
         sides = [
             {"memory": known.fact.id, "value": known.fact.shown_value, "confidence": round(known.confidence, 4)},
-            {"memory": made, "value": self.work.facts[made].shown_value, "confidence": round(state.confidence, 4)},
+            {"memory": new_id, "value": self.work.facts[new_id].shown_value, "confidence": round(state.confidence, 4)},
         ]
         data = {
             "kind": "facts",
@@ -293,26 +293,26 @@ class ClaimWriter:
             "sides": sides,
             "at_ms": at,
         }
-        self.work.edits.put(Shelf.CONFLICT, known.fact.id, made, data, decision.because)
+        self.work.edits.put(Shelf.CONFLICT, known.fact.id, new_id, data, decision.because)
 
-    def _ask(self, made: str, other: str, because: str, at: Instant) -> None:
+    def _ask(self, new_id: str, other: str, because: str, at: Instant) -> None:
         """Put the question which of two is right before a person."""
         data = {"why": f"two values: {because}", "since_ms": at, "against": other}
-        self.work.edits.put(Shelf.REVIEW, made, f"{CONFLICT_WITH}{other}", data, "a person is asked")
-        self.tally.asked.append(made)
+        self.work.edits.put(Shelf.REVIEW, new_id, f"{CONFLICT_WITH}{other}", data, "a person is asked")
+        self.tally.asked.append(new_id)
 
-    def _settled(self, identity: str, because: str, *, believed: bool) -> None:
+    def _settle(self, identity: str, because: str, *, believed: bool) -> None:
         """Close the questions about a fact, and the open conflicts in which it is one side."""
         for older, newer in self.work.open_conflicts(identity):
             other = newer if older == identity else older
-            self._closed(older, newer, "answered", because)
+            self._close_conflict(older, newer, "answered", because)
             if believed and self._is_believed(other):
                 at = self.work.states[identity].validated_ms or self.work.now
                 self.retire(other, FactEvent.REPLACED, at, at, because)
                 self.work.link(link_change(SUPERSEDES, identity, other, because))
         self.work.close_reviews(identity, because)
 
-    def _closed(self, older: str, newer: str, outcome: str, because: str) -> None:
+    def _close_conflict(self, older: str, newer: str, outcome: str, because: str) -> None:
         data = {**(self.work.edits.get(Shelf.CONFLICT, older, newer) or {}), "outcome": outcome}
         self.work.edits.put(Shelf.CONFLICT, older, newer, data, because)
         self.work.close_reviews(newer, because, name=f"{CONFLICT_WITH}{older}")
@@ -337,10 +337,10 @@ def restore_conflicts(ctx: Context, record: Record, now: Instant, since: str = "
     beside = work.about(own.fact.subject, own.fact.predicate, now)
     writer = ClaimWriter(work)
     for other in beside:
-        there = work.record(other.fact.id)
-        if there.op > since and own.fact.contradicts(other.fact) and same_audience(record, there):
-            told = f"{own.fact.shown_value} was brought back beside {other.fact.shown_value}"
-            writer.contest(own, other, now, told)
+        other_record = work.record(other.fact.id)
+        if other_record.op > since and own.fact.contradicts(other.fact) and same_audience(record, other_record):
+            because = f"{own.fact.shown_value} was brought back beside {other.fact.shown_value}"
+            writer.contest(own, other, now, because)
     return work.edits.changes()
 
 
@@ -356,8 +356,8 @@ def merge_conflicts(ctx: Context, namespace: str, stays: str, facts: Sequence[st
         for other in work.about(stays, own.fact.predicate, now):
             both_seen = same_audience(work.record(identity), work.record(other.fact.id))
             if own.fact.contradicts(other.fact) and both_seen:
-                told = f"{own.fact.shown_value} and {other.fact.shown_value} are said of one since a merge"
-                writer.contest(own, other, now, told)
+                because = f"{own.fact.shown_value} and {other.fact.shown_value} are said of one since a merge"
+                writer.contest(own, other, now, because)
     return work.edits.changes()
 
 

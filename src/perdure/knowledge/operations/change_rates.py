@@ -1,4 +1,4 @@
-"""Rates of change, learned from the facts of a namespace: told, or written down so that they count."""
+"""Rates of change, learned from the facts of a namespace: reported, or written down so that they count."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def learn_rates(ctx: Context, namespace: str) -> RatesResult:
     def attempt() -> RatesResult:
         now = ctx.clock()
         found = estimate_rates(_lifetimes(ctx, namespace, now), ctx.policy)
-        there = {d.id: d for d in all_documents(ctx, namespace, Shelf.RATE)}
+        documents = {d.id: d for d in all_documents(ctx, namespace, Shelf.RATE)}
         used = sum(rate.in_use for rate in found)
         note = f"learn_rates: {len(found)} {'sort' if len(found) == 1 else 'sorts'} of facts, {used} in use"
-        operations = write_documents(ctx, namespace, "learn_rates", rate_changes(found, there, now), note)
+        operations = write_documents(ctx, namespace, "learn_rates", rate_changes(found, documents, now), note)
         return _result(ctx, namespace, found, learned=True, operations=operations)
 
     return retry(attempt)

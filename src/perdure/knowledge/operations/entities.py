@@ -174,9 +174,9 @@ def _merge(editor: _Editor, into: str, other: str) -> EntityMerge:
     entity_rules.merge(editor.edits, editor.names.entity(stays), document, facts)
     conflicts = merge_conflicts(ctx, place, stays, [d.id for d in facts], ctx.clock())
     note = f"{goes} into {stays}, {len(mentions)} memories, {len(facts)} facts"
-    done = editor.write(note, "merge_entities", conflicts)
+    operation = editor.write(note, "merge_entities", conflicts)
     written = tuple(str(d.data["name"]) for d in aliases)
-    return EntityMerge(stays, goes, written, len(mentions), tuple(d.id for d in facts), done)
+    return EntityMerge(stays, goes, written, len(mentions), tuple(d.id for d in facts), operation)
 
 
 def _merge_sides(editor: _Editor, into: str, other: str) -> tuple[str, str]:
@@ -215,16 +215,16 @@ def _split(editor: _Editor, source: str, form: str) -> EntitySplit:
         other = next(alias for f, alias in sorted(aliases.items()) if f != form)
         edits.put(Shelf.ENTITY, identity, "", {**document.data, "name": other}, because)
     used = entity_rules.split_mentions(edits, editor.named(Shelf.MENTION, identity), form, new.id, because)
-    moved, left = [], []
+    moved, remaining = [], []
     for fact in _facts_of(editor.ctx, editor.namespace, [identity]):
         some, only = entity_rules.sources_using(fact, used)
         if only:
             moved.append(fact.id)
             entity_rules.move_fact(edits, fact, new.id, because)
         elif some:
-            left.append(fact.id)
-    done = editor.write(because, "split_entity")
-    return EntitySplit(new.id, identity, written, len(used), tuple(moved), tuple(left), done)
+            remaining.append(fact.id)
+    operation = editor.write(because, "split_entity")
+    return EntitySplit(new.id, identity, written, len(used), tuple(moved), tuple(remaining), operation)
 
 
 def _facts_of(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[Document]:
@@ -234,11 +234,11 @@ def _facts_of(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[Docu
 
 
 def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], facts: Sequence[str] = ()) -> EntityView:
-    """Return an entity as it is told, with what was found under entities merged into it."""
+    """Return an entity as it is shown, with what was found under entities merged into it."""
     known = names.entity(family[0])
     found = ctx.store.documents.find_named(namespace, Shelf.MENTION, family)
     states = find_states(ctx, namespace, sorted({d.id for d in found})).values()
-    seen = [state.created_ms for state in states]
+    instants = [state.created_ms for state in states]
     shared = {f: tuple(i for i in names.known[f] if names.standing(i) != known.id) for f in known.aliases}
     return EntityView(
         id=known.id,
@@ -247,8 +247,8 @@ def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], fac
         aliases=tuple(written for _, written in sorted(known.aliases.items())),
         memories=sum(state.status is Status.ACTIVE for state in states),
         facts=tuple(facts),
-        first_seen=from_instant(min(seen)) if seen else None,
-        last_seen=from_instant(max(seen)) if seen else None,
+        first_seen=from_instant(min(instants)) if instants else None,
+        last_seen=from_instant(max(instants)) if instants else None,
         merged=tuple(family[1:]),
         shared={form: ids for form, ids in shared.items() if ids},
     )

@@ -29,7 +29,7 @@ class EntityLinker:
         words: dict[str, list[tuple[Span, str]]] = {}
         new: list[str] = []
         for mention in mentions(record.content.text, self.names.known):
-            identity = self._mentioned(mention, record, new, may_create=may_create)
+            identity = self._entity_of_mention(mention, record, new, may_create=may_create)
             if identity is not None:
                 span = Span(mention.start, mention.end, mention.quote)
                 words.setdefault(identity, []).append((span, mention.name))
@@ -43,10 +43,10 @@ class EntityLinker:
         if may_refer(words):
             identity = Referents(self.texts, self.names, self.fuzzy).refer(words, before, speaker)
             if identity is None and words.casefold() in FIRST_PERSON:
-                return self._made(speaker_name(speaker), new)
+                return self._find_or_make(speaker_name(speaker), new)
             if identity is None:
                 return None
-            return self._known(identity, speaker_name(speaker), new)
+            return self._known_or_new(identity, speaker_name(speaker), new)
         found = self.names.resolve(words, self.fuzzy)
         match found:
             case Resolved():
@@ -54,7 +54,7 @@ class EntityLinker:
             case Ambiguous():
                 return None
             case Unknown():
-                return self._made(words, new) if normal_name(words) else None
+                return self._find_or_make(words, new) if normal_name(words) else None
 
     def call(self, entity: Entity, name: str) -> None:
         """Make a name that somebody goes by known, unless it is another's."""
@@ -71,7 +71,7 @@ class EntityLinker:
     def entities_in(self, text: str) -> list[str]:
         """Return the known entities that a text names, in order."""
         found = (self.names.resolve(mention.quote, self.fuzzy) for mention in mentions(text, self.names.known))
-        return list(dict.fromkeys(meant.id for meant in found if isinstance(meant, Resolved)))
+        return list(dict.fromkeys(resolution.id for resolution in found if isinstance(resolution, Resolved)))
 
     def speaker(self, record: Record) -> str | None:
         """Return the entity that says a message, if it is known."""
@@ -83,7 +83,7 @@ class EntityLinker:
         speaker = (record.content.speaker or "user").lower()
         return speaker in {"user", "human"} or speaker not in ROLES
 
-    def _mentioned(self, mention: Mention, record: Record, new: list[str], *, may_create: bool) -> str | None:
+    def _entity_of_mention(self, mention: Mention, record: Record, new: list[str], *, may_create: bool) -> str | None:
         found = self.names.resolve(mention.quote, self.fuzzy)
         match found:
             case Resolved():
@@ -93,25 +93,25 @@ class EntityLinker:
                     self._ask_which(found, record)
                 return None
             case Unknown():
-                return self._made(mention.quote, new).id if may_create else None
+                return self._find_or_make(mention.quote, new).id if may_create else None
 
     def _ask_which(self, found: Ambiguous, record: Record) -> None:
         """Put the question whom a name means before a person: it is not guessed."""
-        named = [self.names.entity(i).name for i, _ in found.candidates]
+        names = [self.names.entity(i).name for i, _ in found.candidates]
         data = {
-            "why": f"'{found.name}' may mean {' or '.join(named)}",
+            "why": f"'{found.name}' may mean {' or '.join(names)}",
             "since_ms": record.state.created_ms,
             "candidates": [i for i, _ in found.candidates],
         }
         name = f"which:{normal_name(found.name)}"
         self.work.edits.put(Shelf.REVIEW, record.id, name, data, "a name that may mean several")
 
-    def _known(self, identity: str, name: str, new: list[str]) -> Entity:
+    def _known_or_new(self, identity: str, name: str, new: list[str]) -> Entity:
         if identity in self.names.entities:
             return self.names.entity(identity)
-        return self._made(name, new)
+        return self._find_or_make(name, new)
 
-    def _made(self, name: str, new: list[str]) -> Entity:
+    def _find_or_make(self, name: str, new: list[str]) -> Entity:
         found = self.names.resolve(name, 1.0)
         if isinstance(found, Resolved):
             return self.names.entity(found.id)

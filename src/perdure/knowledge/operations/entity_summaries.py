@@ -30,17 +30,17 @@ SOURCE: Final = "summarized"
 def summarize(ctx: Context, namespace: str, *, dry_run: bool) -> Summaries:
     """Make the summaries that are due, each in an operation of its own."""
     names = names_of(ctx, namespace)
-    made: list[EntitySummary] = []
+    summaries: list[EntitySummary] = []
     plans: list[Plan] = []
     for entity in sorted(i for i, e in names.entities.items() if e.merged_into is None):
-        done = retry(lambda entity=entity: _one(ctx, namespace, names, entity, dry_run=dry_run))  # type: ignore[misc]  # bound now
-        if done is not None:
-            made.append(done[0])
-            plans.append(done[1])
-    reason = "" if made else _why_none(ctx, namespace, names)
+        result = retry(lambda entity=entity: _one(ctx, namespace, names, entity, dry_run=dry_run))  # type: ignore[misc]  # bound now
+        if result is not None:
+            summaries.append(result[0])
+            plans.append(result[1])
+    reason = "" if summaries else _why_none(ctx, namespace, names)
     if dry_run:
-        return Summaries(tuple(made), dry_run=True, plans=tuple(plans), reason=reason)
-    return Summaries(tuple(made), dry_run=False, operations=tuple(p.id for p in plans), reason=reason)
+        return Summaries(tuple(summaries), dry_run=True, plans=tuple(plans), reason=reason)
+    return Summaries(tuple(summaries), dry_run=False, operations=tuple(p.id for p in plans), reason=reason)
 
 
 def _why_none(ctx: Context, namespace: str, names: Names) -> str:
@@ -90,16 +90,16 @@ def _one(
     plan = work.plan("summarize", f"summarize {entity}: {len(believed)} facts, {len(episodes)} messages")
     if not dry_run:
         ctx.store.apply(plan)
-    told = EntitySummary("" if dry_run else identity, entity, profile.text, profile.key_facts, profile.sources)
-    return told, plan
+    summary = EntitySummary("" if dry_run else identity, entity, profile.text, profile.key_facts, profile.sources)
+    return summary, plan
 
 
 def _episodes(ctx: Context, namespace: str, names: Names, entity: str) -> list[Record]:
     """Return the messages in view that name an entity, oldest first."""
     family = [i for i in names.entities if names.standing(i) == entity]
     ids = sorted({d.id for d in ctx.store.documents.find_named(namespace, Shelf.MENTION, family)})
-    wanted = (Kind.EPISODE, Status.ACTIVE, Scope.LONG_TERM)  # what others may not see is not summed up for all
-    found = (r for r in find_records(ctx, namespace, ids) if (r.state.kind, r.state.status, r.state.scope) == wanted)
+    visible = (Kind.EPISODE, Status.ACTIVE, Scope.LONG_TERM)  # what others may not see is not summed up for all
+    found = (r for r in find_records(ctx, namespace, ids) if (r.state.kind, r.state.status, r.state.scope) == visible)
     return sorted(found, key=lambda r: (r.state.created_ms, r.id))
 
 
@@ -111,14 +111,14 @@ def _earlier(ctx: Context, namespace: str, entity: str) -> Document | None:
 
 def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts: Sequence[FactLine]) -> Profile:
     """Return a summary in a model's words where one is configured, if it says nothing that its sources do not."""
-    whole = "\n".join(
+    material = "\n".join(
         [profile.text, *(r.content.text for r in episodes), *(f"{f.predicate}: {f.shown_value}" for f in facts)]
     )
-    most = count_tokens(whole) // 2
-    said = write_summaries(ctx, {profile.entity: (whole, most)}).get(profile.entity)
-    if said is None or count_tokens(said) > most or lost(said, whole):
+    most = count_tokens(material) // 2
+    reply = write_summaries(ctx, {profile.entity: (material, most)}).get(profile.entity)
+    if reply is None or count_tokens(reply) > most or lost(reply, material):
         return profile
-    return replace(profile, text=said)
+    return replace(profile, text=reply)
 
 
 def _write_summary(

@@ -37,15 +37,15 @@ def outdated_messages(
     That is the newer fact; the message's own, no longer believed, where nothing took its place. Of a message that says
     more than one thing one is enough, where the fact in its place is among ``shown``: that is what is asked about.
     """
-    said = derived_from(ctx, namespace, messages)
-    facts = sorted({fact for some in said.values() for fact in some})
-    told = ctx.store.documents.find(namespace, Shelf.FACT, facts) if facts else []
-    retired = {d.id for d in told if d.data.get("retired_ms") is not None}
-    gone = {m: max(some) for m, some in said.items() if some and retired.issuperset(some)}
-    newer = {m: _successor(ctx, namespace, fact) for m, fact in gone.items()}
-    for message in said.keys() - newer.keys() if shown else ():
-        standing = (_successor(ctx, namespace, fact) for fact in sorted(retired.intersection(said[message])))
-        if found := next((fact for fact in standing if fact in shown), None):
+    by_message = derived_from(ctx, namespace, messages)
+    facts = sorted({fact for some in by_message.values() for fact in some})
+    documents = ctx.store.documents.find(namespace, Shelf.FACT, facts) if facts else []
+    retired = {d.id for d in documents if d.data.get("retired_ms") is not None}
+    last_facts = {m: max(some) for m, some in by_message.items() if some and retired.issuperset(some)}
+    newer = {m: _successor(ctx, namespace, fact) for m, fact in last_facts.items()}
+    for message in by_message.keys() - newer.keys() if shown else ():
+        successors = (_successor(ctx, namespace, fact) for fact in sorted(retired.intersection(by_message[message])))
+        if found := next((fact for fact in successors if fact in shown), None):
             newer[message] = found
     return newer
 
@@ -56,14 +56,14 @@ def hidden_beside(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> 
     So what still holds is shown once: in the words of its note, or where these say more that is over, as a fact. A note
     that is too long to be shown whole hides none of its facts.
     """
-    said = derived_from(ctx, namespace, [note.id for note in notes])
-    told = find_documents(ctx, namespace, Shelf.FACT, sorted({fact for some in said.values() for fact in some}))
+    by_note = derived_from(ctx, namespace, [note.id for note in notes])
+    documents = find_documents(ctx, namespace, Shelf.FACT, sorted({fact for some in by_note.values() for fact in some}))
     now = ctx.clock()
-    facts = [Fact.from_data(d.id, d.data) for d in told]
+    facts = [Fact.from_data(d.id, d.data) for d in documents]
     retired = {f.id for f in facts if f.retired is not None or f.has_ended(now)}
-    over = {note for note, facts in said.items() if not retired.isdisjoint(facts)}
-    whole = [n for n in notes if n.id not in over and len(n.content) <= LONGEST_LINE]
-    return over | {fact for note in whole for fact in said.get(note.id, ())}
+    over = {note for note, facts in by_note.items() if not retired.isdisjoint(facts)}
+    shown_whole = [n for n in notes if n.id not in over and len(n.content) <= LONGEST_LINE]
+    return over | {fact for note in shown_whole for fact in by_note.get(note.id, ())}
 
 
 def outdated_notes(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> dict[str, str]:
@@ -76,13 +76,13 @@ def outdated_notes(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) ->
     known = documents.find_named(namespace, Shelf.ALIAS, forms) if forms else []
     about = documents.find_named(namespace, Shelf.ABOUT, sorted({USER, *(d.id for d in known)})) if notes else []
     facts = documents.find(namespace, Shelf.FACT, sorted({d.id for d in about})[-_MOST_SAID:]) if about else []
-    said = [(_words(s["quote"]), d.id, d.data.get("retired_ms") is None) for d in facts for s in d.data["sources"]]
+    quotes = [(_words(s["quote"]), d.id, d.data.get("retired_ms") is None) for d in facts for s in d.data["sources"]]
     found: dict[str, str] = {}
     for note in notes:
         words = _words(note.content)
-        of = [(fact, holds) for quote, fact, holds in said if quote in words]
-        if of and not any(holds for _, holds in of):
-            found[note.id] = _successor(ctx, namespace, max(fact for fact, _ in of))
+        quoted = [(fact, holds) for quote, fact, holds in quotes if quote in words]
+        if quoted and not any(holds for _, holds in quoted):
+            found[note.id] = _successor(ctx, namespace, max(fact for fact, _ in quoted))
     states = ctx.store.states(namespace, sorted(set(found.values()))) if found else {}
     shared = {i for i, (state, _) in states.items() if state.scope is Scope.LONG_TERM}
     return {note: fact for note, fact in found.items() if fact in shared}
@@ -110,8 +110,8 @@ def facts_of_named(ctx: Context, namespace: str, text: str, filters: Filters) ->
     Of very many only those learned last are looked at. A question that is limited otherwise than by kind and
     confidence is left to the searches.
     """
-    wanted = replace(filters, kinds=(), min_confidence=0.0, isolated=False, inside=None)
-    if wanted != Filters() or (filters.kinds and Kind.FACT not in filters.kinds):
+    others = replace(filters, kinds=(), min_confidence=0.0, isolated=False, inside=None)
+    if others != Filters() or (filters.kinds and Kind.FACT not in filters.kinds):
         return {}
     forms = names_in(text)
     known = ctx.store.documents.find_named(namespace, Shelf.ALIAS, forms) if forms else []
@@ -153,21 +153,21 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
 def _mark_citations(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     """Return hits; those that cite what has moved or is gone with what the working tree showed when last looked at."""
     checks = ctx.store.documents.find(namespace, Shelf.CHECK, [h.memory.id for h in hits])
-    gone = {
+    questions = {
         d.id: f"When {d.name} was last looked at: {d.data['evidence']}. Is it still right?"
         for d in checks
         if d.name in resources(ctx).witnesses and d.data.get("outcome") in (Sight.MOVED, Sight.STALE)
     }
-    return [replace(h, question=h.question or gone.get(h.memory.id, "")) for h in hits]
+    return [replace(h, question=h.question or questions.get(h.memory.id, "")) for h in hits]
 
 
 def _mark_fact(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float], now: Instant) -> Hit:
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
-    asked = memory.aging and not (fact is not None and fact.asked_not)
+    is_asked = memory.aging and not (fact is not None and fact.asked_not)
     return replace(
         hit,
         memory=memory,
-        question=confirmation_question(memory, validated_at(memory.state)) if asked else hit.question,
+        question=confirmation_question(memory, validated_at(memory.state)) if is_asked else hit.question,
         contested_with=tuple(dict.fromkeys((*hit.contested_with, *rivals))),
     )
 
@@ -200,19 +200,19 @@ def open_conflicts(ctx: Context, namespace: str, ids: Sequence[str], *, settled:
 def source_messages(ctx: Context, namespace: str, hits: Sequence[Hit]) -> dict[str, frozenset[str]]:
     """Return fact -> the messages that say it, of the facts among some hits."""
     facts = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
-    told = ctx.store.documents.find(namespace, Shelf.FACT, facts) if facts else []
-    return {d.id: frozenset(s["memory"] for s in d.data["sources"]) for d in told}
+    documents = ctx.store.documents.find(namespace, Shelf.FACT, facts) if facts else []
+    return {d.id: frozenset(s["memory"] for s in d.data["sources"]) for d in documents}
 
 
 def facts_of(ctx: Context, namespace: str, memories: Sequence[str]) -> dict[str, Fact]:
     """Return memory -> the fact that it holds, of those that were learned."""
-    told = find_documents(ctx, namespace, Shelf.FACT, memories)
-    return {d.id: Fact.from_data(d.id, d.data) for d in told}
+    documents = find_documents(ctx, namespace, Shelf.FACT, memories)
+    return {d.id: Fact.from_data(d.id, d.data) for d in documents}
 
 
 def known_procedures(ctx: Context, namespace: str) -> list[Procedure]:
     """Return the procedures of a namespace that hold and are in view: what ``widen`` takes."""
     found = {d.id: Procedure.from_document(d) for d in all_documents(ctx, namespace, Shelf.PROCEDURE)}
     states = ctx.store.states(namespace, list(found)) if found else {}
-    seen = [p for i, p in found.items() if i in states and states[i][0].status is Status.ACTIVE]
-    return [replace(p, retired=False) for p in seen]  # whoever restores one vouches for it
+    active = [p for i, p in found.items() if i in states and states[i][0].status is Status.ACTIVE]
+    return [replace(p, retired=False) for p in active]  # whoever restores one vouches for it

@@ -72,9 +72,9 @@ class FactSession:
         self._links: dict[tuple[str, str, str], Change] = {}
         self._rates: dict[str, float] | None = None
         self._sure: dict[str, tuple[Instant, State, float]] = {}
-        self._questioned: set[str] = set()
+        self._questions_read: set[str] = set()
         """Memories whose conflicts and open questions were read."""
-        self._ahead: dict[str, tuple[PreparedDraft, State]] = {}
+        self._prepared: dict[str, tuple[PreparedDraft, State]] = {}
         self._waiting: set[str] = set()
         """Ids that were prepared ahead, and are nobody's neighbours before they are inserted."""
 
@@ -127,8 +127,8 @@ class FactSession:
             self._rates = known_rates(self.ctx, self.namespace)
         sure = current_signals(list(states.values()), self.ctx.policy, at).confidence.tolist()
         for (i, s), c in zip(states.items(), sure, strict=True):
-            told = learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c)
-            self._sure[i] = (at, s, told)
+            confidence = learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c)
+            self._sure[i] = (at, s, confidence)
 
     def read(self, ids: Iterable[str]) -> None:
         """Read facts by id, with what their documents say."""
@@ -159,14 +159,14 @@ class FactSession:
     def close_reviews(self, identity: str, because: str, *, name: str | None = None) -> None:
         """Remove the open questions about a memory, or the one of a name."""
         self.read_questions([identity])
-        for owner, asked in self.edits.about(Shelf.REVIEW, identity):
-            if owner == identity and name in (None, asked):
-                self.edits.put(Shelf.REVIEW, owner, asked, None, because)
+        for owner, review in self.edits.about(Shelf.REVIEW, identity):
+            if owner == identity and name in (None, review):
+                self.edits.put(Shelf.REVIEW, owner, review, None, because)
 
     def read_questions(self, ids: Iterable[str]) -> None:
         """Read the conflicts of memories and the open questions about them, in few statements."""
-        new = [i for i in dict.fromkeys(ids) if i not in self._questioned]
-        self._questioned.update(new)
+        new = [i for i in dict.fromkeys(ids) if i not in self._questions_read]
+        self._questions_read.update(new)
         for find, shelf in (
             (find_documents, Shelf.CONFLICT),
             (find_documents_named, Shelf.CONFLICT),
@@ -249,21 +249,21 @@ class FactSession:
         self._links.setdefault((change.id, row["other"], row["kind"]), change)
 
     def insert(
-        self, drafts: Sequence[Draft], *, ids: Sequence[str] | None = None, gone: Collection[str] = ()
+        self, drafts: Sequence[Draft], *, ids: Sequence[str] | None = None, removed: Collection[str] = ()
     ) -> list[str]:
-        """Bring new memories in, and return their ids; those that are ``gone`` are not their neighbours."""
-        if len(drafts) == 1 and (ahead := self._ahead.pop(drafts[0].text, None)) is not None:
-            made = [self._insert_prepared(drafts[0], *ahead)]
+        """Bring new memories in, and return their ids; the ``removed`` ones are not their neighbours."""
+        if len(drafts) == 1 and (ahead := self._prepared.pop(drafts[0].text, None)) is not None:
+            new_ids = [self._insert_prepared(drafts[0], *ahead)]
         else:
-            made = [record.id for record in insert(self.ctx, self.decisions, drafts, ids=ids, gone=gone)]
-        self._questioned.update(made)  # nobody asked about what is new
-        return made
+            new_ids = [record.id for record in insert(self.ctx, self.decisions, drafts, ids=ids, gone=removed)]
+        self._questions_read.update(new_ids)  # nobody asked about what is new
+        return new_ids
 
     def prepare_ahead(self, drafts: Sequence[Draft]) -> None:
         """Prepare drafts of different words that are about to be inserted one by one, in this order."""
         prepared = prepare(self.ctx, self.decisions, drafts)
         states = initial_states(prepared, self.ctx.policy, self.now)
-        self._ahead = {p.draft.text: (p, s) for p, s in zip(prepared, states, strict=True)}
+        self._prepared = {p.draft.text: (p, s) for p, s in zip(prepared, states, strict=True)}
         self._waiting = {p.id for p in prepared}
 
     def _insert_prepared(self, draft: Draft, prepared: PreparedDraft, state: State) -> str:

@@ -45,26 +45,26 @@ def facts(
     names = names_of(ctx, namespace)
     subject = None if entity is None else find_entity(ctx, names, entity, namespace)
     lessons = Lessons(ctx, namespace, DocumentEdits())
-    wanted = None if predicate is None else lessons.name(resources(ctx).predicates.name(predicate))
-    told: list[FactLine] = []
+    name = None if predicate is None else lessons.name(resources(ctx).predicates.name(predicate))
+    result: list[FactLine] = []
     for some in _by_subject(ctx, namespace, names, subject, rest=past):
         chosen = {
             f.id: f
             for f in some
-            if wanted is None
-            or f.predicate == wanted
-            or (wanted != UNNAMED and resources(ctx).predicates.akin(wanted, f.predicate))
+            if name is None
+            or f.predicate == name
+            or (name != UNNAMED and resources(ctx).predicates.akin(name, f.predicate))
         }
         lines = fact_lines(ctx, namespace, list(chosen.values()), names)
         states = find_states(ctx, namespace, chosen) if then.looks_back else {}
-        seen = [(line, line.state in BELIEVED) for line in lines]
+        lines_at = [(line, line.state in BELIEVED) for line in lines]
         if then.looks_back:
-            seen = [s for f in lines if (s := fact_at(f, chosen[f.id], states[f.id], then)) is not None]
-        told += [line for line, holds in seen if past or holds]
-        if len(told) >= limit and not past:
+            lines_at = [s for f in lines if (s := fact_at(f, chosen[f.id], states[f.id], then)) is not None]
+        result += [line for line, holds in lines_at if past or holds]
+        if len(result) >= limit and not past:
             break
     order = {state.value: place for place, state in enumerate(FactState)}
-    return sorted(told, key=lambda f: (order[f.state] > 1, f.subject, f.predicate, f.valid_from, f.id))[:limit]
+    return sorted(result, key=lambda f: (order[f.state] > 1, f.subject, f.predicate, f.valid_from, f.id))[:limit]
 
 
 def _by_subject(ctx: Context, namespace: str, names: Names, subject: str | None, *, rest: bool) -> Iterator[list[Fact]]:
@@ -88,13 +88,13 @@ def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeli
     names = names_of(ctx, namespace)
     subject = find_entity(ctx, names, entity, namespace)
     some = {fact.id: fact for fact in all_facts(ctx, namespace, names, subject)}
-    told = fact_lines(ctx, namespace, list(some.values()), names)
+    lines = fact_lines(ctx, namespace, list(some.values()), names)
     if then.known_at is not None:
         states = ctx.store.states(namespace, list(some)) if some else {}
         known = Filters(known_at=then.known_at)
-        told = [s[0] for f in told if f.id in states and (s := fact_at(f, some[f.id], states[f.id][0], known))]
-    told.sort(key=lambda f: (f.valid_from, f.believed_from, f.id))
-    return Timeline(subject, names.entity(subject).name, tuple(told))
+        lines = [s[0] for f in lines if f.id in states and (s := fact_at(f, some[f.id], states[f.id][0], known))]
+    lines.sort(key=lambda f: (f.valid_from, f.believed_from, f.id))
+    return Timeline(subject, names.entity(subject).name, tuple(lines))
 
 
 def all_facts(ctx: Context, namespace: str, names: Names, subject: str | None) -> Iterator[Fact]:
@@ -107,8 +107,8 @@ def all_facts(ctx: Context, namespace: str, names: Names, subject: str | None) -
 
 def facts_about(ctx: Context, namespace: str, names: Names, subjects: Collection[str]) -> Iterator[Fact]:
     """Yield the facts, also those that were, of some entities and of those that were merged into them."""
-    wanted = set(subjects)
-    family = wanted | {i for i in names.entities if names.standing(i) in wanted}
+    ids = set(subjects)
+    family = ids | {i for i in names.entities if names.standing(i) in ids}
     about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, sorted(family))
     documents = find_documents(ctx, namespace, Shelf.FACT, sorted({d.id for d in about}))
     yield from (Fact.from_data(d.id, d.data) for d in documents)
@@ -117,14 +117,14 @@ def facts_about(ctx: Context, namespace: str, names: Names, subjects: Collection
 def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names) -> list[FactLine]:
     """Return facts as they are now, in the same order; those whose memory is gone are left out."""
     now, rates = ctx.clock(), known_rates(ctx, namespace)
-    told: list[FactLine] = []
+    lines: list[FactLine] = []
     for page in pages(some):
         ids = [f.id for f in page]
         memories = {m.id: m for m in memory_items(ctx.store.get(namespace, ids), ctx.policy, now)}
         rivals = open_conflicts(ctx, namespace, ids)
         replaced = {(i, o) for i, kind, o in ctx.store.links_at(namespace, ids) if kind == SUPERSEDES}
         newer, older = _by_end(replaced, 1), _by_end(replaced, 0)
-        told += [
+        lines += [
             replace(
                 _line(ctx, with_learned_rate(memories[f.id], f, rates, now), f, names, now),
                 contested=tuple(rivals.get(f.id, ())),
@@ -134,7 +134,7 @@ def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names)
             for f in page
             if f.id in memories
         ]
-    return told
+    return lines
 
 
 def _by_end(links: Iterable[tuple[str, str]], end: int) -> dict[str, list[str]]:

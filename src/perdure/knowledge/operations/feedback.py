@@ -45,18 +45,18 @@ def confirm(ctx: Context, identity: str) -> Outcome:
 
 def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
     """Write down that a person says that a memory is wrong: it is invalidated, for good."""
-    told = f": {reason}" if reason else ""
+    detail = f": {reason}" if reason else ""
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
-        because = f"a person denied it{told}"
+        because = f"a person denied it{detail}"
         if record.id in writer.work.facts:
             writer.retire(record.id, FactEvent.DENIED, now, now, because)
             return
-        gone = replace(record.state, status=Status.INVALIDATED, status_ms=now, held=False)
-        writer.work.change(record.id, gone, "denied", f"invalidated: {because}")
+        after = replace(record.state, status=Status.INVALIDATED, status_ms=now, held=False)
+        writer.work.change(record.id, after, "denied", f"invalidated: {because}")
         writer.work.close_reviews(record.id, because)
 
-    return apply_answer(ctx, identity, "deny", told, act)
+    return apply_answer(ctx, identity, "deny", detail, act)
 
 
 def correct(ctx: Context, identity: str, value: str) -> Outcome:
@@ -110,11 +110,11 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
             f"The value of a fact has at most {LONGEST} characters, not {len(value.strip()):,}.",
             remedy="Give the value alone, for example Thursday; remember stores long texts.",
         )
-    said = value_of(value, now)
-    if said.norm == fact.value.norm and not fact.denied:
+    new_value = value_of(value, now)
+    if new_value.norm == fact.value.norm and not fact.denied:
         raise InvalidInput(f"{identity} says that already.", remedy="Confirm it instead.")
-    because = f"a person corrected it: {fact.shown_value} to {said.text}"
-    if (other := _fact_with_value(work, fact, said, now)) is not None:
+    because = f"a person corrected it: {fact.shown_value} to {new_value.text}"
+    if (other := _fact_with_value(work, fact, new_value, now)) is not None:
         return _replace_by_known(writer, identity, other, now, because)
     rivals = [i for sides in work.open_conflicts(identity) for i in sides if i != identity]
     span = Span(0, len(value), value)
@@ -122,7 +122,7 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
         fact.subject,
         fact.predicate,
         fact.type,
-        said,
+        new_value,
         Learned.CORRECTION,
         policy.correction,
         span,
@@ -146,11 +146,11 @@ def _is_believed(work: FactSession, identity: str) -> bool:
     return work.states[identity].status is Status.ACTIVE
 
 
-def _fact_with_value(work: FactSession, fact: Fact, said: Value, now: Instant) -> str | None:
+def _fact_with_value(work: FactSession, fact: Fact, value: Value, now: Instant) -> str | None:
     """Return the fact that is believed beside another and says what that should have said."""
     known = work.about(fact.subject, fact.predicate, now)
     others = (k.fact for k in known if k.fact.id != fact.id and not k.fact.denied)
-    return next((other.id for other in others if other.value.norm == said.norm), None)
+    return next((other.id for other in others if other.value.norm == value.norm), None)
 
 
 def _replace_by_known(writer: ClaimWriter, identity: str, other: str, now: Instant, because: str) -> str:
@@ -178,16 +178,16 @@ def _correct_text(writer: ClaimWriter, record: Record, text: str, now: Instant) 
         session=content.session,
         task=content.task,
     )
-    (made,) = work.insert([draft])
+    (new_id,) = work.insert([draft])
     because = f"a person corrected it: {text}"
-    gone = replace(state, status=Status.SUPERSEDED, status_ms=now, held=False)
-    work.change(record.id, gone, "replaced", f"superseded: {because}")
+    after = replace(state, status=Status.SUPERSEDED, status_ms=now, held=False)
+    work.change(record.id, after, "replaced", f"superseded: {because}")
     work.close_reviews(record.id, because)
-    work.link(link_change(SUPERSEDES, made, record.id, because))
-    return made
+    work.link(link_change(SUPERSEDES, new_id, record.id, because))
+    return new_id
 
 
-def apply_answer(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Outcome:
+def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) -> Outcome:
     """Carry an answer about a memory out; the outcome is about what stands in its place.
 
     Raises:
@@ -207,11 +207,11 @@ def apply_answer(ctx: Context, identity: str, verb: str, told: str, act: Act) ->
         work.read([identity])
         if identity not in work.facts:
             work.include([record])
-        made = act(ClaimWriter(work), work.record(identity), now)
-        plan = work.plan(verb, f"{verb} {identity}{told}")
+        new_id = act(ClaimWriter(work), work.record(identity), now)
+        plan = work.plan(verb, f"{verb} {identity}{detail}")
         if plan.changes:
             ctx.store.apply(plan)
-        stands = read_record(ctx, made or identity, record.namespace)
+        stands = read_record(ctx, new_id or identity, record.namespace)
         return outcome(ctx, stands, plan.id if plan.changes else None)
 
     return retry(attempt)

@@ -47,17 +47,17 @@ _SHORTEST_ID: Final = 6
 _LONGEST_QUOTE: Final = 200  # characters of the content that stand for a quote where none was given
 
 
-def learn_claims(ctx: Context, namespace: str, given: Any) -> Learnt:
+def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
     """Write down claims that stand in no memory, as one operation."""
-    claims = parsed_claims(given, None, policy=ctx.policy, now=ctx.clock())
+    claims = parsed_claims(raw_claims, None, policy=ctx.policy, now=ctx.clock())
 
     def attempt() -> Learnt:
         decisions = begin(ctx, namespace, ctx.clock())
         writer = take_claims(ctx, decisions, [HandedClaims(claims, None, "", decisions.now)])
         written = write(ctx, decisions, "learn", f"learn: {len(claims)} claims")
         done = writer.tally.learnt(0, () if written is None else (written,))
-        told, known = known_beside(ctx, namespace, claims, {*done.created, *done.reinforced, *done.retired})
-        return replace(done, related=related_memories(ctx, decisions, told, done.created), predicates=tuple(known))
+        memories, known = known_beside(ctx, namespace, claims, {*done.created, *done.reinforced, *done.retired})
+        return replace(done, related=related_memories(ctx, decisions, memories, done.created), predicates=tuple(known))
 
     return retry(attempt)
 
@@ -83,8 +83,8 @@ def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaim
 
 def result_of(writer: ClaimWriter) -> ClaimResult:
     """Return what became of the facts."""
-    done = writer.tally.learnt(0, ())
-    return ClaimResult(done.created, done.reinforced, done.retired, done.asked)
+    learnt = writer.tally.learnt(0, ())
+    return ClaimResult(learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
 
 
 class _Taker:
@@ -97,7 +97,7 @@ class _Taker:
 
     def take(self) -> None:
         """Decide about each claim, then about what rested on what was replaced."""
-        claims = self._meant()
+        claims = self._resolve_subjects()
         self._read_ahead(claims)
         for each in claims:
             self._take(each)
@@ -109,31 +109,31 @@ class _Taker:
 
     # --- who and what is meant
 
-    def _meant(self) -> list[MeantClaim]:
+    def _resolve_subjects(self) -> list[MeantClaim]:
         faults: list[str] = []
         found: list[MeantClaim] = []
-        for given in self.handed.claims:
-            subject, predicate = self._subject(given, faults), self._predicate(given, faults)
+        for claim in self.handed.claims:
+            subject, predicate = self._subject(claim, faults), self._predicate(claim, faults)
             if subject is not None and predicate:
-                found.append(MeantClaim(given, subject.id, subject.name, self._claim(given, subject, predicate)))
+                found.append(MeantClaim(claim, subject.id, subject.name, self._claim(claim, subject, predicate)))
         found = with_several(found, resources(self.ctx).predicates)
         refuse([*faults, *contradictions(found)])
         return found
 
-    def _subject(self, given: GivenClaim, faults: list[str]) -> Entity | None:
+    def _subject(self, claim: GivenClaim, faults: list[str]) -> Entity | None:
         """Return whom a claim is about; what is named for the first time is made."""
-        words = given.subject
+        words = claim.subject
         if words in self.names.entities:
             return self.names.entity(self.names.standing(words))
         if words.casefold() in FIRST_PERSON or words.casefold() == "user":
             words = speaker_name(self.handed.speaker)
         if not normal_name(words):
-            faults.append(f"Claim {given.number}: the subject {words!r} names nobody.")
+            faults.append(f"Claim {claim.number}: the subject {words!r} names nobody.")
             return None
         found = self.names.resolve(words, self.policy.fuzzy)
         if isinstance(found, Ambiguous):
             listed = ", ".join(identity for identity, _ in found.candidates)
-            faults.append(f"Claim {given.number}: the subject {words!r} may be any of {listed}.")
+            faults.append(f"Claim {claim.number}: the subject {words!r} may be any of {listed}.")
             return None
         return self.names.entity(found.id) if isinstance(found, Resolved) else self._new_entity(words)
 
@@ -144,42 +144,42 @@ class _Taker:
         self.writer.tally.entities.append(entity.id)
         return entity
 
-    def _predicate(self, given: GivenClaim, faults: list[str]) -> str:
-        if not any(letter.isalnum() for letter in given.predicate):
-            faults.append(f"Claim {given.number}: the predicate {given.predicate!r} has no word.")
+    def _predicate(self, claim: GivenClaim, faults: list[str]) -> str:
+        if not any(letter.isalnum() for letter in claim.predicate):
+            faults.append(f"Claim {claim.number}: the predicate {claim.predicate!r} has no word.")
             return ""
-        return self.work.lessons.name(predicate_name(given.predicate, resources(self.ctx).predicates))
+        return self.work.lessons.name(predicate_name(claim.predicate, resources(self.ctx).predicates))
 
-    def _claim(self, given: GivenClaim, subject: Entity, predicate: str) -> Claim:
+    def _claim(self, claim: GivenClaim, subject: Entity, predicate: str) -> Claim:
         row, at = resources(self.ctx).predicates.row(predicate), self.handed.at
         many = row.many or (not resources(self.ctx).predicates.has(predicate) and predicate.partition("_")[0] in ACTS)
-        begin, end = given.valid_from, given.valid_to
+        begin, end = claim.valid_from, claim.valid_to
         if begin is None and end is not None and end <= at:
             begin = end  # it is not known since when
         return Claim(
             subject.id,
             predicate,
             row.sort,
-            value_of(given.value, at),
+            value_of(claim.value, at),
             Learned.EXPLICIT,
-            first_confidence(self._trust(given), self.handed.confidence, self.policy),
-            self._span(given),
-            old=value_of(given.replaces, at) if given.replaces else None,
-            denied=given.denied,
+            first_confidence(self._trust(claim), self.handed.confidence, self.policy),
+            self._span(claim),
+            old=value_of(claim.replaces, at) if claim.replaces else None,
+            denied=claim.denied,
             many=many,
             valid_from=begin,
             valid_to=end,
         )
 
-    def _trust(self, given: GivenClaim) -> Trust:
+    def _trust(self, claim: GivenClaim) -> Trust:
         """Return whose word a claim is: what tells its reader to ignore others counts as a stranger's."""
-        return Trust.EXTERNAL if takes_over(f"{given.subject} {given.value}") else self.handed.trust
+        return Trust.EXTERNAL if takes_over(f"{claim.subject} {claim.value}") else self.handed.trust
 
-    def _span(self, given: GivenClaim) -> Span:
+    def _span(self, claim: GivenClaim) -> Span:
         """Return where the words of a claim stand; the beginning of the content where it has no quote."""
         text = self.handed.text
-        start = text.find(given.quote) if given.quote else -1
-        end = start + len(given.quote) if start >= 0 else min(len(text), _LONGEST_QUOTE)
+        start = text.find(claim.quote) if claim.quote else -1
+        end = start + len(claim.quote) if start >= 0 else min(len(text), _LONGEST_QUOTE)
         start = max(start, 0)
         return Span(start, end, text[start:end])
 
@@ -193,21 +193,21 @@ class _Taker:
         self.work.take_in_keys((k, c.old.norm) for k, c in keys if c.old is not None)
         self.work.weigh(self.work.facts, self.handed.at)
         self.work.read_questions(self.work.facts)
-        drafts = [draft for each in claims if (draft := self._expected(each)) is not None]
+        drafts = [draft for each in claims if (draft := self._expected_draft(each)) is not None]
         self.work.prepare_ahead(list({draft.text: draft for draft in drafts}.values()))
 
-    def _expected(self, each: MeantClaim) -> Draft | None:
+    def _expected_draft(self, each: MeantClaim) -> Draft | None:
         """Return the fact that a claim makes, as far as what is stored says: claims before it may change that."""
-        known, replaced = self._known(each)
-        claim, decision = self._resolved(each, known, replaced)
+        known, replaced = self._known_facts(each)
+        claim, decision = self._resolve(each, known, replaced)
         past = claim.valid_to is not None and claim.valid_to <= self.handed.at
         if not past and decision.action in (Action.NOTHING, Action.REINFORCE):
             return None
-        told = replace(claim, predicate=decision.predicate or claim.predicate)
+        resolved = replace(claim, predicate=decision.predicate or claim.predicate)
         return draft_fact(
             each.name,
-            told.predicate,
-            told,
+            resolved.predicate,
+            resolved,
             said_at=self.handed.at,
             scope=self.handed.scope,
             session=self.handed.session,
@@ -216,33 +216,33 @@ class _Taker:
 
     def _take(self, each: MeantClaim) -> None:
         claim, at = each.claim, self.handed.at
-        said = ClaimSource(self.handed.memory, at, self._trust(each.given), self.handed.scope, self.handed.session)
-        known, replaced = self._known(each)
+        source = ClaimSource(self.handed.memory, at, self._trust(each.given), self.handed.scope, self.handed.session)
+        known, replaced = self._known_facts(each)
         if claim.valid_to is not None and claim.valid_to <= at:
-            self._take_past(each, known, said)
+            self._take_past(each, known, source)
             return
-        claim, decision = self._resolved(each, known, replaced)
+        claim, decision = self._resolve(each, known, replaced)
         faded = self.work.faded(each.subject, claim.predicate, claim.value.norm, denied=claim.denied)
         if decision.action is Action.CREATE and faded is not None and self._is_beside(faded):
-            self.writer.revive(faded, claim, said)
+            self.writer.revive(faded, claim, source)
         else:
-            self.writer.carry_out(decision, claim, each.subject, each.name, said)
+            self.writer.carry_out(decision, claim, each.subject, each.name, source)
 
-    def _resolved(
+    def _resolve(
         self, each: MeantClaim, known: Sequence[KnownFact], replaced: Collection[str]
     ) -> tuple[Claim, Decision]:
         trust, corrects = self._trust(each.given), self.handed.corrects
         return resolve_given(each.claim, known, replaced, self.handed.at, self.policy, trust=trust, corrects=corrects)
 
-    def _known(self, each: MeantClaim) -> tuple[list[KnownFact], set[str]]:
+    def _known_facts(self, each: MeantClaim) -> tuple[list[KnownFact], set[str]]:
         """Return the facts that a claim meets, and the ids of those that it is said to replace."""
         claim, at = each.claim, self.handed.at
         known = self.work.about(each.subject, claim.predicate, at, claim.value.norm if claim.many else None)
-        named: list[KnownFact] = []
+        old_facts: list[KnownFact] = []
         if claim.old is not None:
-            named = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at)
-        met = {k.fact.id: k for k in (*known, *named) if self._is_beside(k.fact.id)}
-        return list(met.values()), {k.fact.id for k in named} & met.keys()
+            old_facts = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at)
+        met = {k.fact.id: k for k in (*known, *old_facts) if self._is_beside(k.fact.id)}
+        return list(met.values()), {k.fact.id for k in old_facts} & met.keys()
 
     def _with_old_value(self, each: MeantClaim, old: Value) -> list[KnownFact]:
         """Return the facts with a value that no longer holds: of the predicate, of one akin, or the only one."""
@@ -268,24 +268,24 @@ class _Taker:
             return []
         return self.work.known([i for i in ids if self.work.states[i].status is Status.ACTIVE], at)
 
-    def _take_past(self, each: MeantClaim, known: Sequence[KnownFact], said: ClaimSource) -> None:
+    def _take_past(self, each: MeantClaim, known: Sequence[KnownFact], source: ClaimSource) -> None:
         """Write down what was true, and no longer is: it contradicts nothing that holds now."""
         claim, because = each.claim, f"it held until then: {each.claim.value.text}"
-        ended = claim.valid_to or said.at
+        ended = claim.valid_to or source.at
         same = [k for k in known if k.fact.value.norm == claim.value.norm and k.fact.denied == claim.denied]
         for k in same:
-            self.writer.retire(k.fact.id, FactEvent.ENDED, ended, said.at, because)
+            self.writer.retire(k.fact.id, FactEvent.ENDED, ended, source.at, because)
         if not same:
-            made = self.writer.make(claim, each.subject, each.name, said, because)
-            self.writer.retire(made, FactEvent.ENDED, ended, said.at, because)
-            self.writer.tally.retired.remove(made)
+            new_id = self.writer.make(claim, each.subject, each.name, source, because)
+            self.writer.retire(new_id, FactEvent.ENDED, ended, source.at, because)
+            self.writer.tally.retired.remove(new_id)
 
     def _is_beside(self, identity: str) -> bool:
         """Whether the claims may touch a fact: what is seen inside one session says nothing about what all see."""
-        there = self.work.record(identity)
+        record = self.work.record(identity)
         if self.handed.memory is not None:
-            return same_audience(there, self.work.record(self.handed.memory))
-        return there.state.scope is Scope.LONG_TERM
+            return same_audience(record, self.work.record(self.handed.memory))
+        return record.state.scope is Scope.LONG_TERM
 
     # --- what rested on what was replaced
 
@@ -295,13 +295,13 @@ class _Taker:
         facts = dict.fromkeys([*self.gone, *(f for memory in self.gone for f in self._resting_on(memory))])
         self.work.read(facts)
         known = [self.work.facts[i] for i in facts if i in self.work.facts]
-        gone = {*self.gone, *self._hidden({s.memory for fact in known for s in fact.sources} - self.gone.keys())}
+        hidden = {*self.gone, *self._hidden_ids({s.memory for fact in known for s in fact.sources} - self.gone.keys())}
         for fact in known:
-            named = fact.id in self.gone and fact.id not in self.writer.tally.reinforced
-            if named or (fact.sources and all(s.memory in gone for s in fact.sources)):
+            is_replaced = fact.id in self.gone and fact.id not in self.writer.tally.reinforced
+            if is_replaced or (fact.sources and all(s.memory in hidden for s in fact.sources)):
                 self.writer.retire(fact.id, FactEvent.REPLACED, at, at, "what it rests on was replaced")
 
-    def _hidden(self, memories: Iterable[str]) -> set[str]:
+    def _hidden_ids(self, memories: Iterable[str]) -> set[str]:
         """Return those of some memories that hold no longer."""
         states = find_states(self.ctx, self.work.namespace, sorted(memories))
         return {i for i, state in states.items() if state.status in (Status.SUPERSEDED, Status.INVALIDATED)}

@@ -29,7 +29,7 @@ from perdure.records.memory import Shelf, Status
 
 _REST_MS: Final = 60_000
 """An authority that cannot be reached is left alone for so long: it must not cost every call its limit."""
-_LEFT_ALONE: Final = AuthorityAnswer(Standing.UNREACHABLE, evidence="it did not answer a moment ago")
+_NOT_ASKED: Final = AuthorityAnswer(Standing.UNREACHABLE, evidence="it did not answer a moment ago")
 
 
 def ground(work: FactSession, tally: LearnTally, memories: Collection[str]) -> None:
@@ -94,15 +94,15 @@ def _raise_importance(
     work: FactSession, agreeing: Sequence[Verdict], tally: LearnTally, memories: Collection[str]
 ) -> None:
     """Let new facts that are grounded count for more, and the memories that say what is grounded, each once."""
-    told: dict[str, str] = {}
+    confirmed_by: dict[str, str] = {}
     for verdict in agreeing:
         if verdict.id in tally.created:
-            told.setdefault(verdict.id, verdict.authority)
+            confirmed_by.setdefault(verdict.id, verdict.authority)
         for source in work.facts[verdict.id].sources:
             if source.memory in memories:
-                told.setdefault(source.memory, verdict.authority)
-    work.include(work.ctx.store.get(work.namespace, sorted(i for i in told if i not in work.states)))
-    for identity, authority in told.items():
+                confirmed_by.setdefault(source.memory, verdict.authority)
+    work.include(work.ctx.store.get(work.namespace, sorted(i for i in confirmed_by if i not in work.states)))
+    for identity, authority in confirmed_by.items():
         state = work.states[identity]
         after = replace(state, importance=grounded_importance(state.importance))
         because = f"{authority} confirms it: importance {state.importance:.2f} to {after.importance:.2f}"
@@ -113,13 +113,13 @@ def _ask(ctx: Context, groups: Sequence[FactGroup], seconds: float, now: Instant
     """Ask all authorities at once, and return what they answer in time; each other question is not answered."""
     known, away = resources(ctx).authorities, resources(ctx).away
     questions = {n: list(dict.fromkeys(g.question for g in groups if n in g.authorities)) for n in known}
-    asked = [name for name, some in questions.items() if some and away.get(name, now) <= now]
-    answers = resources(ctx).answers_within([(known[n].answers, questions[n]) for n in asked], seconds)
-    heard: Heard = {(name, q): _LEFT_ALONE for name, some in questions.items() for q in some}
-    for name, found in zip(asked, answers, strict=True):
+    names = [name for name, some in questions.items() if some and away.get(name, now) <= now]
+    answers = resources(ctx).answers_within([(known[n].answers, questions[n]) for n in names], seconds)
+    heard: Heard = {(name, q): _NOT_ASKED for name, some in questions.items() for q in some}
+    for name, found in zip(names, answers, strict=True):
         heard |= {(name, q): answer for q, answer in zip(questions[name], found, strict=True)}
         if reason := next((a.evidence for a in found if a.standing is Standing.UNREACHABLE), ""):
             away[name] = now + _REST_MS
-            told = f"What was learned was not compared with {name}: {reason}. Ask again with verify."
-            ctx.warn(told, AuthorityWarning)
+            warning = f"What was learned was not compared with {name}: {reason}. Ask again with verify."
+            ctx.warn(warning, AuthorityWarning)
     return heard

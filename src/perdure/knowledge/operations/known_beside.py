@@ -30,24 +30,24 @@ def known_beside(
     """Return the memories that say something about the same subjects and predicates, and the subjects' predicates."""
     names, predicates = names_of(ctx, namespace), resources(ctx).predicates
     lessons = Lessons(ctx, namespace, DocumentEdits())
-    given: dict[str, set[str]] = {}
+    by_subject: dict[str, set[str]] = {}
     for claim in claims:
         words = USER if claim.subject.casefold() in FIRST_PERSON else claim.subject
         found = names.resolve(words, ctx.policy.knowledge.fuzzy)
         if isinstance(found, Resolved):
             name = lessons.name(predicate_name(claim.predicate, predicates))
-            given.setdefault(found.id, set()).add(name)
+            by_subject.setdefault(found.id, set()).add(name)
     memories: dict[str, None] = {}
     known = []
-    for subject, own in list(given.items())[:_MOST_SUBJECTS]:
-        everything = _believed(ctx, namespace, subject)
+    for subject, own in list(by_subject.items())[:_MOST_SUBJECTS]:
+        everything = _believed_facts(ctx, namespace, subject)
         facts = [f for f in everything if f.id not in besides]
         for fact in facts:
             if any(fact.predicate == one or predicates.akin(one, fact.predicate) for one in own):
                 memories |= dict.fromkeys([s.memory for s in fact.sources] or [fact.id])
-        told = {f.predicate for f in facts}
-        others = tuple(sorted(told - own))
-        near = _near(ctx, [f for f in everything if f.id in besides and f.predicate in own - told], facts, lessons)
+        existing = {f.predicate for f in facts}
+        others = tuple(sorted(existing - own))
+        near = _near(ctx, [f for f in everything if f.id in besides and f.predicate in own - existing], facts, lessons)
         known += [KnownPredicates(names.entity(subject).name, others, near)] if others else []
     return list(memories), known
 
@@ -64,7 +64,7 @@ def _near(ctx: Context, new: Sequence[Fact], facts: Sequence[Fact], lessons: Les
     return tuple(found.items())
 
 
-def _believed(ctx: Context, namespace: str, subject: str) -> list[Fact]:
+def _believed_facts(ctx: Context, namespace: str, subject: str) -> list[Fact]:
     """Return the facts about an entity that are believed, those learned last first."""
     about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, [subject])
     ids = sorted({d.id for d in about})[-_MOST_FACTS:]

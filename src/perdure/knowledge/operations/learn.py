@@ -42,18 +42,18 @@ HEARD: Final = "heard"
 """The document of this name, in the place of a session, tells what was heard last in any of them."""
 RECENT: Final = WINDOW
 """So many messages before the first new one are looked at for whom "they" are: all that may count."""
-_TOLD: Final = 4  # up to so many sessions are told by name in the journal
-_NAME: Final = 100
+_MOST_NAMED: Final = 4  # up to so many sessions are named in the journal
+_LONGEST: Final = 100  # characters of the name of a session
 _NAMES: Final = frozenset({"name", "nickname"})  # predicates whose value is a name that somebody goes by
 
 
 def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
-    """Learn from sessions that a caller names; one that is not there is told, and nothing is learned."""
-    gone = [s for s in sessions if not ctx.store.ids_of_session(namespace, s, "", 1)]
-    if gone:
-        told = ", ".join(repr(s[:_NAME]) for s in gone[:_TOLD]) + ", ..." * (len(gone) > _TOLD)
+    """Learn from sessions that a caller names; one that does not exist is reported, and nothing is learned."""
+    missing = [s for s in sessions if not ctx.store.ids_of_session(namespace, s, "", 1)]
+    if missing:
+        names = ", ".join(repr(s[:_LONGEST]) for s in missing[:_MOST_NAMED]) + ", ..." * (len(missing) > _MOST_NAMED)
         raise NotFound(
-            f"There are no messages of session {told} in {namespace}.",
+            f"There are no messages of session {names} in {namespace}.",
             remedy="They may be in another namespace; recall and get tell the session of a memory.",
         )
     return learn(ctx, namespace, sessions, late=None)
@@ -64,13 +64,13 @@ def learn(ctx: Context, namespace: str, sessions: Iterable[str], *, late: int | 
 
     Those that a language model could not be asked about are read by it afterwards: ``late`` of each session, or all.
     """
-    done, every, reader = Learnt(), list(dict.fromkeys(sessions)), ModelReader(ctx)
+    learnt, every, reader = Learnt(), list(dict.fromkeys(sessions)), ModelReader(ctx)
     left = every
     while left:
         reader.start()
         page, left = retry(lambda left=left: _page(ctx, namespace, left, reader))  # type: ignore[misc]  # bound now
-        done = done.joined(page)
-    return done.joined(read_waiting(ctx, namespace, every, reader, late, _Learner))
+        learnt = learnt.joined(page)
+    return learnt.joined(read_waiting(ctx, namespace, every, reader, late, _Learner))
 
 
 def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelReader) -> tuple[Learnt, list[str]]:
@@ -88,8 +88,8 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelRe
     by_id = {
         r.id: r for r in ctx.store.get(namespace, sorted({*ids, *before, *(i for r in recent.values() for i in r)}))
     }
-    told = {d.id: d.data for d in documents if d.name == UNREAD}
-    unread = {s: Unread.from_data(told.get(s)) for s in recent}
+    unread_data = {d.id: d.data for d in documents if d.name == UNREAD}
+    unread = {s: Unread.from_data(unread_data.get(s)) for s in recent}
     records = {s: _records_of(by_id, some) for s, some in recent.items()}
     listener = _Learner(work, records, ModelReading(work, reader, unread))
     listener.last = str(heard.get("session", ""))
@@ -102,8 +102,8 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelRe
     ask_about_near(work, listener.tally.created)
     _write_watermarks(work, listener, ids, marks)
     listener.model.write()
-    named = ", ".join(recent) if len(recent) < _TOLD else f"{len(recent)} sessions"
-    plan = work.plan("learn", f"learn: {len(messages)} messages of {named}")
+    listed = ", ".join(recent) if len(recent) < _MOST_NAMED else f"{len(recent)} sessions"
+    plan = work.plan("learn", f"learn: {len(messages)} messages of {listed}")
     ctx.store.apply(plan)
     return listener.tally.learnt(len(messages), (plan.id,)), left
 
@@ -178,7 +178,7 @@ class _Learner:
         if person:
             if not self._answer(record):
                 found = self._with_question(found, record)
-            for claim in [*found, *_besides(found, self.model.claims(record, session, self.recent[session]))]:
+            for claim in [*found, *_new_claims(found, self.model.claims(record, session, self.recent[session]))]:
                 self._take(claim, record)
         self.recent[session].append(record)
 
@@ -189,7 +189,7 @@ class _Learner:
             found = self.model.late_claims(record, session)
             if found is None:
                 return False
-            for claim in _besides(self._by_rules(record), found):
+            for claim in _new_claims(self._by_rules(record), found):
                 self._take(claim, record)
         self.recent[session].append(record)
         return True
@@ -215,11 +215,11 @@ class _Learner:
 
     def _with_question(self, found: list[Claim], record: Record) -> list[Claim]:
         """Return what a message says in the light of the question that somebody else asked just before."""
-        asked = self._asked(record)
-        named, at = resources(self.ctx).predicates, record.state.created_ms
-        return answered(record.content.text, asked, at, named, found, self.ctx.policy.knowledge) if asked else found
+        question = self._message_before(record)
+        registry, at, policy = resources(self.ctx).predicates, record.state.created_ms, self.ctx.policy.knowledge
+        return answered(record.content.text, question, at, registry, found, policy) if question else found
 
-    def _asked(self, record: Record) -> str:
+    def _message_before(self, record: Record) -> str:
         """Return what somebody else said just before; empty if nobody did."""
         before = self.recent[self.last][-1] if self.recent[self.last] else None
         other = before is not None and before.content.speaker != record.content.speaker
@@ -231,7 +231,7 @@ class _Learner:
         before = record.content.text[: claim.span.start]
         subject = self.linker.subject(claim.subject, record, before, self.tally.entities)
         if subject is None:
-            subject = self._corrected(claim, at)
+            subject = self._corrected_entity(claim, at)
         if subject is None and claim.learned is Learned.EXPLICIT and not claim.denied:
             claim = as_note(claim)  # it was asked to be remembered, and nobody knows of whom
             subject = self.linker.subject(claim.subject, record, "", self.tally.entities)
@@ -239,36 +239,36 @@ class _Learner:
             return
         if (name := self.work.lessons.name(claim.predicate)) != claim.predicate:
             row = resources(self.ctx).predicates.row(name)
-            named = resources(self.ctx).predicates.has(name)
+            listed = resources(self.ctx).predicates.has(name)
             claim = replace(
-                claim, predicate=name, type=row.sort if named else claim.type, many=row.many if named else claim.many
+                claim, predicate=name, type=row.sort if listed else claim.type, many=row.many if listed else claim.many
             )
         adds = claim.many and claim.old is None and claim.learned is not Learned.CORRECTION
         known = self.work.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)
         if claim.denied or (not known and claim.learned is Learned.CORRECTION):
             # It may name its predicate in part, or not at all; what is denied may have been learned by another verb.
             known = self.work.about(subject.id, None, at)
-        known = [k for k in known if self._beside(k, record)]
+        known = [k for k in known if self._may_touch(k, record)]
         decision = resolve_claim(claim, known, at, self.ctx.policy.knowledge, resources(self.ctx).predicates.akin)
         if decision.action is Action.CREATE and claim.predicate == UNNAMED:
             return  # it corrects nothing that is known
         trust = stored_trust(record.content.metadata)
-        said = ClaimSource(record.id, at, trust, record.state.scope, record.content.session)
+        source = ClaimSource(record.id, at, trust, record.state.scope, record.content.session)
         predicate, norm = decision.predicate or claim.predicate, claim.value.norm
         faded = self.work.faded(subject.id, predicate, norm, denied=claim.denied)
-        if decision.action is Action.CREATE and faded is not None and self._beside_memory(faded, record):
-            self.writer.revive(faded, claim, said)
+        if decision.action is Action.CREATE and faded is not None and self._may_touch_memory(faded, record):
+            self.writer.revive(faded, claim, source)
             return
-        self.writer.carry_out(decision, claim, subject.id, subject.name, said)
+        self.writer.carry_out(decision, claim, subject.id, subject.name, source)
 
-    def _beside(self, known: KnownFact, record: Record) -> bool:
+    def _may_touch(self, known: KnownFact, record: Record) -> bool:
         """Whether a message may touch a fact: what is seen inside one session only says nothing about what all see."""
-        return self._beside_memory(known.fact.id, record)
+        return self._may_touch_memory(known.fact.id, record)
 
-    def _beside_memory(self, identity: str, record: Record) -> bool:
+    def _may_touch_memory(self, identity: str, record: Record) -> bool:
         return same_audience(self.work.record(identity), record)
 
-    def _corrected(self, claim: Claim, at: Instant) -> Entity | None:
+    def _corrected_entity(self, claim: Claim, at: Instant) -> Entity | None:
         """Return whom a correction without a name is about, from what was heard last in any session.
 
         It is the last one of whom a fact is known that can be meant.
@@ -293,30 +293,30 @@ class _Learner:
         denied = is_bare_denial(text)
         if event is not EventType.CONFIRMATION and not denied:
             return False
-        said = self._asked(record)
-        target = self._meant(record, said)
+        question = self._message_before(record)
+        target = self._answered_fact(record, question)
         if target is None:
             return False
         at = record.state.created_ms
         if denied:
             self.writer.retire(target.fact.id, FactEvent.DENIED, at, at, f"denied: {text}")
-        elif asks_whether_still(said):
+        elif asks_whether_still(question):
             self.writer.validate(target.fact.id, at, f"confirmed: {text}", record.id)
         else:
             source = ClaimSource(record.id, at, stored_trust(record.content.metadata))
             self.writer.reinforce(target, None, source, f"confirmed: {text}")
         return True
 
-    def _meant(self, record: Record, before: str) -> KnownFact | None:
+    def _answered_fact(self, record: Record, before: str) -> KnownFact | None:
         own = self.linker.speaker(record)
         spoken_of = [*self.linker.spoken_of(record), *([own] if own is not None else [])]
         at = record.state.created_ms
         known = [k for entity in dict.fromkeys(spoken_of) for k in self.work.about(entity, None, at)]
-        known = [k for k in known if self._beside(k, record)]
+        known = [k for k in known if self._may_touch(k, record)]
         return find_answered_fact(_plain(record.content.text), _plain(before), known)
 
 
-def _besides(found: Sequence[Claim], more: Sequence[Claim]) -> list[Claim]:
+def _new_claims(found: Sequence[Claim], more: Sequence[Claim]) -> list[Claim]:
     """Return the claims of a model that rules did not find."""
     known = {(c.predicate, c.value.norm) for c in found}
     return [c for c in more if (c.predicate, c.value.norm) not in known]

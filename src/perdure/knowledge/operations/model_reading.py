@@ -55,19 +55,19 @@ class ModelReader:
     def reply(self, record: Record) -> Mapping[str, Any] | None:
         """Return what the model says about a message; None where it is away, or its reply is of no use."""
         if record.id not in self._replies and not self.is_away and self._model is not None:
-            reply = self._asked(self._model, record.content.text)
+            reply = self._ask(self._model, record.content.text)
             if not self.is_away:
                 self._replies[record.id] = reply
         return self._replies.get(record.id)
 
-    def _asked(self, model: Model, text: str) -> Mapping[str, Any] | None:
+    def _ask(self, model: Model, text: str) -> Mapping[str, Any] | None:
         try:
             reply = model.ask(model_replies.INSTRUCTION, model_replies.question(text), model_replies.schema())
         except PerdureError as error:
             self._useless += 1
             self.is_away = not isinstance(error, UnusableReply) or self._useless >= _STREAK
-            told = f"Facts are learned by rules only: {error} What the model did not read, learn reads later."
-            self.warn(told, ModelWarning)
+            warning = f"Facts are learned by rules only: {error} What the model did not read, learn reads later."
+            self.warn(warning, ModelWarning)
             return None
         self._useless, self.has_answered = 0, True
         return reply
@@ -105,10 +105,10 @@ class ModelReading:
         if tries < _TRIES and len(unread.failed) < MOST_FAILED:
             unread.failed[record.id] = tries
         else:
-            told = (
+            warning = (
                 f"The language model cannot read the message {record.id}: it is passed over after {tries} more tries."
             )
-            self.reader.warn(told, ModelWarning)
+            self.reader.warn(warning, ModelWarning)
         return []
 
     def write(self) -> None:
@@ -118,13 +118,13 @@ class ModelReading:
 
     def _claims(self, record: Record, reply: Mapping[str, Any]) -> list[Claim]:
         text = record.content.text
-        self._typed(record, event_by_model(event_of(text), model_replies.event_in(reply)))
-        named = resources(self.work.ctx).predicates
+        self._record_event(record, event_by_model(event_of(text), model_replies.event_in(reply)))
+        registry = resources(self.work.ctx).predicates
         sure = self.work.ctx.policy.knowledge.model
         found = model_replies.claims_of(reply, text, record.state.created_ms, value_of, confidence=sure)
-        return [replace(c, predicate=n, many=named.row(n).many) for c in found for n in [named.name(c.predicate)]]
+        return [replace(c, predicate=n, many=registry.row(n).many) for c in found for n in [registry.name(c.predicate)]]
 
-    def _typed(self, record: Record, event: EventType) -> None:
+    def _record_event(self, record: Record, event: EventType) -> None:
         """Write down what a message does if that is not what the rules said when it was taken in."""
         metadata = record.content.metadata
         before = metadata.get("event")
@@ -174,9 +174,9 @@ def read_waiting(
     Returns:
         What they taught, and how many still wait.
     """
-    done = Learnt()
+    learnt = Learnt()
     if not reader.is_used:
-        return done
+        return learnt
     for session in _waiting(ctx, namespace, sessions):
         reader.start()
         read = 0
@@ -184,9 +184,9 @@ def read_waiting(
             page, ids = retry(lambda s=session: _late_page(ctx, namespace, s, reader, listening))  # type: ignore[misc]  # bound now
             if not ids:
                 break
-            done, read = done.joined(page), read + len(ids)
+            learnt, read = learnt.joined(page), read + len(ids)
             reader.read.update(ids)
-    return replace(done, waiting=sum(_waiting(ctx, namespace, sessions).values()))
+    return replace(learnt, waiting=sum(_waiting(ctx, namespace, sessions).values()))
 
 
 def waiting_sessions(ctx: Context, namespace: str) -> list[str]:
@@ -207,9 +207,9 @@ def _late_page(
     work = FactSession(ctx, namespace, ctx.clock())
     documents = ctx.store.documents.find(namespace, Shelf.LEARNED, [session])
     work.edits.read(documents)  # as they were when the messages were chosen: who was faster meanwhile is noticed
-    told = {d.name: d.data for d in documents}
-    unread = Unread.from_data(told.get(UNREAD))
-    ids, after = _next(ctx, namespace, session, unread, told.get("", {}), reader.read)
+    by_name = {d.name: d.data for d in documents}
+    unread = Unread.from_data(by_name.get(UNREAD))
+    ids, after = _next(ctx, namespace, session, unread, by_name.get("", {}), reader.read)
     by_id = {r.id: r for r in ctx.store.get(namespace, sorted({*ids, *unread.recent}))}
     recent = [by_id[i] for i in unread.recent if i in by_id]
     listener = listening(work, {session: recent}, ModelReading(work, reader, {session: unread}))

@@ -34,7 +34,7 @@ from perdure.rules.lifecycle.signals import memory_items
 
 OPEN: Final = 3  # so many questions about names are open at a time
 _LAST: Final = 200  # so many of the last facts of an entity are looked at for other names
-_KEPT: Final = 10_000  # vectors of names that are kept
+_MOST_VECTORS: Final = 10_000  # vectors of names that are kept
 _SUBJECTS: Final = 20  # entities of one operation whose names are compared
 _ROUNDING: Final = 1e-6
 
@@ -120,17 +120,17 @@ def _vectors(ctx: Context, texts: Iterable[str]) -> dict[str, Vector]:
     if ctx.embedder is None:
         return {}
     space, known = ctx.embedder.space.name, resources(ctx).directions
-    wanted = sorted(set(texts))
-    missing = [text for text in wanted if (space, text) not in known]
+    distinct = sorted(set(texts))
+    missing = [text for text in distinct if (space, text) not in known]
     try:
-        made: Sequence[Vector] = ctx.embedder.embed(missing, purpose="document") if missing else []
+        vectors: Sequence[Vector] = ctx.embedder.embed(missing, purpose="document") if missing else []
     except PerdureError as error:
         ctx.warn(f"Nobody is asked which predicates are the same: {error}")
         return {}
-    while len(known) + len(made) > _KEPT and known:
+    while len(known) + len(vectors) > _MOST_VECTORS and known:
         known.pop(next(iter(known)))
-    known.update({(space, text): v for text, v in zip(missing, made, strict=True)})
-    return {text: known[space, text] for text in wanted}
+    known.update({(space, text): v for text, v in zip(missing, vectors, strict=True)})
+    return {text: known[space, text] for text in distinct}
 
 
 def same(ctx: Context, identity: str, *, yes: bool) -> Outcome:
@@ -148,9 +148,9 @@ def same(ctx: Context, identity: str, *, yes: bool) -> Outcome:
                 f"Nobody is asked which predicates are the same as that of {identity}.",
                 remedy="`review` lists the open questions.",
             )
-        said = SynonymAnswer.SAME if yes else SynonymAnswer.DIFFERENT
+        answer = SynonymAnswer.SAME if yes else SynonymAnswer.DIFFERENT
         because = f"a person said that {pair.goes} and {pair.stays} are {'the same' if yes else 'not the same'}"
-        lessons.put(replace(pair, said=said).document(), because)
+        lessons.put(replace(pair, said=answer).document(), because)
         if yes:
             _merge_predicates(writer, pair, now, because)
 
@@ -179,23 +179,23 @@ def _meets(writer: ClaimWriter, identity: str, beside: Sequence[str], now: Insta
     """Let a fact that got another name meet those that had it: one of equal value stands for the other."""
     work = writer.work
     for other in beside:
-        (own,), (there,) = work.known([identity], now), work.known([other], now)
+        (own,), (rival,) = work.known([identity], now), work.known([other], now)
         if not _is_shared(work, other) or own.state.status is not Status.ACTIVE:
             continue
-        if own.fact.value.norm == there.fact.value.norm and own.fact.denied == there.fact.denied:
+        if own.fact.value.norm == rival.fact.value.norm and own.fact.denied == rival.fact.denied:
             keeper, goes = sorted((own.fact.id, other))
             writer.absorb(goes, keeper, now, because)
-        elif own.fact.contradicts(there.fact):
-            writer.contest(own, there, now, because)
+        elif own.fact.contradicts(rival.fact):
+            writer.contest(own, rival, now, because)
 
 
 def synonym_questions(ctx: Context, namespace: str, now: Instant) -> Iterator[Question]:
     """Yield the questions whether two predicates are the same."""
     pairs = [p for p in pairs_of(all_documents(ctx, namespace, Shelf.LESSON)) if p.said is SynonymAnswer.OPEN]
     ids = sorted({i for p in pairs for i in (p.fact, p.other)})
-    there = {m.id: m for m in memory_items(ctx.store.get(namespace, ids), ctx.policy, now)} if ids else {}
+    memories = {m.id: m for m in memory_items(ctx.store.get(namespace, ids), ctx.policy, now)} if ids else {}
     for p in pairs:
-        new, other = there.get(p.fact), there.get(p.other)
+        new, other = memories.get(p.fact), memories.get(p.other)
         if new is not None and other is not None and new.status is other.status is Status.ACTIVE:
             yield Question(
                 id=new.id,

@@ -34,7 +34,7 @@ from perdure.rules.lifecycle.unarchive import restart_ages, unarchive
 
 PAGE: Final = 1000
 SOURCE: Final = "procedures"
-_LINKED: Final = 10  # sessions whose messages a procedure is linked to; its counts have all
+_LINKED_SESSIONS: Final = 10  # sessions whose messages a procedure is linked to; its counts have all
 
 
 def learn_procedures(
@@ -45,12 +45,12 @@ def learn_procedures(
     def attempt() -> ProceduresResult:
         now = ctx.clock()
         talk = Conversations(_messages(ctx, namespace, now), ctx.policy.knowledge.procedure_sessions)
-        there = {d.id: d for d in all_documents(ctx, namespace, Shelf.PROCEDURE)}
-        records = {r.id: r for r in find_records(ctx, namespace, there)}
-        known = [Procedure.from_document(d) for i, d in there.items() if i in records]
+        documents = {d.id: d for d in all_documents(ctx, namespace, Shelf.PROCEDURE)}
+        records = {r.id: r for r in find_records(ctx, namespace, documents)}
+        known = [Procedure.from_document(d) for i, d in documents.items() if i in records]
         found = decide_procedures(talk, known, ctx.policy.knowledge)
         verdicts = [v for v in found if v.before is None or _may_change(v.before, records[v.before.id].state)]
-        plan, ids = _plan(ctx, namespace, verdicts, records, there, now)
+        plan, ids = _plan(ctx, namespace, verdicts, records, documents, now)
         if plan.changes and not dry_run:
             apply_gated(ctx, plan, accept_loss=accept_loss)
         return ProceduresResult(
@@ -111,7 +111,7 @@ def _plan(
     namespace: str,
     verdicts: Sequence[ProcedureChange],
     records: Mapping[str, Record],
-    there: Mapping[str, Document],
+    documents: Mapping[str, Document],
     now: Instant,
 ) -> tuple[Plan, list[str]]:
     """Return the plan, and the memory of each verdict."""
@@ -124,13 +124,13 @@ def _plan(
         if verdict.before is not None:
             state = _state(verdict, decisions.states[identity], ctx, now)
             decisions.change(identity, state, verdict.move, verdict.because)
-        before, data = there.get(identity), {**verdict.after.to_data(), "at_ms": now}
+        before, data = documents.get(identity), {**verdict.after.to_data(), "at_ms": now}
         name, old = (verdict.after.key, None) if before is None else (before.name, before.data)
         because = f"{verdict.move}: {verdict.because}"
         decisions.add([document_change(Shelf.PROCEDURE, identity, name, old, data, because)])
     moves = [v.move for v in verdicts]
-    told = ", ".join(f"{moves.count(m)} {m}" for m in sorted(set(moves)))
-    return decisions.plan("learn_procedures", f"learn_procedures: {told or 'nothing new'}"), ids
+    summary = ", ".join(f"{moves.count(m)} {m}" for m in sorted(set(moves)))
+    return decisions.plan("learn_procedures", f"learn_procedures: {summary or 'nothing new'}"), ids
 
 
 def _state(verdict: ProcedureChange, state: State, ctx: Context, now: Instant) -> State:
@@ -151,7 +151,7 @@ def _store_new(ctx: Context, decisions: Decisions, fresh: Sequence[Procedure]) -
     drafts = [_draft(p, decisions.now) for p in fresh]
     ids = [r.id for r in insert(ctx, decisions, drafts)]
     for identity, procedure in zip(ids, fresh, strict=True):
-        shown = sorted({message for pair in procedure.evidence[-_LINKED:] for message in pair})
+        shown = sorted({message for pair in procedure.evidence[-_LINKED_SESSIONS:] for message in pair})
         decisions.add(link_change(DERIVED, identity, m, "a message that shows the procedure") for m in shown)
     return ids
 

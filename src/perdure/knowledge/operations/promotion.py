@@ -37,7 +37,7 @@ def _promote_fact(writer: ClaimWriter, identity: str, mine: frozenset[str]) -> N
     work, state = writer.work, writer.work.states[identity]
     at = validated_at(state)
     (own,) = work.known([identity], at)
-    fact, said = own.fact, ClaimSource(None, at, own.fact.trust)
+    fact, source = own.fact, ClaimSource(None, at, own.fact.trust)
     claim = _claim(fact, state)
     known = [k for k in work.about(fact.subject, fact.predicate, at) if k.fact.id not in mine and _is_shared(k)]
     ctx = work.ctx
@@ -49,7 +49,7 @@ def _promote_fact(writer: ClaimWriter, identity: str, mine: frozenset[str]) -> N
     if decision.action is Action.REINFORCE:
         _confirm_by(writer, decision.about[0].fact.id, fact, at)
     elif decision.action is not Action.CREATE:
-        writer.clash(decision, identity, said)
+        writer.clash(decision, identity, source)
     elif faded is not None and work.states[faded].scope is Scope.LONG_TERM:
         writer.bring_back(faded, at, f"said again: {fact.value.text}")
         _confirm_by(writer, faded, fact, at)

@@ -129,8 +129,8 @@ def _check_citations(ctx: Context, picked: VerificationBatch) -> list[Cited]:
         looked = resources(ctx).witnesses[name].sight([cited for _, cited in some]) if some else []
         for (identity, _), sightings in zip(some, looked, strict=True):
             before = picked.checks.get((identity, name))
-            seen = since_earlier(sightings, before.data.get("seen", ()) if before else ())
-            found.append(Cited(identity, name, worst(seen), tuple(seen)))
+            looks = since_earlier(sightings, before.data.get("seen", ()) if before else ())
+            found.append(Cited(identity, name, worst(looks), tuple(looks)))
     return found
 
 
@@ -156,31 +156,31 @@ class Verification:
 
     def facts(self, heard: Heard) -> list[Verdict]:
         """Decide about every fact that is still in view, and return what was said of each."""
-        told: list[Verdict] = []
+        verdicts: list[Verdict] = []
         states = self.work.states
         for key in self.picked.keys:
             authority, answer = deciding_answer([(name, heard[name, key.question]) for name in key.authorities])
             facts = [f for f in key.facts if f.id in states and states[f.id].status is Status.ACTIVE]
-            told += self._group(key, [(f, verdict_of(f, authority, answer, self.work.now)) for f in facts])
-        return told
+            verdicts += self._group(key, [(f, verdict_of(f, authority, answer, self.work.now)) for f in facts])
+        return verdicts
 
     def _group(self, key: FactGroup, pairs: Sequence[tuple[Fact, Verdict]]) -> list[Verdict]:
         winner = next((f for f, v in pairs if v.outcome is Agreement.AGREES and not f.denied), None)
         wrong = [(f, v) for f, v in pairs if v.outcome is Agreement.DISAGREES]
         if wrong and winner is None:
             winner = self._successor(key, *wrong[-1])
-        told = []
+        verdicts = []
         for fact, verdict in pairs:
-            said = verdict
+            result = verdict
             if verdict.outcome is Agreement.AGREES:
                 self._agree(fact, verdict)
             elif verdict.outcome is Agreement.DISAGREES and winner is not None:
-                said = replace(verdict, replaced_by=winner.id)
-                self._disagree(fact, said, winner)
+                result = replace(verdict, replaced_by=winner.id)
+                self._disagree(fact, result, winner)
             elif verdict.outcome is not Agreement.UNREACHABLE:
                 self._check(verdict, counted=False)
-            told.append(said)
-        return told
+            verdicts.append(result)
+        return verdicts
 
     def _check(self, verdict: Verdict, *, counted: bool) -> None:
         before = self.picked.checks.get((verdict.id, verdict.authority))
@@ -198,15 +198,15 @@ class Verification:
 
     def _disagree(self, fact: Fact, verdict: Verdict, winner: Fact) -> None:
         """Invalidate a fact: it is no longer believed, and what holds instead says so."""
-        gone = replace(self.work.states[fact.id], status=Status.INVALIDATED, status_ms=verdict.at, held=False)
+        after = replace(self.work.states[fact.id], status=Status.INVALIDATED, status_ms=verdict.at, held=False)
         because = f"{verdict.evidence}, not {verdict.claimed!r}: invalidated, {winner.id} holds instead"
-        self.work.change(fact.id, gone, "invalidated", because)
+        self.work.change(fact.id, after, "invalidated", because)
         self.work.rewrite(retire(fact, verdict.at), because[:_LONGEST])
         self._check(verdict, counted=False)
         self._conflict(fact, verdict, winner, because)
         known = winner.id in self.work.facts
-        there = self.work.ctx.store.links(self.work.namespace, winner.id) if known else []
-        if (SUPERSEDES, fact.id) not in {(kind, other) for kind, other, _ in there}:
+        links = self.work.ctx.store.links(self.work.namespace, winner.id) if known else []
+        if (SUPERSEDES, fact.id) not in {(kind, other) for kind, other, _ in links}:
             self.work.link(link_change(SUPERSEDES, winner.id, fact.id, because))
 
     def _conflict(self, fact: Fact, verdict: Verdict, winner: Fact, because: str) -> None:
@@ -231,17 +231,17 @@ class Verification:
     def _successor(self, key: FactGroup, fact: Fact, verdict: Verdict) -> Fact:
         """Make a fact with the authority's value, in the place of one that is wrong."""
         ctx, old = self.work.ctx, self.work.decisions.records[fact.id]
-        made = fact_from_authority(ctx.ids(verdict.at), fact, verdict)
-        agrees = replace(verdict, id=made.id, outcome=Agreement.AGREES, claimed=made.value.text)
-        self.new.append(_NewFact(made, successor_draft(old, fact, key.question, verdict, ctx.policy), agrees, fact.id))
-        return made
+        new = fact_from_authority(ctx.ids(verdict.at), fact, verdict)
+        agrees = replace(verdict, id=new.id, outcome=Agreement.AGREES, claimed=new.value.text)
+        self.new.append(_NewFact(new, successor_draft(old, fact, key.question, verdict, ctx.policy), agrees, fact.id))
+        return new
 
     def bring_in(self) -> None:
         """Store the new facts before everything else, with their documents, and with whom the old ones mention."""
         if not self.new:
             return
-        gone = {i for i, s in self.work.states.items() if s.status is not Status.ACTIVE}
-        self.work.insert([n.draft for n in self.new], ids=[n.fact.id for n in self.new], gone=gone)
+        removed_ids = {i for i, s in self.work.states.items() if s.status is not Status.ACTIVE}
+        self.work.insert([n.draft for n in self.new], ids=[n.fact.id for n in self.new], removed=removed_ids)
         for one in self.new:
             why = f"{one.verdict.evidence}: a fact that {one.verdict.authority} gives"
             self.work.rewrite(one.fact, why[:_LONGEST])
@@ -261,7 +261,7 @@ class Verification:
         """Return everything as one plan."""
         states = self.work.states.values()
         hidden = sum(1 for s in states if s.status is Status.INVALIDATED)
-        asked = "1 fact" if len(states) == 1 else f"{len(states)} facts"
-        note = f"verify: {asked} asked about, {hidden} invalidated, {len(self.new)} brought in"
+        quantity = "1 fact" if len(states) == 1 else f"{len(states)} facts"
+        note = f"verify: {quantity} asked about, {hidden} invalidated, {len(self.new)} brought in"
         self.bring_in()
         return self.work.plan("verify", note)

@@ -54,7 +54,7 @@ class EventType(StrEnum):
 class Learned(StrEnum):
     """How a fact came to be known; it decides the confidence at birth."""
 
-    EXPLICIT = "explicit"  # asked to be remembered, or told in so many words
+    EXPLICIT = "explicit"  # asked to be remembered, or said in so many words
     PREFERENCE = "preference"
     STATEMENT = "statement"  # said in passing: somebody's word about themselves, or "X is Y"
     CORRECTION = "correction"
@@ -181,7 +181,7 @@ class Fact:
 
     @property
     def shown_value(self) -> str:
-        """The value as people are told it."""
+        """The value as it is shown to people."""
         return value_text(self.value.text, denied=self.denied)
 
     @property
@@ -240,7 +240,7 @@ class Fact:
 
 
 def value_text(value: str, *, denied: bool) -> str:
-    """Return a value as people are told it: one that is denied with "not" before it."""
+    """Return a value as it is shown to people: one that is denied with "not" before it."""
     return f"not {value}" if denied else value
 
 

@@ -94,7 +94,7 @@ class FactLine(JsonRecord):
 
     @property
     def shown_value(self) -> str:
-        """The value as people are told it."""
+        """The value as it is shown to people."""
         return value_text(self.value, denied=self.denied)
 
 
@@ -353,5 +353,5 @@ class Verified(Written):
     def counts(self) -> dict[str, int]:
         """How many facts and citing memories came out how; what did not occur is left out."""
         facts = {o.value: self.count(o) for o in Agreement}
-        seen = {s.value: self.seen(s) for s in Sight}
-        return {name: n for name, n in {**facts, **seen}.items() if n}
+        sights = {s.value: self.seen(s) for s in Sight}
+        return {name: n for name, n in {**facts, **sights}.items() if n}

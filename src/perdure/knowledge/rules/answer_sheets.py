@@ -29,7 +29,7 @@ def within(sheet: AnswerSheet, budget: int, count: Callable[[str], int], first: 
     groups += [("outdated", (s,)) for s in sheet.outdated] + [("memories", (s,)) for s in sheet.memories]
     groups.sort(key=lambda group: group[0] != first)
     for kept in range(len(groups), -1, -1):
-        shown = _of(sheet, groups[:kept], sum(len(sides) for _, sides in groups[kept:]))
+        shown = _arrange(sheet, groups[:kept], sum(len(sides) for _, sides in groups[kept:]))
         text = _text(shown, first)
         tokens = count(text)
         if tokens <= budget or not kept:
@@ -37,7 +37,7 @@ def within(sheet: AnswerSheet, budget: int, count: Callable[[str], int], first: 
     raise AssertionError("the last turn returns")
 
 
-def _of(sheet: AnswerSheet, groups: Sequence[Group], left_out: int) -> AnswerSheet:
+def _arrange(sheet: AnswerSheet, groups: Sequence[Group], left_out: int) -> AnswerSheet:
     def singles(section: str) -> tuple[SheetEntry, ...]:
         return tuple(s for name, sides in groups if name == section for s in sides)
 
@@ -54,23 +54,23 @@ def _of(sheet: AnswerSheet, groups: Sequence[Group], left_out: int) -> AnswerShe
 
 
 def _text(sheet: AnswerSheet, first: str) -> str:
-    aging = [_believed(s) + (f"\n  Ask: {flat(s.question, _LONGEST)}" if s.question else "") for s in sheet.aging]
+    aging = [_fact_line(s) + (f"\n  Ask: {flat(s.question, _LONGEST)}" if s.question else "") for s in sheet.aging]
     contested = [
-        "- One of these:\n" + "\n".join(f"  {_believed(s)}".replace("\n", "\n  ") for s in sides)
+        "- One of these:\n" + "\n".join(f"  {_fact_line(s)}".replace("\n", "\n  ") for s in sides)
         for sides in sheet.contested
     ]
     sections = {
-        "known": ("Known", [_believed(s) for s in sheet.known]),
+        "known": ("Known", [_fact_line(s) for s in sheet.known]),
         "aging": ("Known, but nobody has confirmed it for long", aging),
         "contested": ("Conflicting: nobody has said yet which is right", contested),
-        "outdated": ("Out of date: do not rely on it", [_past(s) for s in sheet.outdated]),
-        "memories": ("Said in other memories, as it was then", [_remembered(s) for s in sheet.memories]),
+        "outdated": ("Out of date: do not rely on it", [_outdated_line(s) for s in sheet.outdated]),
+        "memories": ("Said in other memories, as it was then", [_memory_line(s) for s in sheet.memories]),
         "unknown": ("Not known", [f"- {sentence}" for sentence in sheet.unknown]),
     }
     lines = [f"Question: {flat(sheet.query, _LONGEST_QUOTE)}", HEAD, *_time(sheet)]
     for name in sorted(sections, key=lambda name: name != first):
-        title, said = sections[name]
-        lines += [f"\n{title}", *said] if said else []
+        title, entries = sections[name]
+        lines += [f"\n{title}", *entries] if entries else []
     if sheet.left_out:
         lines.append(f"\nLeft out for want of room: {sheet.left_out}.")
     return "\n".join(lines)
@@ -78,42 +78,42 @@ def _text(sheet: AnswerSheet, first: str) -> str:
 
 def _time(sheet: AnswerSheet) -> list[str]:
     """Say which time is asked about."""
-    asked = [f"what was true on {sheet.as_of}"] if sheet.as_of else []
-    asked += [f"what was known on {sheet.known_at}"] if sheet.known_at else []
-    return [f"Asked for: {', as far as '.join(asked)}. How sure it is, is as of today."] if asked else []
+    times = [f"what was true on {sheet.as_of}"] if sheet.as_of else []
+    times += [f"what was known on {sheet.known_at}"] if sheet.known_at else []
+    return [f"Asked for: {', as far as '.join(times)}. How sure it is, is as of today."] if times else []
 
 
-def _believed(s: SheetEntry) -> str:
+def _fact_line(s: SheetEntry) -> str:
     true = f"{s.since} to {s.until}" if s.until else f"since {s.since}"
     if s.unconfirmed_since:
         true += f", not confirmed since {s.unconfirmed_since}"
-    return f"- {flat(s.says, _LONGEST)} (sure {s.confidence:.2f}, {true}) [{short_id(s.id)}]{_said(s)}"
+    return f"- {flat(s.says, _LONGEST)} (sure {s.confidence:.2f}, {true}) [{short_id(s.id)}]{_source_lines(s)}"
 
 
-def _remembered(s: SheetEntry) -> str:
+def _memory_line(s: SheetEntry) -> str:
     who = f", {flat(s.sources[0].speaker, _LONGEST_QUOTE)}" if s.sources and s.sources[0].speaker else ""
     return f'- {s.since}{who}: "{flat(s.says, _LONGEST)}" (sure {s.confidence:.2f}) [{short_id(s.id)}]'
 
 
-def _past(s: SheetEntry) -> str:
+def _outdated_line(s: SheetEntry) -> str:
     true = f"true {s.since} to {s.until}"
     if s.until <= s.since:
         true = f"was never true; said {s.since}" if s.state == "invalidated" else f"true on {s.since} at most"
     retired = f", believed until {s.retired}" if s.retired else ""
     by = f", replaced by {', '.join(map(short_id, s.replaced_by))}" if s.replaced_by else ""
-    return f"- {flat(s.says, _LONGEST)} ({s.state}: {true}{retired}{by}) [{short_id(s.id)}]{_said(s)}"
+    return f"- {flat(s.says, _LONGEST)} ({s.state}: {true}{retired}{by}) [{short_id(s.id)}]{_source_lines(s)}"
 
 
-def _said(s: SheetEntry) -> str:
+def _source_lines(s: SheetEntry) -> str:
     """Return where something was said; what a person or an authority put right stands in no message."""
     if s.word_of:
         return f"\n  {'an authority has it' if s.word_of == 'authority' else 'a person said so in answer'}"
     sources = s.sources
     shown = sources if len(sources) <= _QUOTES else (sources[0], sources[-1])
-    return "".join(f"\n  said {_where(q)}" for q in shown)
+    return "".join(f"\n  said {_quote_text(q)}" for q in shown)
 
 
-def _where(q: SheetQuote) -> str:
+def _quote_text(q: SheetQuote) -> str:
     who = f" by {flat(q.speaker, _LONGEST_QUOTE)}" if q.speaker else ""
     when = q.day or "in a memory that is gone"
     return f'{when}{who}: "{flat(q.words, _LONGEST_QUOTE)}" [{short_id(q.memory)}]'

@@ -59,8 +59,8 @@ def authorities_from(data: Mapping[str, Any], name: str) -> tuple[AuthorityConfi
         try:
             found.append(_authority(label, table))
         except (PerdureError, TypeError) as error:
-            told = error.message if isinstance(error, PerdureError) else str(error)
-            problems.append(f"{name}, authority {label!r}: {told}")
+            reason = error.message if isinstance(error, PerdureError) else str(error)
+            problems.append(f"{name}, authority {label!r}: {reason}")
     if problems:
         raise PolicyError(tuple(problems), remedy="Fix the authorities; docs/how-to.md shows one.")
     return tuple(found)

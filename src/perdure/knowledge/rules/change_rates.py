@@ -54,11 +54,11 @@ def fact_lifetime(fact: Fact, state: State, now: Instant) -> FactLifetime | None
 
 def estimate_rates(lives: Iterable[FactLifetime], policy: Policy) -> tuple[Rate, ...]:
     """Return a rate for each sort of predicate, by name."""
-    of: dict[str, list[FactLifetime]] = {}
+    by_sort: dict[str, list[FactLifetime]] = {}
     for one in lives:
-        of.setdefault(one.type, []).append(one)
+        by_sort.setdefault(one.type, []).append(one)
     prior = prior_days(policy.confidence.fact_rate)
-    return tuple(_rate(name, of[name], prior, policy) for name in sorted(of))
+    return tuple(_rate(name, by_sort[name], prior, policy) for name in sorted(by_sort))
 
 
 def _rate(name: str, lives: Sequence[FactLifetime], prior: float, policy: Policy) -> Rate:
@@ -94,13 +94,13 @@ def _refusal_reason(name: str, changes: int, ends: tuple[float, float], policy: 
     return f"its interval is too wide: the upper end is {width:.2f} times the lower, and {most:g} times is allowed"
 
 
-def rate_changes(found: Sequence[Rate], there: Mapping[str, Document], now: Instant) -> list[Change]:
-    """Return the changes that store rates; none for those that are stored (``there``: sort -> document) already."""
+def rate_changes(found: Sequence[Rate], documents: Mapping[str, Document], now: Instant) -> list[Change]:
+    """Return the changes that store rates; none for those that are stored (``documents``: sort -> document) already."""
     changes = []
     for rate in found:
         if not rate.type:
             continue
-        before, data = there.get(rate.type), rate.to_data()
+        before, data = documents.get(rate.type), rate.to_data()
         if before is None or {k: v for k, v in before.data.items() if k != "at_ms"} != data:
             because = f"{rate.rate:g} a day, {'in use' if rate.in_use else 'not in use'}: {rate.because}"
             old = None if before is None else before.data
@@ -108,7 +108,7 @@ def rate_changes(found: Sequence[Rate], there: Mapping[str, Document], now: Inst
     kept = {rate.type for rate in found}
     return changes + [
         document_change(Shelf.RATE, name, "", d.data, None, "no fact is of this sort any more")
-        for name, d in there.items()
+        for name, d in documents.items()
         if name not in kept
     ]
 

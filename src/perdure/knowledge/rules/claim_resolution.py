@@ -24,10 +24,10 @@ _ENDING: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What is said to have ended was true until then; what is only denied never was."""
-_PREFERRED: Final = "_preference"
-_LIKED: Final = frozenset({"preference", "like", "enjoy", "love", "fan", "interest"})
-_DONE: Final = _WORDS["habits"] | _WORDS["done"]
-_HAD: Final = frozenset({"have", "own", "pet", "use", "subscribe_to"})
+_PREFERENCE: Final = "_preference"
+_LIKINGS: Final = frozenset({"preference", "like", "enjoy", "love", "fan", "interest"})
+_ACTS: Final = _WORDS["habits"] | _WORDS["done"]
+_POSSESSIONS: Final = frozenset({"have", "own", "pet", "use", "subscribe_to"})
 _OUTRIGHT: Final = frozenset({Learned.EXPLICIT, Learned.PREFERENCE, Learned.CORRECTION})
 
 
@@ -97,9 +97,9 @@ def resolve_claim(
     if same:
         beside = [k for k in same_key if k not in same and k.said <= said_at]
         settles = _settling_strategy(claim, [k for k in same_key if k not in same], said_at)
-        gone = beside if settles else [k for k in beside if claim.old and k.fact.value.norm == claim.old.norm]
+        outdated = beside if settles else [k for k in beside if claim.old and k.fact.value.norm == claim.old.norm]
         because = f"said again: {claim.value.text}"
-        return Decision(Action.REINFORCE, (surest(same), *gone), settles, predicate, because)
+        return Decision(Action.REINFORCE, (surest(same), *outdated), settles, predicate, because)
     other = same_key
     if claim.many or (other and all(k.fact.many or k.fact.denied for k in other)):
         # A correction names what it replaces; whatever else has several values only adds one.
@@ -137,7 +137,7 @@ def _corrects(claim: Claim, known: KnownFact) -> bool:
     """
     if claim.old is not None:
         return known.fact.value.norm == claim.old.norm
-    instead = claim.learned is Learned.CORRECTION and claim.predicate == _PREFERRED[1:]
+    instead = claim.learned is Learned.CORRECTION and claim.predicate == _PREFERENCE[1:]
     return instead and _alike(known.fact.value.norm, claim.value.norm)
 
 
@@ -163,28 +163,28 @@ def _denies(claim: Claim, known: KnownFact, akin: Akin) -> bool:
     """Whether a claim that something does not hold is about a fact, whatever verb the fact was learned by.
 
     "I no longer drink tea" ends "I prefer tea" too, "I don't like tea" denies "I love tea", "no longer delivers on
-    Fridays" ends a day of delivery that was told as a preference. "I don't eat meat" says nothing of who likes it.
+    Fridays" ends a day of delivery that was learned as a preference. "I don't eat meat" says nothing of who likes it.
     """
-    said, fact = claim.predicate, known.fact
+    predicate, fact = claim.predicate, known.fact
     value, denied = fact.value.norm, claim.value.norm
-    if said == fact.predicate or said.removesuffix(_PREFERRED) == fact.predicate.removesuffix(_PREFERRED):
-        whole = _verb(denied) == said  # "gave up smoking" ends "smokes cigarettes"
+    if predicate == fact.predicate or predicate.removesuffix(_PREFERENCE) == fact.predicate.removesuffix(_PREFERENCE):
+        whole = _verb(denied) == predicate  # "gave up smoking" ends "smokes cigarettes"
         return whole or value == denied or _holds(claim, known) or _verb(value) == _verb(denied)
-    if claim.learned is Learned.CORRECTION and value == denied and akin(said, fact.predicate):
+    if claim.learned is Learned.CORRECTION and value == denied and akin(predicate, fact.predicate):
         return True
     ends = _ENDING.search(claim.span.quote) is not None
-    if said == "do" and ends and fact.predicate == _verb(denied):
+    if predicate == "do" and ends and fact.predicate == _verb(denied):
         return True  # "gave up smoking" ends "smokes 10 cigarettes"
-    return _of_one_family(said, fact.predicate, ends=ends) and (value == denied or _verb(value) == _verb(denied))
+    return _of_one_family(predicate, fact.predicate, ends=ends) and (value == denied or _verb(value) == _verb(denied))
 
 
-def _of_one_family(said: str, other: str, *, ends: bool) -> bool:
+def _of_one_family(predicate: str, other: str, *, ends: bool) -> bool:
     """Whether two predicates say that somebody likes, does or has something: what ends the one ends the other."""
-    liked = [name in _LIKED or name.startswith("favorite") for name in (said, other)]
+    liked = [name in _LIKINGS or name.startswith("favorite") for name in (predicate, other)]
     if not ends:
         return all(liked)
-    acts = [is_liked or name in _DONE for is_liked, name in zip(liked, (said, other), strict=True)]
-    return all(acts) or (said in _HAD and other in _HAD)
+    acts = [is_liked or name in _ACTS for is_liked, name in zip(liked, (predicate, other), strict=True)]
+    return all(acts) or (predicate in _POSSESSIONS and other in _POSSESSIONS)
 
 
 def _verb(norm: str) -> str:
@@ -218,9 +218,9 @@ def _resolve_denial(claim: Claim, same: Sequence[KnownFact], again: Sequence[Kno
         return Decision(Action.NOTHING, predicate=predicate, because="it was said again since")
     ends = _ENDING.search(claim.span.quote) is not None
     action = Action.END if ends else Action.DENY
-    told = "said not to hold any longer" if ends else "said to be wrong"
+    wording = "said not to hold any longer" if ends else "said to be wrong"
     strategy = None if ends else ConflictStrategy.CORRECTION
-    return Decision(action, tuple(same), strategy, predicate, f"{told}: {claim.span.quote}")
+    return Decision(action, tuple(same), strategy, predicate, f"{wording}: {claim.span.quote}")
 
 
 def resolve_conflict(
@@ -228,11 +228,11 @@ def resolve_conflict(
 ) -> Decision:
     """The ladder: authority, correction, gap in confidence, recency of what was said outright, else ask."""
     rival = surest(other)
-    told = f"{rival.fact.shown_value} ({rival.confidence:.2f}) against {_shown(claim)} ({claim.confidence:.2f})"
+    sides = f"{rival.fact.shown_value} ({rival.confidence:.2f}) against {_shown_value(claim)} ({claim.confidence:.2f})"
 
     def decided(action: Action, strategy: ConflictStrategy, why: str) -> Decision:
         about = (rival, *(k for k in other if k is not rival))
-        return Decision(action, about, strategy, predicate, f"{told}: {why}")
+        return Decision(action, about, strategy, predicate, f"{sides}: {why}")
 
     if claim.learned is Learned.AUTHORITY:
         return decided(Action.REPLACE, ConflictStrategy.AUTHORITY, "an authority says so")
@@ -254,11 +254,11 @@ def resolve_conflict(
 
 
 def _is_outright(claim: Claim) -> bool:
-    """Whether a claim was made outright: asked to be remembered, or told as a change of what was."""
+    """Whether a claim was made outright: asked to be remembered, or stated as a change of what was."""
     return claim.learned in _OUTRIGHT or claim.old is not None or claim.valid_from is not None
 
 
-def _shown(claim: Claim) -> str:
+def _shown_value(claim: Claim) -> str:
     return f"not {claim.value.text}" if claim.denied else claim.value.text
 
 
@@ -276,11 +276,11 @@ def find_answered_fact(text: str, before: str, known: Sequence[KnownFact]) -> Kn
         known: The facts about whoever is spoken of.
     """
     for words in (text, before):
-        named = [k for k in known if k.fact.value.norm and _says(words, k)]
-        if len(named) == 1:
-            return named[0]
-        if named:
-            predicates = [k for k in named if _about(f"{text} {before}", k)]
+        mentioned = [k for k in known if k.fact.value.norm and _says(words, k)]
+        if len(mentioned) == 1:
+            return mentioned[0]
+        if mentioned:
+            predicates = [k for k in mentioned if _names_predicate(f"{text} {before}", k)]
             return predicates[0] if len(predicates) == 1 else None
     return None
 
@@ -305,6 +305,6 @@ def _has_word(words: str, form: str) -> bool:
     return False
 
 
-def _about(words: str, known: KnownFact) -> bool:
+def _names_predicate(words: str, known: KnownFact) -> bool:
     """Whether a text has a telling word of the fact's predicate."""
     return any(len(part) > 3 and part in words for part in known.fact.predicate.split("_"))  # noqa: PLR2004  # not "day"

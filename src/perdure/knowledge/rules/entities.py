@@ -166,9 +166,9 @@ def surer_for_it(fact: FactLine, before: Mapping[str, Any], policy: KnowledgePol
 
 def source_digest(episodes: Sequence[Record], facts: Sequence[FactLine]) -> dict[str, Any]:
     """Return what tells one summary's material from another's: facts with their values, and how many messages."""
-    told = repr(sorted((f.id, f.shown_value, bool(f.contested)) for f in facts))
+    material = repr(sorted((f.id, f.shown_value, bool(f.contested)) for f in facts))
     return {
-        "facts": blake2b(told.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest(),
+        "facts": blake2b(material.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest(),
         "episodes": len(episodes),
     }
 
@@ -183,16 +183,16 @@ def profile_of(
     """
     ranked = sorted(facts, key=lambda f: (-f.confidence, f.predicate, f.id))
     settled = [f for f in ranked if not f.contested]
-    lines = [*_facts(settled), *_contested(ranked), *_cadence(episodes), *_recent(episodes)]
+    lines = [*_facts(settled), *_conflict_lines(ranked), *_cadence(episodes), *_recent(episodes)]
     whole = {r.id: r.content.text for r in episodes} | {f.id: f"{f.predicate}: {f.shown_value}" for f in facts}
-    text = _within(f"{name}, as of {_day(now)}:", lines, sum(count_tokens(t) for t in whole.values()) // 2)
+    text = _fit_lines(f"{name}, as of {_day(now)}:", lines, sum(count_tokens(t) for t in whole.values()) // 2)
     if not text:
         return None
     key_facts: dict[str, dict[str, Any]] = {}
     for fact in ranked:
-        told = {"value": fact.shown_value, "confidence": round(fact.confidence, 4), "sources": _source_ids(fact)}
-        known = key_facts.setdefault(fact.predicate, told)
-        if fact.contested and known is not told:
+        entry = {"value": fact.shown_value, "confidence": round(fact.confidence, 4), "sources": _source_ids(fact)}
+        known = key_facts.setdefault(fact.predicate, entry)
+        if fact.contested and known is not entry:
             known.setdefault("contested_by", []).append(fact.shown_value)
     sources = (*(r.id for r in episodes), *(f.id for f in facts))
     return Profile(entity, text, key_facts, sources, source_digest(episodes, facts))
@@ -233,8 +233,8 @@ def _cadence(episodes: Sequence[Record]) -> list[str]:
     return [f"spoken of in {len(days)} sessions, every {median(gaps):g} days, last on {last}"]
 
 
-def _contested(facts: Sequence[FactLine]) -> list[str]:
-    """Open conflicts, each with all its values in one line: where one has no room, none is told as if it were known."""
+def _conflict_lines(facts: Sequence[FactLine]) -> list[str]:
+    """Open conflicts, each with all its values in one line: where one has no room, none is shown as known."""
     values: dict[str, list[str]] = {}
     for fact in facts:
         if fact.contested:
@@ -254,12 +254,12 @@ def _shorten(text: str) -> str:
     return plain[:_EVENT_CHARACTERS].rsplit(" ", 1)[0] + " …"
 
 
-def _within(head: str, lines: Sequence[str], most: int) -> str:
+def _fit_lines(head: str, lines: Sequence[str], most: int) -> str:
     """Return the head with as many lines as fit; nothing where not even the first does."""
     text = head
     for line in lines:
-        said = line if text == head else line[0].upper() + line[1:]
-        longer = f"{text} {said}" if said.endswith(_ENDS) else f"{text} {said}."
+        sentence = line if text == head else line[0].upper() + line[1:]
+        longer = f"{text} {sentence}" if sentence.endswith(_ENDS) else f"{text} {sentence}."
         if count_tokens(longer) <= most:
             text = longer
     return "" if text == head else text

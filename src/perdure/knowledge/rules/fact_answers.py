@@ -46,18 +46,18 @@ def relevance(
         speaker: Whoever speaks, where the question is in the first person: "my daughter" is who that is.
     """
     every = [*facts, *over]
-    said: dict[str, list[float]] = {}
+    matches: dict[str, list[float]] = {}
     for f in every:
-        row = [_SPOKEN * _said(word, f, meant) for word, meant in words.items()]
-        said[f.predicate] = list(map(max, said.get(f.predicate, row), row))
-    held = {f.id: [max(_held(word, f), s) for word, s in zip(words, said[f.predicate], strict=True)] for f in every}
-    related = {f.value.casefold(): said[f.predicate] for f in every if f.subject == speaker}
+        row = [_SPOKEN * _predicate_match(word, f, synonyms) for word, synonyms in words.items()]
+        matches[f.predicate] = list(map(max, matches.get(f.predicate, row), row))
+    held = {f.id: [max(_value_match(w, f), s) for w, s in zip(words, matches[f.predicate], strict=True)] for f in every}
+    related = {f.value.casefold(): matches[f.predicate] for f in every if f.subject == speaker}
     for f in every:
         held[f.id] = list(map(max, held[f.id], related.get(f.name.casefold(), held[f.id])))
     holding = [sum(row[at] > 0 for row in held.values()) for at in range(len(words))]
     weights = [log((len(every) + 1) / (n + 0.5)) if n else 0.0 for n in holding]
-    whole = sum(weights) or 1.0
-    return {f.id: sum(map(mul, weights, held[f.id])) / whole for f in facts}
+    total = sum(weights) or 1.0
+    return {f.id: sum(map(mul, weights, held[f.id])) / total for f in facts}
 
 
 def cosines(query: Vector, vectors: Mapping[str, Vector]) -> dict[str, float]:
@@ -66,15 +66,15 @@ def cosines(query: Vector, vectors: Mapping[str, Vector]) -> dict[str, float]:
     return dict(zip(vectors, (matrix @ np.frombuffer(query, "<f4")).tolist(), strict=True)) if vectors else {}
 
 
-def _held(word: str, fact: FactLine) -> float:
+def _value_match(word: str, fact: FactLine) -> float:
     """Return how far a fact's subject or value holds a word, 0 to 1."""
     return max(0.0, *(_alike(word, other) for other in _words(f"{fact.name} {fact.value}")))
 
 
-def _said(word: str, fact: FactLine, meant: frozenset[str]) -> float:
+def _predicate_match(word: str, fact: FactLine, synonyms: frozenset[str]) -> float:
     """Return how far a fact's predicate says a word, 0 to 1: by its name, or beside the value where it was said."""
     predicate = _words(fact.predicate)
-    best = 1.0 if not meant.isdisjoint(predicate) else max((_alike(word, other) for other in predicate), default=0.0)
+    best = max((_alike(word, w) for w in predicate), default=0.0) if synonyms.isdisjoint(predicate) else 1.0
     value, name = frozenset(_words(fact.value)), frozenset(_words(fact.name))
     for _, text in fact.sources:
         words = _words(text)
@@ -133,7 +133,7 @@ class SheetQuestion:
 
 
 def parse_question(
-    query: str, names: Mapping[str, Collection[str]], user: str | None, meant: MeaningOf
+    query: str, names: Mapping[str, Collection[str]], user: str | None, meaning_of: MeaningOf
 ) -> SheetQuestion:
     """Return what a question asks for; the first person means ``user`` where nobody else is named."""
     forms = frozenset(form for some in names.values() for form in some)
@@ -148,7 +148,7 @@ def parse_question(
         strict=bool(names),
         forms=forms,
         words=stems(query) - stems(" ".join(f for f in forms if f in names_in(query))) - _ASKING,
-        predicates=stems(" ".join(meant(query_words(query)))),
+        predicates=stems(" ".join(meaning_of(query_words(query)))),
         speaker=speaker,
     )
 
@@ -161,23 +161,23 @@ def stems(text: str) -> frozenset[str]:
 # --- facts
 
 
-def answers(fact: FactLine, asked: SheetQuestion) -> bool:
+def answers(fact: FactLine, question: SheetQuestion) -> bool:
     """Whether a fact holds what is asked for: in its predicate, its value, or the words that said it.
 
     Where the question names nobody, or only who speaks, words beside the value are no sign.
     """
-    said = " ".join(words for _, words in fact.sources) if asked.strict else ""
-    own = _predicate(fact) | stems(f"{fact.value} {said}")
-    return not own.isdisjoint(asked.words) or not _predicate(fact).isdisjoint(asked.predicates)
+    quotes = " ".join(words for _, words in fact.sources) if question.strict else ""
+    own = _predicate(fact) | stems(f"{fact.value} {quotes}")
+    return not own.isdisjoint(question.words) or not _predicate(fact).isdisjoint(question.predicates)
 
 
-def names_one(text: str, asked: SheetQuestion) -> bool:
+def names_one(text: str, question: SheetQuestion) -> bool:
     """Whether a text names one of those whom the question names."""
-    return not asked.forms.isdisjoint(names_in(text))
+    return not question.forms.isdisjoint(names_in(text))
 
 
 def select_facts(
-    believed: Sequence[FactLine], near: Sequence[str], asked: SheetQuestion, held: Mapping[str, float]
+    believed: Sequence[FactLine], near: Sequence[str], question: SheetQuestion, held: Mapping[str, float]
 ) -> list[FactLine]:
     """Return the facts that belong on a sheet, best first, each with what contradicts it.
 
@@ -186,30 +186,30 @@ def select_facts(
     as the best.
     """
     rank = {identity: place for place, identity in enumerate(near)}
-    answering = {f.id for f in believed if held[f.id] >= ANSWERS or answers(f, asked)}
-    of_named = {f.id for f in believed if f.subject in asked.named}
-    if asked.strict:
-        about = of_named | {f.id for f in believed if names_one(_fact_words(f), asked)}
+    answering = {f.id for f in believed if held[f.id] >= ANSWERS or answers(f, question)}
+    of_named = {f.id for f in believed if f.subject in question.named}
+    if question.strict:
+        about = of_named | {f.id for f in believed if names_one(_fact_words(f), question)}
         chosen = about & answering or about & rank.keys()
     else:
-        held = {f.id: held[f.id] + _OF_SPEAKER * (f.subject == asked.speaker) for f in believed}
-        found = {f.id for f in believed if f.id in rank} | (of_named if asked.named else answering)
+        held = {f.id: held[f.id] + _OF_SPEAKER * (f.subject == question.speaker) for f in believed}
+        found = {f.id for f in believed if f.id in rank} | (of_named if question.named else answering)
         best = max((held[i] for i in found), default=0.0)
         chosen = {i for i in found if held[i] >= _PART * best}
     chosen = chosen | {other for f in believed if f.id in chosen for other in f.contested}
-    first = of_named if asked.strict else chosen
-    there = [f for f in believed if f.id in chosen]
-    return sorted(there, key=lambda f: (f.id not in first, -held[f.id], rank.get(f.id, len(rank)), f.id))
+    first = of_named if question.strict else chosen
+    selected = [f for f in believed if f.id in chosen]
+    return sorted(selected, key=lambda f: (f.id not in first, -held[f.id], rank.get(f.id, len(rank)), f.id))
 
 
-def outdated_facts(over: Sequence[FactLine], shown: Sequence[FactLine], asked: SheetQuestion) -> list[FactLine]:
+def outdated_facts(over: Sequence[FactLine], shown: Sequence[FactLine], question: SheetQuestion) -> list[FactLine]:
     """Return what is not believed any longer and belongs beside what is shown, or answers by itself; latest first."""
     keys = {(f.subject, f.predicate) for f in shown}
     linked = {i for f in shown for i in (*f.supersedes, *f.superseded_by)}
 
     def belongs(f: FactLine) -> bool:
-        own = not asked.strict or f.subject in asked.named or names_one(_fact_words(f), asked)
-        return (f.subject, f.predicate) in keys or f.id in linked or (own and answers(f, asked))
+        own = not question.strict or f.subject in question.named or names_one(_fact_words(f), question)
+        return (f.subject, f.predicate) in keys or f.id in linked or (own and answers(f, question))
 
     return sorted((f for f in over if belongs(f)), key=lambda f: (f.believed_to, f.valid_from, f.id), reverse=True)
 
@@ -222,39 +222,39 @@ def _fact_words(fact: FactLine) -> str:
     return " | ".join([fact.value, *(words for _, words in fact.sources)])
 
 
-def says_more(text: str, quoted: str | None, asked: SheetQuestion) -> bool:
+def says_more(text: str, quoted: str | None, question: SheetQuestion) -> bool:
     """Whether a message belongs beside the words of it that facts quote: it holds more of what is asked for.
 
     Args:
         text: The message.
         quoted: What the sheet quotes of it; None if nothing.
-        asked: What is asked for.
+        question: What is asked for.
     """
     if quoted is None:
         return True
-    return not (stems(text) - stems(quoted)).isdisjoint(asked.words | asked.predicates)
+    return not (stems(text) - stems(quoted)).isdisjoint(question.words | question.predicates)
 
 
 # --- what is not known
 
 
-def missing_words(asked: SheetQuestion, texts: Iterable[str], shown: Iterable[FactLine], meant: MeaningOf) -> list[str]:
+def missing_words(
+    question: SheetQuestion, texts: Iterable[str], shown: Iterable[FactLine], meaning_of: MeaningOf
+) -> list[str]:
     """Return a question's words that nothing on its sheet covers, in their order; at most ten.
 
-    A word is covered where a text has it in any form, where a fact's predicate is what it asks for, and where it is a
-    name of whom the question names.
+    A word is covered by any form of it in a text, by a fact's predicate that it asks for, or by a name in the question.
     """
-    if _ASKED_IN_ENGLISH.isdisjoint(_WORD.findall(asked.query.casefold())):
+    if _ASKED_IN_ENGLISH.isdisjoint(_WORD.findall(question.query.casefold())):
         return []  # which words discriminate is known of English alone
-    held = {form for text in texts for form in stems(text)}
-    held |= stems(" ".join(asked.forms))
+    held = {form for text in (*texts, " ".join(question.forms)) for form in stems(text)}
     predicates = {form for fact in shown for form in _predicate(fact)}
     return [
         word
-        for word in query_words(asked.query)
+        for word in query_words(question.query)
         if word not in _ASKING
         and held.isdisjoint(stems(word))
-        and predicates.isdisjoint(stems(" ".join(meant([word]))))
+        and predicates.isdisjoint(stems(" ".join(meaning_of([word]))))
     ][:_MOST_WORDS]
 
 
@@ -264,7 +264,7 @@ def rank_with_facts(
     query: Query,
     pool: Pool,
     policy: RecallPolicy,
-    meant: frozenset[str] = frozenset(),
+    predicate_words: frozenset[str] = frozenset(),
 ) -> Ranking:
     """Return an order with the facts about whom the question names, best first.
 
@@ -278,19 +278,19 @@ def rank_with_facts(
         query: The question.
         pool: What was searched.
         policy: The weights.
-        meant: Words of the predicates that the question may mean by others ("live" is a home).
+        predicate_words: Words of the predicates that the question may mean by others ("live" is a home).
     """
-    asked = {word.rstrip("s") for word in query.words}
-    wanted = asked | meant
+    words = {word.rstrip("s") for word in query.words}
+    asked_for = words | predicate_words
     weight = policy.lexical_weight + policy.lexical_by_coverage * pool.coverage if pool.vectors else 1.0
     found = {entry.id: entry for entry in order}
     for identity, text in facts.items():
         name, _, rest = text.partition(": ")
-        said = {word.rstrip("s") for word in query_words(rest)}
-        if not wanted & said:
+        content = {word.rstrip("s") for word in query_words(rest)}
+        if not asked_for & content:
             continue
-        named = {word.rstrip("s") for word in query_words(name)}
-        share = min(1.0, (len(asked & (said | named)) + len((meant - asked) & said)) / len(asked))
+        name_words = {word.rstrip("s") for word in query_words(name)}
+        share = min(1.0, (len(words & (content | name_words)) + len((predicate_words - words) & content)) / len(words))
         entry = found.get(identity, Ranked(identity, 0.0, {}, None))
         parts = {**entry.parts, "named": policy.named, "keyword": max(entry.parts.get("keyword", 0.0), weight * share)}
         found[identity] = Ranked(identity, sum(parts.values()), parts, entry.cosine)

@@ -70,15 +70,15 @@ def foretell(state: State, policy: Policy, now: Instant, *, muted: bool = False)
         often = f"{state.reinforcements} times, {knowledge.aging_reinforcements} are enough"
         return [f"It does not age: it was said or confirmed {often}."]
     ages = validated_at(state) + int(knowledge.aging_days * DAY_MS)
-    asked = "nobody is asked about it, because a person said so" if muted else "a person is asked about it"
+    question = "nobody is asked about it, because a person said so" if muted else "a person is asked about it"
     if is_aging(state, policy, now):
-        told = [f"It is ageing since {text_of(ages)}: {asked}."]
+        lines = [f"It is ageing since {text_of(ages)}: {question}."]
     else:
-        told = [f"It ages at {text_of(ages)} if nobody says or confirms it again: then {asked}."]
+        lines = [f"It ages at {text_of(ages)} if nobody says or confirms it again: then {question}."]
     if state.pinned or state.tier is Tier.VAULT:
-        return [*told, f"It is never archived, because it is {'pinned' if state.pinned else 'in the vault'}."]
-    gone = max(ages + int(knowledge.unanswered_days * DAY_MS), state.status_ms)
-    return [*told, f"Without an answer it is archived at {text_of(gone)}."]
+        return [*lines, f"It is never archived, because it is {'pinned' if state.pinned else 'in the vault'}."]
+    archived_at = max(ages + int(knowledge.unanswered_days * DAY_MS), state.status_ms)
+    return [*lines, f"Without an answer it is archived at {text_of(archived_at)}."]
 
 
 def _sources(fact: Fact, sources: Mapping[str, Record]) -> Iterable[Said]:
@@ -108,11 +108,11 @@ def _confidence_changes(identity: str, history: Iterable[Entry], born: str) -> I
 
 def _conflict(identity: str, document: Document) -> Clash:
     sides: Sequence[Mapping[str, object]] = document.data.get("sides", ())
-    of = {str(side.get("memory", side.get("id", ""))): side for side in sides}  # an authority's conflict says "id"
+    by_id = {str(side.get("memory", side.get("id", ""))): side for side in sides}  # an authority's conflict says "id"
     other = document.name if document.id == identity else document.id
-    mine, theirs = of.get(identity, {}), of.get(other, {})
+    mine, theirs = by_id.get(identity, {}), by_id.get(other, {})
     strategy, outcome = str(document.data.get("strategy", "")), str(document.data.get("outcome", ""))
-    lost = of.get(str(document.data.get("loser", document.name if outcome == "kept" else document.id)), {})
+    lost = by_id.get(str(document.data.get("loser", document.name if outcome == "kept" else document.id)), {})
     return Clash(
         with_id=other,
         value=str(mine.get("value", "")),

@@ -122,7 +122,7 @@ def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple
         fact: What it says.
         state: Its memory's state.
         filters: ``as_of`` asks what was true then (a fact that was replaced later held until then, one that was denied
-            never did), ``known_at`` what was believed then: nothing that was learned later is told.
+            never did), ``known_at`` what was believed then: nothing that was learned later is returned.
     """
     if not filters.looks_back:
         return line, line.state in BELIEVED

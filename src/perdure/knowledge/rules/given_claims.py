@@ -38,17 +38,17 @@ class MeantClaim:
 
 def predicate_name(words: str, predicates: Predicates) -> str:
     """Return the normal form of a predicate that was handed over, which may begin with a verb: ``lives in``."""
-    named = predicates.name(words)
+    name = predicates.name(words)
     first, _, rest = words.casefold().partition(" ")
-    if predicates.has(named) or not (verb := base_verb(first)):
-        return named
+    if predicates.has(name) or not (verb := base_verb(first)):
+        return name
     by_verb = predicates.name(f"{verb} {rest}")
-    return by_verb if predicates.has(by_verb) or by_verb.partition("_")[0] == verb else named
+    return by_verb if predicates.has(by_verb) or by_verb.partition("_")[0] == verb else name
 
 
-def first_confidence(trust: Trust, told: float | None, policy: KnowledgePolicy) -> float:
+def first_confidence(trust: Trust, stated: float | None, policy: KnowledgePolicy) -> float:
     """Return how sure a claim is at first: what the caller says, else 0.7; bounded by whose word it is."""
-    sure = _CONFIDENCE if told is None else told
+    sure = _CONFIDENCE if stated is None else stated
     if trust is Trust.ASSISTANT:
         return min(sure, policy.statement)
     return min(sure, _BY_OTHERS) if trust is Trust.EXTERNAL else sure
@@ -82,8 +82,8 @@ def contradictions(claims: Sequence[MeantClaim]) -> Iterator[str]:
         first = by_key.setdefault((each.subject, claim.predicate), each)
         replaced = each.given.replaces or first.given.replaces
         if first.claim.value.norm != claim.value.norm and _overlap(first.claim, claim) and not replaced:
-            what = f"{claim.predicate.replace('_', ' ')} of {each.name}"
-            yield f"Claims {first.given.number} and {number} give {what} two values: say which replaces the other."
+            attribute = f"{claim.predicate.replace('_', ' ')} of {each.name}"
+            yield f"Claims {first.given.number} and {number} give {attribute} two values: say which replaces the other."
 
 
 def _overlap(one: Claim, other: Claim) -> bool:
@@ -135,10 +135,10 @@ def resolve_stated(
     same = [k for k in known if k not in rivals and _says(claim, k)]
     if same:
         corrects = claim.learned is Learned.CORRECTION
-        gone = [k for k in rivals if corrects and k.said <= said_at]
-        strategy = ConflictStrategy.CORRECTION if gone else None
+        outdated = [k for k in rivals if corrects and k.said <= said_at]
+        strategy = ConflictStrategy.CORRECTION if outdated else None
         return Decision(
-            Action.REINFORCE, (surest(same), *gone), strategy, claim.predicate, f"said again: {claim.value.text}"
+            Action.REINFORCE, (surest(same), *outdated), strategy, claim.predicate, f"said again: {claim.value.text}"
         )
     if not rivals:
         return Decision(Action.CREATE, predicate=claim.predicate, because=f"new: {claim.learned}")

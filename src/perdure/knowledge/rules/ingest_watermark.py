@@ -59,7 +59,7 @@ def _ids_of(kept: str | Sequence[str]) -> list[str]:
     return [f"{d[:8]}-{d[8:12]}-{d[12:16]}-{d[16:20]}-{d[20:]}" for d in digits]
 
 
-def _packed(ids: Sequence[str]) -> str | list[str]:
+def _pack(ids: Sequence[str]) -> str | list[str]:
     """Return ids in a third of their room: those of a batch begin alike; ids of another form stay as they are."""
     if not ids or not all(map(_UUID.fullmatch, ids)):
         return list(ids)
@@ -81,7 +81,7 @@ def advance(mark: Mapping[str, Any], learned: Iterable[str], last: Sequence[str]
         begin = kept[-MOST - 1]
         kept = kept[-MOST:]
     same = bool(last) and kept[-len(last) :] == list(last)  # as nearly always: how many of them says it
-    return {"floor": begin, "near": _packed(kept), "recent": len(last) if same else _packed(last)}
+    return {"floor": begin, "near": _pack(kept), "recent": len(last) if same else _pack(last)}
 
 
 def _before(identity: str) -> str:

@@ -21,7 +21,7 @@ from perdure.records.vector import Vector
 
 _LONGEST: Final = 100
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_SPELT: Final = {"favourite": "favorite", "colour": "color", "centre": "center", "licence": "license"}
+_SPELLINGS: Final = {"favourite": "favorite", "colour": "color", "centre": "center", "licence": "license"}
 """One spelling for both sides of the ocean."""
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _BETWEEN: Final = frozenset({"of", "on"})
@@ -41,7 +41,7 @@ class Registry:
 
     def __post_init__(self) -> None:
         names = {**self.synonyms, **{name: name for name in self.table}}
-        words = {frozenset(said.split("_")): meant for said, meant in names.items() if "_" in said}
+        words = {frozenset(synonym.split("_")): predicate for synonym, predicate in names.items() if "_" in synonym}
         object.__setattr__(self, "by_words", words)
 
     def name(self, words: str) -> str:
@@ -55,7 +55,7 @@ class Registry:
         parts = _parts(words)
         known = "_".join(parts) or UNNAMED
         if known not in self.table and known not in self.synonyms:
-            known = "_".join(_turned(parts)) or UNNAMED
+            known = "_".join(_reorder(parts)) or UNNAMED
         if known not in self.table and known not in self.synonyms and "_" in known:
             known = self.by_words.get(frozenset(known.split("_")), known)
         seen: set[str] = set()
@@ -66,22 +66,22 @@ class Registry:
 
     def row(self, name: str) -> Predicate:
         """Return what is known of a predicate in normal form: its own row, or that of its last words."""
-        if found := self._found(name):
+        if found := self._find_row(name):
             return found
         return Predicate(Sort.PREFERENCE) if name.startswith("favorite_") else Predicate()
 
     def has(self, name: str) -> bool:
         """Whether the table names a predicate in normal form, or its last words: then no answer teaches otherwise."""
-        return self._found(name) is not None
+        return self._find_row(name) is not None
 
-    def sort(self, name: str, told: str) -> Sort:
-        """Return the sort of a predicate: the table's, else that which its reader told."""
+    def sort(self, name: str, read_sort: str) -> Sort:
+        """Return the sort of a predicate: the table's, else that which its reader found."""
         if self.has(name):
             return self.row(name).sort
-        told = _TOLD.get(told, told)
-        return Sort(told) if told in FACT_SORTS and told != Sort.ATTRIBUTE else self.row(name).sort
+        read_sort = _SORT_ALIASES.get(read_sort, read_sort)
+        return Sort(read_sort) if read_sort in FACT_SORTS and read_sort != Sort.ATTRIBUTE else self.row(name).sort
 
-    def _found(self, name: str) -> Predicate | None:
+    def _find_row(self, name: str) -> Predicate | None:
         parts = name.split("_")
         rows = (self.table.get("_".join(parts[start:])) for start in range(len(parts)))
         return next((row for row in rows if row is not None), None)
@@ -119,7 +119,7 @@ class Registry:
         return first[-1] == second[-1] and (set(first) <= set(second) or set(second) <= set(first))
 
 
-_TOLD: Final = {
+_SORT_ALIASES: Final = {
     "policy": "rule",
     "address": "place",
     "name": "identity",
@@ -150,19 +150,19 @@ def registry_from(shipped: Mapping[str, Any], own: Mapping[str, Any], name: str)
         for sort, names in shipped[key].items()
         for predicate in names.split()
     }
-    synonyms = {"_".join(_parts(other)): meant for meant, others in shipped["same"].items() for other in others.split()}
+    synonyms = {"_".join(_parts(word)): target for target, words in shipped["same"].items() for word in words.split()}
     answers = {word: frozenset(names.split()) for word, names in shipped["asked"].items()}
     problems: list[str] = []
     for predicate, row in _entries(own, _PREDICATES, name, problems):
         try:
-            table[_named(predicate)] = _row(row, table.get(_named(predicate)) or Predicate())
+            table[_normal_name(predicate)] = _row(row, table.get(_normal_name(predicate)) or Predicate())
         except (TypeError, ValueError) as error:
             problems.append(f"{name}, [predicates.{predicate}]: {error}")
-    for said, meant in _entries(own, _SYNONYMS, name, problems):
+    for synonym, target in _entries(own, _SYNONYMS, name, problems):
         try:
-            synonyms[_named(said)] = _named(meant)
+            synonyms[_normal_name(synonym)] = _normal_name(target)
         except (TypeError, ValueError) as error:
-            problems.append(f"{name}, [synonyms] {said!r}: {error}")
+            problems.append(f"{name}, [synonyms] {synonym!r}: {error}")
     problems += [f"{name}, [synonyms] {start!r}: it leads back to itself." for start in _circles(synonyms)]
     if problems:
         raise PolicyError(tuple(problems), remedy='Write [synonyms] a = "b" and [predicates.NAME] sort, many.')
@@ -179,14 +179,14 @@ def _parts(words: str) -> list[str]:
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _HUMP.sub(" ", words)).casefold())
     # Marks belong to words: Indian and Semitic scripts write vowels with them.
     split = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in text).split()
-    forms = [_SPELT.get(form, form) for form in map(singular, split)]
+    forms = [_SPELLINGS.get(form, form) for form in map(singular, split)]
     return [form for form in forms if form not in _ARTICLES] or forms
 
 
-def _turned(parts: list[str]) -> list[str]:
+def _reorder(parts: list[str]) -> list[str]:
     """Return the words of a name with what describes others before them: ``number of pages`` is ``page number``."""
     at = next((i for i in range(1, len(parts) - 1) if parts[i] in _BETWEEN), None)
-    return parts if at is None else _turned([*parts[at + 1 :], *parts[:at]])
+    return parts if at is None else _reorder([*parts[at + 1 :], *parts[:at]])
 
 
 def _entries(data: Mapping[str, Any], key: str, name: str, problems: list[str]) -> Iterator[tuple[Any, Any]]:
@@ -197,7 +197,7 @@ def _entries(data: Mapping[str, Any], key: str, name: str, problems: list[str]) 
     yield from found.items()
 
 
-def _named(words: Any) -> str:
+def _normal_name(words: Any) -> str:
     """Return a name in normal form, refusing what has none."""
     if not isinstance(words, str):
         raise TypeError("a name must be a text.")
@@ -274,8 +274,8 @@ def pairs_of(documents: Iterable[Document]) -> list[SynonymPair]:
 
 
 def _pair(goes: str, stays: str, data: Mapping[str, Any]) -> SynonymPair:
-    said, fact, other = SynonymAnswer(data["said"]), str(data["fact"]), str(data["other"])
-    return SynonymPair(goes, stays, said, float(data["cosine"]), fact, other, int(data["at_ms"]))
+    answer, fact, other = SynonymAnswer(data["said"]), str(data["fact"]), str(data["other"])
+    return SynonymPair(goes, stays, answer, float(data["cosine"]), fact, other, int(data["at_ms"]))
 
 
 def asked_pairs(documents: Iterable[Document]) -> tuple[Alike, ...]:

@@ -130,13 +130,13 @@ class Conversations:
     """The messages of some sessions, ready to be asked what follows what.
 
     Args:
-        said: Messages in the order in which they were said in their sessions.
+        history: Messages in the order in which they were said in their sessions.
         least: Pairs of topics of fewer sessions are not looked for.
     """
 
-    def __init__(self, said: Iterable[TopicMessage], least: int) -> None:
+    def __init__(self, history: Iterable[TopicMessage], least: int) -> None:
         sessions: dict[str, list[TopicMessage]] = {}
-        for one in said:
+        for one in history:
             sessions.setdefault(one.session, []).append(one)
         self.sessions = list(sessions.values())
         spread: Counter[str] = Counter()
@@ -159,12 +159,12 @@ class Conversations:
         """Return pairs of topics of which the second followed the first in so many sessions, and in half of its own."""
         found: Counter[tuple[str, str]] = Counter()
         for messages in self.sessions:
-            here: set[tuple[str, str]] = set()
+            new_pairs: set[tuple[str, str]] = set()
             for i, message in enumerate(messages):
                 later = [m.topics & self.topics for m in messages[i + 1 : i + 1 + REACH]]
                 fresh = frozenset().union(*later) - message.topics if later else frozenset()
-                here.update(product(message.topics & self.topics, fresh))
-            found.update(here)
+                new_pairs.update(product(message.topics & self.topics, fresh))
+            found.update(new_pairs)
         return sorted(pair for pair, n in found.items() if n >= least and n >= SHARE * len(self.places[pair[0]]))
 
     def evidence(self, trigger: str, then: str) -> dict[int, tuple[int, int]]:
@@ -172,7 +172,7 @@ class Conversations:
         found: dict[int, tuple[int, int]] = {}
         after = self.places.get(then, {})
         for s, places in self.places.get(trigger, {}).items():
-            if s in after and (first := _first(places, after[s])) is not None:
+            if s in after and (first := _first_pair(places, after[s])) is not None:
                 found[s] = first
         return found
 
@@ -184,7 +184,7 @@ class Conversations:
         """
         evidence = self.evidence(trigger, then)
         came, others = self.places.get(trigger, {}), self.places.get(then, {})
-        base = self._otherwise(trigger, then)
+        base = self._base_rate(trigger, then)
         chance = _mean(1.0 - (1.0 - base) ** len(places) for places in came.values())
         both = [s for s in came if s in others]
         order = _mean(
@@ -201,24 +201,24 @@ class Conversations:
             at_least(len(evidence), len(both), order),
         )
 
-    def _otherwise(self, trigger: str, then: str) -> float:
+    def _base_rate(self, trigger: str, then: str) -> float:
         """The share of messages without the trigger soon after which the other topic comes up."""
-        seen = told = 0
+        followed = triggers = 0
         for s, places in self.places.get(then, {}).items():
-            there, mine = set(places), set(self.places.get(trigger, {}).get(s, ()))
+            with_then, with_trigger = set(places), set(self.places.get(trigger, {}).get(s, ()))
             before = {j - step for j in places for step in range(1, REACH + 1) if j >= step}
-            seen += len(before - there - mine)
+            followed += len(before - with_then - with_trigger)
         for s, places in self.places.get(trigger, {}).items():
-            told += sum(1 for i in places if i < len(self.sessions[s]) - 1)
-        return (seen + 0.5) / (self.starts - told + 1.0)
+            triggers += sum(1 for i in places if i < len(self.sessions[s]) - 1)
+        return (followed + 0.5) / (self.starts - triggers + 1.0)
 
 
-def _first(places: Sequence[int], after: Sequence[int]) -> tuple[int, int] | None:
+def _first_pair(places: Sequence[int], after: Sequence[int]) -> tuple[int, int] | None:
     """The first place of one topic soon after which the other comes up that is not there already."""
-    there = set(after)
+    other_places = set(after)
     for i in places:
         for j in range(i + 1, i + 1 + REACH):
-            if j in there and i not in there:
+            if j in other_places and i not in other_places:
                 return i, j
     return None
 
@@ -244,8 +244,8 @@ def find_procedures(talk: Conversations, policy: KnowledgePolicy) -> list[Proced
     if not groups:
         return []
     kept = discoveries([group[0].by_order for group in groups], level)
-    made = [_procedure(talk, group) for group, keep in zip(groups, kept.tolist(), strict=True) if keep]
-    return sorted(made, key=lambda p: (-p.support, p.key))
+    procedures = [_procedure(talk, group) for group, keep in zip(groups, kept.tolist(), strict=True) if keep]
+    return sorted(procedures, key=lambda p: (-p.support, p.key))
 
 
 def _group_pairs(pairs: Sequence[_Pair]) -> list[list[_Pair]]:
@@ -355,8 +355,8 @@ def applying(words: Sequence[str], procedures: Iterable[Procedure]) -> list[Proc
 
     At least half of the topics of the trigger must come up.
     """
-    there = {fold_plural(w) for w in words}
-    found = [p for p in procedures if not p.retired and 2 * len(there.intersection(p.trigger)) >= len(p.trigger)]
+    topics = {fold_plural(w) for w in words}
+    found = [p for p in procedures if not p.retired and 2 * len(topics.intersection(p.trigger)) >= len(p.trigger)]
     return sorted(found, key=lambda p: (-p.confidence, -p.lift, p.key))
 
 
@@ -367,6 +367,6 @@ def widen(words: Sequence[str], procedures: Iterable[Procedure]) -> tuple[str, .
         words: The query's words, lower case (rules/language/words.py).
         procedures: All that are known.
     """
-    there = {fold_plural(w) for w in words}
-    added = (t for p in applying(words, procedures) for t in p.then if t not in there)
+    topics = {fold_plural(w) for w in words}
+    added = (t for p in applying(words, procedures) for t in p.then if t not in topics)
     return tuple(dict.fromkeys(added))[:TOPICS]

@@ -57,7 +57,7 @@ def citations(text: str) -> list[Citation]:
     for match in urls:
         url = match.group().rstrip(".,;:!?")
         found.append(Citation(CitationKind.URL, url, url, start=match.start()))
-    outside = [m for form in (_COMMIT, _PATH) for m in form.finditer(text) if not _within(m.start(1), urls)]
+    outside = [m for form in (_COMMIT, _PATH) for m in form.finditer(text) if not _is_within(m.start(1), urls)]
     found += [_commit(m) if m.re is _COMMIT else _path(m) for m in outside if ".." not in m.group(1).split("/")]
     first: dict[tuple[CitationKind, str, str], Citation] = {}
     for citation in sorted(found, key=lambda c: c.start):
@@ -76,7 +76,7 @@ def _path(match: re.Match[str]) -> Citation:
     return Citation(CitationKind.SYMBOL, f"{path}#{symbol}", path, symbol, match.start(1))
 
 
-def _within(position: int, places: Sequence[re.Match[str]]) -> bool:
+def _is_within(position: int, places: Sequence[re.Match[str]]) -> bool:
     return any(p.start() <= position < p.end() for p in places)
 
 
@@ -86,13 +86,13 @@ def since_earlier(sightings: Sequence[Sighting], before: Iterable[Mapping[str, A
     Only what was there once can be gone: most of what is written like a file, and is not there, never was.
     """
     once = {s["cited"] for s in before if s.get("there", s["sight"] == Sight.FINE)}
-    return [_since(s, there=s.sight is Sight.FINE or s.citation.text in once) for s in sightings]
+    return [_since(s, seen_before=s.sight is Sight.FINE or s.citation.text in once) for s in sightings]
 
 
-def _since(seen: Sighting, *, there: bool) -> Sighting:
-    if there or seen.sight is Sight.UNVERIFIABLE:
-        return replace(seen, there=there)
-    return replace(seen, sight=Sight.UNVERIFIABLE, evidence=f"{seen.evidence}, and was not seen before", found=())
+def _since(look: Sighting, *, seen_before: bool) -> Sighting:
+    if seen_before or look.sight is Sight.UNVERIFIABLE:
+        return replace(look, there=seen_before)
+    return replace(look, sight=Sight.UNVERIFIABLE, evidence=f"{look.evidence}, and was not seen before", found=())
 
 
 def worst(sightings: Sequence[Sighting]) -> Sight:
@@ -101,8 +101,8 @@ def worst(sightings: Sequence[Sighting]) -> Sight:
     A URL is recorded and never fetched, so it says nothing against what else is cited and seen.
     """
     order = list(Sight)
-    seen = [s.sight for s in sightings if s.citation.kind is not CitationKind.URL] or [s.sight for s in sightings]
-    return max(seen, key=order.index)
+    sights = [s.sight for s in sightings if s.citation.kind is not CitationKind.URL] or [s.sight for s in sightings]
+    return max(sights, key=order.index)
 
 
 AGAIN_MS: Final = 12 * HOUR_MS
@@ -141,8 +141,8 @@ def deciding_answer(heard: Sequence[tuple[str, AuthorityAnswer]]) -> tuple[str, 
 
 def verdict_of(fact: Fact, authority: str, answer: AuthorityAnswer, now: Instant) -> Verdict:
     """Return what comes of comparing one fact with an answer."""
-    outcome, told = _compare(fact, answer, now)
-    return Verdict(fact.id, fact.key, authority, outcome, fact.shown_value, answer.values, told or answer.evidence, now)
+    outcome, note = _compare(fact, answer, now)
+    return Verdict(fact.id, fact.key, authority, outcome, fact.shown_value, answer.values, note or answer.evidence, now)
 
 
 def _compare(fact: Fact, answer: AuthorityAnswer, now: Instant) -> tuple[Agreement, str]:
@@ -156,8 +156,8 @@ def _compare(fact: Fact, answer: AuthorityAnswer, now: Instant) -> tuple[Agreeme
     if fact.many:
         if has != fact.denied:
             return Agreement.AGREES, ""
-        told = "is among them, which was denied" if has else "is not among them, which may be no contradiction"
-        return Agreement.AMBIGUOUS, f"{answer.evidence}; {fact.value.text!r} {told}"
+        finding = "is among them, which was denied" if has else "is not among them, which may be no contradiction"
+        return Agreement.AMBIGUOUS, f"{answer.evidence}; {fact.value.text!r} {finding}"
     if len(known) > 1:
         return Agreement.AMBIGUOUS, f"{answer.evidence}; it has {len(known)} values and does not say which"
     return (Agreement.AGREES if has != fact.denied else Agreement.DISAGREES), ""
@@ -238,8 +238,8 @@ def check_data(verdict: Verdict, before: Document | None, *, counted: bool) -> d
 def seen_data(sightings: Sequence[Sighting], now: Instant) -> dict[str, Any]:
     """Return what is written down about what a memory cites; the worst of it is the outcome."""
     sight = worst(sightings)
-    told = "; ".join(s.evidence for s in sightings if s.sight is sight)
-    return {"outcome": sight.value, "evidence": told[:_LONGEST], "seen": [s.to_dict() for s in sightings], "at_ms": now}
+    text = "; ".join(s.evidence for s in sightings if s.sight is sight)
+    return {"outcome": sight.value, "evidence": text[:_LONGEST], "seen": [s.to_dict() for s in sightings], "at_ms": now}
 
 
 def conflict_data(verdict: Verdict, loser: tuple[str, str, float], winner: tuple[str, str, float]) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def compare_found(
 
 
 def compare_pairs(
-    wanted: Iterable[tuple[str, str]],
+    pairs: Iterable[tuple[str, str]],
     ids: Sequence[str],
     texts: Sequence[str],
     vectors: Vectors,
@@ -107,8 +107,8 @@ def compare_pairs(
     ``ids``, ``texts`` and ``vectors`` (float32 or int8 [n, d]) are of the same rows, each id once.
     """
     place = {identity: number for number, identity in enumerate(ids)}
-    asked = np.array([(place[a], place[b]) for a, b in wanted], np.int32).reshape(-1, 2)
-    i, j = asked[:, 0], asked[:, 1]
+    indices = np.array([(place[a], place[b]) for a, b in pairs], np.int32).reshape(-1, 2)
+    i, j = indices[:, 0], indices[:, 1]
     return _like_pairs(ids, texts, i, j, cosines(vectors, i, j), -2.0, content_weight)
 
 
@@ -121,11 +121,11 @@ def _like_pairs(
     likeness = weighted(cosine, overlap, weight)
     kept = np.flatnonzero(likeness >= least - _ROUNDING)
     columns = (i[kept], j[kept], np.asarray(cosine, np.float64)[kept], overlap[kept], likeness[kept])
-    made = [
+    pairs = [
         LikePair(min(ids[x], ids[y]), max(ids[x], ids[y]), *parts)
         for x, y, *parts in zip(*(column.tolist() for column in columns), strict=True)
     ]
-    return sorted(made, key=lambda pair: (pair.a, pair.b))
+    return sorted(pairs, key=lambda pair: (pair.a, pair.b))
 
 
 def connected_groups(pairs: Iterable[LikePair], threshold: float) -> list[tuple[str, ...]]:
@@ -159,10 +159,10 @@ def components(members: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list
 
 def pairs_by_group(found: Sequence[tuple[str, ...]], pairs: Iterable[LikePair]) -> list[list[LikePair]]:
     """Return each group's own pairs, in one pass; pairs between groups or outside are left out."""
-    of = {identity: number for number, group in enumerate(found) for identity in group}
+    group_of = {identity: number for number, group in enumerate(found) for identity in group}
     inside: list[list[LikePair]] = [[] for _ in found]
     for pair in pairs:
-        if (number := of.get(pair.a)) is not None and of.get(pair.b) == number:
+        if (number := group_of.get(pair.a)) is not None and group_of.get(pair.b) == number:
             inside[number].append(pair)
     return inside
 
@@ -194,5 +194,5 @@ def split_complete(group: Sequence[str], pairs: Iterable[LikePair], threshold: f
         if one is not other and all(other <= linked[identity] for identity in one):
             one |= other
             cluster.update(dict.fromkeys(other, one))
-    made = sorted({tuple(sorted(some)) for some in cluster.values()})
-    return Split(tuple(some for some in made if len(some) > 1), tuple(some[0] for some in made if len(some) == 1))
+    groups = sorted({tuple(sorted(some)) for some in cluster.values()})
+    return Split(tuple(some for some in groups if len(some) > 1), tuple(some[0] for some in groups if len(some) == 1))

@@ -26,13 +26,13 @@ def checked_members(members: Any) -> dict[str, str]:
         raise InvalidInput(
             "members must be a list of ids, or a mapping of ids to roles.", remedy="Pass at least two ids."
         )
-    given = dict(members) if isinstance(members, Mapping) else dict.fromkeys(members, "")
-    if len(given) > MOST_MEMBERS:
+    roles = dict(members) if isinstance(members, Mapping) else dict.fromkeys(members, "")
+    if len(roles) > MOST_MEMBERS:
         raise InvalidInput(
-            f"{len(given):,} members were given; {MOST_MEMBERS} are allowed.", remedy="Use several edges."
+            f"{len(roles):,} members were given; {MOST_MEMBERS} are allowed.", remedy="Use several edges."
         )
     return {
-        checked_id(i, "a member's id"): role and checked_text(role, "a role", longest=200) for i, role in given.items()
+        checked_id(i, "a member's id"): role and checked_text(role, "a role", longest=200) for i, role in roles.items()
     }
 
 
@@ -54,7 +54,7 @@ def read_edges(documents: Iterable[Document], visible: Iterable[str]) -> list[Ed
 
 
 def join_edge(
-    edge: str, members: Mapping[str, str], there: Sequence[Document], *, kind: str, weight: float
+    edge: str, members: Mapping[str, str], documents: Sequence[Document], *, kind: str, weight: float
 ) -> list[Change]:
     """Return the changes that bring members with their roles into an edge.
 
@@ -63,10 +63,10 @@ def join_edge(
     Raises:
         InvalidInput: The edge would have fewer than two members.
     """
-    if len({*members, *(d.id for d in there)}) < 2:  # noqa: PLR2004  # an edge joins
+    if len({*members, *(d.id for d in documents)}) < 2:  # noqa: PLR2004  # an edge joins
         raise InvalidInput("An edge needs at least two memories.", remedy="Pass another member.")
-    base = {**(there[0].data if there else {"kind": kind, "weight": weight, "counted": 0}), "role": ""}
-    edits = DocumentEdits(there)
+    base = {**(documents[0].data if documents else {"kind": kind, "weight": weight, "counted": 0}), "role": ""}
+    edits = DocumentEdits(documents)
     for identity, role in members.items():
         before = edits.get(Shelf.EDGE, identity, edge) or base
         because = f"added to the edge {edge} ({before['kind']}, weight {before['weight']:g})"
@@ -132,8 +132,8 @@ class EdgeUse:
             because = f"weight {weight:g} to {raised:g}: {new} accesses of its members since it was last raised"
             for identity in members:
                 earlier = self._because.get((edge, identity))
-                whole = because if earlier is None else f"{earlier}; {because}"
-                self._put(edge, identity, whole, weight=raised, counted=total)
+                reasons = because if earlier is None else f"{earlier}; {because}"
+                self._put(edge, identity, reasons, weight=raised, counted=total)
         return risen
 
     def changes(self) -> list[Change]:

@@ -22,7 +22,7 @@ from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.state_arrays import Columns, days_between, strength_curve
 
 _NEARNESS: Final = (Tier.VAULT, Tier.HOT, Tier.WARM, Tier.COLD)
-_COMBINED: Final[Mapping[str, Callable[[list[Any]], Any]]] = {
+_COMBINERS: Final[Mapping[str, Callable[[list[Any]], Any]]] = {
     "confidence": max,
     "uniqueness": max,
     "reinforcements": max,
@@ -40,36 +40,36 @@ def merge_states(main: State, others: Sequence[State], policy: Policy, now: Inst
     the nearest, and strength and stability are those of the strongest and of the steadiest memory.
     """
     states = [main, *others]
-    whole = {name: combine([getattr(s, name) for s in states]) for name, combine in _COMBINED.items()}
+    values = {name: combine([getattr(s, name) for s in states]) for name, combine in _COMBINERS.items()}
     closest = min(states, key=lambda s: _NEARNESS.index(s.tier)), ("tier", "tier_ms", "tier_accesses")
     strongest = _strongest_state(states, policy, now), ("strength", "level", "strength_ms")
     steadiest = max(states, key=lambda s: s.stability), ("stability", "difficulty")
-    whole |= {name: getattr(s, name) for s, names in (closest, strongest, steadiest) for name in names}
+    values |= {name: getattr(s, name) for s, names in (closest, strongest, steadiest) for name in names}
     reads = [at for s in states for at in (s.accessed_ms, s.access2_ms, s.access3_ms) if at is not None]
-    last = [*sorted(reads, reverse=True), None, None, None]
+    recent = [*sorted(reads, reverse=True), None, None, None]
     importance, boosted = _boost_sources(states, policy, now)
     return replace(
         main,
-        **whole,
+        **values,
         importance=importance,
         boosted=boosted,
         boost_day=now // DAY_MS,
-        validated_ms=_last_validation(states, whole["created_ms"]),
-        access_mass=sum(float(decay_mass(s.access_mass, (whole["anchor_ms"] - s.anchor_ms) / DAY_MS)) for s in states),
-        accessed_ms=last[0],
-        access2_ms=last[1],
-        access3_ms=last[2],
+        validated_ms=_last_validation(states, values["created_ms"]),
+        access_mass=sum(float(decay_mass(s.access_mass, (values["anchor_ms"] - s.anchor_ms) / DAY_MS)) for s in states),
+        accessed_ms=recent[0],
+        access2_ms=recent[1],
+        access3_ms=recent[2],
     )
 
 
 def _boost_sources(states: Sequence[State], policy: Policy, now: Instant) -> tuple[float, float]:
     """The highest importance after each memory was boosted, and what the first has been given today."""
     p, today = policy.importance, now // DAY_MS
-    given = np.array([s.boosted if s.boost_day == today else 0.0 for s in states])
-    worth = boost(policy.consolidate.boost, given, diminishing=p.diminishing, daily_cap=p.daily_cap)
+    boosts = np.array([s.boosted if s.boost_day == today else 0.0 for s in states])
+    worth = boost(policy.consolidate.boost, boosts, diminishing=p.diminishing, daily_cap=p.daily_cap)
     bases = np.array([s.importance for s in states])
     raised = np.maximum(bases, np.minimum(p.maximum, bases + worth))
-    return float(raised.max()), float(given[0] + raised[0] - bases[0])
+    return float(raised.max()), float(boosts[0] + raised[0] - bases[0])
 
 
 def _strongest_state(states: Sequence[State], policy: Policy, now: Instant) -> State:
@@ -104,19 +104,19 @@ def decide_merge(decisions: Decisions, merge: Merge, keeper: str, likeness: Mapp
 
     All must be before the decisions; ``likeness`` has the combined likeness of pairs of ids, in order.
     """
-    told = f"similarity {merge.similarity:.3f}, {merge.label}"
+    reason = f"similarity {merge.similarity:.3f}, {merge.label}"
     if merge.keeper is not None:
         before = decisions.states[keeper]
         state = merge_states(before, [decisions.states[i] for i in merge.losers], decisions.policy, decisions.now)
         because = (
-            f"stands for {len(merge.losers)} more ({told}); importance {before.importance:.3f} to "
+            f"stands for {len(merge.losers)} more ({reason}); importance {before.importance:.3f} to "
             f"{state.importance:.3f}, accesses {before.access_count} to {state.access_count}"
         )
         decisions.change(keeper, state, "merged", because)
         decisions.label(keeper, because, tags=merge.tags, source=merge.source, metadata=dict(merge.metadata))
     for loser in merge.losers:
-        gone = replace(decisions.states[loser], status=Status.CONSOLIDATED, status_ms=decisions.now, held=False)
-        decisions.change(loser, gone, "consolidated", f"consolidated into {keeper} ({told})")
+        after = replace(decisions.states[loser], status=Status.CONSOLIDATED, status_ms=decisions.now, held=False)
+        decisions.change(loser, after, "consolidated", f"consolidated into {keeper} ({reason})")
         alike = likeness.get((min(keeper, loser), max(keeper, loser)), merge.similarity)
         decisions.add([stands_for_link(keeper, loser, alike)])
 
@@ -169,14 +169,14 @@ def draft_from_merge(merge: Merge, members: Sequence[Record], policy: Policy) ->
         at=merge.created_ms,
         tags=merge.tags,
         source=merge.source,
-        speaker=_shared(c.speaker for c in contents),
-        session=_shared(c.session for c in contents),
-        task=_shared(c.task for c in contents),
+        speaker=_common_value(c.speaker for c in contents),
+        session=_common_value(c.session for c in contents),
+        task=_common_value(c.task for c in contents),
         metadata=merge.metadata,
     )
 
 
-def _shared(values: Iterable[str | None]) -> str | None:
+def _common_value(values: Iterable[str | None]) -> str | None:
     """The value that all have, if all have one."""
     found = set(values)
     return found.pop() if len(found) == 1 else None
@@ -184,5 +184,5 @@ def _shared(values: Iterable[str | None]) -> str | None:
 
 def fingerprint(merges: Iterable[Merge]) -> str:
     """Return a digest of what would be merged into what and what it would say; ids of new memories do not count."""
-    told = sorted((m.keeper or "", m.losers, m.content, m.tags, repr(sorted(m.metadata.items()))) for m in merges)
-    return blake2b(repr(told).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    contents = sorted((m.keeper or "", m.losers, m.content, m.tags, repr(sorted(m.metadata.items()))) for m in merges)
+    return blake2b(repr(contents).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

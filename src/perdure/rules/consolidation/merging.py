@@ -131,14 +131,14 @@ def merge_group(
     main = main or representative(members, strategy)
     # The main one first, then the newest: where two disagree about a key, the first wins.
     ordered = sorted(members, key=lambda r: (r.id != main, -r.state.created_ms, r.id))
-    whole = strategy is MergeStrategy.MERGE_CONTENT
+    joins = strategy is MergeStrategy.MERGE_CONTENT
     ids = {record.id for record in members}
     own = [pair for pair in pairs if pair.a in ids and pair.b in ids]
-    trust = least_trust(stored_trust(r.content.metadata) for r in (ordered if whole else ordered[:1]))
+    trust = least_trust(stored_trust(r.content.metadata) for r in (ordered if joins else ordered[:1]))
     return Merge(
-        keeper=None if whole else main,
-        losers=tuple(sorted(ids if whole else ids - {main})),
-        content=_join_texts(members) if whole else ordered[0].content.text,
+        keeper=None if joins else main,
+        losers=tuple(sorted(ids if joins else ids - {main})),
+        content=_join_texts(members) if joins else ordered[0].content.text,
         tags=tuple(sorted({tag for record in members for tag in record.content.tags})),
         metadata=with_trust(_metadata(ordered), trust),
         importance=max(record.state.importance for record in members),
@@ -159,7 +159,7 @@ def _join_texts(members: Sequence[Record]) -> str:
 
 
 def normal_words(text: str) -> str:
-    """Return a text as duplicates are told by it: case folded, every white space one blank."""
+    """Return a text as duplicates are recognised by it: case folded, every white space one blank."""
     return " ".join(text.casefold().split())
 
 
@@ -193,9 +193,9 @@ def pairs_to_compare(records: Sequence[Record], pairs: Sequence[LikePair]) -> li
     Copies of one text are alike without being compared, so that a thousand of them cost no half million comparisons;
     nor does it matter how alike two memories are that may not be merged anyway. Known pairs are left out.
     """
-    of = {record.id: record for record in records}
-    copies = _copies(records)
-    return [(a, b) for a, b in uncompared_pairs([*copies], _between(copies, pairs)) if not _obstacle(of[a], of[b])]
+    by_id, copies = {record.id: record for record in records}, _copies(records)
+    left = uncompared_pairs([*copies], _copy_pairs(copies, pairs))
+    return [(a, b) for a, b in left if not _obstacle(by_id[a], by_id[b])]
 
 
 def _copies(records: Sequence[Record]) -> dict[str, list[Record]]:
@@ -210,7 +210,7 @@ def _copies(records: Sequence[Record]) -> dict[str, list[Record]]:
     return {some[0].id: some for some in found.values()}
 
 
-def _between(copies: Mapping[str, Sequence[Record]], pairs: Iterable[LikePair]) -> list[LikePair]:
+def _copy_pairs(copies: Mapping[str, Sequence[Record]], pairs: Iterable[LikePair]) -> list[LikePair]:
     """The pairs between sets of copies, in order: of several that are known, the least alike."""
     head = {record.id: first for first, some in copies.items() for record in some}
     found: dict[tuple[str, str], LikePair] = {}
@@ -234,12 +234,12 @@ def propose_merges(
     The accesses of its memories must be counted in, and the pairs hold what :func:`pairs_to_compare` asked for; others
     count as unlike.
     """
-    of = {record.id: record for record in records}
+    by_id = {record.id: record for record in records}
     copies = _copies(records)
     refusals: dict[str, MergeRefusal] = {}
     allowed = []
-    for pair in _between(copies, pairs):
-        reason = _obstacle(of[pair.a], of[pair.b]) if pair.reaches(threshold) else ""
+    for pair in _copy_pairs(copies, pairs):
+        reason = _obstacle(by_id[pair.a], by_id[pair.b]) if pair.reaches(threshold) else ""
         if reason:
             refusals.setdefault(pair.b, MergeRefusal(pair.a, pair.b, reason))
         else:
@@ -250,13 +250,13 @@ def propose_merges(
     merges = [
         merge_group(members, strategy, own, policy, members[0].id)
         for subgroup, own in zip(subgroups, pairs_by_group(subgroups, pairs), strict=True)
-        for members in _guarded_parts([of[identity] for identity in subgroup], strategy, guard, refusals)
+        for members in _guarded_parts([by_id[identity] for identity in subgroup], strategy, guard, refusals)
     ]
-    taken = {identity for merge in merges for identity in (merge.keeper, *merge.losers)}
+    merged = {identity for merge in merges for identity in (merge.keeper, *merge.losers)}
     return Proposal(
         tuple(merges),
-        tuple(refusals[identity] for identity in sorted(refusals) if identity not in taken),
-        tuple(sorted(set(of) - taken)),
+        tuple(refusals[identity] for identity in sorted(refusals) if identity not in merged),
+        tuple(sorted(set(by_id) - merged)),
     )
 
 
@@ -264,13 +264,13 @@ def _guarded_parts(
     members: list[Record], strategy: MergeStrategy, guard: Guard, refusals: dict[str, MergeRefusal]
 ) -> Iterator[list[Record]]:
     """The parts of a complete subgroup that may be merged, who stays first; what one cannot take is tried by itself."""
-    whole = strategy is MergeStrategy.MERGE_CONTENT
-    if whole:  # nobody stays as it is, so nobody may be pinned
+    joins = strategy is MergeStrategy.MERGE_CONTENT
+    if joins:  # nobody stays as it is, so nobody may be pinned
         pinned = [record for record in members if record.state.pinned]
         members = [record for record in members if not record.state.pinned]
         refusals.update({r.id: MergeRefusal(r.id, r.id, "it is pinned") for r in pinned})
     while len(members) > 1:
-        keeper, why = _joined(members, strategy, guard) if whole else _keeper(members, strategy, guard)
+        keeper, why = _keep_all(members, strategy, guard) if joins else _keeper(members, strategy, guard)
         for identity, reason in why.items():
             if reason:
                 refusals.setdefault(identity, MergeRefusal(keeper.id, identity, reason))
@@ -296,7 +296,7 @@ def _keeper(members: Sequence[Record], strategy: MergeStrategy, guard: Guard) ->
     return min(found, key=lambda one: sum(map(bool, one[1].values())))
 
 
-def _joined(members: Sequence[Record], strategy: MergeStrategy, guard: Guard) -> tuple[Record, dict[str, str]]:
+def _keep_all(members: Sequence[Record], strategy: MergeStrategy, guard: Guard) -> tuple[Record, dict[str, str]]:
     """Return as :func:`_keeper` does, where all texts stay: a text may contradict none of those that it joins."""
     main = representative(members, strategy)
     ordered = sorted(members, key=lambda r: (r.id != main, r.id))

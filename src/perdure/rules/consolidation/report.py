@@ -36,7 +36,7 @@ class Marks:
         """Every pair that is marked."""
         return (*self.links, *(pair for pair, _ in self.reviews))
 
-    def changes(self, now: Instant, linked: Collection[Any], asked: Collection[Any]) -> list[Change]:
+    def changes(self, now: Instant, linked: Collection[Any], questions: Collection[Any]) -> list[Change]:
         """Return the links that are missing and the questions that are not asked yet (both: pairs of ids, in order)."""
         result = [
             Change(
@@ -50,7 +50,7 @@ class Marks:
             if (pair.a, pair.b) not in linked
         ]
         for pair, why in self.reviews:
-            if (pair.a, pair.b) not in asked:
+            if (pair.a, pair.b) not in questions:
                 data = {"why": why, "since_ms": now, "similarity": round(pair.combined, 4)}
                 row = {"shelf": Shelf.REVIEW, "name": f"duplicate:{pair.b}", "data": data}
                 result.append(Change(Target.DOCUMENT, pair.a, None, row, f"similarity {pair.combined:.3f}: {why}"))
@@ -70,11 +70,11 @@ def choose_marks(
     merged (other sessions, other speakers): about them nobody needs to be asked. The records are those of the groups
     that the proposals are about.
     """
-    gone = {identity for proposal in proposals for merge in proposal.merges for identity in merge.losers}
+    losers = {identity for proposal in proposals for merge in proposal.merges for identity in merge.losers}
     reasons = {(min(r.a, r.b), max(r.a, r.b)): r.reason for p in proposals for r in p.refusals}
     links, reviews = [], []
     for pair in sorted(pairs, key=lambda p: (-p.combined, p.a, p.b)):
-        if pair.a in gone or pair.b in gone:
+        if pair.a in losers or pair.b in losers:
             continue
         one, other = records.get(pair.a), records.get(pair.b)
         if pair.reaches(threshold) and (one is None or other is None or merge_obstacle(one, other)):
@@ -121,15 +121,15 @@ def report_groups(
     for proposal, pairs in zip(proposals, within, strict=False):
         for m in proposal.merges:
             members = tuple(sorted({*m.losers, *((m.keeper,) if m.keeper else ())}))
-            keeper, alike = stand[m.losers[0]], _seen(m.similarity)
+            keeper, alike = stand[m.losers[0]], _rounded(m.similarity)
             result.append(ConsolidationGroup(keeper, members, alike, action, m.label.value))
         if not proposal.merges and proposal.left:
             label = (weakest_label(pairs, policy) or Label.KEEP).value
-            result.append(ConsolidationGroup(proposal.left[0], proposal.left, _seen(_mean(pairs)), "kept", label))
+            result.append(ConsolidationGroup(proposal.left[0], proposal.left, _rounded(_mean(pairs)), "kept", label))
     return tuple(result)
 
 
-def _seen(similarity: float) -> float:
+def _rounded(similarity: float) -> float:
     return round(similarity, 6)
 
 
@@ -153,7 +153,7 @@ def build_result(
         notes: What was limited.
     """
     labels = Counter(pair_label(pair, policy) for pair in alike.pairs)
-    told = {(pair.a, pair.b): pair for pair in shown}
+    by_ids = {(pair.a, pair.b): pair for pair in shown}
     return ConsolidateResult(
         groups_found=0,
         memories_merged=sum(len(merge.losers) for proposal in proposals for merge in proposal.merges),
@@ -162,7 +162,7 @@ def build_result(
         dry_run=True,
         labels={label.value: labels[label] for label in Label},
         pairs=tuple(
-            LabelledPair(p.a, p.b, _seen(p.combined), pair_label(p, policy).value) for _, p in sorted(told.items())
+            LabelledPair(p.a, p.b, _rounded(p.combined), pair_label(p, policy).value) for _, p in sorted(by_ids.items())
         ),
         refusals=tuple(Refused(r.a, r.b, r.reason) for proposal in proposals for r in proposal.refusals),
         left=tuple(identity for proposal in proposals for identity in proposal.left),

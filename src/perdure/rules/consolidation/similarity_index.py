@@ -38,7 +38,7 @@ class SimilarityIndex:
         self._place: dict[str, int] = {}
         self.texts: list[str] = []
         self._pages: list[NDArray[np.int8]] = []
-        self._given: list[bool] = []
+        self._has_vector: list[bool] = []
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -51,13 +51,13 @@ class SimilarityIndex:
         self._place.update((r.id, number) for number, r in enumerate(page, len(self.ids)))
         self.ids += [r.id for r in page]
         self.texts += [r.content.text for r in page]
-        self._given += [r.id in vectors for r in page]
+        self._has_vector += [r.id in vectors for r in page]
         self._pages.append(_quantize([vectors.get(r.id) for r in page]))
 
     @property
     def without_vector(self) -> int:
         """How many have no vector."""
-        return len(self._given) - sum(self._given)
+        return len(self._has_vector) - sum(self._has_vector)
 
     def alike(self, threshold: float, policy: ConsolidatePolicy) -> SimilarMemories:
         """Return all pairs that are alike; the threshold, of groups, must be above the policy's ``content_weight``."""
@@ -71,19 +71,19 @@ class SimilarityIndex:
         found, notes = _nearest(similar_pairs(rows, floor, exact_up_to=policy.exact_up_to), strict)
         pairs = compare_found(self.ids, self.texts, found, least=least, content_weight=weight)
         known = {(pair.a, pair.b) for pair in same}
-        whole = [*same, *(pair for pair in pairs if (pair.a, pair.b) not in known)]
-        return SimilarMemories(sorted(whole, key=lambda pair: (pair.a, pair.b)), found.exact, notes)
+        all_pairs = [*same, *(pair for pair in pairs if (pair.a, pair.b) not in known)]
+        return SimilarMemories(sorted(all_pairs, key=lambda pair: (pair.a, pair.b)), found.exact, notes)
 
     def compared(self, wanted: Iterable[tuple[str, str]], policy: ConsolidatePolicy) -> list[LikePair]:
         """Return the likeness of given pairs, however low; of equal words it is 1, with or without vectors."""
-        asked = sorted({(min(pair), max(pair)) for pair in wanted})
-        if not asked:
+        pairs = sorted({(min(pair), max(pair)) for pair in wanted})
+        if not pairs:
             return []
-        used = sorted({self._place[identity] for pair in asked for identity in pair})
+        used = sorted({self._place[identity] for pair in pairs for identity in pair})
         rows = self._matrix()
         rows = rows[used] if rows.size else np.zeros((len(used), 1), np.int8)
         ids, texts = [self.ids[n] for n in used], [self.texts[n] for n in used]
-        found = compare_pairs(asked, ids, texts, rows, content_weight=policy.content_weight)
+        found = compare_pairs(pairs, ids, texts, rows, content_weight=policy.content_weight)
         words = {identity: normal_words(text) for identity, text in zip(ids, texts, strict=True)}
         return [LikePair(p.a, p.b, 1.0, 1.0, 1.0) if words[p.a] == words[p.b] else p for p in found]
 
@@ -91,17 +91,17 @@ class SimilarityIndex:
         """All rows, int8 [n, d]; those without a vector are zero, and so like nothing."""
         width = max((page.shape[1] for page in self._pages), default=0)
         if len(self._pages) != 1 or self._pages[0].shape[1] != width:
-            whole = np.zeros((len(self.ids), width), np.int8)
+            matrix = np.zeros((len(self.ids), width), np.int8)
             at = 0
             for page in self._pages:
-                whole[at : at + len(page), : page.shape[1]] = page
+                matrix[at : at + len(page), : page.shape[1]] = page
                 at += len(page)
-            self._pages = [whole]
+            self._pages = [matrix]
         return self._pages[0]
 
     def _same_words(self) -> list[LikePair]:
         """Pairs of memories with the same words of which one at least has no vector."""
-        bare = {normal_words(text) for text, given in zip(self.texts, self._given, strict=True) if not given}
+        bare = {normal_words(text) for text, has in zip(self.texts, self._has_vector, strict=True) if not has}
         first: dict[str, str] = {}
         pairs = []
         for identity, text in zip(self.ids, self.texts, strict=True) if bare else ():

@@ -65,8 +65,8 @@ def use_model_text(sketch: Sketch, members: Sequence[Record], text: str) -> Sket
 
     What is new is a number, date, name or identifier that no member has, or a denial or a modal that none makes.
     """
-    whole = join_texts(members)
-    if not text.strip() or count_tokens(text) > most_tokens(whole) or lost(text, whole):
+    joined = join_texts(members)
+    if not text.strip() or count_tokens(text) > most_tokens(joined) or lost(text, joined):
         return sketch
     metadata = {**sketch.draft.metadata, "written_by": "model"}
     return replace(sketch, draft=replace(sketch.draft, text=text.strip(), metadata=metadata))
@@ -77,16 +77,16 @@ def join_texts(members: Sequence[Record]) -> str:
     return "\n".join(dict.fromkeys(r.content.text.strip() for r in members))
 
 
-def most_tokens(whole: str) -> int:
+def most_tokens(text: str) -> int:
     """Return how many tokens a summary may have: half of what it stands for."""
-    return count_tokens(whole) // 2
+    return count_tokens(text) // 2
 
 
 def summarize_members(members: Sequence[Record]) -> str:
     """Return the key sentences of some memories, at most half as long as all of them; their key words if none fits."""
-    whole = join_texts(members)
-    most = most_tokens(whole)
-    return extract_sentences(whole, most).strip() or keywords(whole, most).strip()
+    joined = join_texts(members)
+    most = most_tokens(joined)
+    return extract_sentences(joined, most).strip() or keywords(joined, most).strip()
 
 
 def _draft(members: Sequence[Record], text: str, confidence: Mapping[str, float], session: str, now: Instant) -> Draft:
@@ -125,12 +125,12 @@ def related_pairs(edges: Mapping[str, Sequence[str]], least: float) -> list[tupl
 
     The Jaccard overlap of the two memories' sets of edges must be ``least``, 0 to 1.
     """
-    of: dict[str, set[str]] = {}
+    sets: dict[str, set[str]] = {}
     for edge, members in edges.items():
         for identity in members:
-            of.setdefault(identity, set()).add(edge)
+            sets.setdefault(identity, set()).add(edge)
     pairs = {pair for members in edges.values() for pair in combinations(sorted(set(members)), 2)}
-    return sorted((a, b) for a, b in pairs if len(of[a] & of[b]) / len(of[a] | of[b]) >= least - _ROUNDING)
+    return sorted((a, b) for a, b in pairs if len(sets[a] & sets[b]) / len(sets[a] | sets[b]) >= least - _ROUNDING)
 
 
 def comparable_pairs(records: Sequence[Record], pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -193,10 +193,10 @@ def promotable(
     columns = Columns.of([r.state for r in records])
     curve = strength_curve(columns, policy)
     strength = curve.value(days_between(columns.strength_ms, now))
-    lifted = _strengthened(columns, curve, now).tolist()
+    lifted = _grew_stronger(columns, curve, now).tolist()
     uses = [max(_uses(r.state), int(more)) for r, more in zip(records, lifted, strict=True)]
-    counted = [*uses, *(_uses(r.state) for r in earlier)]
-    middle, most = float(median(counted)), max(counted)
+    all_uses = [*uses, *(_uses(r.state) for r in earlier)]
+    middle, most = float(median(all_uses)), max(all_uses)
     sure = current_signals([r.state for r in records], policy, now).confidence
     fit = (sure >= threshold - _ROUNDING) & (strength >= policy.tasks.promotion_strength - _ROUNDING)
     awake = (strength > curve.threshold()) & (columns.level > 0.0)  # decay by hand takes a level away, time never all
@@ -217,12 +217,12 @@ def _uses(state: State) -> int:
     return state.access_count + max(0, int(state.reinforcements) - int(state.kind is Kind.FACT))
 
 
-def _strengthened(columns: Columns, curve: StrengthCurve, now: Instant) -> Bools:
+def _grew_stronger(columns: Columns, curve: StrengthCurve, now: Instant) -> Bools:
     """Return which memories have more energy than is left of what they were born with."""
     nothing = np.zeros(len(columns))
     _, born = reinforce_strength(curve.baseline(), nothing, columns.importance, 1.0, curve.parameters)
-    left = replace(curve, level=born).level_at(days_between(columns.created_ms, now))
-    return curve.level_at(days_between(columns.strength_ms, now)) > left * (1.0 + _ROUNDING)
+    remaining = replace(curve, level=born).level_at(days_between(columns.created_ms, now))
+    return curve.level_at(days_between(columns.strength_ms, now)) > remaining * (1.0 + _ROUNDING)
 
 
 def _why_promoted(state: State, uses: int, middle: float, most: int, *, awake: bool) -> str:

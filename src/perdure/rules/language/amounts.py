@@ -66,8 +66,8 @@ def _clock(items: Sequence[Item], at: int, before: Sequence[Item]) -> tuple[list
     hour, minutes = (int(clock[1]), clock[2]) if clock else (int(item.value) if _is_hour(items, at) else -1, "00")
     if hour < 0:
         return None
-    said = ["in", "the", "morning"]
-    if clock and [_value(items, at + n) for n in (1, 2, 3)] == said:
+    morning = ["in", "the", "morning"]
+    if clock and [_value(items, at + n) for n in (1, 2, 3)] == morning:
         return [replace(item, value=f"{hour}:{minutes}")], 4
     if after in {"am", "pm", "a.m", "p.m"}:
         hour += 12 if after[0] == "p" and hour < _HOURS // 2 else 0

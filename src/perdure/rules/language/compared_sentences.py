@@ -67,9 +67,9 @@ class Reading:
     @classmethod
     def of(cls, statement: ComparedSentence) -> Reading:
         """Read a sentence."""
-        clauses = _unfolded(statement)
-        led = list(_led(clauses))
-        listed = [s for s in _listed(clauses) if s.item.value not in IGNORABLE]
+        clauses = _unfold(statement)
+        led = list(_lead_phrases(clauses))
+        listed = [s for s in _placed_words(clauses) if s.item.value not in IGNORABLE]
         telling = [s for s in listed if not _is_compared_apart(s.item)]
         return cls(
             tuple(s for s in telling if not verb_groups(s.item)),
@@ -95,7 +95,7 @@ def _is_compared_apart(item: Item) -> bool:
     return item.kind in {"negation", "modal", "symbol"} or item.value in QUANTITIES
 
 
-def _led(clauses: Sequence[ParsedClause]) -> Iterator[tuple[str, Sequence[Item]]]:
+def _lead_phrases(clauses: Sequence[ParsedClause]) -> Iterator[tuple[str, Sequence[Item]]]:
     """Yield what binds the parts of a sentence, each with what it leads in."""
     for clause in clauses:
         if clause.marker not in _JOINING:
@@ -111,7 +111,7 @@ def _lead_word(item: Item) -> str:
     return min((form.rstrip(PAST) for form in item.forms), default=item.value)
 
 
-def _listed(clauses: Sequence[ParsedClause]) -> Iterator[PlacedWord]:
+def _placed_words(clauses: Sequence[ParsedClause]) -> Iterator[PlacedWord]:
     at = chunk = 0
     for clause in clauses:
         led = "" if clause.marker in _JOINING else clause.marker
@@ -124,7 +124,7 @@ def _listed(clauses: Sequence[ParsedClause]) -> Iterator[PlacedWord]:
                 at += 1
 
 
-def _unfolded(statement: ComparedSentence) -> list[ParsedClause]:
+def _unfold(statement: ComparedSentence) -> list[ParsedClause]:
     """Return the clauses of a sentence; after a phrase that opens it ("until October we ...") the main one begins."""
     clauses = list(statement.clauses)
     main, *rest = clauses

@@ -43,7 +43,7 @@ _UNCLEAR: Final = word_set("march mars april june jan feb mar apr may mai mei ju
 """Names that are months only beside a day, a year or a preposition: people march, and June is a person."""
 
 
-def _numbered(lines: str) -> dict[str, int]:
+def _number_names(lines: str) -> dict[str, int]:
     return {name: at for at, line in enumerate(lines.strip().split("\n")) for name in line.split()}
 
 
@@ -52,8 +52,8 @@ def _any_of(names: dict[str, int]) -> str:
     return "|".join(name.replace(" ", r"\s+") for name in sorted(names, key=len, reverse=True))
 
 
-_MONTH_OF: Final = _numbered(_MONTHS)
-_WEEKDAY_OF: Final = _numbered(_WEEKDAYS)
+_MONTH_OF: Final = _number_names(_MONTHS)
+_WEEKDAY_OF: Final = _number_names(_WEEKDAYS)
 _COUNTS: Final = {
     **{word: int(number) for word, number in NUMBER_WORDS.items() if number.isdecimal()},
     "a": 1,
@@ -105,13 +105,13 @@ def periods_in(question: str, asked_at: Instant) -> list[Period]:
     """
     if not _may_name_days(question):
         return []
-    asked = from_instant(asked_at).date()
+    today = from_instant(asked_at).date()
     found = [{k: v.lower() for k, v in match.groupdict().items() if v} for match in _DATES.finditer(question)]
-    years = [int(told[key]) for told in found for key in ("of", "year", "cyear") if key in told]
+    years = [int(groups[key]) for groups in found for key in ("of", "year", "cyear") if key in groups]
     periods = []
-    for told in found:
+    for groups in found:
         try:
-            days = _days(told, asked, years[0] if years else None)
+            days = _days(groups, today, years[0] if years else None)
             if days is not None:
                 periods.append(Period(_instant(days[0]), _instant(days[1])))
         except (ValueError, OverflowError):  # no such day, or beyond the calendar
@@ -128,39 +128,39 @@ def _instant(day: date) -> Instant:
     return to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC))
 
 
-def _days(told: dict[str, str], asked: date, year: int | None) -> tuple[date, date] | None:
+def _days(groups: dict[str, str], today: date, year: int | None) -> tuple[date, date] | None:
     """Return the first day, and the one after the last."""
-    if "days" in told:
-        return _span(asked - timedelta(days=_DAYS_AGO[" ".join(told["days"].split())]), 1)
-    if "weekday" in told:
-        gap = (asked.weekday() - _WEEKDAY_OF[told["weekday"]]) % 7 or 7
-        return _span(asked - timedelta(days=gap), 1)
-    if "count" in told:
-        count, length = told["count"], _UNITS[told["unit"]]
+    if "days" in groups:
+        return _span(today - timedelta(days=_DAYS_AGO[" ".join(groups["days"].split())]), 1)
+    if "weekday" in groups:
+        gap = (today.weekday() - _WEEKDAY_OF[groups["weekday"]]) % 7 or 7
+        return _span(today - timedelta(days=gap), 1)
+    if "count" in groups:
+        count, length = groups["count"], _UNITS[groups["unit"]]
         ago = length * (int(count) if count.isdecimal() else _COUNTS[count])
-        return _span(asked - timedelta(days=ago + length // 2), length)
-    if "span" in told:
-        return _relative(told["span"], asked, 0 if told["rel"] == "this" else 1)
-    if "only" in told:
-        return date(int(told["only"]), 1, 1), date(int(told["only"]) + 1, 1, 1)
-    return _of_calendar(told, asked, year)
+        return _span(today - timedelta(days=ago + length // 2), length)
+    if "span" in groups:
+        return _relative(groups["span"], today, 0 if groups["rel"] == "this" else 1)
+    if "only" in groups:
+        return date(int(groups["only"]), 1, 1), date(int(groups["only"]) + 1, 1, 1)
+    return _of_calendar(groups, today, year)
 
 
 def _span(first: date, length: int) -> tuple[date, date]:
     return first, first + timedelta(days=length)
 
 
-def _relative(span: str, asked: date, back: int) -> tuple[date, date]:
-    monday = asked - timedelta(days=asked.weekday() + 7 * back)
+def _relative(span: str, today: date, back: int) -> tuple[date, date]:
+    monday = today - timedelta(days=today.weekday() + 7 * back)
     if span == "day":
-        return _span(asked - timedelta(days=back), 1)
+        return _span(today - timedelta(days=back), 1)
     if span == "weekend":
         return _span(monday + timedelta(days=5), 2)
     if span == "week":
         return _span(monday, 7)
     if span == "year":
-        return date(asked.year - back, 1, 1), date(asked.year - back + 1, 1, 1)
-    first = asked.replace(day=1)
+        return date(today.year - back, 1, 1), date(today.year - back + 1, 1, 1)
+    first = today.replace(day=1)
     return _month((first - timedelta(days=back)).replace(day=1))
 
 
@@ -168,15 +168,15 @@ def _month(first: date) -> tuple[date, date]:
     return first, (first + timedelta(days=31)).replace(day=1)
 
 
-def _of_calendar(told: dict[str, str], asked: date, year: int | None) -> tuple[date, date] | None:
+def _of_calendar(groups: dict[str, str], today: date, year: int | None) -> tuple[date, date] | None:
     """Return a day, or a month, by its number or name."""
-    number = told.get("month") or told.get("cmonth")
-    month = int(number) if number else _MONTH_OF[told["name"]] + 1
-    day = told.get("day") or told.get("cday") or told.get("before") or told.get("after")
-    if not (day or number or {"in", "of"} & told.keys() or told["name"] not in _UNCLEAR):
+    number = groups.get("month") or groups.get("cmonth")
+    month = int(number) if number else _MONTH_OF[groups["name"]] + 1
+    day = groups.get("day") or groups.get("cday") or groups.get("before") or groups.get("after")
+    if not (day or number or {"in", "of"} & groups.keys() or groups["name"] not in _UNCLEAR):
         return None
-    own = told.get("year") or told.get("cyear") or told.get("of") or year
-    first = date(int(own) if own else asked.year, month, int(day or 1))
-    if not own and first > asked:
-        first = first.replace(year=asked.year - 1)
+    own = groups.get("year") or groups.get("cyear") or groups.get("of") or year
+    first = date(int(own) if own else today.year, month, int(day or 1))
+    if not own and first > today:
+        first = first.replace(year=today.year - 1)
     return _span(first, 1) if day else _month(first)

@@ -39,7 +39,7 @@ MEASURES: Final = _PERIODS | word_set("second minute percent euro dollar pound d
 LY: Final = "ly"
 _LEADS: Final = word_set("decision note reminder fyi important update")
 """Words before a colon that only say what sort of note it is."""
-_MEANT: Final[dict[str, Kind]] = {"must": "modal", "can": "modal", "instead": "negation"}
+_EXPANSION_KINDS: Final[dict[str, Kind]] = {"must": "modal", "can": "modal", "instead": "negation"}
 _DAYS: Final = {f"{day}s" for day in CALENDAR if day.endswith("day")}
 
 
@@ -89,11 +89,11 @@ def _resolve(items: list[Item]) -> list[Item]:
     at = 0
     while at < len(items):
         for length in range(min(LONGEST_EXPRESSION, len(items) - at), 0, -1):
-            meant = EXPRESSIONS.get(tuple(item.value for item in items[at : at + length]))
-            if meant is not None:
+            expansion = EXPRESSIONS.get(tuple(item.value for item in items[at : at + length]))
+            if expansion is not None:
                 found += [
-                    replace(items[at], kind=_MEANT.get(w, "word"), value=w, apart=n == 0 and items[at].apart)
-                    for n, w in enumerate(meant)
+                    replace(items[at], kind=_EXPANSION_KINDS.get(w, "word"), value=w, apart=n == 0 and items[at].apart)
+                    for n, w in enumerate(expansion)
                 ]
                 break
         else:
@@ -161,15 +161,15 @@ class _Reading:
                 agent = items
                 del self.clause.phrases[number]
                 break
-        said = [i for i in core[start : verb + 1] if agent or i.value != "must"]
-        self.clause.core[:] = [*agent, *said, *core[:start], *core[verb + 1 :]]
+        verbs = [i for i in core[start : verb + 1] if agent or i.value != "must"]
+        self.clause.core[:] = [*agent, *verbs, *core[:start], *core[verb + 1 :]]
         self.passive = None
 
 
 def _is_agent(items: Sequence[Item]) -> bool:
     """Return whether "by" leads in who does something: "by four people", not "by 5" or "by Monday"."""
-    counted = [i for i in items[1:2] if i.kind == "word" and i.forms.isdisjoint(MEASURES)]
-    return bool(items) and items[0].kind != "date" and (items[0].kind != "number" or bool(counted))
+    nouns = [i for i in items[1:2] if i.kind == "word" and i.forms.isdisjoint(MEASURES)]
+    return bool(items) and items[0].kind != "date" and (items[0].kind != "number" or bool(nouns))
 
 
 def read_clauses(items: Sequence[Item]) -> list[ParsedClause]:

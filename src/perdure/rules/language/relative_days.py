@@ -46,7 +46,7 @@ _MONTHS_OF_YEAR: Final = 12
 _LATEST_DAY: Final = 28
 
 
-def resolve_days(text: str, said: date) -> str:
+def resolve_days(text: str, said_on: date) -> str:
     """Return a text with dates where it names days, weeks, months and years relative to when it was said.
 
     "Yesterday" becomes a date, "last month" the month and its year, "three weeks ago" a date with "about". What is
@@ -57,7 +57,7 @@ def resolve_days(text: str, said: date) -> str:
 
     def dated(found: re.Match[str]) -> str:
         try:
-            preposition, day = _resolved({k: v for k, v in found.groupdict().items() if v is not None}, said)
+            preposition, day = _resolve({k: v for k, v in found.groupdict().items() if v is not None}, said_on)
         except (ValueError, OverflowError):
             return found[0]
         before = found["before"]
@@ -70,50 +70,50 @@ def resolve_days(text: str, said: date) -> str:
     return _RELATIVE.sub(dated, text)
 
 
-def _resolved(told: dict[str, str], said: date) -> tuple[str, str]:
+def _resolve(groups: dict[str, str], said_on: date) -> tuple[str, str]:
     """Return the preposition of a day or a longer time, and its name."""
-    lower = {key: " ".join(value.lower().split()) for key, value in told.items()}
+    lower = {key: " ".join(value.lower().split()) for key, value in groups.items()}
     if "day" in lower:
-        return _of_day(said + timedelta(days=_SHIFTS[lower["day"]]), lower.get("part"))
+        return _of_day(said_on + timedelta(days=_SHIFTS[lower["day"]]), lower.get("part"))
     if "night" in lower:
         shift, part = _PARTS[lower["night"]]
-        return _of_day(said + timedelta(days=shift), part)
+        return _of_day(said_on + timedelta(days=shift), part)
     if "now" in lower:
-        return _of_day(said, lower["now"])
+        return _of_day(said_on, lower["now"])
     if "count" in lower:
-        return _counted(said, lower["count"], lower["unit"], -1)
+        return _count_from(said_on, lower["count"], lower["unit"], -1)
     if "ahead" in lower:
-        return _counted(said, lower["ahead"], lower["aheads"], 1)
-    return _stepped(said, {"last": -1, "next": 1, "this": 0}[lower["step"]], lower["span"])
+        return _count_from(said_on, lower["ahead"], lower["aheads"], 1)
+    return _step_from(said_on, {"last": -1, "next": 1, "this": 0}[lower["step"]], lower["span"])
 
 
 def _of_day(day: date, part: str | None) -> tuple[str, str]:
     return "on", f"the {part} of {day.isoformat()}" if part else day.isoformat()
 
 
-def _counted(said: date, count: str, unit: str, sign: int) -> tuple[str, str]:
+def _count_from(said_on: date, count: str, unit: str, sign: int) -> tuple[str, str]:
     number = sign * (int(count) if count.isdecimal() else _COUNTS[count])
     if unit == "day":
-        return "on", (said + timedelta(days=number)).isoformat()
+        return "on", (said_on + timedelta(days=number)).isoformat()
     if unit == "week":
-        return "about", (said + timedelta(weeks=number)).isoformat()
-    return ("in", _month(said, number)) if unit == "month" else ("in", str(date(said.year + number, 1, 1).year))
+        return "about", (said_on + timedelta(weeks=number)).isoformat()
+    return ("in", _month(said_on, number)) if unit == "month" else ("in", str(date(said_on.year + number, 1, 1).year))
 
 
-def _stepped(said: date, step: int, span: str) -> tuple[str, str]:
+def _step_from(said_on: date, step: int, span: str) -> tuple[str, str]:
     if span in _WEEKDAYS:
-        gap = (_WEEKDAYS.index(span) - said.weekday()) % 7
+        gap = (_WEEKDAYS.index(span) - said_on.weekday()) % 7
         days = {1: gap or 7, 0: gap, -1: gap - 7}[step]
-        return "on", (said + timedelta(days=days)).isoformat()
-    monday = said - timedelta(days=said.weekday()) + timedelta(weeks=step)
+        return "on", (said_on + timedelta(days=days)).isoformat()
+    monday = said_on - timedelta(days=said_on.weekday()) + timedelta(weeks=step)
     if span == "week":
         return "in", f"the week of {monday.isoformat()}"
     if span == "weekend":
         return "on", f"the weekend of {(monday + timedelta(days=5)).isoformat()}"
-    return ("in", _month(said, step)) if span == "month" else ("in", str(date(said.year + step, 1, 1).year))
+    return ("in", _month(said_on, step)) if span == "month" else ("in", str(date(said_on.year + step, 1, 1).year))
 
 
-def _month(said: date, shift: int) -> str:
-    months = said.year * _MONTHS_OF_YEAR + said.month - 1 + shift
-    day = date(months // _MONTHS_OF_YEAR, months % _MONTHS_OF_YEAR + 1, min(said.day, _LATEST_DAY))
+def _month(said_on: date, shift: int) -> str:
+    months = said_on.year * _MONTHS_OF_YEAR + said_on.month - 1 + shift
+    day = date(months // _MONTHS_OF_YEAR, months % _MONTHS_OF_YEAR + 1, min(said_on.day, _LATEST_DAY))
     return f"{day:%B} {day.year}"

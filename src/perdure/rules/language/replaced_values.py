@@ -33,14 +33,14 @@ _REMOVABLE: Final = (
     rf",\s*(?:and\s+|but\s+)?no\s+longer\s+(?:(?:on|in|at|with|by)\s+)?{_OLD}{_END}",
     rf",\s*(?:and\s+)?the\s+{_OLD}\s+one\s+(?:is|was|has\s+been)\s+(?:cancelled|canceled|dropped|gone|off)\b(?:\s+for\s+good)?",
 )
-_TOLD: Final = (
+_NOT_REMOVABLE: Final = (
     rf"\bno\s+longer\s+(?:\w+s?\s+)?(?:(?:on|in|at|with|by)\s+)?{_OLD}{_END}",
     rf"\b(?:dropped|replaced|cancelled|canceled|abandoned|got\s+rid\s+of)\s+{_OLD}{_END}",
     r"(?<![^\s,;:])(?P<old>[^\s,;:]+)\s+is\s+gone\b",
 )
 _PATTERNS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), removable)
-    for patterns, removable in ((_REMOVABLE, True), (_TOLD, False))
+    for patterns, removable in ((_REMOVABLE, True), (_NOT_REMOVABLE, False))
     for pattern in patterns
 )
 _CHANGES: Final = re.compile(_MOVES, re.IGNORECASE)
@@ -52,7 +52,7 @@ _SUBJECT: Final = re.compile(
 )
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[./@:_-][^\W_]+)*")
 _PLURAL_FROM: Final = 4
-_READ: Final = 2000
+_HEAD: Final = 2000
 _PAST: Final = (2, 3, 4, 5, 6)
 """The places of the patterns that only tell what was: "from Monday", "no longer on Monday", "drop Monday and"."""
 _FROM: Final = 2
@@ -61,15 +61,15 @@ _FROM: Final = 2
 
 def changes(text: str) -> bool:
     """Return whether a text says that something changes."""
-    said = text[:_READ]
-    return _CHANGES.search(said) is not None or _FROM_HERE.search(said) is not None
+    head = text[:_HEAD]
+    return _CHANGES.search(head) is not None or _FROM_HERE.search(head) is not None
 
 
 @lru_cache(maxsize=4096)
 def subjects(text: str) -> frozenset[str]:
     """Return the words that a text's sentences begin with, articles aside, lower case: mostly what they are about."""
-    said = text[:_READ]
-    found = (_SUBJECT.match(said[start:end]) for start, end in sentences(said))
+    head = text[:_HEAD]
+    found = (_SUBJECT.match(head[start:end]) for start, end in sentences(head))
     return frozenset(_singular(m[1].lower()) for m in found if m and m[1].lower() not in STOP_WORDS)
 
 
@@ -81,7 +81,7 @@ class ReplacedValue(NamedTuple):
     end: int
     """Where they end; the same as ``start`` where nothing may be left out."""
     past: bool
-    """It is only told what was: the words may be left out whatever was said before."""
+    """The words only say what was: they may be left out whatever was said before."""
     words: frozenset[str]
     """The content words of the value, as ``content_words`` returns them."""
 
@@ -89,20 +89,20 @@ class ReplacedValue(NamedTuple):
 @lru_cache(maxsize=4096)
 def content_words(text: str) -> frozenset[str]:
     """Return the words of a text that say something, lower case and without plurals; paths and names stay whole."""
-    return frozenset(_singular(w) for w in _TOKEN.findall(text[:_READ].lower()) if w not in STOP_WORDS)
+    return frozenset(_singular(w) for w in _TOKEN.findall(text[:_HEAD].lower()) if w not in STOP_WORDS)
 
 
 @lru_cache(maxsize=4096)
 def replaced_values(text: str) -> tuple[ReplacedValue, ...]:
     """Return the values that a text says hold no longer; its first 2,000 characters count."""
-    said = text[:_READ]
+    head = text[:_HEAD]
     found: list[ReplacedValue] = []
     for place, (pattern, removable) in enumerate(_PATTERNS):
-        if place == _FROM and not _CHANGES.search(said):
+        if place == _FROM and not _CHANGES.search(head):
             continue
         found += [
             ReplacedValue(match.start(), match.end() if removable else match.start(), place in _PAST, words)
-            for match in pattern.finditer(said)
+            for match in pattern.finditer(head)
             if (words := content_words(match["old"]))
         ]
     return tuple(found)

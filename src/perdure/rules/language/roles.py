@@ -50,7 +50,7 @@ def roles_agree(pairs: Sequence[Pair], mine: Reading, theirs: Reading) -> bool:
 
 def _is_converted(pair: Pair, mine: Reading, theirs: Reading) -> bool:
     """Return whether a word is a verb in one sentence and a noun in the other, beside a verb that says little."""
-    one, other = (said.item for said in pair)
+    one, other = (word.item for word in pair)
     verbs = [i.value.endswith(("ing", "ed")) or i.value in IRREGULAR_PASTS for i in (one, other)]
     return one.kind == other.kind == "word" and verbs[0] != verbs[1] and bool((theirs if verbs[0] else mine).little)
 
@@ -95,8 +95,8 @@ def _phrases_whole(pairs: Sequence[Pair]) -> bool:
 def _in_order(pairs: Sequence[Pair], *, turned: bool) -> bool:
     """Return whether the words of a phrase stand in one order; of "X is Y" with a name the two may change places."""
     core = [p for p in pairs if not p[0].place and not p[1].place]
-    named = any(a.item.kind == "name" for a, _ in core)
-    flipped = named and all(a.side != x.side and a.side + x.side > 0 for a, x in core)
+    has_names = any(a.item.kind == "name" for a, _ in core)
+    flipped = has_names and all(a.side != x.side and a.side + x.side > 0 for a, x in core)
     for (a, x), (b, y) in combinations(pairs, 2):
         if a.place != b.place or x.place != y.place or (flipped and not a.place and a.side != b.side):
             continue

@@ -42,7 +42,7 @@ def same_meaning(one: ComparedSentence, other: ComparedSentence) -> bool:
         return False
     if _modals(mine, other.items) != _modals(theirs, one.items) or not _times_agree(one.items, other.items):
         return False
-    pairs = _aligned(mine, theirs)
+    pairs = _align(mine, theirs)
     return pairs is not None and roles_agree(pairs, mine, theirs)
 
 
@@ -89,10 +89,10 @@ def _times_agree(one: Sequence[Item], other: Sequence[Item]) -> bool:
 
 def _attached_agree(one: Sequence[Item], other: Sequence[Item]) -> bool:
     """Return whether each quantity and negation, and each of several numbers, belongs to the same word in both."""
-    whole = _is_simple(one) and _is_simple(other)
+    both_simple = _is_simple(one) and _is_simple(other)
     for kind in ("number", "quantity", "negation"):
-        mine, theirs = _attached(one, kind), _attached(other, kind)
-        if len(mine) == 1 and (kind == "number" or (kind == "negation" and whole)):
+        mine, theirs = _attach(one, kind), _attach(other, kind)
+        if len(mine) == 1 and (kind == "number" or (kind == "negation" and both_simple)):
             continue  # the place of one number is compared like that of a word, and one "not" denies the whole of it
         if not all(any(value == v and _share(words, w) for v, w in theirs) for value, words in mine):
             return False
@@ -104,7 +104,7 @@ def _is_simple(items: Sequence[Item]) -> bool:
     return not any(i.apart or i.value in _PARTS or i.value in QUANTITIES for i in items)
 
 
-def _attached(items: Sequence[Item], kind: str) -> list[tuple[str, list[Item]]]:
+def _attach(items: Sequence[Item], kind: str) -> list[tuple[str, list[Item]]]:
     """Return what is hard of a kind, each with the word that it belongs to: the next, else the last; a number both."""
     found = []
     for n, item in enumerate(items):
@@ -131,17 +131,17 @@ def _same_base(one: Item, other: Item) -> bool:
 # --- the words
 
 
-def _aligned(mine: Reading, theirs: Reading) -> list[Pair] | None:
+def _align(mine: Reading, theirs: Reading) -> list[Pair] | None:
     """Return the counterparts; None if a word that says something has none."""
     pairs: list[Pair] = []
     left, over = list(theirs.words), []
-    for said in mine.words:
-        found = next((o for o in left if _same_word(said.item, o.item)), None)
+    for word in mine.words:
+        found = next((o for o in left if _same_word(word.item, o.item)), None)
         if found is None:
-            over.append(said)
+            over.append(word)
         else:
             left.remove(found)
-            pairs.append((said, found))
+            pairs.append((word, found))
     return pairs if _only_pronouns(over, left) and _little_agree(mine.little, theirs.little) else None
 
 
@@ -158,18 +158,18 @@ def _only_pronouns(mine: Sequence[PlacedWord], theirs: Sequence[PlacedWord]) -> 
     return all(side <= NOBODY for side in values) and not all(side - _WE for side in values)
 
 
-def _is_team(said: PlacedWord) -> bool:
+def _is_team(word: PlacedWord) -> bool:
     """Return whether "the team" is who speaks."""
-    return said.item.value == "team" and said.item.opens and (said.item.apart or said.at == 0)
+    return word.item.value == "team" and word.item.opens and (word.item.apart or word.at == 0)
 
 
 def _little_agree(mine: Sequence[Item], theirs: Sequence[Item]) -> bool:
     """Return whether the verbs that say little say the same, at the same time."""
     groups = [[g for i in side if (g := verb_groups(i)) != ANY] for side in (mine, theirs)]
-    for own, others, there in ((groups[0], groups[1], theirs), (groups[1], groups[0], mine)):
+    for own, others, other_items in ((groups[0], groups[1], theirs), (groups[1], groups[0], mine)):
         if others and not all(any(g & o for o in others) for g in own):
             return False
-        if not there and not all(g & PLAIN for g in own):
+        if not other_items and not all(g & PLAIN for g in own):
             return False
     times = [_is_past(side) for side in (mine, theirs)]
     return None in times or (times[0] == times[1] and not _has_and_is(mine, theirs))

@@ -46,13 +46,13 @@ def adjectives_first(items: list[Item]) -> list[Item]:
     for at in range(len(items) - 3, 0, -1):
         size = _relative_clause(found, at)
         if size:
-            said = [replace(item, apart=False) for item in found[at + 2 : at + 2 + size]]
+            adjectives = [replace(item, apart=False) for item in found[at + 2 : at + 2 + size]]
             del found[at : at + 2 + size]
             noun = at - 1
             while noun and not found[noun].apart and _goes_with_noun(found[noun - 1]):
                 noun -= 1
-            said[0] = replace(said[0], apart=found[noun].apart)
-            found[noun : noun + 1] = [*said, replace(found[noun], apart=False)]
+            adjectives[0] = replace(adjectives[0], apart=found[noun].apart)
+            found[noun : noun + 1] = [*adjectives, replace(found[noun], apart=False)]
     return found
 
 
@@ -62,8 +62,8 @@ def place_last(items: list[Item]) -> list[Item]:
     if not at:
         return items
     start = max((n for n in range(at) if items[n].apart), default=0)
-    said, place = items[at + 2 :], items[start:at]
-    return [*items[:start], *said, Item("word", "in"), *(replace(i, apart=False) for i in place)]
+    clause, place = items[at + 2 :], items[start:at]
+    return [*items[:start], *clause, Item("word", "in"), *(replace(i, apart=False) for i in place)]
 
 
 def _relative_clause(items: Sequence[Item], at: int) -> int:
@@ -72,10 +72,10 @@ def _relative_clause(items: Sequence[Item], at: int) -> int:
         return 0
     rest = range(at + 2, len(items))
     ends = (n for n in rest if items[n].apart or items[n].value in PREPOSITIONS | PRESENT | WAS)
-    said = items[at + 2 : next(ends, len(items))]
-    adjectives = said[::2] if [i.value for i in said[1:2]] == ["and"] else said
+    clause = items[at + 2 : next(ends, len(items))]
+    adjectives = clause[::2] if [i.value for i in clause[1:2]] == ["and"] else clause
     fine = all(_goes_with_noun(i) and not i.value.endswith("ing") for i in adjectives)
-    return len(said) if fine and 0 < len(adjectives) <= _ADJECTIVES and len(said) != len(adjectives) + 2 else 0
+    return len(clause) if fine and 0 < len(adjectives) <= _ADJECTIVES and len(clause) != len(adjectives) + 2 else 0
 
 
 def _goes_with_noun(item: Item) -> bool:

@@ -99,7 +99,7 @@ _PLAIN: Final = re.compile(
 _BEFORE: Final = "([{<\"'“‘*_"  # noqa: RUF001  # typographic quotes are meant
 _AFTER: Final = ".,;:!?)]}>\"'”’*…"  # noqa: RUF001  # as above
 _LONGEST_CODE: Final = 400
-_REMEMBERED: Final = 2_000  # characters; the pieces of longer texts are not kept
+_LONGEST_CACHED: Final = 2_000  # characters; the pieces of longer texts are not kept
 _THOUSANDS: Final = re.compile(r"[-+$€£¥]*\d{1,3}(?:,\d{3})+(?:\.\d+)?[%°]?")
 _DATE: Final = re.compile(r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?[/.]\d\d?[/.]\d{4}|\d\d?:\d\d(?::\d\d)?")
 """A calendar date, or a time of day."""
@@ -123,16 +123,16 @@ def pieces(text: str) -> list[Piece]:
 
     A capitalised word is a name where it does not begin a sentence, where it is repeated, or where it is an acronym.
     """
-    return list(_cached_pieces(text)) if len(text) <= _REMEMBERED else _cut_up(text)
+    return list(_cached_pieces(text)) if len(text) <= _LONGEST_CACHED else _cut(text)
 
 
 @lru_cache(maxsize=8)
 def _cached_pieces(text: str) -> tuple[Piece, ...]:
     """A text's pieces, kept for a moment: shortening asks for those of one text up to nine times, form by form."""
-    return tuple(_cut_up(text))
+    return tuple(_cut(text))
 
 
-def _cut_up(text: str) -> list[Piece]:
+def _cut(text: str) -> list[Piece]:
     spans = sentences(text)
     found: list[Piece] = []
     at, begun = 0, -1
@@ -168,12 +168,12 @@ def _split(chunk: str, at: int) -> list[tuple[int, int, bool]]:
 
 
 def _piece(text: str, start: int, *, code: bool, sentence: int, first: bool) -> Piece:
-    said = _code(text) if code else _said(text, first=first)
-    kinds = [kind for kind, _ in said]
+    values = _code(text) if code else _plain_values(text, first=first)
+    kinds = [kind for kind, _ in values]
     kind: Kind = "mark"
     if kinds:
         kind = next((k for k in ("negation", "modal") if k in kinds), kinds[0])
-    return Piece(kind, text, start, start + len(text), sentence, said)
+    return Piece(kind, text, start, start + len(text), sentence, values)
 
 
 def _code(text: str) -> tuple[Said, ...]:
@@ -182,7 +182,7 @@ def _code(text: str) -> tuple[Said, ...]:
     return (("code", text.strip("`").strip()),)
 
 
-def _said(text: str, *, first: bool) -> tuple[Said, ...]:
+def _plain_values(text: str, *, first: bool) -> tuple[Said, ...]:
     """Return what one plain piece says."""
     if not text.isalpha() and any(c.isdigit() for c in text):
         return (_number(text),)
@@ -190,7 +190,7 @@ def _said(text: str, *, first: bool) -> tuple[Said, ...]:
         speaks = text in _MARKS_THAT_SPEAK or unicodedata.category(text[0])[0] not in "PZC"
         return (("symbol", text),) if speaks and text not in "`^~|" else ()
     lower = text.lower().replace("’", "'")  # noqa: RUF001  # the typographic apostrophe is meant
-    return _contracted(text, lower, first=first) if "'" in lower else _word(text, lower, first=first)
+    return _contraction(text, lower, first=first) if "'" in lower else _word(text, lower, first=first)
 
 
 def _number(text: str) -> Said:
@@ -199,7 +199,7 @@ def _number(text: str) -> Said:
     return ("number", text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
 
 
-def _contracted(text: str, lower: str, *, first: bool) -> tuple[Said, ...]:
+def _contraction(text: str, lower: str, *, first: bool) -> tuple[Said, ...]:
     """Return what a word with an apostrophe says."""
     head, _, ending = lower.rpartition("'")
     if ending == "t" and head.endswith("n") and len(head) > 1:
@@ -231,8 +231,8 @@ def _plain_word(text: str, lower: str, *, first: bool) -> Said:
     if lower in NUMBER_WORDS:
         return ("number", NUMBER_WORDS[lower])
     acronym = len(text) > 1 and text.isupper()
-    named = acronym or (capital and not first and lower not in STOP_WORDS)
-    return ("name" if named else "word", lower)
+    is_name = acronym or (capital and not first and lower not in STOP_WORDS)
+    return ("name" if is_name else "word", lower)
 
 
 def _with_names(found: list[Piece]) -> list[Piece]:

@@ -98,8 +98,8 @@ def is_noun_of(noun: str, word: str) -> bool:
         for suffix, endings in _NOMINAL.items():
             stem = single.removesuffix(suffix)
             if stem != single and len(stem) >= _SHORTEST - 1:
-                made = {stem[: len(stem) - len(cut)] + put for cut, put in endings if stem.endswith(cut)}
-                if not made.isdisjoint(bases):
+                bases_of_noun = {stem[: len(stem) - len(cut)] + put for cut, put in endings if stem.endswith(cut)}
+                if not bases_of_noun.isdisjoint(bases):
                     return True
     return False
 

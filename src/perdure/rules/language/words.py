@@ -8,7 +8,7 @@ from typing import Final
 
 from perdure.records.memory import ROLES
 
-_LISTED: Final = """
+_COMMON_WORDS: Final = """
 a about above after again against all am an and any are aren as at be because been before being below between both but
 by can cannot could couldn d did didn do does doesn doing don down during each few for from further had hadn has hasn
 have haven having he her here hers herself him himself his how i if in into is isn it its itself just ll m me might
@@ -24,7 +24,7 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-STOP_WORDS: Final = word_set(_LISTED)
+STOP_WORDS: Final = word_set(_COMMON_WORDS)
 
 _ANSWERING: Final = ROLES - {"user", "human"}
 _WORD: Final = re.compile(r"[^\W_]+")  # letters and digits of any script, as the index of words splits them
@@ -102,14 +102,14 @@ def may_answer(speaker: str | None) -> bool:
 
 NEGATIONS: Final = word_set("no not never none nobody nothing nowhere neither nor without")
 MODALS: Final = word_set("can could may might must shall should will would ought")
-_COUNTED: Final = """
+_NUMBER_NAMES: Final = """
 zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
 nineteen twenty
 """
 _TENS: Final = "thirty forty fifty sixty seventy eighty ninety"
 _QUANTITIES: Final = "hundred thousand million billion dozen half twice double triple first second third"
 NUMBER_WORDS: Final[dict[str, str]] = {
-    **{word: str(number) for number, word in enumerate(_COUNTED.split())},
+    **{word: str(number) for number, word in enumerate(_NUMBER_NAMES.split())},
     **{word: str(10 * number) for number, word in enumerate(_TENS.split(), 3)},
     **{word: word for word in _QUANTITIES.split()},
 }

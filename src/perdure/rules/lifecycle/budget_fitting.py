@@ -111,11 +111,11 @@ class _Descent:
             _, identity, at = heapq.heappop(self.steps)
             if at:
                 return identity, at
-            asked = [identity]
-            while self.steps and not self.steps[0][2] and len(asked) < AT_ONCE:
-                asked.append(heapq.heappop(self.steps)[1])
-            found = self.reach([self.free[i] for i in asked]) if self.reach is not None else {}
-            for one in asked:
+            batch = [identity]
+            while self.steps and not self.steps[0][2] and len(batch) < AT_ONCE:
+                batch.append(heapq.heappop(self.steps)[1])
+            found = self.reach([self.free[i] for i in batch]) if self.reach is not None else {}
+            for one in batch:
                 self.free[one] = found.get(one, replace(self.free[one], unknown=()))
                 self.push(one)
         return None
@@ -145,16 +145,16 @@ def choose_forms(pieces: Sequence[FitItem], budget: int, reach: Reach | None = N
         down.level[identity] = at
         down.push(identity)
     archived: dict[str, None] = {}
-    wanted, over = 0, left - budget
+    needed, over = 0, left - budget
     for identity, tokens in _least(down) if over > 0 else ():
         if over <= 0:
             break
-        wanted, over = wanted + 1, over - tokens
+        needed, over = needed + 1, over - tokens
         if most is None or len(archived) < most:
             archived[identity] = None
             left -= tokens
     forms = {i: down.free[i].forms[at][0] for i, at in down.level.items() if at and i not in archived}
-    return Choice(forms, tuple(archived), before, left, wanted)
+    return Choice(forms, tuple(archived), before, left, needed)
 
 
 def _next(piece: FitItem, at: int) -> tuple[float, str, int] | None:

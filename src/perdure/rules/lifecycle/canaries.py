@@ -13,7 +13,7 @@ from perdure.rules.validation.values import checked_namespace, checked_text
 _KEYS: Final = {"text", "namespace", "expect", "contains"}
 _LONGEST: Final = 10_000
 _MOST: Final = 1000
-_NAMED: Final = 10  # so many lost answers are named in full
+_MOST_NAMED: Final = 10  # so many lost answers are named in full
 
 
 def parse_golden(data: Mapping[str, Any], name: str) -> tuple[Canary, ...]:
@@ -37,8 +37,8 @@ def parse_golden(data: Mapping[str, Any], name: str) -> tuple[Canary, ...]:
         try:
             found.append(_golden(table, number))
         except (PerdureError, TypeError) as error:
-            told = error.message if isinstance(error, PerdureError) else str(error)
-            problems.append(f"{name}, query {number}: {told}")
+            reason = error.message if isinstance(error, PerdureError) else str(error)
+            problems.append(f"{name}, query {number}: {reason}")
     if problems:
         raise PolicyError(tuple(problems), remedy="Fix the queries; docs/how-to.md shows one.")
     return tuple(found)
@@ -92,11 +92,11 @@ def lost_answers(
             return ()
         return (Lost(canary, f'"{canary.contains}"', holding),)
     found = []
-    there, then = {a.id for a in before}, {a.id for a in after}
+    before_ids, after_ids = {a.id for a in before}, {a.id for a in after}
     for identity in canary.expect:
         answers = {identity} | stand_ins.get(identity, frozenset())
-        if answers & there and not answers & then:
-            found.append(Lost(canary, identity, tuple(sorted(answers & there))))
+        if answers & before_ids and not answers & after_ids:
+            found.append(Lost(canary, identity, tuple(sorted(answers & before_ids))))
     return tuple(found)
 
 
@@ -112,6 +112,6 @@ def recall_refusal(found: Sequence[Lost]) -> str:
     """Return why the recall gate stops a plan, naming each lost answer; empty if none is lost."""
     if not found:
         return ""
-    told = [f"{lost.answer} for {lost.canary.text!r} ({lost.canary.source})" for lost in found[:_NAMED]]
-    more = f", and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return f"recall gate: the plan would lose the {'answer' if len(found) == 1 else 'answers'} {', '.join(told)}{more}"
+    first = [f"{lost.answer} for {lost.canary.text!r} ({lost.canary.source})" for lost in found[:_MOST_NAMED]]
+    more = f", and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    return f"recall gate: the plan would lose the {'answer' if len(found) == 1 else 'answers'} {', '.join(first)}{more}"

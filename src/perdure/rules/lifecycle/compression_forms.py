@@ -64,27 +64,27 @@ def render_form(
     None, one is made by rule. A ``dense`` summary of a text no longer than a summary has all words but stop words: to
     stay within a number of tokens that keeps more of it than its best sentence does.
     """
-    whole = count_tokens(text)
+    size = count_tokens(text)
     if form is Form.FULL:
-        return FormText(form, None, whole, whole)
+        return FormText(form, None, size, size)
     missing: tuple[str, ...] = ()
     guarded = policy.strictness == "strict" or written is not None
-    for short in (written,) if written is not None else _attempts(text, whole, form, policy, dense=dense):
+    for short in (written,) if written is not None else _attempts(text, size, form, policy, dense=dense):
         tokens = count_tokens(short)
-        if tokens >= whole:
+        if tokens >= size:
             continue
         missing = _missing(text, short, form) if guarded else ()
         if not missing:
-            return FormText(form, short, tokens, whole)
+            return FormText(form, short, tokens, size)
     why = f"it would lose {', '.join(missing[:5])}" if missing else "it is no shorter"
-    return FormText(form, None, whole, whole, why)
+    return FormText(form, None, size, size, why)
 
 
-def _attempts(text: str, whole: int, form: Form, policy: CompressionPolicy, *, dense: bool) -> Iterator[str]:
+def _attempts(text: str, size: int, form: Form, policy: CompressionPolicy, *, dense: bool) -> Iterator[str]:
     """The shortest first: each next one is longer and keeps more."""
     if form is Form.EMBEDDING:
         yield ""
-    elif form is Form.SUMMARY and dense and whole <= policy.summary_tokens:
+    elif form is Form.SUMMARY and dense and size <= policy.summary_tokens:
         yield drop_stop_words(text)
     elif form is Form.SUMMARY and policy.strictness == "listed":
         yield write_summary(text, policy.summary_tokens)
@@ -93,7 +93,7 @@ def _attempts(text: str, whole: int, form: Form, policy: CompressionPolicy, *, d
         yield summarize(text, policy.summary_tokens)
         yield drop_stop_words(text)
     else:
-        limit = min(policy.keyword_tokens, max(4, whole // 5))
+        limit = min(policy.keyword_tokens, max(4, size // 5))
         most = count_tokens(drop_stop_words(text))  # keywords must be shorter than the summary
         while limit < most:
             yield keywords(text, limit)
@@ -125,8 +125,8 @@ def unit_cosine(one: Vector, other: Vector) -> float:
 
 def apply_forms(trajectory: Trajectory, forms: Mapping[Form, FormText], policy: Policy) -> Trajectory:
     """Return a trajectory with each form that it reaches made: sizes, measures, and a stop where one was refused."""
-    done = apply_allowed_forms(trajectory, forms)
-    return replace(done, after=with_due([done.after], policy)[0]) if done.refused else done
+    applied = apply_allowed_forms(trajectory, forms)
+    return replace(applied, after=with_due([applied.after], policy)[0]) if applied.refused else applied
 
 
 def apply_allowed_forms(trajectory: Trajectory, forms: Mapping[Form, FormText]) -> Trajectory:
@@ -170,12 +170,12 @@ def form_figures(
         if not shown:
             continue
         tokens = sum(size for size, _ in shown)
-        whole = sum(int(data.get("whole", size)) for size, data in shown)
+        full_tokens = sum(int(data.get("whole", size)) for size, data in shown)
         kept = [float(data["preservation"]) for _, data in shown if data.get("preservation") is not None]
-        ratio = whole / max(1, tokens)
+        ratio = full_tokens / max(1, tokens)
         mean = round(sum(kept) / len(kept), 4) if kept else None
         worth = None if mean is None else round(ratio * mean, 4)
-        found[form.value] = FormFigures(len(shown), tokens, whole, round(ratio, 4), mean, worth)
+        found[form.value] = FormFigures(len(shown), tokens, full_tokens, round(ratio, 4), mean, worth)
     return found
 
 

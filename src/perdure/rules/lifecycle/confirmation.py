@@ -25,10 +25,10 @@ _PLACES: Final = word_set("to of with from about in at on for by as into against
 _LONGEST: Final = 200
 
 
-def confirmation_question(memory: MemoryItem, said: Instant) -> str:
+def confirmation_question(memory: MemoryItem, said_at: Instant) -> str:
     """Return the question whether a fact is still so; it names the day and the value."""
     who = "I noted" if memory.source == "authority" else "You told me"
-    return f"{who} on {day_in_words(said)} that {clause_of(memory)}. Is that still so?"
+    return f"{who} on {day_in_words(said_at)} that {clause_of(memory)}. Is that still so?"
 
 
 def contradiction_question(memories: Sequence[MemoryItem]) -> str:
@@ -58,9 +58,9 @@ def clause_of(memory: MemoryItem) -> str:
     you, predicate = name == USER, _SPOKEN.get(predicate, predicate)
     first, _, second = predicate.partition(" ")
     if first in COMMON_VERBS and (not second or second in _PLACES):
-        done = first if you else _third_person(first)
-        said = f"{'you do' if you else f'{name} does'} not {first}" if no else f"{'you' if you else name} {done}"
-        return f"{said}{second and ' '}{second} {value}"
+        verb = first if you else _third_person(first)
+        clause = f"{'you do' if you else f'{name} does'} not {first}" if no else f"{'you' if you else name} {verb}"
+        return f"{clause}{second and ' '}{second} {value}"
     if predicate.rpartition(" ")[2] in _PLACES:
         return f"{'you are' if you else f'{name} is'} {no}{predicate} {value}"
     return f"{'your' if you else _possessive(name)} {predicate} is {no}{value}"

@@ -92,8 +92,8 @@ def _count_waiting(
     """Return the same memories with their waiting accesses counted in."""
     if not states:
         return rows
-    counted = count_accesses(list(states.values()), [accesses.get(i, ()) for i in states], policy)
-    after = dict(zip(states, counted, strict=True))
+    states_after = count_accesses(list(states.values()), [accesses.get(i, ()) for i in states], policy)
+    after = dict(zip(states, states_after, strict=True))
     names = ("importance", "access_count", "anchor_ms")
     return [g._replace(**{n: getattr(after[g.id], n) for n in names}) if g.id in after else g for g in rows]
 

@@ -70,7 +70,7 @@ class ChosenEntries:
 
 
 def choose_entries(
-    given: Candidates,
+    candidates: Candidates,
     policy: Policy,
     *,
     tokens: Callable[[str], int],
@@ -87,11 +87,11 @@ def choose_entries(
     limits = _limits(name, budget_tokens, policy)
     title = namespace if limits.tokens is None or tokens(render([], (), namespace)) * 2 <= limits.tokens else ""
     budget = DigestBudget(limits, tokens, title)
-    asked = [q for q in given.questions if budget.takes(question_line(q), OPEN, QUESTIONS_SHARE)]
-    entries = entries_of(given.memories, given.vectors, said=given.said, year=given.year)
+    questions = [q for q in candidates.questions if budget.takes(question_line(q), OPEN, QUESTIONS_SHARE)]
+    entries = entries_of(candidates.memories, candidates.vectors, said=candidates.said, year=candidates.year)
     sizes = {e.memory.id: tokens(e.measured) for e in entries}
-    chosen = choose(by_worth(entries, given.vectors, sizes, policy.digest.diversity), sizes, budget)
-    return ChosenEntries(chosen, asked, title, budget.used[0], name)
+    chosen = choose(by_worth(entries, candidates.vectors, sizes, policy.digest.diversity), sizes, budget)
+    return ChosenEntries(chosen, questions, title, budget.used[0], name)
 
 
 def build_digest(chosen: ChosenEntries) -> Digest:
@@ -165,11 +165,11 @@ def by_worth(
         yield from (entries[at] for at in np.argsort(-value / cost, kind="stable"))
         return
     likeness = np.zeros(len(entries))
-    left = np.ones(len(entries), dtype=np.bool_)
+    remaining = np.ones(len(entries), dtype=np.bool_)
     for _ in entries:
-        worth = np.where(left, value * (1.0 - diversity * likeness) / cost, -np.inf)
+        worth = np.where(remaining, value * (1.0 - diversity * likeness) / cost, -np.inf)
         best = int(np.argmax(worth))
-        left[best] = False
+        remaining[best] = False
         yield entries[best]
         likeness = np.maximum(likeness, np.clip(matrix @ matrix[best], 0.0, 1.0))
 

@@ -63,10 +63,10 @@ BRIEF_SUBSTANCE: Final = 0.5
 PINNED: Final = 10.0
 ECHO: Final = 0.8
 """From this share of a text's words on, another that has them may say all that it says."""
-_NOTED: Final = 4
+_LEAST_WORDS: Final = 4
 """Words that a note has at least, for a message to say what it says."""
 _ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
-_READ: Final = 4000
+_HEAD: Final = 4000
 _NAME: Final = re.compile(r"(?<![.!?:\"\s])\s+([A-Z][^\W_]+)")
 
 
@@ -106,10 +106,10 @@ def entries_of(
     for memory in memories:
         if memory.id in older.over and not memory.pinned:
             continue
-        section, told = places[memory.id]
+        section, shown = places[memory.id]
         if not section or not (said or section not in (SAID, OPEN)):
             continue
-        if line := render_line(memory, told, older.left_out.get(memory.id, ()), year):
+        if line := render_line(memory, shown, older.left_out.get(memory.id, ()), year):
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))
             found.append(DigestEntry(memory, section, line, _worth(memory, section, value, brief=not said)))
     noted = _by_rare_words([content_words(e.memory.content) for e in found if e.memory.kind is Kind.NOTE])
@@ -139,7 +139,7 @@ def is_noted(memory: MemoryItem, noted: Iterable[frozenset[str]]) -> bool:
     if memory.kind is not Kind.EPISODE or memory.pinned:
         return False
     own = content_words(memory.content)
-    return any(len(words) >= _NOTED and len(own & words) >= ECHO * len(words) for words in noted)
+    return any(len(words) >= _LEAST_WORDS and len(own & words) >= ECHO * len(words) for words in noted)
 
 
 def tells(memory: MemoryItem) -> bool:
@@ -153,7 +153,7 @@ def _places(
     memories: Sequence[MemoryItem], successions: Sequence[tuple[str, str]]
 ) -> dict[str, tuple[str, Sequence[str]]]:
     """Return the places of memories; what takes the place of a statement among the first sections stands there, too."""
-    names = names_within(m.content[:_READ] for m in memories)
+    names = names_within(m.content[:_HEAD] for m in memories)
     places = {memory.id: _place(memory, names) for memory in memories}
     for newer, older in successions:
         if places[newer][0] in ("", SAID) and places[older][0] in (STATED, RULES):
@@ -177,16 +177,16 @@ def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[st
 
 def _place_of_statement(memory: MemoryItem, sort: Sort, names: Collection[str]) -> tuple[str, Sequence[str]]:
     """Return the same of a message in which a person tells something."""
-    told: Sequence[str] = ()
-    if sort is not Sort.REQUEST and is_unsure(memory.content[:_READ]):
+    shown: Sequence[str] = ()
+    if sort is not Sort.REQUEST and is_unsure(memory.content[:_HEAD]):
         section = OPEN
-    elif sort in (Sort.REQUEST, Sort.DECISION) or is_rule(memory.content[:_READ]):
+    elif sort in (Sort.REQUEST, Sort.DECISION) or is_rule(memory.content[:_HEAD]):
         section = RULES
-    elif told := [s for s in lasting_sentences(memory.content[:_READ], names) if not _is_polite(s)]:
+    elif shown := [s for s in lasting_sentences(memory.content[:_HEAD], names) if not _is_polite(s)]:
         section = STATED
     else:
         section = SAID if memory.access_count or (_asserts(memory) and _has_substance(memory.content)) else ""
-    return section, told
+    return section, shown
 
 
 @lru_cache(maxsize=16384)  # the sentences of all that a digest considers
@@ -197,9 +197,9 @@ def _is_polite(part: str) -> bool:
 
 def _asserts(memory: MemoryItem) -> bool:
     """Return whether what was merely said says enough, and more than of a passing moment."""
-    parts = (memory.content[start:end] for start, end in sentences(memory.content[:_READ]))
-    told = " ".join(part for part in parts if not _is_polite(part) and not is_supposed(part))
-    return asserted_bytes(told) >= SAID_FROM and not is_passing(told)
+    parts = (memory.content[start:end] for start, end in sentences(memory.content[:_HEAD]))
+    statement = " ".join(part for part in parts if not _is_polite(part) and not is_supposed(part))
+    return asserted_bytes(statement) >= SAID_FROM and not is_passing(statement)
 
 
 def _has_substance(text: str) -> bool:
@@ -209,24 +209,24 @@ def _has_substance(text: str) -> bool:
 
 def _come_back_to(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) -> dict[str, float]:
     """Return how near people's later messages come to each of their messages, 0 to 1: the mean of the nearest."""
-    said = [m for m in memories if m.kind is Kind.EPISODE and may_answer(m.speaker)]
-    said.sort(key=lambda m: (m.state.created_ms, m.id))
-    rows = vector_rows([m.id for m in said], vectors)
+    messages = [m for m in memories if m.kind is Kind.EPISODE and may_answer(m.speaker)]
+    messages.sort(key=lambda m: (m.state.created_ms, m.id))
+    rows = vector_rows([m.id for m in messages], vectors)
     if rows is None:
         return {}
     later = np.clip(np.triu(rows @ rows.T, 1), 0.0, 1.0)
-    nearest, each = np.zeros(len(said)), np.arange(len(said))
+    nearest, each = np.zeros(len(messages)), np.arange(len(messages))
     for _ in range(COME_BACK_TO):  # sorting the rows would take 30 times as long
         best = later.argmax(axis=1)
         nearest += later[each, best]
         later[each, best] = 0.0
-    return dict(zip((m.id for m in said), (nearest / COME_BACK_TO).tolist(), strict=True))
+    return dict(zip((m.id for m in messages), (nearest / COME_BACK_TO).tolist(), strict=True))
 
 
 def _recency(memories: Sequence[MemoryItem]) -> dict[str, float]:
     """Return what each message counts for by its place in time, the newest 1: of few lines the latest hold most."""
-    said = sorted(((m.state.created_ms, m.id) for m in memories if m.kind is Kind.EPISODE), reverse=True)
-    return {memory: 0.5 ** (HALVINGS * place / len(said)) for place, (_, memory) in enumerate(said)}
+    messages = sorted(((m.state.created_ms, m.id) for m in memories if m.kind is Kind.EPISODE), reverse=True)
+    return {memory: 0.5 ** (HALVINGS * place / len(messages)) for place, (_, memory) in enumerate(messages)}
 
 
 def _worth(memory: MemoryItem, section: str, value: float, *, brief: bool) -> float:
@@ -251,23 +251,23 @@ def substance(text: str) -> float:
 
     docs/decisions/0030-memory-summary.md has the measurement.
     """
-    found = _anchors(text[:_READ])
-    told = 2 * len(set(found.dates)) + sum(len(set(some)) for some in (found.names, found.numbers, found.code))
+    found = _anchors(text[:_HEAD])
+    details = 2 * len(set(found.dates)) + sum(len(set(some)) for some in (found.names, found.numbers, found.code))
     asserted = SLIGHT + (1.0 - SLIGHT) * min(1.0, asserted_bytes(text) / ASSERTED)
-    return asserted * (1.0 + TELLING * min(1.0, told / ANCHORS))
+    return asserted * (1.0 + TELLING * min(1.0, details / ANCHORS))
 
 
 def asserted_bytes(text: str) -> int:
     """Return the length of a message's sentences without its questions, in bytes: some characters are words."""
-    text = text[:_READ]
+    text = text[:_HEAD]
     parts = (text[start:end] for start, end in sentences(text))
     return sum(len(part.encode("utf-8", "replace")) for part in parts if not part.endswith(_ASKS))
 
 
 def repeats(one: MemoryItem, other: MemoryItem) -> bool:
     """Return whether a memory says nothing that another does not: no number, name, identifier or "not" of its own."""
-    own, there = content_words(one.content), content_words(other.content)
-    if not own or len(own & there) < ECHO * len(own):
+    own, other_words = content_words(one.content), content_words(other.content)
+    if not own or len(own & other_words) < ECHO * len(own):
         return False
     mine, others = _anchors(one.content), _anchors(other.content)
     kinds = ("numbers", "dates", "names", "code", "negations")
@@ -305,4 +305,4 @@ def _names(memory: MemoryItem) -> set[str]:
         return {memory.content.partition(":")[0].casefold()}
     if memory.kind is Kind.EPISODE and memory.speaker and has_name(memory.speaker):
         return {memory.speaker.casefold()}
-    return {name.casefold() for name in _NAME.findall(memory.content[:_READ])} - STOP_WORDS
+    return {name.casefold() for name in _NAME.findall(memory.content[:_HEAD])} - STOP_WORDS

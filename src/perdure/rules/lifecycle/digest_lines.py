@@ -21,7 +21,7 @@ from perdure.rules.worth import asks, is_small_talk, sort_of
 LONGEST_LINE: Final = 280
 """Characters of the words of a line; of a longer text those first sentences that fit."""
 _LONGEST_SENTENCE: Final = 400
-_READ: Final = 4000  # characters of a message that are read
+_HEAD: Final = 4000  # characters of a message that are read
 _FIRST_WORD: Final = re.compile(r"[^\W\d_]+\b(?![./@:_-]\w)")
 _PLAIN_FIRST: Final = STOP_WORDS | NEGATIONS | TURNING
 """Words that are no names: a sentence that begins with one begins with a capital."""
@@ -43,22 +43,22 @@ def sort_of_memory(memory: MemoryItem) -> Sort:
 
 
 def render_line(
-    memory: MemoryItem, told: Sequence[str] = (), left_out: Sequence[tuple[int, int]] = (), year: int | None = None
+    memory: MemoryItem, shown: Sequence[str] = (), left_out: Sequence[tuple[int, int]] = (), year: int | None = None
 ) -> str:
     """Return the line of a memory; "" of one that has nothing to say in whole sentences.
 
     Args:
         memory: The memory, with its whole text.
-        told: The sentences of a message that are shown; if there are none, all that tell something.
+        shown: The sentences of a message that are shown; if there are none, all that tell something.
         left_out: Where its text says what no longer holds, in characters: left out of the line.
         year: A day of this year is written short ("6 Mar"); None writes an ISO date.
     """
-    said = _remaining_words(memory, told, left_out)
-    if not said:
+    text = _remaining_words(memory, shown, left_out)
+    if not text:
         return ""
-    named = memory.kind is Kind.EPISODE and (has_name(memory.speaker) or not _is_users(memory.speaker))
-    speaker = memory.speaker if named else None
-    words = markdown_line(display_text(said, memory.metadata, speaker, _LONGEST_SENTENCE))
+    is_others = memory.kind is Kind.EPISODE and (has_name(memory.speaker) or not _is_users(memory.speaker))
+    speaker = memory.speaker if is_others else None
+    words = markdown_line(display_text(text, memory.metadata, speaker, _LONGEST_SENTENCE))
     who = f"{label(speaker)}: " if speaker else ""
     return f"- {who}{words} ({_day(memory.created_at, year)}) [{label(shown_id(memory.id))}]"
 
@@ -69,14 +69,14 @@ def _day(at: datetime, year: int | None) -> str:
     return f"{at.day} {at:%b}" if at.year == year else f"{at.day} {at:%b} {at.year}"
 
 
-def _remaining_words(memory: MemoryItem, told: Sequence[str], left_out: Sequence[tuple[int, int]]) -> str:
+def _remaining_words(memory: MemoryItem, shown: Sequence[str], left_out: Sequence[tuple[int, int]]) -> str:
     """Return what a memory says, in whole sentences of at most ``LONGEST_LINE`` characters; "" if there are none.
 
     Questions and polite words of a message are left out, and the words "please remember that". A note that is longer
     than a line and has no sentence that fits is cut, because somebody wrote it down, and so is a message that somebody
     pinned or that was recalled.
     """
-    text = memory.content[:_READ]
+    text = memory.content[:_HEAD]
     for start, end in sorted(left_out, reverse=True):
         text = text[:start] + text[end:]
     if memory.kind is Kind.FACT:
@@ -85,39 +85,39 @@ def _remaining_words(memory: MemoryItem, told: Sequence[str], left_out: Sequence
     if memory.kind is Kind.EPISODE:
         requests = find_requests(text) if sort_of_memory(memory) is Sort.REQUEST else []
         parts = [request.content for request in requests] or _without_asking(parts)
-    said = _fitting(told if told and not left_out else parts)
-    if not said and (memory.pinned or memory.access_count or memory.kind is not Kind.EPISODE):
-        said = text
-    return _as_sentence(resolve_days(said, memory.created_at.date())) if said else ""
+    line = _fit(shown if shown and not left_out else parts)
+    if not line and (memory.pinned or memory.access_count or memory.kind is not Kind.EPISODE):
+        line = text
+    return _as_sentence(resolve_days(line, memory.created_at.date())) if line else ""
 
 
 def _without_asking(parts: Sequence[str]) -> list[str]:
     """Return the sentences that tell something: no code, no question, no polite words."""
-    told = [p for p in parts if not p.startswith("```") and not asks(p)]
-    return [p for p in told if not is_small_talk(p)]
+    statements = [p for p in parts if not p.startswith("```") and not asks(p)]
+    return [p for p in statements if not is_small_talk(p)]
 
 
-def _fitting(parts: Sequence[str]) -> str:
+def _fit(parts: Sequence[str]) -> str:
     """Return the first sentences that fit into a line; the first alone may be somewhat longer."""
     if not parts or len(parts[0]) > _LONGEST_SENTENCE:
         return ""
-    said = " ".join(parts[0].split())
+    line = " ".join(parts[0].split())
     for part in parts[1:]:
-        longer = f"{said} {' '.join(part.split())}"
+        longer = f"{line} {' '.join(part.split())}"
         if len(longer) > LONGEST_LINE:
             break
-        said = longer
-    return said
+        line = longer
+    return line
 
 
-def _as_sentence(said: str) -> str:
+def _as_sentence(line: str) -> str:
     """Return words that begin with a capital and end with a mark, where they are no name, path or command."""
-    first = _FIRST_WORD.match(said)
+    first = _FIRST_WORD.match(line)
     if first and first[0] in _PLAIN_FIRST:
-        said = said[0].upper() + said[1:]
-    if " " in said and _ENDS_BARE.search(said) and _MARKS_OF_PATHS.isdisjoint(said.rsplit(maxsplit=1)[-1]):
-        said += "."
-    return said
+        line = line[0].upper() + line[1:]
+    if " " in line and _ENDS_BARE.search(line) and _MARKS_OF_PATHS.isdisjoint(line.rsplit(maxsplit=1)[-1]):
+        line += "."
+    return line
 
 
 def _is_users(speaker: str | None) -> bool:

@@ -50,10 +50,10 @@ def words_of(entry: DigestEntry) -> str:
 def proposed_sentences(reply: Any) -> Iterator[JoinedSentence]:
     """Yield the sentences of a model's reply that name the lines they stand for."""
     sentences = reply.get("sentences") if isinstance(reply, dict) else None
-    for said in sentences if isinstance(sentences, list) else ():
-        text, of = (said.get("text"), said.get("of")) if isinstance(said, dict) else (None, None)
-        if isinstance(text, str) and isinstance(of, list) and all(type(n) is int for n in of):
-            yield JoinedSentence(" ".join(text.split()), tuple(dict.fromkeys(of)))
+    for entry in sentences if isinstance(sentences, list) else ():
+        text, numbers = (entry.get("text"), entry.get("of")) if isinstance(entry, dict) else (None, None)
+        if isinstance(text, str) and isinstance(numbers, list) and all(type(n) is int for n in numbers):
+            yield JoinedSentence(" ".join(text.split()), tuple(dict.fromkeys(numbers)))
 
 
 def join_entries(
@@ -68,28 +68,28 @@ def join_entries(
     identifiers and negations and no other ones, nearly all of their words and hardly any other, in fewer tokens.
     """
     numbered = [(group, entry) for group, own in enumerate(groups) for entry in own]
-    taken: dict[str, DigestEntry] = {}
+    joined: dict[str, DigestEntry] = {}
     for sentence in sentences:
         if len(sentence.of) < 2 or not set(sentence.of) <= set(range(1, len(numbered) + 1)):  # noqa: PLR2004  # two lines
             continue
         members = [numbered[n - 1] for n in sentence.of]
         own = [entry for _, entry in members]
         line = _joined_line(sentence.text, own)
-        once = len({group for group, _ in members}) == 1 and not any(e.memory.id in taken for e in own)
+        once = len({group for group, _ in members}) == 1 and not any(e.memory.id in joined for e in own)
         shorter = tokens(line) < sum(tokens(e.line) for e in own) and len(line) < sum(len(e.line) for e in own)
         if once and shorter and _says_the_same(sentence.text, " ".join(map(words_of, own))):
             best = max(own, key=lambda e: e.worth)
             rest = tuple(e.memory.id for e in own if e is not best)
-            taken |= dict.fromkeys((e.memory.id for e in own), replace(best, line=line, joined=rest))
-    kept = (taken.get(entry.memory.id, entry) for entry in entries)
+            joined |= dict.fromkeys((e.memory.id for e in own), replace(best, line=line, joined=rest))
+    kept = (joined.get(entry.memory.id, entry) for entry in entries)
     return list({entry.memory.id: entry for entry in kept}.values())
 
 
 def _says_the_same(text: str, joined: str) -> bool:
     """Return whether a text says what some lines say, and nothing else."""
-    own, there = content_words(text), content_words(joined)
-    common = len(own & there)
-    return not lost(joined, text) and not lost(text, joined) and common >= ECHO * max(len(own), len(there))
+    own, joined_words = content_words(text), content_words(joined)
+    common = len(own & joined_words)
+    return not lost(joined, text) and not lost(text, joined) and common >= ECHO * max(len(own), len(joined_words))
 
 
 def _joined_line(text: str, entries: Sequence[DigestEntry]) -> str:

@@ -90,16 +90,16 @@ class LossHistory:
         cls,
         visible: int,
         stored: Iterable[tuple[int, int]],
-        gone: Sequence[tuple[int, str, int]],
+        hidden: Sequence[tuple[int, str, int]],
         shortened: Iterable[tuple[int, int]],
     ) -> LossHistory:
-        """Return the history of (day, how many); of what is gone (day, operation that did it, how many)."""
+        """Return the history of (day, how many); of what was hidden (day, operation that did it, how many)."""
         return cls(
             visible,
             dict(stored),
-            _by_day((day, n) for day, _, n in gone),
-            _by_day((day, n) for day, operation, n in gone if operation != BY_HAND),
-            _by_day((day, n) for day, operation, n in gone if operation == "sweep"),
+            _by_day((day, n) for day, _, n in hidden),
+            _by_day((day, n) for day, operation, n in hidden if operation != BY_HAND),
+            _by_day((day, n) for day, operation, n in hidden if operation == "sweep"),
             dict(shortened),
         )
 

@@ -47,8 +47,8 @@ def sweep_note(trajectories: Sequence[Trajectory]) -> str:
     """Return one line on what a sweep did."""
     moves = sum(len(c.transitions) for c in trajectories)
     short = count_shortened(trajectories)
-    told = f", {short} shortened" if short else ""
-    return f"sweep: {moves} {'move' if moves == 1 else 'moves'}, {count_hidden(trajectories)} archived{told}"
+    shortened = f", {short} shortened" if short else ""
+    return f"sweep: {moves} {'move' if moves == 1 else 'moves'}, {count_hidden(trajectories)} archived{shortened}"
 
 
 def trajectory_changes(
@@ -135,8 +135,8 @@ def list_steps(foreseen: Foreseen, namespace: str, page: int, policy: Policy) ->
     for nth, whole in enumerate(foreseen.steps):
         step = whole.take(np.flatnonzero(~foreseen.loses[whole.rows]))
         columns = (step.rows, step.moves.at, step.before.tier, step.after.tier)
-        texts, told = instant_texts(step.moves.at), step.reasons(policy)
-        for row, at, old, new, text, because in zip(*(c.tolist() for c in columns), texts, told, strict=True):
+        texts, reasons = instant_texts(step.moves.at), step.reasons(policy)
+        for row, at, old, new, text, because in zip(*(c.tolist() for c in columns), texts, reasons, strict=True):
             move = TierMove(foreseen.ids[row], namespace, text, f"{TIERS[old]} to {TIERS[new]}", because)
             yield (at // _MINUTE_MS, page, at, row, nth), move
 

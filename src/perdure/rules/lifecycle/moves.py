@@ -50,7 +50,7 @@ def next_moves(states: Columns, policy: Policy, accessed: Ints | None = None) ->
     moves = Moves(np.full(len(states), NEVER), np.full(len(states), -1))
     cohort = Cohort(states, policy, moves.at.copy() if accessed is None else accessed)
     trials = list(_trials(states, policy, on_access=accessed is not None))
-    for trial, fallen in zip(trials, _fallen(states, policy, trials), strict=True):
+    for trial, fallen in zip(trials, _fall_instants(states, policy, trials), strict=True):
         due = trial.rule.due(cohort, fallen, trial.limits)[trial.rows]
         sooner = due < moves.at[trial.rows]
         rows = trial.rows[sooner]
@@ -85,16 +85,16 @@ def _trials(states: Columns, policy: Policy, *, on_access: bool) -> Iterator[_Tr
                     yield _Trial(code, rule, limits, rows)
 
 
-def _fallen(states: Columns, policy: Policy, trials: Sequence[_Trial]) -> list[Ints]:
+def _fall_instants(states: Columns, policy: Policy, trials: Sequence[_Trial]) -> list[Ints]:
     """Return for each trial when all signals had fallen that its row asks for, shape [n].
 
     The falls of one signal are searched for together, because for few memories a search costs by the call.
     """
     result = [np.full(len(states), -NEVER) for _ in trials]
-    asked = [(fall, trial, found) for trial, found in zip(trials, result, strict=True) for fall in trial.rule.falls]
-    for signal in {fall.signal for fall, *_ in asked}:
+    falls = [(fall, trial, found) for trial, found in zip(trials, result, strict=True) for fall in trial.rule.falls]
+    for signal in {fall.signal for fall, *_ in falls}:
         some = [
-            (trial.rows, bound_of(fall, trial.limits), found) for fall, trial, found in asked if fall.signal == signal
+            (trial.rows, bound_of(fall, trial.limits), found) for fall, trial, found in falls if fall.signal == signal
         ]
         rows = np.concatenate([own for own, *_ in some])
         bounds = np.concatenate([np.full(own.size, bound) for own, bound, _ in some])

@@ -43,32 +43,32 @@ class OlderStatements:
 
 def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) -> OlderStatements:
     """Return what is over among some memories: a later one names its value as replaced, or gives another number."""
-    told = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
-    told.sort(key=lambda m: (m.state.created_ms, m.id))
+    messages = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
+    messages.sort(key=lambda m: (m.state.created_ms, m.id))
     over: set[tuple[int, int]] = set()  # (later, earlier)
     found = OlderStatements()
-    matrix = vector_rows([m.id for m in told], vectors)
-    words = [content_words(m.content) for m in told]
-    replaced = [replaced_values(m.content) for m in told]
+    matrix = vector_rows([m.id for m in messages], vectors)
+    words = [content_words(m.content) for m in messages]
+    replaced = [replaced_values(m.content) for m in messages]
     for at, values in enumerate(replaced):
         for value in values:
             earlier = [i for i in range(at) if _is_over(i, at, value, words, replaced, matrix)]
             over |= {(at, i) for i in earlier}
             if (earlier or value.past) and value.end > value.start:
-                found.left_out.setdefault(told[at].id, []).append((value.start, value.end))
-    for older, newer in _about_one_thing(told, words, matrix):
-        if (newer, older) not in over and _says_otherwise(told[newer], told[older]):
+                found.left_out.setdefault(messages[at].id, []).append((value.start, value.end))
+    for older, newer in _about_one_thing(messages, words, matrix):
+        if (newer, older) not in over and _says_otherwise(messages[newer], messages[older]):
             over.add((newer, older))
-    brief = [(newer, older) for newer, older in sorted(over) if len(told[newer].content) <= LONGEST_LINE]
-    found.successions.extend((told[newer].id, told[older].id) for newer, older in brief)
-    found.over.update(told[older].id for _, older in over)
+    brief = [(newer, older) for newer, older in sorted(over) if len(messages[newer].content) <= LONGEST_LINE]
+    found.successions.extend((messages[newer].id, messages[older].id) for newer, older in brief)
+    found.over.update(messages[older].id for _, older in over)
     return found
 
 
 def _says_otherwise(newer: MemoryItem, older: MemoryItem) -> bool:
     """Return whether two messages of one person give different numbers, or one denies what the other says."""
-    said = newer.kind is older.kind is Kind.EPISODE and newer.speaker == older.speaker
-    return said and differ(statements(older.content), statements(newer.content))
+    same_speaker = newer.kind is older.kind is Kind.EPISODE and newer.speaker == older.speaker
+    return same_speaker and differ(statements(older.content), statements(newer.content))
 
 
 def _is_over(
@@ -88,7 +88,7 @@ def _is_over(
 
 
 def _about_one_thing(
-    told: Sequence[MemoryItem], words: Sequence[frozenset[str]], matrix: np.ndarray | None
+    messages: Sequence[MemoryItem], words: Sequence[frozenset[str]], matrix: np.ndarray | None
 ) -> Iterator[tuple[int, int]]:
     """Yield the pairs, the earlier first, that are about one thing.
 
@@ -98,13 +98,13 @@ def _about_one_thing(
     if matrix is not None:
         for older, newer in np.argwhere(np.triu(matrix @ matrix.T >= ALIKE, 1)).tolist():
             yield older, newer
-    brief = [at for at in range(len(told))[-_COMPARED:] if len(told[at].content) <= LONGEST_LINE]
-    for newer in (at for at in brief if changes(told[at].content)):
-        about = subjects(told[newer].content)
+    brief = [at for at in range(len(messages))[-_COMPARED:] if len(messages[at].content) <= LONGEST_LINE]
+    for newer in (at for at in brief if changes(messages[at].content)):
+        about = subjects(messages[newer].content)
         for older in (at for at in brief if at < newer):
             common = len(words[older] & words[newer])
             half = max(_COMMON, _ABOUT_ONE_THING * min(len(words[older]), len(words[newer])))
-            if common >= half or not about.isdisjoint(subjects(told[older].content)):
+            if common >= half or not about.isdisjoint(subjects(messages[older].content)):
                 yield older, newer
 
 

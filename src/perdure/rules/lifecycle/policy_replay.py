@@ -88,7 +88,7 @@ def reconstruct_past(record: Record, entries: Iterable[tuple[Operation, Change]]
             born, events = born or _initial_state(change.after), []
         elif kept := _decided_row(operation, change.after):
             events.append((_instant(operation), kept))
-    begins = born if born is not None else _fresh(record.state)
+    begins = born if born is not None else _as_born(record.state)
     whole = replace(begins, form=Form.FULL, form_ms=begins.created_ms, tokens=count_tokens(record.content.text))
     return Past(
         record.id,
@@ -107,7 +107,7 @@ def _initial_state(row: Mapping[str, Any]) -> State | None:
         return None
 
 
-def _fresh(state: State) -> State:
+def _as_born(state: State) -> State:
     """Return a state as if nothing had happened to the memory since its birth."""
     untouched: dict[str, Any] = {f.name: f.default for f in fields(State) if f.name in _BY_USE}
     born = dict.fromkeys(("anchor_ms", "tier_ms", "status_ms", "strength_ms"), state.created_ms)
@@ -129,12 +129,12 @@ def _decided_row(operation: Operation, after: Row) -> dict[str, Any]:
 
 def _instant(operation: Operation) -> Instant:
     """Return when an operation was: it tells the minute, and its id begins with the millisecond."""
-    told = to_instant(datetime.fromisoformat(operation.at.removesuffix(" UTC") + "+00:00"))
+    minute = to_instant(datetime.fromisoformat(operation.at.removesuffix(" UTC") + "+00:00"))
     try:
         exact = int(operation.id.replace("-", "")[:12], 16)
     except ValueError:
-        return told
-    return exact if told <= exact < told + _MINUTE_MS else told
+        return minute
+    return exact if minute <= exact < minute + _MINUTE_MS else minute
 
 
 def relive(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[ReplayedLife]:
@@ -155,11 +155,11 @@ def relive(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[Replayed
         {p.id: starts[p.id] for p in plain}, {p.id: p.accesses for p in plain}, texts, policy, now
     )
     lives = {c.id: ReplayedLife(c.id, c.transitions, c.after) for c in trajectories}
-    lives |= {p.id: _through(p, starts[p.id], policy, now) for p in pasts if p.events}
+    lives |= {p.id: _replay_decisions(p, starts[p.id], policy, now) for p in pasts if p.events}
     return [lives[p.id] for p in pasts]
 
 
-def _through(past: Past, start: State, policy: Policy, now: Instant) -> ReplayedLife:
+def _replay_decisions(past: Past, start: State, policy: Policy, now: Instant) -> ReplayedLife:
     """Replay a memory from decision to decision."""
     transitions: list[Transition] = []
     state, since = start, 0
@@ -184,10 +184,10 @@ def _replay_forms(
 ) -> list[Trajectory]:
     """Replay memories; what would lose too much of its meaning is not shortened, as in a sweep."""
     trajectories = replay(states, accesses, now, policy)
-    wanted = forms_reached(trajectories)
+    reached = forms_reached(trajectories)
     return [
-        apply_allowed_forms(c, {f: render_form(texts[c.id], f, policy.compression) for f in wanted[c.id]})
-        if c.id in wanted
+        apply_allowed_forms(c, {f: render_form(texts[c.id], f, policy.compression) for f in reached[c.id]})
+        if c.id in reached
         else c
         for c in trajectories
     ]

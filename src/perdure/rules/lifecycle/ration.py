@@ -83,8 +83,8 @@ class Rationing:
         return {i: self._first(s) for i, s in states.items()}
 
     def _first(self, state: State) -> Opening:
-        held = state.due_ms if state.held and state.due_ms is not None else -FAR
-        return Opening(since=max(held, state.recorded_ms, self.floor))
+        held_since = state.due_ms if state.held and state.due_ms is not None else -FAR
+        return Opening(since=max(held_since, state.recorded_ms, self.floor))
 
     def admit(self, losing: Iterable[str], states: Mapping[str, State], accesses: Mapping[str, Accesses]) -> None:
         """Take in memories that lose something when they are replayed with those openings."""
@@ -110,7 +110,7 @@ class Rationing:
         granted: dict[int, int] = {}
         while due:
             day = min(x.at for x in due.values()) // DAY_MS
-            budget = _after(history.budget(day), granted, day, kind)
+            budget = _remaining(history.budget(day), granted, day, kind)
             allowed = kind.allowance(budget, self.policy)
             today = [x for x in due.values() if x.at // DAY_MS == day]
             if len(today) > allowed:
@@ -120,7 +120,7 @@ class Rationing:
             for x in today:
                 del due[x.id]
             if (day + 1) * DAY_MS > self.until:
-                tomorrow = kind.allowance(_after(history.budget(day + 1), granted, day + 1, kind), self.policy)
+                tomorrow = kind.allowance(_remaining(history.budget(day + 1), granted, day + 1, kind), self.policy)
                 return self._wait(late, day + 1, kind, tomorrow)
             self._postpone(late, day + 1, kind)
             due |= self._losses(late, kind)
@@ -188,9 +188,9 @@ _HIDING: Final = _Kind("hides", lambda budget, policy: budget.allowance(policy.g
 _SHORTENING: Final = _Kind("shrinks", lambda budget, policy: budget.allowance_of_forms(policy.gates))
 
 
-def _after(budget: Budget, granted: Mapping[int, int], day: int, kind: _Kind) -> Budget:
+def _remaining(budget: Budget, granted: Mapping[int, int], day: int, kind: _Kind) -> Budget:
     """Return a day's budget after what was shared out on the days before."""
     if kind is not _HIDING:
         return budget
-    gone = sum(n for then, n in granted.items() if then < day)
-    return replace(budget, visible=max(0, budget.visible - gone))
+    spent = sum(n for then, n in granted.items() if then < day)
+    return replace(budget, visible=max(0, budget.visible - spent))

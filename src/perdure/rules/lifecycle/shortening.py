@@ -123,17 +123,17 @@ def extract_sentences(text: str, tokens: int) -> str:
 
 def _worth(text: str, number: int) -> list[float]:
     """Return what each sentence is worth."""
-    said: list[list[str]] = [[] for _ in range(number)]
-    held = [0] * number
+    by_sentence: list[list[str]] = [[] for _ in range(number)]
+    anchor_counts = [0] * number
     for piece in pieces(text):
-        said[piece.sentence] += [v for k, v in piece.said if k != "symbol" and v not in STOP_WORDS and v != "'s"]
-        held[piece.sentence] += piece.kind in {"number", "date", "name", "code", "negation"}
-    times = Counter(word for words in said for word in words)
-    spread = Counter(word for words in said for word in set(words))
+        by_sentence[piece.sentence] += [v for k, v in piece.said if k != "symbol" and v not in STOP_WORDS and v != "'s"]
+        anchor_counts[piece.sentence] += piece.kind in {"number", "date", "name", "code", "negation"}
+    times = Counter(word for words in by_sentence for word in words)
+    spread = Counter(word for words in by_sentence for word in set(words))
     weight = {w: (1 + math.log(times[w])) * math.log((1 + number) / spread[w]) for w in times}
-    worth = [sum(weight[w] for w in set(words)) / (len(words) + 2) for words in said]
+    worth = [sum(weight[w] for w in set(words)) / (len(words) + 2) for words in by_sentence]
     at_the_ends = {0, number - 1}
-    return [w * (1 + 0.1 * min(held[i], 5) + 0.3 * (i in at_the_ends)) for i, w in enumerate(worth)]
+    return [w * (1 + 0.1 * min(anchor_counts[i], 5) + 0.3 * (i in at_the_ends)) for i, w in enumerate(worth)]
 
 
 def keywords(text: str, tokens: int = KEYWORDS_TOKENS) -> str:

@@ -13,7 +13,7 @@ from perdure.records.memory import State
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle.state_arrays import with_values
 
-_KEPT: Final = 3  # instants of the last accesses
+_KEPT_ACCESSES: Final = 3  # instants of the last accesses
 
 
 def counts_single(policy: Policy) -> bool:
@@ -32,14 +32,14 @@ def with_accesses(state: State, accesses: Sequence[tuple[Instant, int]], policy:
     mass, anchor, day, boosted = state.access_mass, state.anchor_ms, state.boost_day, state.boosted
     importance, count = state.importance, 0
     latest: tuple[Instant | None, ...] = (state.accessed_ms, state.access2_ms, state.access3_ms)
-    for told, times in accesses:
-        at = max(told, anchor)  # a clock that stepped back does not rejuvenate
+    for instant, times in accesses:
+        at = max(instant, anchor)  # a clock that stepped back does not rejuvenate
         mass = mass * exp(-MASS_RATE * ((at - anchor) / DAY_MS)) + times
-        latest = (*[at] * min(times, _KEPT), *latest)[:_KEPT]
+        latest = (*[at] * min(times, _KEPT_ACCESSES), *latest)[:_KEPT_ACCESSES]
         count, anchor = count + times, at
         if day != at // DAY_MS:
             day, boosted = at // DAY_MS, 0.0
-        importance, boosted = _boosted(importance, boosted, times, policy)
+        importance, boosted = _boost(importance, boosted, times, policy)
     return with_values(
         state,
         importance=importance,
@@ -56,7 +56,7 @@ def with_accesses(state: State, accesses: Sequence[tuple[Instant, int]], policy:
     )
 
 
-def _boosted(importance: float, boosted: float, times: int, policy: Policy) -> tuple[float, float]:
+def _boost(importance: float, boosted: float, times: int, policy: Policy) -> tuple[float, float]:
     """Return importance after some accesses at once, and what was added on their day."""
     keys = policy.importance
     amount, factor, most, highest = keys.on_access, keys.diminishing, keys.daily_cap, keys.maximum

@@ -37,8 +37,8 @@ class _Row(NamedTuple):
 
 def _rows(policy: Policy) -> Mapping[tuple[Tier, bool], list[_Row]]:
     """Return the rows by the tier that they apply in, and by whether an access brings them about."""
-    made = [(rule, rule.limits(policy)) for rule in tier_table.RULES if rule.is_on(policy)]
-    rows = [_Row(rule, k, tuple((fall.signal, bound_of(fall, k)) for fall in rule.falls)) for rule, k in made]
+    active = [(rule, rule.limits(policy)) for rule in tier_table.RULES if rule.is_on(policy)]
+    rows = [_Row(rule, k, tuple((fall.signal, bound_of(fall, k)) for fall in rule.falls)) for rule, k in active]
     return {
         (tier, on_access): [row for row in rows if tier in row.rule.sources and row.rule.on_access is on_access]
         for tier in Tier
@@ -116,7 +116,7 @@ class Single(Cohort):
         return self._applying[key]
 
     def _due(self, row: _Row) -> int:
-        fallen: Any = max((self._fallen(fall) for fall in row.falls), default=-_NEVER)
+        fallen: Any = max((self._fall_instant(fall) for fall in row.falls), default=-_NEVER)
         return int(row.rule.due(self, fallen, row.limits))
 
     def _is_below(self, fall: tuple[str, float], at: Instant) -> bool:
@@ -126,7 +126,7 @@ class Single(Cohort):
         base, rate, _ = self._sure
         return base * exp(-rate * max(float(at - self.states.anchor_ms) / DAY_MS, 0.0)) < bound
 
-    def _fallen(self, fall: tuple[str, float]) -> int:
+    def _fall_instant(self, fall: tuple[str, float]) -> int:
         """Return the instant by which a signal has certainly fallen below a bound."""
         if fall not in self._crossings:
             days = _CROSSINGS[fall[0]](self, fall[1])

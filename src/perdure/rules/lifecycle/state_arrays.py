@@ -104,7 +104,7 @@ class Columns:
     def of_one(cls, state: State) -> Columns:
         """Return columns of one state that hold its numbers, and no arrays."""
         values = list(_read_columns(state))
-        for place, codes in _CODED:
+        for place, codes in _CODED_PLACES:
             values[place] = codes[values[place]]
         for place in _MAY_BE_MISSING:
             if values[place] is None:
@@ -184,7 +184,7 @@ _TYPES: Final = {
 _read_columns: Final = attrgetter(*_TYPES)
 
 
-_CODED: Final = [(place, CODES[name]) for place, name in enumerate(_TYPES) if name in CODES]
+_CODED_PLACES: Final = [(place, CODES[name]) for place, name in enumerate(_TYPES) if name in CODES]
 _MAY_BE_MISSING: Final = [place for place, name in enumerate(_TYPES) if name in _OPTIONAL]
 _TRUE_OR_NOT: Final = [place for place, kind in enumerate(_TYPES.values()) if kind is np.bool_]
 

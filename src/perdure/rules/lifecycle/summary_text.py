@@ -19,7 +19,7 @@ LIST_SHARE: Final = 8
 """The sentences have at most a third of the text's tokens, the list an eighth."""
 _LEAST, _LIST_LEAST = 8, 24
 """Tokens that they may have however short the text is."""
-_DENIED: Final = 2
+_NEGATED_WORDS: Final = 2
 """So many content words are said after a negation."""
 _LEAD: Final = "Also: "
 _TELLS_FROM: Final = 4
@@ -36,13 +36,13 @@ def write_summary(text: str, tokens: int) -> str:
     The sentences have at most a third of the text's tokens. The list has denials, numbers, dates, names and
     identifiers that they do not say, as many as fit. A text of which no sentence fits is made telegraphic.
     """
-    whole = count_tokens(text)
-    chosen = _best_sentences(text, min(tokens, max(_LEAST, whole // SENTENCES_SHARE)))
+    size = count_tokens(text)
+    chosen = _best_sentences(text, min(tokens, max(_LEAST, size // SENTENCES_SHARE)))
     if not chosen:
         return summarize(text, tokens)
-    said = " ".join(chosen)
-    rest = list_unsaid(text, said, min(tokens // 2, max(_LIST_LEAST, whole // LIST_SHARE)))
-    return f"{said}\n{_LEAD}{'; '.join(rest)}." if rest else said
+    summary = " ".join(chosen)
+    rest = list_unsaid(text, summary, min(tokens // 2, max(_LIST_LEAST, size // LIST_SHARE)))
+    return f"{summary}\n{_LEAD}{'; '.join(rest)}." if rest else summary
 
 
 def _best_sentences(text: str, tokens: int) -> list[str]:
@@ -52,7 +52,7 @@ def _best_sentences(text: str, tokens: int) -> list[str]:
     """
     spans = sentences(text)
     words = _content_words(text, len(spans))
-    often = Counter(word for said in words for word in said)
+    often = Counter(word for row in words for word in row)
     written = [" ".join(text[start:end].split()) for start, end in spans]
     costs = [count_tokens(sentence) for sentence in written]
     left, covered = tokens, set[str]()
@@ -76,21 +76,21 @@ def _worth(words: set[str], covered: set[str], often: Counter[str]) -> float:
 
 def _content_words(text: str, number: int) -> list[list[str]]:
     """Return the content words of each of a text's sentences."""
-    said: list[list[str]] = [[] for _ in range(number)]
+    words: list[list[str]] = [[] for _ in range(number)]
     for piece in pieces(text):
-        said[piece.sentence] += [v for k, v in piece.said if k != "symbol" and v not in STOP_WORDS and v != "'s"]
-    return said
+        words[piece.sentence] += [v for k, v in piece.said if k != "symbol" and v not in STOP_WORDS and v != "'s"]
+    return words
 
 
-def list_unsaid(text: str, said: str, tokens: int) -> list[str]:
+def list_unsaid(text: str, summary: str, tokens: int) -> list[str]:
     """Return what must not be lost and is not said, as written, each once, within so many tokens."""
-    there = {value for piece in pieces(said) for _, value in piece.said}
-    denied = {excerpt.casefold() for _, excerpt, _ in _anchors(said)}
+    stated = {value for piece in pieces(summary) for _, value in piece.said}
+    denied = {excerpt.casefold() for _, excerpt, _ in _anchors(summary)}
     found: list[str] = []
     left = tokens - count_tokens(_LEAD)
     seen: set[str] = set()
     for kind, excerpt, value in sorted(_anchors(text), key=lambda anchor: LISTED.index(anchor[0])):
-        known = excerpt.casefold() in denied if kind == "negation" else value in there
+        known = excerpt.casefold() in denied if kind == "negation" else value in stated
         cost = count_tokens(excerpt) + 1
         if known or value in seen or cost > left or (kind == "name" and value in _NO_NAMES):
             continue
@@ -115,14 +115,14 @@ def _anchors(text: str) -> Iterator[tuple[Kind, str, str]]:
 def _end_of(found: list[Piece], number: int, kind: Kind) -> int:
     """Return where the words end that belong to an anchor: the unit of a number, what a negation denies."""
     piece = found[number]
-    wanted = {"negation": _DENIED, "number": 1}.get(kind, 0)
+    missing = {"negation": _NEGATED_WORDS, "number": 1}.get(kind, 0)
     end = piece.end
     for follower in found[number + 1 : number + 6]:
-        if not wanted or follower.sentence != piece.sentence:
+        if not missing or follower.sentence != piece.sentence:
             break
         content = follower.said[0][1] not in STOP_WORDS
         if kind == "number" and (not content or follower.kind != "word"):
             break
         end = follower.end
-        wanted -= content
+        missing -= content
     return end

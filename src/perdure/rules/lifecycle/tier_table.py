@@ -147,9 +147,9 @@ def _at_rest_in_cold(m: Cohort, low: Ints, k: Limits) -> Ints:
 
 def _unanswered(m: Cohort, _: Ints, k: Limits) -> Ints:
     # What was said long ago is asked about once it is stored, not before.
-    asked = np.maximum(m.states.sure_ms + int(k["aging_days"] * DAY_MS), m.states.recorded_ms)
-    gone: Ints = np.maximum(asked + int(k["unanswered_days"] * DAY_MS) + 1, m.states.status_ms)
-    return gone
+    asked_at = np.maximum(m.states.sure_ms + int(k["aging_days"] * DAY_MS), m.states.recorded_ms)
+    archived_at: Ints = np.maximum(asked_at + int(k["unanswered_days"] * DAY_MS) + 1, m.states.status_ms)
+    return archived_at
 
 
 def _may_age(c: Columns, k: Limits) -> Bools:

@@ -38,7 +38,7 @@ from perdure.rules.lifecycle.state_arrays import (
 Accesses = Sequence[tuple[Instant, int]]
 """(instant, how many) in the order of time, not yet counted in the state."""
 
-_REPLAYED: Final = (
+_REPLAYED_FIELDS: Final = (
     *("tier", "tier_ms", "tier_accesses", "status", "status_ms", "form", "form_ms"),
     *("importance", "boosted", "boost_day", "anchor_ms", "access_count", "access_mass"),
     *("accessed_ms", "access2_ms", "access3_ms", "strength", "level", "strength_ms"),
@@ -119,7 +119,7 @@ def replay(
     ``shut``. Accesses of a memory that was held count before what held it is tried again.
     """
     gates = {i: openings.get(i, SHUT if shut else _OPEN) for i in states}
-    still = _still(states, accesses, now, policy, gates) if len(states) <= FEW and counts_single(policy) else {}
+    still = _unmoved(states, accesses, now, policy, gates) if len(states) <= FEW and counts_single(policy) else {}
     moving = {i: state for i, state in states.items() if i not in still}
     found = still | _replay(moving, accesses, now, policy, gates)
     return [found[i] for i in states]
@@ -128,7 +128,7 @@ def replay(
 _OPEN: Final = Opening()
 
 
-def _still(
+def _unmoved(
     states: Mapping[str, State],
     accesses: Mapping[str, Accesses],
     now: Instant,
@@ -138,10 +138,10 @@ def _still(
     """Return what becomes of few memories that do not move, by id: after a recall those are most."""
     found = {}
     for i, before in states.items():
-        done = counted_in(before, accesses.get(i, ()), now, policy)
+        counted = counted_in(before, accesses.get(i, ()), now, policy)
         # What waits for a gate says that it is due no sooner than the opening does.
-        if done is not None and (done[0].due_ms is None or gates[i].since <= done[0].due_ms):
-            found[i] = Trajectory(i, before, (), *done)
+        if counted is not None and (counted[0].due_ms is None or gates[i].since <= counted[0].due_ms):
+            found[i] = Trajectory(i, before, (), *counted)
     return found
 
 
@@ -171,8 +171,8 @@ def count_accesses(states: Sequence[State], accesses: Sequence[Accesses], policy
     elif waiting:
         run = _Replay([states[i] for i in waiting], [accesses[i] for i in waiting], 0, policy)
         run.count_all()
-        counted = run.states(np.arange(len(waiting)), [states[i].due_ms for i in waiting])
-        for i, state in zip(waiting, counted, strict=True):
+        states_after = run.states(np.arange(len(waiting)), [states[i].due_ms for i in waiting])
+        for i, state in zip(waiting, states_after, strict=True):
             result[i] = state
     return result
 
@@ -283,7 +283,7 @@ class _Replay:
     def states(self, rows: Ints, due: Sequence[int | None]) -> list[State]:
         """Return the states of some memories as they are now in the columns, with their next due instants."""
         befores = [self.befores[i] for i in rows.tolist()]
-        return self.columns.states(rows, befores, _REPLAYED, due)
+        return self.columns.states(rows, befores, _REPLAYED_FIELDS, due)
 
     def transitions(self) -> list[tuple[Transition, ...]]:
         """Return the moves of each memory, in their order."""
@@ -291,10 +291,10 @@ class _Replay:
         for step in self.steps:
             befores = [self.befores[i] for i in step.rows.tolist()]
             every = np.arange(len(befores))
-            after = step.after.states(every, befores, _REPLAYED, [None] * len(befores))
-            told = step.reasons(self.policy)
+            after = step.after.states(every, befores, _REPLAYED_FIELDS, [None] * len(befores))
+            reasons = step.reasons(self.policy)
             columns = (step.rows, step.moves.at, step.moves.rule, step.fell)
-            for i, at, code, fell, state, why in zip(*(c.tolist() for c in columns), after, told, strict=True):
+            for i, at, code, fell, state, why in zip(*(c.tolist() for c in columns), after, reasons, strict=True):
                 found[i].append(Transition(at, state, tier_table.RULES[code].name, why, fell))
         return [*map(tuple, found)]
 

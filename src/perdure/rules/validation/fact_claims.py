@@ -22,7 +22,7 @@ _REQUIRED: Final = ("subject", "predicate", "value")
 _REMEDY: Final = (
     f"Nothing was stored. A claim is an object with the keys {', '.join(_KEYS)}; the first three are needed."
 )
-_SHOWN: Final = 10  # so many faults are told; of more only how many there are
+_SHOWN: Final = 10  # so many faults are listed; of more only how many there are
 
 
 def parsed_claims(items: Any, content: str | None, *, policy: Policy, now: Instant) -> tuple[GivenClaim, ...]:
@@ -39,7 +39,7 @@ def parsed_claims(items: Any, content: str | None, *, policy: Policy, now: Insta
     """
     words = None if content is None else " ".join(content.split())
     claims, faults = [], []
-    for number, item in enumerate(_listed(items), 1):
+    for number, item in enumerate(_check_list(items), 1):
         reader = _Reader(number, item, words, now)
         claims.append(reader.claim(policy))
         faults += reader.faults
@@ -47,7 +47,7 @@ def parsed_claims(items: Any, content: str | None, *, policy: Policy, now: Insta
     return tuple(claims)
 
 
-def _listed(items: Any) -> list[Any]:
+def _check_list(items: Any) -> list[Any]:
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
         raise InvalidInput("facts must be a list of objects.", remedy=f"Pass for example {EXAMPLE}.")
     listed = list(items)

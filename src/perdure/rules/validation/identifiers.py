@@ -59,12 +59,12 @@ def check_row_ids(part: str, row: Mapping[str, Any]) -> None:
     """
     if part == "journal":
         _check_id("operation", row["operation"], is_id)
-        _check_change(row["target"], row["id"], [_parsed(row[side]) for side in ("before", "after")])
+        _check_change(row["target"], row["id"], [_parse(row[side]) for side in ("before", "after")])
         return
     _check_change(part, row.get("id"), [row])
 
 
-def _parsed(text: str | None) -> Any:
+def _parse(text: str | None) -> Any:
     try:
         return json.loads(text) if text else None
     except (ValueError, RecursionError):

@@ -62,7 +62,7 @@ def checked_metadata(metadata: Any, policy: Policy) -> dict[str, Any]:
         raise InvalidInput("metadata must be a dict.", remedy="Pass a dict of JSON values.")
     try:
         if depth_of(metadata) > DEEPEST:
-            raise ValueError(f"it is nested deeper than {DEEPEST} levels")  # noqa: TRY301  # told as the others are
+            raise ValueError(f"it is nested deeper than {DEEPEST} levels")  # noqa: TRY301  # reported as the others are
         _check_json(metadata)
         text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
         size = len(text.encode("utf-8"))
@@ -124,7 +124,7 @@ def draft(
     _check_pinned(pinned)
     chosen = checked_choice(kind, Kind, "kind")
     lived = _scope(session, task) if scope is None else checked_choice(scope, Scope, "scope")
-    made = Draft(
+    unredacted = Draft(
         text=text,
         kind=chosen,
         scope=lived,
@@ -143,7 +143,7 @@ def draft(
         message=message,
         worth="a note" if importance is None else "given",
     )
-    return redact_draft(made, policy)
+    return redact_draft(unredacted, policy)
 
 
 def _check_pinned(pinned: Any) -> None:
@@ -176,8 +176,8 @@ def _scope(session: Any, task: Any) -> Scope:
     return Scope.LONG_TERM if session is None else Scope.SESSION
 
 
-def _check_arguments(given: Mapping[str, Any]) -> None:
-    if unknown := given.keys() - ARGUMENTS:
+def _check_arguments(arguments: Mapping[str, Any]) -> None:
+    if unknown := arguments.keys() - ARGUMENTS:
         raise InvalidInput(
             f"Unknown argument: {', '.join(sorted(map(repr, unknown)))}.",
             remedy=f"The arguments are {', '.join(sorted(ARGUMENTS))}.",
@@ -196,24 +196,24 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
         raise InvalidInput("items must be a list.", remedy="Pass a list of strings or dicts.")
     found: list[Draft] = []
-    said: dict[int, SaidFacts] = {}
+    by_draft: dict[int, SaidFacts] = {}
     for position, item in enumerate(items, 1):
-        given: dict[str, Any] = dict(item) if isinstance(item, Mapping) else {"content": item}
+        arguments: dict[str, Any] = dict(item) if isinstance(item, Mapping) else {"content": item}
         try:
-            _check_arguments(given)
-            content, facts = given.pop("content", None), given.pop("facts", ())
+            _check_arguments(arguments)
+            content, facts = arguments.pop("content", None), arguments.pop("facts", ())
             claims = parsed_claims(facts, _words(content), policy=policy, now=now) if facts else ()
-            if given.get("kind") == Kind.FACT:
+            if arguments.get("kind") == Kind.FACT:
                 _check_says_facts(claims)
-                given["kind"] = Kind.NOTE
-            made = draft(content, policy=policy, now=now, **given)
+                arguments["kind"] = Kind.NOTE
+            checked = draft(content, policy=policy, now=now, **arguments)
             if claims:
-                said[len(found)] = claims, None if given.get("confidence") is None else made.confidence
-            found.append(made)
+                by_draft[len(found)] = claims, None if arguments.get("confidence") is None else checked.confidence
+            found.append(checked)
         except InvalidInput as error:
             where = f"Item {position}: " if isinstance(items, Sized) and len(items) > 1 else ""
             raise InvalidInput(f"{where}{error.message}", remedy=error.remedy) from error
-    return found, said
+    return found, by_draft
 
 
 def _words(content: Any) -> str:

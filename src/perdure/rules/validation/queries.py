@@ -45,7 +45,7 @@ def plan(value: Any, policy: Policy, now: Instant) -> Plan:
     raise InvalidInput("plan must be a Plan.", remedy="Pass one of the plans that a dry run returned.")
 
 
-def filters(policy: Policy, given: Mapping[str, Any]) -> Filters:
+def filters(policy: Policy, arguments: Mapping[str, Any]) -> Filters:
     """Return the filters among the checked arguments of a verb, which may have others too.
 
     Raises:
@@ -57,9 +57,9 @@ def filters(policy: Policy, given: Mapping[str, Any]) -> Filters:
         "tags": lambda tags: checked_tags(tags, policy),
         **dict.fromkeys(("since", "until", "as_of", "known_at"), to_instant),
     }
-    names = [name for name in _FILTERS if given.get(name) is not None]
-    return Filters(isolated=True, **{name: read.get(name, _as_given)(given[name]) for name in names})
+    names = [name for name in _FILTERS if arguments.get(name) is not None]
+    return Filters(isolated=True, **{name: read.get(name, _unchanged)(arguments[name]) for name in names})
 
 
-def _as_given(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
