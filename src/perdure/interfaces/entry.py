@@ -24,6 +24,7 @@ SERVICE_OPTIONS: Final = frozenset(
         "--proxy",
         "--log",
         "--no-maintenance",
+        "--workers",
         "--threads",
         "--waiting",
         "--timeout",

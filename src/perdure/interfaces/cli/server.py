@@ -194,7 +194,11 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         list[str] | None,
         typer.Option("--proxy", metavar="ADDRESS", help="A proxy elsewhere whose X-Forwarded headers are believed."),
     ] = None,
-    threads: Annotated[int, typer.Option("--threads", min=1, max=256, help="Calls that run at once.")] = 8,
+    workers: Annotated[
+        int,
+        typer.Option("--workers", min=1, max=256, help="Processes that answer; one uses some one core."),
+    ] = 1,
+    threads: Annotated[int, typer.Option("--threads", min=1, max=256, help="Calls that a worker runs at once.")] = 8,
     waiting: Annotated[
         int, typer.Option("--waiting", min=0, max=10_000, help="Calls that may wait; more are refused with 503.")
     ] = 64,
@@ -220,7 +224,7 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         limits = {"threads": threads, "waiting": waiting, "call_seconds": timeout, "rate": rate, "traces": traces}
         named: dict[str, Any] = {"namespace": call.place, "tools": tools, **limits}
         names: dict[str, Any] = {"allowed_hosts": allowed_host or (), "proxies": proxy or ()}
-        beside: dict[str, Any] = {"log": log, "maintenance": not no_maintenance}
+        beside: dict[str, Any] = {"log": log, "maintenance": not no_maintenance, "workers": workers}
         run(call.prepared_store(), call.policy, host, port, **names, **beside, **named)
 
 

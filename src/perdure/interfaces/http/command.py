@@ -32,6 +32,7 @@ def main(words: Sequence[str]) -> None:
                 proxies=given.proxy,
                 log=given.log,
                 maintenance=not given.no_maintenance,
+                workers=given.workers,
                 namespace=place,
                 tools=given.tools,
                 traces=given.traces,
@@ -63,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tools", choices=("agent", "lifecycle", "full"), default="agent")
     parser.add_argument("--allowed-host", action="append", default=[])
     parser.add_argument("--proxy", action="append", default=[])
+    parser.add_argument("--workers", type=_number(int, 1, 256), default=1)
     parser.add_argument("--threads", type=_number(int, 1, 256), default=8)
     parser.add_argument("--waiting", type=_number(int, 0, 10_000), default=64)
     parser.add_argument("--timeout", type=_number(float, 0.1, 3600), default=60.0)

@@ -38,7 +38,7 @@ class Exports:
         """Return a stream of lines; its first chunk is made before anything is sent, so that refusals are problems."""
         try:
             memory = memory_for(request)
-            self._limits.rate.check(request.state.principal.key)
+            await self._limits.check_rate(request.state.principal.key)
             self._check_room()
             threads = CapacityLimiter(1)  # lines are read by one thread after the other
             lines = await run_sync(lambda: _chunks(memory.export(request.query_params.get("namespace"))))
