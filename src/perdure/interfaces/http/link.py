@@ -37,12 +37,8 @@ def frame(number: int, name: str | None, value: Any) -> bytes:
 
 def read_message(end: socket.socket) -> Any:
     """Return the value of the first message, before there is an event loop."""
-    with end.dup().makefile("rb", buffering=0) as file:
-        text = b""
-        length = int.from_bytes(file.read(_LENGTH) or b"", "big")
-        while len(text) < length and (part := file.read(length - len(text))):
-            text += part
-    return json.loads(text)[2]
+    length = int.from_bytes(end.recv(_LENGTH, socket.MSG_WAITALL), "big")
+    return json.loads(end.recv(length, socket.MSG_WAITALL))[2]
 
 
 class Link:
