@@ -24,6 +24,7 @@ from perdure.interfaces.http.shared import TRIES
 from perdure.records.errors import InvalidInput
 from perdure.records.policy import Policy
 from servers import drop_database, fresh_database
+from service import test_maintaining
 from service.conftest import POLICY
 from service.test_lasting_sessions import form_token
 from service.test_limits import in_thread
@@ -32,6 +33,13 @@ from service.test_serve import ask, run, served
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc to see which process has a connection")
 JSON = {"content-type": "application/json"}
+ONE_SOCKET = """
+import sys
+from perdure.interfaces.http import supervisor
+from perdure.interfaces.http.command import main
+supervisor._SHARES_OUT = False
+main(sys.argv[1:])
+"""
 AT_ONCE = "from perdure.interfaces.hooks import background\nbackground.FIRST_SECONDS = 0.1\n"
 
 
@@ -97,15 +105,22 @@ def talks(process, port):
     return list(found.values())
 
 
-def test_both_answer_from_one_store_and_connections_are_shared_out(tmp_path):
-    with two(tmp_path) as (_, port, (one, other)):
-        status, kept = one.ask("POST", "/v1/remember", {"content": "Deploys happen on Tuesdays."})
-        assert status == 200
-        status, found = other.ask("POST", "/v1/recall", {"query": "When do we deploy?"})
-        assert [hit["memory"]["id"] for hit in found["hits"]] == [kept["id"]]
-        assert {one.ask("GET", "/readyz")[0], other.ask("GET", "/readyz")[0]} == {200}
-        holders = Counter(talk.worker for talk in [Talk(port) for _ in range(64)])
-        assert min(holders[one.worker], holders[other.worker]) >= 12
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory):
+    """A service with two workers, for tests that end none: its process and its port."""
+    with served(tmp_path_factory.mktemp("lasting"), "--workers", "2") as found:
+        yield found
+
+
+def test_both_answer_from_one_store_and_connections_are_shared_out(lasting):
+    one, other = talks(*lasting)
+    status, kept = one.ask("POST", "/v1/remember", {"content": "Deploys happen on Tuesdays."})
+    assert status == 200
+    status, found = other.ask("POST", "/v1/recall", {"query": "When do we deploy?"})
+    assert [hit["memory"]["id"] for hit in found["hits"]] == [kept["id"]]
+    assert {one.ask("GET", "/readyz")[0], other.ask("GET", "/readyz")[0]} == {200}
+    holders = Counter(talk.worker for talk in [Talk(lasting[1]) for _ in range(64)])
+    assert min(holders[one.worker], holders[other.worker]) >= 12
 
 
 def test_a_server_s_store_is_shared(tmp_path):
@@ -141,23 +156,23 @@ def _children(pid):
     ]
 
 
-def test_a_key_is_one_key_for_all_also_while_its_first_call_runs(tmp_path):
-    with two(tmp_path) as (_, _, (one, other)):
-        kept = one.ask("POST", "/v1/remember", {"content": "Deploys happen on Tuesdays."})[1]
-        given = {"memory_ids": [kept["id"]], "amount": 0.01}
-        answers = [talk.ask("POST", "/v1/strengthen", given, **{"idempotency-key": "k"}) for talk in (one, other)]
-        assert answers[0] == answers[1]
-        assert answers[0][0] == 200
-        changed = {**given, "amount": 0.02}
-        assert other.ask("POST", "/v1/strengthen", changed, **{"idempotency-key": "k"})[0] == 422
-        many = {"items": [{"content": f"Server {n} listens on port {n}."} for n in range(500)]}
-        lines = {"idempotency-key": "m", "accept": "application/x-ndjson"}
-        thread, found = in_thread(lambda: one.ask("POST", "/v1/remember-many", many, **lines))
-        again = other.ask("POST", "/v1/remember-many", many, **lines)
-        thread.join(60)
-        assert again == found[0]
-        assert (again[0], again[1].count("\n")) == (200, 500)
-        assert one.ask("GET", "/v1/stats")[1]["memories"] == 501
+def test_a_key_is_one_key_for_all_also_while_its_first_call_runs(lasting):
+    one, other = talks(*lasting)
+    kept = one.ask("POST", "/v1/remember", {"content": "Deploys happen on Tuesdays.", "namespace": "keys"})[1]
+    given = {"memory_ids": [kept["id"]], "amount": 0.01}
+    answers = [talk.ask("POST", "/v1/strengthen", given, **{"idempotency-key": "k"}) for talk in (one, other)]
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 200
+    changed = {**given, "amount": 0.02}
+    assert other.ask("POST", "/v1/strengthen", changed, **{"idempotency-key": "k"})[0] == 422
+    many = {"items": [{"content": f"Server {n} listens on port {n}."} for n in range(500)], "namespace": "keys"}
+    lines = {"idempotency-key": "m", "accept": "application/x-ndjson"}
+    thread, found = in_thread(lambda: one.ask("POST", "/v1/remember-many", many, **lines))
+    again = other.ask("POST", "/v1/remember-many", many, **lines)
+    thread.join(60)
+    assert again == found[0]
+    assert (again[0], again[1].count("\n")) == (200, 500)
+    assert one.ask("GET", "/v1/stats?namespace=keys")[1]["memories"] == 501
 
 
 def test_the_key_of_a_call_whose_worker_was_killed_may_be_used_again(tmp_path):
@@ -211,31 +226,32 @@ def test_who_logs_in_at_one_is_known_to_the_other_and_wrong_tokens_count_togethe
         assert statuses == [401] * TRIES + [429]
 
 
-def test_a_page_at_one_hears_what_the_other_has_stored(tmp_path):
-    with two(tmp_path) as (_, _, (one, other)):
-        one.http.request("GET", "/live", headers={"accept": "text/event-stream"})
-        news = one.http.getresponse()
-        while not news.readline().startswith(b"event: hello"):
-            pass
-        other.ask("POST", "/v1/remember", {"content": "Deploys happen on Tuesdays."})
-        heard = next(line for line in iter(news.readline, b"") if line.startswith(b"event: "))
-        assert heard == b"event: operation\n"
+def test_a_page_at_one_hears_what_the_other_has_stored(lasting):
+    one, other = talks(*lasting)
+    one.http.request("GET", "/live", headers={"accept": "text/event-stream"})
+    news = one.http.getresponse()
+    while not news.readline().startswith(b"event: hello"):
+        pass
+    other.ask("POST", "/v1/remember", {"content": "Deploys happen on Tuesdays."})
+    heard = next(line for line in iter(news.readline, b"") if line.startswith(b"event: "))
+    assert heard == b"event: operation\n"
 
 
-def test_mcp_needs_no_worker_of_its_own(tmp_path):
+def test_mcp_needs_no_worker_of_its_own(lasting):
     accept = {"accept": "application/json, text/event-stream"}
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    with two(tmp_path) as (_, _, (one, other)):
-        status, told = one.ask(
-            "POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}, **accept
-        )
-        assert (status, told["result"]["serverInfo"]["name"]) == (200, "perdure")
-        call = {"name": "remember", "arguments": {"content": "Deploys happen on Tuesdays."}}
-        version = {"mcp-protocol-version": told["result"]["protocolVersion"], **accept}
-        asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
-        status, told = other.ask("POST", "/mcp", asked, **version)
-        assert (status, told["result"].get("isError", False)) == (200, False)
-        assert one.ask("GET", "/v1/stats")[1]["memories"] == 1
+    one, other = talks(*lasting)
+    status, told = one.ask(
+        "POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}, **accept
+    )
+    assert (status, told["result"]["serverInfo"]["name"]) == (200, "perdure")
+    call = {"name": "remember", "arguments": {"content": "The office is in Graz."}}
+    version = {"mcp-protocol-version": told["result"]["protocolVersion"], **accept}
+    asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+    status, told = other.ask("POST", "/mcp", asked, **version)
+    assert (status, told["result"].get("isError", False)) == (200, False)
+    kept = told["result"]["structuredContent"]["id"]
+    assert one.ask("GET", f"/v1/get?id={kept}")[1]["content"] == "The office is in Graz."
 
 
 def metric(talk, name):
@@ -312,6 +328,33 @@ def test_a_killed_worker_loses_nothing_acknowledged_and_is_replaced(tmp_path):
     with perdure.open(tmp_path / "a.db", POLICY) as memory:
         assert {memory.get(kept).id for kept in acknowledged} == set(acknowledged)
         assert memory.check() == []
+
+
+def test_where_connections_are_not_shared_out_among_sockets_workers_have_one_in_common(tmp_path, monkeypatch):
+    monkeypatch.setattr(test_maintaining, "SERVICE", ONE_SOCKET)
+    with test_maintaining.served(tmp_path, "--workers", "2") as (process, port):
+        assert waited(lambda: len(beside(process)) == 2)
+        killed = Talk(port).worker
+        os.kill(killed, signal.SIGKILL)
+        assert waited(lambda: killed not in beside(process) and len(beside(process)) == 2)
+        for _ in range(20):
+            assert ask(port, "GET", "/readyz")[0] == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+
+
+def test_a_worker_that_ends_at_once_is_started_again_until_it_can_answer(tmp_path):
+    with two(tmp_path) as (process, port, (one, other)):
+        one.ask("POST", "/v1/remember", {"content": "Deploys happen on Tuesdays."})
+        (tmp_path / "perdure.toml").write_text("no policy")
+        os.kill(one.worker, signal.SIGKILL)
+        assert "signal 9" in process.stderr.readline() + process.stderr.readline()  # after that there are no tokens
+        for _ in range(2):
+            assert "could not start" in process.stderr.readline()
+            assert "exit status 1" in process.stderr.readline()
+        assert other.ask("GET", "/v1/stats")[1]["memories"] == 1
+        (tmp_path / "perdure.toml").write_text('[embedder]\nmodel = "none"\n')
+        talks(process, port)
 
 
 def test_workers_end_in_order_when_their_supervisor_is_killed(tmp_path):

@@ -196,7 +196,7 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
     ] = None,
     workers: Annotated[
         int,
-        typer.Option("--workers", min=1, max=256, help="Processes that answer; one uses some one core."),
+        typer.Option("--workers", min=1, max=256, help="Processes that answer; each uses about one core."),
     ] = 1,
     threads: Annotated[int, typer.Option("--threads", min=1, max=256, help="Calls that a worker runs at once.")] = 8,
     waiting: Annotated[

@@ -88,7 +88,7 @@ class Link:
             with suppress(asyncio.IncompleteReadError, ConnectionError):
                 while True:
                     length = int.from_bytes(await self._reader.readexactly(_LENGTH), "big")
-                    self._take(*json.loads(await self._reader.readexactly(length)))
+                    await self._take(*json.loads(await self._reader.readexactly(length)))
         finally:
             self._ended = True
             for waits in self._waiting.values():
@@ -99,9 +99,11 @@ class Link:
             await asyncio.gather(*self._tasks, return_exceptions=True)
             self._writer.close()
 
-    def _take(self, number: int, name: str | None, value: Any) -> None:
+    async def _take(self, number: int, name: str | None, value: Any) -> None:
         """Take a message: begin to answer a question, or hand an answer to who waits for it."""
-        if name:
+        if name and not number:  # at once: it may be the last that the other end says
+            await self._answer(number, name, value)
+        elif name:
             task = asyncio.get_running_loop().create_task(self._answer(number, name, value))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -173,7 +175,8 @@ class SharedByLink(Shared):
         if answer is not None:
             lines = None if answer.lines is None else [as_json(one) for one in answer.lines]
             answer = [answer.body.decode(), lines, answer.etag, answer.operation, answer.hits]
-        await self._link.ask("end", key, answer)
+        with suppress(RequestRefused):  # the service is ending: the call was made, and its client is told so
+            await self._link.ask("end", key, answer)
 
     async def may_try(self, address: str) -> bool:
         """Ask ``Shared.may_try``."""

@@ -205,15 +205,17 @@ class Supervisor:
 
     async def _one(self, slot: int) -> str:
         """Run a worker until it has ended, and return how it has."""
+        ours, theirs = socket.socketpair()
         try:
             listening = self._sockets[slot] = self._sockets.get(slot) or self._listen()
-        except OSError as error:
-            return str(error)
-        ours, theirs = socket.socketpair()
-        with theirs:
             numbers = listening.fileno(), theirs.fileno()
             command = (sys.executable, "-P", "-m", "perdure.interfaces.http.worker", *map(str, numbers))
             process = await create_subprocess_exec(*command, pass_fds=numbers, process_group=0)  # no Ctrl-C for it
+        except OSError as error:
+            ours.close()
+            return str(error)
+        finally:
+            theirs.close()
         worker = self._running[slot] = _Worker(process, self)
         if self._stopping.is_set():  # it came while the process was started
             worker.stop(signal.SIGTERM)

@@ -21,14 +21,15 @@ def main() -> None:
     def ready(guarded: bool) -> None:
         end.sendall(frame(0, "ready", [guarded]))
 
-    try:
-        with short_warnings(), listening:
-            if slot:
-                warnings.simplefilter("ignore", PerdureWarning)  # the first one has told them
-            answer_calls(Serving(**told), listening, ready, SharedByLink(end, bytes.fromhex(secret)), beside=not slot)
-    except PerdureError as error:
-        end.sendall(frame(0, "failed", [type(error).__name__, error.message, error.remedy]))
-        sys.exit(1)
+    with end, listening, short_warnings():
+        if slot:
+            warnings.simplefilter("ignore", PerdureWarning)  # the first one has told them
+        shared = SharedByLink(end, bytes.fromhex(secret))
+        try:
+            answer_calls(Serving(**told), listening, ready, shared, beside=not slot)
+        except PerdureError as error:
+            end.sendall(frame(0, "failed", [type(error).__name__, error.message, error.remedy]))
+            sys.exit(1)
 
 
 if __name__ == "__main__":
