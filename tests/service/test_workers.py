@@ -40,6 +40,13 @@ from perdure.interfaces.http.command import main
 supervisor._SHARES_OUT = False
 main(sys.argv[1:])
 """
+READ_ONLY = """
+from perdure.memory import Memory
+from perdure.records.errors import StoreReadOnly
+def log_in(*_):
+    raise StoreReadOnly("The disk is read-only.", remedy="Wait.")
+Memory.log_in = log_in
+"""
 AT_ONCE = "from perdure.interfaces.hooks import background\nbackground.FIRST_SECONDS = 0.1\n"
 
 
@@ -84,6 +91,12 @@ def _holder(port, peer):
             if str(link.readlink()) in wanted:
                 return int(link.parts[2])
     return None
+
+
+def in_workers(folder, monkeypatch, code):
+    """Have some code run when a worker starts."""
+    (folder / "sitecustomize.py").write_text(code)
+    monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
 
 
 @contextmanager
@@ -134,8 +147,7 @@ def test_a_server_s_store_is_shared(tmp_path):
 
 
 def test_one_of_them_runs_maintenance_and_its_successor_goes_on(tmp_path, monkeypatch):
-    (tmp_path / "sitecustomize.py").write_text(AT_ONCE)
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    in_workers(tmp_path, monkeypatch, AT_ONCE)
     with two(tmp_path) as (process, _, (one, other)):
         one.ask("POST", "/v1/remember", {"content": "Deploys happen on Tuesdays."})
         assert waited(lambda: outcomes(tmp_path).get("report") == "done")
@@ -226,6 +238,25 @@ def test_who_logs_in_at_one_is_known_to_the_other_and_wrong_tokens_count_togethe
         assert statuses == [401] * TRIES + [429]
 
 
+def test_a_session_that_the_store_could_not_keep_is_known_to_both(tmp_path, monkeypatch):
+    with perdure.open(tmp_path / "a.db", POLICY) as memory:
+        secret = memory.create_token("curator", actor="ana").secret
+    html = {"accept": "text/html"}
+    form = {"content-type": "application/x-www-form-urlencoded", **html}
+    in_workers(tmp_path, monkeypatch, READ_ONLY)
+    with two(tmp_path) as (_, _, (one, other)):
+        _, heads, page = one.answer("GET", "/login", None, html)
+        known = {"cookie": heads["set-cookie"].partition(";")[0]}
+        given = urlencode({"token": form_token(page), "secret": secret})
+        _, heads, _ = one.answer("POST", "/login", given, {**form, **known})
+        known = {"cookie": heads["set-cookie"].partition(";")[0]}
+        status, _, page = other.answer("GET", "/", None, {**html, **known})
+        assert (status, "Log out" in page) == (200, True)
+        leave = urlencode({"token": form_token(page)})
+        assert other.answer("POST", "/logout", leave, {**form, **known})[0] == 303
+        assert one.answer("GET", "/", None, {**html, **known})[0] == 303
+
+
 def test_a_page_at_one_hears_what_the_other_has_stored(lasting):
     one, other = talks(*lasting)
     one.http.request("GET", "/live", headers={"accept": "text/event-stream"})
@@ -259,9 +290,9 @@ def metric(talk, name):
     return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)[1])
 
 
-def test_metrics_are_of_all_also_of_those_that_have_ended(tmp_path):
+def test_metrics_and_the_log_are_of_all_also_of_those_that_have_ended(tmp_path):
     recalls = 'perdure_calls_total{outcome="ok",verb="recall"}'
-    with two(tmp_path) as (process, port, (one, other)):
+    with two(tmp_path, "--log") as (process, port, (one, other)):
         for talk, times in ((one, 3), (other, 4)):
             for _ in range(times):
                 talk.ask("POST", "/v1/recall", {"query": "When do we deploy?"})
@@ -274,6 +305,11 @@ def test_metrics_are_of_all_also_of_those_that_have_ended(tmp_path):
         assert metric(other, recalls) == 7
         assert metric(other, "perdure_worker_restarts_total") == 1
         assert metric(other, "perdure_workers") == 2
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        told = [json.loads(line) for line in process.stderr.read().splitlines() if line.startswith("{")]
+        assert [line["verb"] for line in told if line["log"] == "perdure.calls"] == ["recall"] * 7
+        assert ["ended (signal 9)" in line["message"] for line in told if line["log"] != "perdure.calls"] == [True]
 
 
 def test_sigterm_lets_what_runs_in_all_of_them_finish(tmp_path):

@@ -86,10 +86,7 @@ def serve(
         if workers == 1:
             answer_calls(told, listening, announce)
         else:
-            from perdure.interfaces.http.supervisor import Supervisor  # noqa: PLC0415  # start-up time
-
-            shared = Shared(settings.get("rate", 0.0))
-            Supervisor(listening, workers, told.to_dict(), shared, announce).run()
+            _supervise(told, listening, announce, workers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +105,13 @@ class Serving:
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON holds it, where the policy can be held."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+def _supervise(told: Serving, listening: socket.socket, announce: Callable[[bool], None], workers: int) -> None:
+    from perdure.interfaces.http.supervisor import Supervisor  # noqa: PLC0415  # start-up time
+
+    shared = Shared(told.settings.get("rate", 0.0))
+    Supervisor(listening, workers, told.to_dict(), shared, announce).run()
 
 
 def answer_calls(

@@ -7,6 +7,7 @@ import sys
 import warnings
 
 from perdure.interfaces.cli.call import short_warnings
+from perdure.interfaces.http.call_log import log_to
 from perdure.interfaces.http.link import SharedByLink, frame, read_message
 from perdure.interfaces.http.serve import Serving, answer_calls
 from perdure.records.errors import PerdureError, PerdureWarning
@@ -21,6 +22,8 @@ def main() -> None:
     def ready(guarded: bool) -> None:
         end.sendall(frame(0, "ready", [guarded]))
 
+    if told["log"]:
+        log_to(sys.stderr)
     with end, listening, short_warnings():
         if slot:
             warnings.simplefilter("ignore", PerdureWarning)  # the first one has told them
