@@ -37,6 +37,7 @@ from http_load import (
     quantile,
     rate_of_load,
     request,
+    several_workers,
 )
 from report import Row, finished, parser, say
 
@@ -111,10 +112,11 @@ def answers(port: int) -> bool:
         return False
 
 
-def ours(folder: Path, port: int) -> list[str]:
+def ours(folder: Path, port: int, workers: int = 1) -> list[str]:
     """Return the command of the service."""
     where = ["--store", str(folder / "a.db"), "--policy", str(folder / "perdure.toml"), "--port", str(port)]
-    return [sys.executable, "-m", "perdure", "serve", *where, "--threads", str(THREADS), "--waiting", "200"]
+    limits = ["--threads", str(THREADS), "--waiting", "200", "--workers", str(workers)]
+    return [sys.executable, "-m", "perdure", "serve", *where, *limits]
 
 
 def bare(folder: Path, port: int) -> list[str]:
@@ -131,10 +133,10 @@ def fresh(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def serving_fresh(folder: Path) -> Iterator[tuple[int, int, Path]]:
+def serving_fresh(folder: Path, workers: int = 1) -> Iterator[tuple[int, int, Path]]:
     """Serve a fresh copy, warm and with all of its code loaded; give the port, the process and the copy."""
     port = free_port()
-    with fresh(folder) as copied, serving(copied, ours(copied, port), port) as (process, _):
+    with fresh(folder) as copied, serving(copied, ours(copied, port, workers), port) as (process, _):
         began = time.perf_counter()
         ask(port, copied, WARM)
         time.sleep(max(0.0, began + LOADED - time.perf_counter()))
@@ -381,7 +383,9 @@ def beside_slow_ones(folder: Path, questions: list[str]) -> Row:
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--rounds", type=int, default=2)
-    arguments.add_argument("--only", choices=("start", "cpu", "load", "slow", "upkeep"), help="only this part")
+    parts_named = ("start", "cpu", "load", "slow", "upkeep", "workers")
+    arguments.add_argument("--only", choices=parts_named, help="only this part")
+    arguments.add_argument("--workers", type=int, default=2, help="how many are measured beside one")
     arguments.add_argument("--rows", type=int, default=1000)
     arguments.add_argument("--due-rows", type=int, default=10_000, help="memories that the first maintenance sweeps")
     given = arguments.parse_args()
@@ -395,6 +399,7 @@ def main() -> None:
             "load": lambda: many_clients(folder, questions, 3.0, max(3, given.rounds)),
             "slow": lambda: [beside_slow_ones(folder, questions)],
             "upkeep": lambda: [first_upkeep(folder / "due", given.due_rows)],
+            "workers": lambda: several_workers(partial(serving_fresh, folder), 4 * given.rounds, given.workers),
         }
         rows = []
         for name, part in parts.items():

@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 import perdure
 from interfaces.pages.browsing import forms, hidden
-from perdure.interfaces.http import sessions
+from perdure.interfaces.http import shared
 from programs import program
 from service.conftest import POLICY
 from service.test_serve import served
@@ -202,9 +202,9 @@ def test_a_person_logs_in_and_the_cookie_travels_over_tls_alone(proxy, place):
 
 
 def test_each_address_has_its_own_tries_whatever_it_says_of_itself(proxy, place):
-    said = [{"x-forwarded-for": f"10.0.0.{n}"} for n in range(sessions.TRIES)]
+    said = [{"x-forwarded-for": f"10.0.0.{n}"} for n in range(shared.TRIES)]
     statuses = [logged_in(proxy, "guess", "127.0.0.2", **one)[0] for one in said]
-    assert statuses == [401] * sessions.TRIES
+    assert statuses == [401] * shared.TRIES
     assert logged_in(proxy, place[1]["curator"], "127.0.0.2", **{"x-forwarded-for": "10.9.9.9"})[0] == 429
     assert logged_in(proxy, place[1]["curator"], "127.0.0.3")[0] == 303
 

@@ -25,6 +25,7 @@ SERVICE_OPTIONS: Final = frozenset(
         "--memory-file",
         "--log",
         "--no-maintenance",
+        "--workers",
         "--threads",
         "--waiting",
         "--timeout",

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from interfaces.pages.browsing import Browser, forms, words
 from perdure.interfaces import pages
 from perdure.interfaces.cli import app as cli
-from perdure.interfaces.http import access, sessions
+from perdure.interfaces.http import access, shared
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
 
@@ -121,8 +121,8 @@ def test_a_weaker_token_is_refused_in_words(browser, tokens, memory):
 def test_wrong_tokens_are_refused_and_trying_is_limited(browser, tokens):
     assert log_in(browser, "made up").status_code == 401
     assert "Log out" not in browser.get("/").text
-    replies = [log_in(browser, f"guess {n}").status_code for n in range(sessions.TRIES)]
-    assert replies == [401] * (sessions.TRIES - 1) + [429]
+    replies = [log_in(browser, f"guess {n}").status_code for n in range(shared.TRIES)]
+    assert replies == [401] * (shared.TRIES - 1) + [429]
     assert log_in(browser, tokens["reader"].secret).status_code == 429
 
 

@@ -198,7 +198,11 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         list[str] | None,
         typer.Option("--memory-file", metavar="NAMESPACE=FILE", help="A MEMORY.md to show beside what it would be."),
     ] = None,
-    threads: Annotated[int, typer.Option("--threads", min=1, max=256, help="Calls that run at once.")] = 8,
+    workers: Annotated[
+        int,
+        typer.Option("--workers", min=1, max=256, help="Processes that answer; each uses about one core."),
+    ] = 1,
+    threads: Annotated[int, typer.Option("--threads", min=1, max=256, help="Calls that a worker runs at once.")] = 8,
     waiting: Annotated[
         int, typer.Option("--waiting", min=0, max=10_000, help="Calls that may wait; more are refused with 503.")
     ] = 64,
@@ -225,6 +229,7 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         named: dict[str, Any] = {"namespace": call.place, "tools": tools, **limits}
         names: dict[str, Any] = {"allowed_hosts": allowed_host or (), "proxies": proxy or ()}
         beside: dict[str, Any] = {"log": log, "maintenance": not no_maintenance, "memory_file": memory_file or ()}
+        beside["workers"] = workers
         run(call.prepared_store(), call.policy, host, port, **names, **beside, **named)
 
 

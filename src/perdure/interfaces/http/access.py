@@ -92,9 +92,9 @@ class Keyring:
             self._keep(self._logins, session, (monotonic(), login))
         return login
 
-    def log_in(self, sessions: Sessions, secret: str) -> str | None:
+    async def log_in(self, sessions: Sessions, secret: str) -> str | None:
         """Return a new session of a browser that stands for a token; None where it is not valid. Asks the store."""
-        return sessions.log_in(self._opened(), secret) if len(secret) <= _LONGEST_SECRET else None
+        return await sessions.log_in(self._opened(), secret) if len(secret) <= _LONGEST_SECRET else None
 
     def log_out(self, session: str) -> None:
         """End a browser's session. Asks the store."""
@@ -193,7 +193,7 @@ class Access:
     async def _logged_in(self, session: str) -> Principal | None:
         """Return who has logged in in a session; None for nobody, or where the token is revoked: log in anew."""
         if self._sessions.is_ours(session):  # in the store is none of these
-            token = self._sessions.token_of(session)
+            token = await self._sessions.shared.token_of(session)
             if token is None:
                 return None
             known, grant = self._keyring.kept(token)

@@ -34,6 +34,7 @@ from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.http.routes import SCHEMA, VerbShortcut, verb_endpoints, verb_routes
 from perdure.interfaces.http.sessions import Sessions
 from perdure.interfaces.http.settings import Settings
+from perdure.interfaces.http.shared import Shared
 from perdure.records.access import EVERYWHERE
 from perdure.records.errors import NotAllowed, PerdureError
 from perdure.verbs.results import as_json
@@ -51,17 +52,19 @@ READY_SECONDS: Final = 1.0
 _KEPT = {"cache-control": "private, max-age=300"}
 
 
-def build_app(opened: Callable[[], Memory], settings: Settings) -> Starlette:
+def build_app(opened: Callable[[], Memory], settings: Settings, shared: Shared | None = None) -> Starlette:
     """Return the service over an open memory.
 
     Args:
         opened: Returns the open memory; the caller closes it.
         settings: Hosts and limits.
+        shared: What holds over all processes of the service; None where it is the only one.
     """
-    limits = CallLimits.of(settings)
+    shared = shared or Shared(settings.rate)
+    limits = CallLimits.of(settings, shared)
     opened().watch(limits.watch)
     mount = _mcp(limits)
-    sessions = Sessions()
+    sessions = Sessions(shared)
     endpoints = verb_endpoints(limits)
     routes: list[BaseRoute] = [
         *verb_routes(endpoints),
@@ -94,7 +97,7 @@ async def _running(limits: CallLimits, mount: McpMount | None) -> AsyncIterator[
     """Answer for the length of a block; calls that run at its end are waited for."""
     loading = get_running_loop().call_later(PAGES_SECONDS, Thread(target=_load_pages, daemon=True).start)
     try:
-        async with mount.running() if mount else nullcontext():
+        async with limits.shared.running(limits.counts), mount.running() if mount else nullcontext():
             yield
     finally:
         loading.cancel()
@@ -115,7 +118,7 @@ def _mcp(limits: CallLimits) -> McpMount | None:
         return None
     from perdure.interfaces.http.mcp_mount import McpMount  # noqa: PLC0415  # an extra
 
-    return McpMount(limits.settings, limits.workers, limits.rate)
+    return McpMount(limits)
 
 
 def _metrics(opened: Callable[[], Memory], limits: CallLimits) -> Callable[[Request], Any]:
@@ -125,7 +128,7 @@ def _metrics(opened: Callable[[], Memory], limits: CallLimits) -> Callable[[Requ
         if grant is not None and grant.pattern != EVERYWHERE:
             return problem_of(NotAllowed("Metrics need a token for all namespaces.", remedy="Use a token for '*'."))
         try:
-            text = partial(limits.observed.text, opened(), limits.workers.taken)
+            text = partial(limits.observed.text, opened(), await limits.shared.counts(limits.counts()))
             return Response(await run_sync(text), media_type="text/plain; version=0.0.4; charset=utf-8")
         except PerdureError as error:
             return problem_of(error)

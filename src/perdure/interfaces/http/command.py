@@ -33,6 +33,7 @@ def main(words: Sequence[str]) -> None:
                 memory_file=given.memory_file,
                 log=given.log,
                 maintenance=not given.no_maintenance,
+                workers=given.workers,
                 namespace=place,
                 tools=given.tools,
                 traces=given.traces,
@@ -65,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--allowed-host", action="append", default=[])
     for name in ("--proxy", "--memory-file"):
         parser.add_argument(name, action="append", default=[])
+    parser.add_argument("--workers", type=_number(int, 1, 256), default=1)
     parser.add_argument("--threads", type=_number(int, 1, 256), default=8)
     parser.add_argument("--waiting", type=_number(int, 0, 10_000), default=64)
     parser.add_argument("--timeout", type=_number(float, 0.1, 3600), default=60.0)

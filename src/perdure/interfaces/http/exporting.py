@@ -36,7 +36,7 @@ class Exports:
         """Return a stream of lines; its first chunk is made before anything is sent, so that refusals are problems."""
         try:
             memory = memory_for(request)
-            self._limits.rate.check(request.state.principal.key)
+            await self._limits.check_rate(request.state.principal.key)
             with self._streams.place():
                 chunks = await run_sync(lambda: chunks_of(memory.export(request.query_params.get("namespace"))))
                 first = await self._streams.read(chunks)

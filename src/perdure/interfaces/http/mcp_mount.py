@@ -14,10 +14,8 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from perdure.interfaces.http.access import memory_for
-from perdure.interfaces.http.limits import RateLimit
+from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.problems import RequestRefused, problem_of
-from perdure.interfaces.http.settings import Settings
-from perdure.interfaces.http.workers import Workers
 from perdure.interfaces.mcp.run import OpenOnce, build
 
 if TYPE_CHECKING:
@@ -49,8 +47,8 @@ class McpMount:
     Each request is complete in itself (no sessions), so that any process of several may answer it.
     """
 
-    def __init__(self, settings: Settings, workers: Workers, rate: RateLimit) -> None:
-        self._settings, self._workers, self._rate = settings, workers, rate
+    def __init__(self, limits: CallLimits) -> None:
+        self._limits, self._settings = limits, limits.settings
         self._tasks: TaskGroup | None = None
         self._manager: StreamableHTTPSessionManager | None = None
         self._starting = anyio.Lock()
@@ -71,10 +69,10 @@ class McpMount:
         request = Request(scope, receive)
         try:
             memory = memory_for(request)
-            self._rate.check(request.state.principal.key)
+            await self._limits.check_rate(request.state.principal.key)
             with anyio.fail_after(self._settings.body_seconds):
                 body = await request.body()  # whole, before it counts among the calls: slow clients take no place
-            with self._workers.place():
+            with self._limits.workers.place():
                 await self._answer(memory, body, scope, receive, send)
         except RequestRefused as error:
             await problem_of(error)(scope, receive, send)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import accumulate
+from itertools import accumulate, groupby
 from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from perdure.interfaces.http.shared import Counts
 from perdure.records.json_record import as_json
 from perdure.records.report import Stats
 
@@ -28,40 +28,25 @@ FIGURES_SECONDS: Final = 15.0
 """How long figures of the store hold: a scrape must not read the store anew each time."""
 
 
-@dataclass(slots=True)
-class Durations:
-    """How often and how long something took."""
-
-    counts: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS) + 1))
-    total: float = 0.0
-
-    def add(self, seconds: float) -> None:
-        """Count one."""
-        self.counts[bisect_left(BUCKETS, seconds)] += 1
-        self.total += seconds
-
-
 class Observed:
     """Counts what the service does, from the event loop alone but for models. The library loads when it is asked."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
-        self._calls: Counter[tuple[str, str]] = Counter()
-        self._durations: dict[str, Durations] = {}
-        self._responses: Counter[int] = Counter()
-        self._recalled: Counter[str] = Counter()
+        self._counts: defaultdict[tuple[str, ...], float] = defaultdict(float)
         self._lock = Lock()
-        self._asked: Counter[tuple[str, str]] = Counter()
-        self._texts: Counter[str] = Counter()
-        self._waited: dict[str, Durations] = {}
         self._figures: tuple[float, Mapping[str, Any]] = (-FIGURES_SECONDS, {})
+
+    def counts(self) -> Counts:
+        """Return what was counted so far."""
+        return self._counts.copy()
 
     def call(self, verb: str, outcome: str, seconds: float) -> None:
         """Count a call of a verb; the outcome is ``ok`` or the error's class."""
-        self._calls[verb, outcome] += 1
-        if verb not in self._durations:
-            self._durations[verb] = Durations()
-        self._durations[verb].add(seconds)
+        self._counts["calls", verb, outcome] += 1
+        self._took("call_seconds", verb, seconds)
+        if outcome == "GateStopped":
+            self._counts["gate_refusals",] += 1
 
     @contextmanager
     def watch(self, port: str, texts: int) -> Iterator[None]:
@@ -74,85 +59,97 @@ class Observed:
             raise
         finally:
             with self._lock:
-                self._asked[port, outcome] += 1
-                self._texts[port] += texts
-                self._waited.setdefault(port, Durations()).add(monotonic() - began)
+                self._counts["model_calls", port, outcome] += 1
+                self._counts["model_texts", port] += texts
+                self._took("model_seconds", port, monotonic() - began)
 
     def response(self, status: int) -> None:
         """Count an answer by its status."""
-        self._responses[status] += 1
+        self._counts["responses", str(status)] += 1
 
     def recalled(self, hits: int) -> None:
         """Count a recall's hits."""
-        self._recalled["hits"] += hits
-        self._recalled["unknown"] += not hits
+        self._counts["recall_hits",] += hits
+        self._counts["recalls_unknown",] += not hits
 
-    def text(self, memory: Memory, taken: int) -> bytes:
+    def text(self, memory: Memory, counts: Counts) -> bytes:
         """Return everything as Prometheus reads it.
 
         Args:
             memory: The whole memory, for figures of the store.
-            taken: Calls that run or wait now.
+            counts: What all processes of the service have counted.
         """
         from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415  # start-up time
 
         registry = CollectorRegistry()
-        registry.register(_Collector(lambda: self._metrics(memory, taken)))
+        registry.register(_Collector(lambda: self._metrics(memory, counts)))
         text: bytes = generate_latest(registry)
         return text
 
-    def _metrics(self, memory: Memory, taken: int) -> Iterator[Metric]:
-        yield from self._of_calls(taken)
-        with self._lock:
-            yield from self._of_models()
+    def _took(self, name: str, label: str, seconds: float) -> None:
+        self._counts[name, label, _BOUNDS[bisect_left(BUCKETS, seconds)]] += 1
+        self._counts[name, label, _SUM] += seconds
+
+    def _metrics(self, memory: Memory, counts: Counts) -> Iterator[Metric]:
+        yield from _of_calls(counts)
         at, figures = self._figures
         if monotonic() - at >= FIGURES_SECONDS:
             figures = store_figures(memory, self._file)
             self._figures = (monotonic(), figures)
         yield from _of_store(figures)
 
-    def _of_models(self) -> Iterator[Metric]:
-        from prometheus_client.core import CounterMetricFamily  # noqa: PLC0415  # start-up time
 
-        calls = CounterMetricFamily("perdure_model_calls", "Calls of models.", labels=["model", "outcome"])
-        for labels, count in sorted(self._asked.items()):
-            calls.add_metric(labels, count)
-        texts = CounterMetricFamily("perdure_model_texts", "Texts that models were given.", labels=["model"])
-        for port, count in sorted(self._texts.items()):
-            texts.add_metric([port], count)
-        yield from (calls, texts)
-        yield _histogram("perdure_model_seconds", "How long calls of models took.", "model", self._waited)
-
-    def _of_calls(self, taken: int) -> Iterator[Metric]:
-        from prometheus_client.core import (  # noqa: PLC0415  # start-up time
-            CounterMetricFamily,
-            GaugeMetricFamily,
-        )
-
-        calls = CounterMetricFamily("perdure_calls", "Calls of verbs.", labels=["verb", "outcome"])
-        for labels, count in sorted(self._calls.items()):
-            calls.add_metric(labels, count)
-        seconds = _histogram("perdure_call_seconds", "How long calls took.", "verb", self._durations)
-        stopped = sum(count for (_, outcome), count in self._calls.items() if outcome == "GateStopped")
-        answers = CounterMetricFamily("perdure_responses", "Answers by status.", labels=["status"])
-        for status, count in sorted(self._responses.items()):
-            answers.add_metric([str(status)], count)
-        yield from (calls, seconds, answers)
-        yield CounterMetricFamily("perdure_gate_refusals", "Calls that a safety gate refused.", value=stopped)
-        yield GaugeMetricFamily("perdure_calls_in_flight", "Calls that run or wait.", value=taken)
-        yield CounterMetricFamily("perdure_recall_hits", "Hits of recalls.", value=self._recalled["hits"])
-        yield CounterMetricFamily(
-            "perdure_recalls_unknown", "Recalls that found nothing.", value=self._recalled["unknown"]
-        )
+_BOUNDS: Final = (*map(str, BUCKETS), "+Inf")
+_SUM: Final = "sum"
+_COUNTERS: Final = {
+    "calls": ("Calls of verbs.", ("verb", "outcome")),
+    "responses": ("Answers by status.", ("status",)),
+    "gate_refusals": ("Calls that a safety gate refused.", ()),
+    "recall_hits": ("Hits of recalls.", ()),
+    "recalls_unknown": ("Recalls that found nothing.", ()),
+    "model_calls": ("Calls of models.", ("model", "outcome")),
+    "model_texts": ("Texts that models were given.", ("model",)),
+    "worker_restarts": ("Workers that ended and were replaced.", ()),
+}
+_HISTOGRAMS: Final = {
+    "call_seconds": ("How long calls took.", "verb"),
+    "model_seconds": ("How long calls of models took.", "model"),
+}
+_GAUGES: Final = {
+    "calls_in_flight": "Calls that run or wait.",
+    "workers": "Processes that answer.",
+}
 
 
-def _histogram(name: str, told: str, label: str, kept: Mapping[str, Durations]) -> Metric:
+def _of_calls(counts: Counts) -> Iterator[Metric]:
+    from prometheus_client.core import (  # noqa: PLC0415  # start-up time
+        CounterMetricFamily,
+        GaugeMetricFamily,
+    )
+
+    for name, (told, labels) in _COUNTERS.items():
+        counter = CounterMetricFamily(f"perdure_{name}", told, labels=labels)
+        for values, count in _counted(counts, name) or ([] if labels else [((), 0)]):
+            counter.add_metric(values, count)
+        yield counter
+    for name, (told, label) in _HISTOGRAMS.items():
+        yield _histogram(f"perdure_{name}", told, label, _counted(counts, name))
+    for name, told in _GAUGES.items():
+        yield GaugeMetricFamily(f"perdure_{name}", told, value=counts[name,])
+
+
+def _counted(counts: Counts, name: str) -> list[tuple[tuple[str, ...], float]]:
+    return sorted((key[1:], count) for key, count in counts.items() if key[0] == name)
+
+
+def _histogram(name: str, told: str, label: str, counted: list[tuple[tuple[str, ...], float]]) -> Metric:
     from prometheus_client.core import HistogramMetricFamily  # noqa: PLC0415  # start-up time
 
     found = HistogramMetricFamily(name, told, labels=[label])
-    bounds = [*map(str, BUCKETS), "+Inf"]
-    for key, durations in sorted(kept.items()):
-        found.add_metric([key], list(zip(bounds, accumulate(durations.counts), strict=True)), durations.total)
+    for key, group in groupby(counted, key=lambda one: one[0][0]):
+        figures = {bound: count for (_, bound), count in group}
+        sums = accumulate(figures.get(bound, 0) for bound in _BOUNDS)
+        found.add_metric([key], list(zip(_BOUNDS, sums, strict=True)), figures[_SUM])
     return found
 
 

@@ -195,7 +195,7 @@ class VerbEndpoint:
             )
 
     async def _made(self, call: VerbRequest, receive: Receive) -> Payload:
-        self._limits.rate.check(call.caller)
+        await self._limits.check_rate(call.caller)
         body = await self._body(call, receive)
         given = object_of(body) if call.method == "POST" else query_values(call.query, self._parameters)
         key = call.headers.get("idempotency-key")
@@ -209,7 +209,7 @@ class VerbEndpoint:
         run = partial(self._limits.workers.run, partial(run_verb, call, given), seconds, in_turn=self._in_turn)
         if key is None or self._verb.reads or self._verb.shows_secret:
             return await run()
-        return await self._limits.repeats.run((call.caller, self._verb.name, key), body, run)
+        return await self._limits.run_once((call.caller, self._verb.name, key), body, run)
 
     async def _body(self, call: VerbRequest, receive: Receive) -> bytes:
         """Return the body; it is empty where the method has none."""

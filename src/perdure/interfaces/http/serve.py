@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import signal
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, fields
+from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +25,7 @@ from perdure.interfaces.http.call_log import log_to
 from perdure.interfaces.http.connection import BoundedConnection
 from perdure.interfaces.http.maintaining import maintenance_of
 from perdure.interfaces.http.settings import Settings, accepted_hosts, memory_files
+from perdure.interfaces.http.shared import Shared
 from perdure.records.errors import InvalidInput, StoreError
 
 if TYPE_CHECKING:
@@ -45,7 +49,7 @@ def serve(
     proxies: Sequence[str] = (),
     log: bool = False,
     maintenance: bool = True,
-    memory_file: Sequence[str] = (),
+    workers: int = 1,
     **settings: Any,
 ) -> None:
     """Serve a store over HTTP until SIGTERM or Ctrl-C; then finish what runs and close the store.
@@ -59,32 +63,111 @@ def serve(
         proxies: Addresses or networks of proxies whose X-Forwarded headers are believed, besides this machine.
         log: Write a line of JSON for each call to standard error.
         maintenance: Run maintenance in a process beside the service, if the policy wants it.
-        memory_file: ``NAMESPACE=PATH`` of files that agents read, to be shown on the page.
-        settings: Attributes of ``Settings``.
+        workers: How many processes answer; not on Windows, nor with a store in memory.
+        settings: Attributes of ``Settings``; and ``memory_file``, for its ``memory_files``: ``NAMESPACE=PATH`` of each.
 
     Raises:
-        InvalidInput: The address is a network's, and there are no tokens; a proxy's address is none, or a file's.
+        InvalidInput: The address is a network's, and there are no tokens; a proxy's address is none, or a file's;
+            several processes cannot serve the store.
         StoreError: The store cannot be opened, or the port is taken.
     """
-    from perdure.compose import open as open_memory  # noqa: PLC0415  # numpy and SQLite load here
-
-    believed, files = _addresses(proxies), memory_files(memory_file)
+    believed = _addresses(proxies)
+    memory_files(settings.get("memory_file", ()))  # refused before anything starts
+    if workers > 1:
+        _check_several(store, policy)
     listening = _listen(host, port)
     port = listening.getsockname()[1]
     policy = policy_to_find(policy) if isinstance(policy, str) else policy
-    hosts = accepted_hosts(host, port, tuple(allowed_hosts))
-    with listening, open_memory(store, policy) as memory:
-        guarded = _check_address(memory, host)
-        if log:
-            log_to(sys.stderr)
-        _announce(host, port, guarded=guarded)
-        app = build_app(lambda: memory, Settings(hosts, file=_file_of(store), memory_files=files, **settings))
-        beside = [maintenance_of(store, policy, log=log)] if maintenance else []
-        _run(memory, _config(app, believed), listening, HookAnswering(store, policy), beside)
+    hosts = sorted(accepted_hosts(host, port, tuple(allowed_hosts)))
+    told = Serving(os.fspath(store), _plain(policy), host, hosts, believed, settings, log=log, maintenance=maintenance)
+    announce = partial(_announce, host, port)
+    if log:
+        log_to(sys.stderr)
+    with listening:
+        if workers == 1:
+            answer_calls(told, listening, announce)
+        else:
+            _supervise(told, listening, announce, workers)
 
 
-def _file_of(store: str | os.PathLike[str]) -> Path | None:
-    return None if "://" in str(store) else Path(store)
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What a process of the service is told; see ``serve``."""
+
+    store: str
+    policy: Any
+    host: str
+    hosts: Sequence[str]  # Host headers that are accepted
+    proxies: Sequence[str]
+    settings: Mapping[str, Any]
+    log: bool
+    maintenance: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON holds it, where the policy can be held."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+def _supervise(told: Serving, listening: socket.socket, announce: Callable[[bool], None], workers: int) -> None:
+    from perdure.interfaces.http.supervisor import Supervisor  # noqa: PLC0415  # start-up time
+
+    shared = Shared(told.settings.get("rate", 0.0))
+    Supervisor(listening, workers, told.to_dict(), shared, announce).run()
+
+
+def answer_calls(
+    told: Serving,
+    listening: socket.socket,
+    announce: Callable[[bool], None],
+    shared: Shared | None = None,
+    *,
+    beside: bool = True,
+) -> None:
+    """Answer at a socket until SIGTERM or Ctrl-C, and close the store.
+
+    Args:
+        told: The store, and how it is served.
+        listening: The socket.
+        announce: Is called before the first answer, with whether there are tokens.
+        shared: What holds over all processes of the service; None where this is the only one.
+        beside: Whether this process has what a service has once: maintenance, and answers to hooks.
+    """
+    from perdure.compose import open as open_memory  # noqa: PLC0415  # numpy and SQLite load here
+
+    with open_memory(told.store, told.policy) as memory:
+        announce(_check_address(memory, told.host))
+        given = dict(told.settings)
+        files = memory_files(given.pop("memory_file", ()))
+        settings = Settings(frozenset(told.hosts), file=_file_of(told.store), memory_files=files, **given)
+        app = build_app(lambda: memory, settings, shared)
+        background = [maintenance_of(told.store, told.policy, log=told.log)] if beside and told.maintenance else []
+        hooks = HookAnswering(told.store, told.policy) if beside else None
+        _run(memory, _config(app, told.proxies), listening, hooks, background)
+
+
+def _check_several(store: str | os.PathLike[str], policy: object) -> None:
+    """Check that several processes can serve a store.
+
+    Raises:
+        InvalidInput: They cannot.
+    """
+    if sys.platform == "win32":
+        raise InvalidInput("On Windows one process serves.", remedy="Leave out --workers.")
+    if ":memory:" in os.fspath(store):
+        raise InvalidInput("A store in memory is one process's own.", remedy="Give a file, or a server's URL.")
+    try:
+        json.dumps(_plain(policy))
+    except TypeError:
+        what = "A policy as an object is one process's own."
+        raise InvalidInput(what, remedy="Pass the policy's file or its keys.") from None
+
+
+def _plain(policy: Any) -> Any:
+    return os.fspath(policy) if isinstance(policy, os.PathLike) else policy
+
+
+def _file_of(store: str) -> Path | None:
+    return None if "://" in store else Path(store)
 
 
 def _check_address(memory: Memory, host: str) -> bool:
@@ -102,7 +185,7 @@ def _run(
     memory: Memory,
     config: uvicorn.Config,
     listening: socket.socket,
-    answering: HookAnswering,
+    answering: HookAnswering | None,
     background: Sequence[Background | MaintenanceProcess],
 ) -> None:
     """Answer until a signal; maintenance runs beside it, if the policy wants it, and hooks are answered."""
@@ -110,14 +193,16 @@ def _run(
     server = uvicorn.Server(config)
     for beside in background:
         beside.start(memory)
-    answering.start()
+    if answering is not None:
+        answering.start()
     for number in (signal.SIGTERM, signal.SIGINT):  # the library ends in order at them, then raises them again
         signal.signal(number, lambda *_: None)
     gc.freeze()  # what is loaded stays: looking through it again now and then would stop all calls for 20 to 50 ms
     try:
         server.run(sockets=[listening])
     finally:
-        answering.stop()
+        if answering is not None:
+            answering.stop()
         for beside in background:
             beside.stop()
 
@@ -166,7 +251,7 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _announce(host: str, port: int, *, guarded: bool) -> None:
+def _announce(host: str, port: int, guarded: bool) -> None:
     shown = f"[{host}]" if ":" in host else host
     print(f"Perdure serves http://{shown}:{port}/, until Ctrl-C.", file=sys.stderr)
     if not guarded:

@@ -16,7 +16,7 @@ LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How the service behaves; all limits are per process."""
+    """How the service behaves; all limits but the rate are of each process."""
 
     # Host headers that are accepted, as clients write them: with the port, unless it is that of the scheme
     hosts: frozenset[str]

@@ -16,6 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from perdure.interfaces.http.problems import RequestRefused, status_of
 from perdure.interfaces.http.sessions import Sessions, form_token
+from perdure.interfaces.http.shared import Shared
 from perdure.interfaces.pages import (
     changes,
     erasing,
@@ -72,7 +73,7 @@ def routes(sessions: Sessions | None = None, live: Live | None = None) -> list[B
         sessions: The sessions of browsers, which the access to the service knows too.
         live: Tells open pages what is new.
     """
-    guard = FormGuard(sessions or Sessions())
+    guard = FormGuard(sessions or Sessions(Shared()))
     shown = [Route(path, partial(_show, handler, guard), methods=["GET"]) for path, handler in READ.items()]
     done = [Route(path, partial(_do, handler, guard), methods=["POST"]) for path, handler in WRITE.items()]
     own = [

@@ -9,7 +9,8 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import Response
 
-from perdure.interfaces.http.sessions import COOKIE, LIFE, Sessions, form_token, session_of
+from perdure.interfaces.http.sessions import COOKIE, Sessions, form_token, session_of
+from perdure.interfaces.http.shared import LIFE
 from perdure.records.errors import InvalidInput
 
 TOKEN: Final = "token"  # noqa: S105  # the name of a field

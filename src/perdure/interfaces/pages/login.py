@@ -25,16 +25,16 @@ def login_page(asked: Asked, told: str = "", status: int = 200) -> Response:
 async def log_in(request: Request, guard: FormGuard, asked: Asked) -> Response:
     """Begin a session with the token of the form; how often an address may try is limited."""
     address = request.client.host if request.client else ""
-    if not guard.sessions.may_try(address):
+    if not await guard.sessions.shared.may_try(address):
         return login_page(asked, _WAIT, 429)
     secret, keyring = asked.given("secret"), request.state.keyring
     known = isinstance(keyring, Keyring)
     try:
-        begun = await to_thread.run_sync(keyring.log_in, guard.sessions, secret) if known else None
+        begun = await keyring.log_in(guard.sessions, secret) if known else None
     except PerdureError as error:  # the store does not answer: nobody knows whether the token is right
         return login_page(asked, f"{error.message} {error.remedy}", status_of(error))
     if begun is None:
-        guard.sessions.note_failure(address)
+        await guard.sessions.shared.note_failure(address)
         return login_page(asked, _WRONG, 401)
     response = RedirectResponse(asked.link("/"), 303, headers=HEADERS)
     guard.keep(request, response, begun)  # a new one: nobody knows it from before
@@ -45,7 +45,7 @@ async def log_out(request: Request, guard: FormGuard, asked: Asked, session: str
     """End the session; the browser loses its cookie also where the store takes no writes."""
     keyring = request.state.keyring
     response: Response = RedirectResponse(asked.link("/login"), 303, headers=HEADERS)
-    guard.sessions.log_out(session)
+    await guard.sessions.shared.drop_token(session)
     try:
         if isinstance(keyring, Keyring):
             await to_thread.run_sync(keyring.log_out, session)

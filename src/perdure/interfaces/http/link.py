@@ -1,0 +1,212 @@
+"""Two processes of a service that ask each other, over a pair of sockets: each message is JSON behind its length."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from itertools import count
+from typing import Any, Final
+
+from perdure.interfaces.http.answers import Payload
+from perdure.interfaces.http.problems import RequestRefused
+from perdure.interfaces.http.shared import Begun, Counts, Shared
+
+Answers = Mapping[str, Callable[..., Awaitable[Any]]]
+_LENGTH: Final = 4  # bytes of a message's length
+_log = logging.getLogger(__name__)
+
+
+def frame(number: int, name: str | None, value: Any) -> bytes:
+    """Return a message: a question by its name, or the answer to one, which has none.
+
+    Args:
+        number: Names the question; 0 where no answer is wanted.
+        name: What is asked; None in an answer, and empty where no answer could be found.
+        value: The arguments, or the answer.
+    """
+    text = json.dumps([number, name, value]).encode()
+    return len(text).to_bytes(_LENGTH, "big") + text
+
+
+def read_message(end: socket.socket) -> Any:
+    """Return the value of the first message, before there is an event loop."""
+    length = int.from_bytes(end.recv(_LENGTH, socket.MSG_WAITALL), "big")
+    return json.loads(end.recv(length, socket.MSG_WAITALL))[2]
+
+
+class Link:
+    """One end of a pair of sockets.
+
+    Args:
+        reader: Of the sockets' end.
+        writer: The same.
+        answers: What the other end may ask, by its name.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answers: Answers) -> None:
+        self._reader, self._writer, self._answers = reader, writer, answers
+        self._numbers = count(1)
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ended = False
+
+    @classmethod
+    async def over(cls, end: socket.socket, answers: Answers) -> Link:
+        """Return the link over an end of a pair of sockets."""
+        return cls(*await asyncio.open_unix_connection(sock=end), answers)
+
+    def tell(self, name: str, *given: Any) -> None:
+        """Send what needs no answer."""
+        self._writer.write(frame(0, name, given))
+
+    async def ask(self, name: str, *given: Any) -> Any:
+        """Ask the other end.
+
+        Raises:
+            RequestRefused: The other end is gone, or failed.
+        """
+        if self._ended:
+            raise _gone()
+        number = next(self._numbers)
+        waits = self._waiting[number] = asyncio.get_running_loop().create_future()
+        try:
+            self._writer.write(frame(number, name, given))
+            return await waits
+        finally:
+            del self._waiting[number]
+
+    async def run(self) -> None:
+        """Answer until the other end is gone."""
+        try:
+            with suppress(asyncio.IncompleteReadError, ConnectionError):
+                while True:
+                    length = int.from_bytes(await self._reader.readexactly(_LENGTH), "big")
+                    await self._take(*json.loads(await self._reader.readexactly(length)))
+        finally:
+            self._ended = True
+            for waits in self._waiting.values():
+                if not waits.done():
+                    waits.set_exception(_gone())
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            self._writer.close()
+
+    async def _take(self, number: int, name: str | None, value: Any) -> None:
+        """Take a message: begin to answer a question, or hand an answer to who waits for it."""
+        if name and not number:  # at once: it may be the last that the other end says
+            await self._answer(number, name, value)
+        elif name:
+            task = asyncio.get_running_loop().create_task(self._answer(number, name, value))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        elif (waits := self._waiting.get(number)) is not None and not waits.done():
+            if name is None:
+                waits.set_result(value)
+            else:
+                waits.set_exception(_gone())
+
+    async def _answer(self, number: int, name: str, given: list[Any]) -> None:
+        try:
+            answer = frame(number, None, await self._answers[name](*given))
+        except Exception:  # noqa: BLE001  # who asks must not wait for ever
+            _log.exception("What another process of the service asked failed.")
+            answer = frame(number, "", None)
+        if number:
+            self._writer.write(answer)
+
+
+def _gone() -> RequestRefused:
+    return RequestRefused(503, "The service is ending.", remedy="Try again a little later.")
+
+
+class SharedByLink(Shared):
+    """Asks the supervisor, which keeps it for all workers; without it the process ends in order.
+
+    Args:
+        end: Of the sockets to the supervisor.
+        secret: Signs cookies; that of all workers.
+    """
+
+    _link: Link
+
+    def __init__(self, end: socket.socket, secret: bytes) -> None:
+        super().__init__(secret=secret)
+        self._end = end
+
+    @asynccontextmanager
+    async def running(self, own: Callable[[], Counts]) -> AsyncIterator[None]:
+        """Answer the supervisor, and ask it, for the length of a block."""
+
+        async def counts() -> list[Any]:
+            return counts_to_json(own())
+
+        self._link = await Link.over(self._end, {"counts": counts})
+        listens = asyncio.get_running_loop().create_task(self._link.run())
+        listens.add_done_callback(lambda task: None if task.cancelled() else os.kill(os.getpid(), signal.SIGTERM))
+        try:
+            yield
+        finally:
+            listens.cancel()
+            with suppress(asyncio.CancelledError):
+                await listens
+
+    async def take(self, caller: str) -> float:
+        """Ask ``Shared.take``."""
+        return float(await self._link.ask("take", caller))
+
+    async def begin(self, key: str, digest: str) -> Begun:
+        """Ask ``Shared.begin``."""
+        what, answer = await self._link.ask("begin", key, digest)
+        if answer is not None:
+            body, media, *rest = answer
+            answer = Payload(body.encode(), media, None, *rest)
+        return what, answer
+
+    async def end(self, key: str, answer: Any) -> None:
+        """Ask ``Shared.end``."""
+        if answer is not None:
+            answer = [answer.body.decode(), answer.media, answer.etag, answer.operation, answer.hits]
+        with suppress(RequestRefused):  # the service is ending: the call was made, and its client is told so
+            await self._link.ask("end", key, answer)
+
+    async def may_try(self, address: str) -> bool:
+        """Ask ``Shared.may_try``."""
+        return bool(await self._link.ask("may_try", address))
+
+    async def note_failure(self, address: str) -> None:
+        """Ask ``Shared.note_failure``."""
+        await self._link.ask("note_failure", address)
+
+    async def keep_token(self, session: str, token: str) -> None:
+        """Ask ``Shared.keep_token``."""
+        await self._link.ask("keep_token", session, token)
+
+    async def token_of(self, session: str) -> str | None:
+        """Ask ``Shared.token_of``."""
+        found: str | None = await self._link.ask("token_of", session)
+        return found
+
+    async def drop_token(self, session: str) -> None:
+        """Ask ``Shared.drop_token``."""
+        await self._link.ask("drop_token", session)
+
+    async def counts(self, own: Counts) -> Counts:
+        """Ask the supervisor what all workers have counted."""
+        return counts_of_json(await self._link.ask("counts", counts_to_json(own)))
+
+
+def counts_to_json(counts: Counts) -> list[Any]:
+    """Return counts as JSON holds them."""
+    return [[list(key), value] for key, value in counts.items()]
+
+
+def counts_of_json(data: list[Any]) -> Counts:
+    """Return counts that ``counts_to_json`` wrote."""
+    return {tuple(key): value for key, value in data}

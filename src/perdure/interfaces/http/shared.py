@@ -1,0 +1,142 @@
+"""What must hold over all processes of a service: rates, repeated calls, tries to log in, and counts.
+
+A service of one process keeps it itself. Where there are several it is kept by their supervisor, which they ask
+(link.py): whatever process answers, a limit is the same limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, Final, Literal, TypeVar
+
+Counts = Mapping[tuple[str, ...], float]
+"""What a process has counted, as metrics.py names it."""
+Begun = tuple[Literal["run", "known", "other"], Any]
+"""Whether a call with a key is to be run, has an answer, which follows, or is another call than the key's first."""
+LIFE: Final = 12 * 3600
+"""Seconds after a login until one must log in again."""
+TRIES: Final = 10
+TRIES_SECONDS: Final = 300
+"""So many wrong tokens from one address in so many seconds; then it must wait."""
+_MOST_KNOWN: Final = 10_000  # callers, keys, addresses and sessions, each
+_KEPT_SECONDS: Final = 24 * 3600.0
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+@dataclass(slots=True)
+class _Repeat:
+    """A call that was made with a key."""
+
+    digest: str  # of what it was given
+    at: float
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)  # held while it runs
+    answer: Any = None
+
+
+class Shared:
+    """Keeps it in this process. All of it is asked from one event loop.
+
+    Args:
+        rate: Calls a second of each caller; 0 for no limit.
+        secret: Signs cookies of browsers; a random one if None.
+    """
+
+    def __init__(self, rate: float = 0.0, secret: bytes | None = None) -> None:
+        self.secret = secret or secrets.token_bytes(32)
+        self._rate, self._most = rate, 2 * rate
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._repeats: OrderedDict[str, _Repeat] = OrderedDict()
+        self._run: dict[str, _Repeat] = {}  # those that run
+        self._tries: OrderedDict[str, list[float]] = OrderedDict()  # address -> when wrong tokens came from it
+        self._tokens: OrderedDict[str, tuple[float, str]] = OrderedDict()  # session -> (end, token)
+
+    @asynccontextmanager
+    async def running(self, own: Callable[[], Counts]) -> AsyncIterator[None]:
+        """Be there for the length of a block.
+
+        Args:
+            own: Returns what this process has counted.
+        """
+        del own
+        yield
+
+    async def take(self, caller: str) -> float:
+        """Count a call; return 0, or after how many seconds the caller may make it: twice the rate in a burst."""
+        now = monotonic()
+        left, at = self._left.get(caller, (self._most, now))
+        left = min(self._most, left + (now - at) * self._rate)
+        if left < 1:
+            return (1 - left) / self._rate
+        _keep(self._left, caller, (left - 1, now))
+        return 0.0
+
+    async def begin(self, key: str, digest: str) -> Begun:
+        """Begin a call with a key; one that comes while another with its key runs waits for that one's end.
+
+        Args:
+            key: Names the caller, the verb and the key.
+            digest: Of what the call is given.
+        """
+        now, known = monotonic(), self._run.get(key) or self._repeats.get(key)
+        if known is None or (now - known.at > _KEPT_SECONDS and not known.lock.locked()):
+            known = _Repeat(digest, now)
+            _keep(self._repeats, key, known)
+        if known.digest != digest:
+            return "other", None
+        await known.lock.acquire()
+        if known.answer is None:
+            self._run[key] = known
+            return "run", None
+        known.lock.release()
+        return "known", known.answer
+
+    async def end(self, key: str, answer: Any) -> None:
+        """End a call that ``begin`` had run, with its answer; None where it failed: it may be repeated."""
+        known = self._run.pop(key)
+        known.answer = answer
+        known.lock.release()
+
+    async def may_try(self, address: str) -> bool:
+        """Whether an address may still try tokens."""
+        since = monotonic() - TRIES_SECONDS
+        return sum(at > since for at in self._tries.get(address, ())) < TRIES
+
+    async def note_failure(self, address: str) -> None:
+        """Remember that a wrong token came from an address."""
+        _keep(self._tries, address, [*self._tries.get(address, [])[1 - TRIES :], monotonic()])
+
+    async def keep_token(self, session: str, token: str) -> None:
+        """Remember the token that a browser's session stands for, where the store cannot."""
+        _keep(self._tokens, session, (monotonic() + LIFE, token))
+
+    async def token_of(self, session: str) -> str | None:
+        """Return the token that a session stands for, if it is kept here."""
+        end, token = self._tokens.get(session, (0.0, ""))
+        return token if token and monotonic() < end else None
+
+    async def drop_token(self, session: str) -> None:
+        """End a session that is kept here."""
+        self._tokens.pop(session, None)
+
+    async def counts(self, own: Counts) -> Counts:
+        """Return what all processes have counted.
+
+        Args:
+            own: What this one has.
+        """
+        return {**own, ("workers",): 1, ("worker_restarts",): 0}
+
+
+def _keep(known: OrderedDict[K, V], key: K, value: V) -> None:
+    """Keep a value as the newest, and forget the oldest ones."""
+    known[key] = value
+    known.move_to_end(key)
+    while len(known) > _MOST_KNOWN:
+        known.popitem(last=False)
