@@ -182,10 +182,7 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
     call: Call,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 for a free one.")] = 8766,
-    tools: Annotated[
-        Tools,
-        typer.Option("--tools", help="The MCP tools at /mcp; as for mcp --profile."),
-    ] = "agent",
+    tools: Annotated[Tools, typer.Option("--tools", help="The MCP tools at /mcp; as for mcp --profile.")] = "agent",
     allowed_host: Annotated[
         list[str] | None,
         typer.Option("--allowed-host", metavar="NAME", help="Another Host header to accept, for example of a proxy."),
@@ -199,8 +196,7 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         typer.Option("--memory-file", metavar="NAMESPACE=FILE", help="A MEMORY.md to show beside what it would be."),
     ] = None,
     workers: Annotated[
-        int,
-        typer.Option("--workers", min=1, max=256, help="Processes that answer; each uses about one core."),
+        int, typer.Option("--workers", min=1, max=256, help="Processes that answer; each uses about one core.")
     ] = 1,
     threads: Annotated[int, typer.Option("--threads", min=1, max=256, help="Calls that a worker runs at once.")] = 8,
     waiting: Annotated[
@@ -229,8 +225,7 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         named: dict[str, Any] = {"namespace": call.place, "tools": tools, **limits}
         names: dict[str, Any] = {"allowed_hosts": allowed_host or (), "proxies": proxy or ()}
         beside: dict[str, Any] = {"log": log, "maintenance": not no_maintenance, "memory_file": memory_file or ()}
-        beside["workers"] = workers
-        run(call.prepared_store(), call.policy, host, port, **names, **beside, **named)
+        run(call.prepared_store(), call.policy, host, port, workers=workers, **names, **beside, **named)
 
 
 _OPERATIONS: Final = 12  # that a picture shows
