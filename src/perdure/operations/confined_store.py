@@ -205,7 +205,7 @@ class ConfinedStore(_Confined):
         self._inner.mark_unfinished(what)
 
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
-        """Purge; what is still found elsewhere is not told: it may lie in a namespace of others."""
+        """Purge; what is still found elsewhere is not reported: it may lie in a namespace of others."""
         self._check(namespace)
         found: Purged = self._inner.purge(namespace, texts)
         return found if self._whole else replace(found, places=())

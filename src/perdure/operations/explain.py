@@ -56,13 +56,13 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
         for r in ctx.store.get(record.namespace, [other for _, other, _ in links])
         if r.state.status is Status.ACTIVE
     }
-    here = {(other, kind) for other, kind, _ in ctx.store.links_to(record.namespace, identity)}
-    shown = [(inverse_link(k) if (o, k) in here else k, o, weight) for k, o, weight in links if o in others]
+    incoming = {(other, kind) for other, kind, _ in ctx.store.links_to(record.namespace, identity)}
+    shown = [(inverse_link(k) if (o, k) in incoming else k, o, weight) for k, o, weight in links if o in others]
     shown += [(f"edge: {e.kind}", i, e.weight) for e in edges(ctx, identity) for i in e.members if i != identity]
     history = ctx.store.journal(record.namespace, identity)
     wait = explain_wait(ctx, record.namespace, identity) if memory.state.held else ""
-    told = explain(memory, history, shown, ctx.policy, now, wait=wait)
-    return replace(told, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
+    explanation = explain(memory, history, shown, ctx.policy, now, wait=wait)
+    return replace(explanation, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
 
 
 def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters) -> Absence:
@@ -83,8 +83,8 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
         by, explanation = "filters", "it does not hold at the time asked about"
     else:
         by, explanation = _floor(ctx, memory, pool, filters) or _rank(ctx, memory, text, order, rank, limit, filters)
-    told = f"{explanation}; {note}" if note else explanation
-    return Absence(identity, text, by, told, rank, dict(order[rank - 1].parts))
+    explanation = f"{explanation}; {note}" if note else explanation
+    return Absence(identity, text, by, explanation, rank, dict(order[rank - 1].parts))
 
 
 def _floor(ctx: Context, memory: MemoryItem, pool: Pool, filters: Filters) -> tuple[str, str] | None:

@@ -152,9 +152,9 @@ class Agent:
         recall, _ = recalling.count_accesses(self.ctx, question, namespace, kept, self.ctx.clock())
         known = [*self._data(session, namespace).get("shown", ()), *(h.memory.id for h in kept)]
         self._note(session, namespace, {"shown": known[-_SHOWN:]}, "memories were shown")
-        told = head.format(recall) if recall else "Related to this prompt:"
+        heading = head.format(recall) if recall else "Related to this prompt:"
         doubted = any(h.contested_with or h.question for h in kept)
-        return context_block([told, *lines, *([ASKING] if doubted else [])])
+        return context_block([heading, *lines, *([ASKING] if doubted else [])])
 
     def _worth_showing(self, question: str, session: str, namespace: str) -> list[Hit]:
         """Return the hits of a prompt that tell something that holds, and that this session has not been shown."""
@@ -163,8 +163,8 @@ class Agent:
         seen = set(self._data(session, namespace).get("shown", ()))
         vectors = self.ctx.store.vectors(namespace, [h.memory.id for h in hits]) if hits else {}
         over = find_older([h.memory for h in hits], vectors).over
-        said = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
-        hidden = seen | over | said | {h.memory.id for h in hits if h.updated_by}
+        session_messages = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
+        hidden = seen | over | session_messages | {h.memory.id for h in hits if h.updated_by}
         related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
         related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
         return [h for h in hits if h.memory.id in related - hidden and tells(h.memory)]
@@ -176,9 +176,9 @@ class Agent:
         foreign = {
             ingesting.message_key(m.session, m.key): m for m in messages if m.key and m.session not in (None, session)
         }
-        known = self.ctx.store.ids_of_keys(namespace, list(foreign)) if foreign else {}
-        there = {id(foreign[key]) for key in known}
-        return [m if m.session == session else replace(m, session=session) for m in messages if id(m) not in there]
+        stored = self.ctx.store.ids_of_keys(namespace, list(foreign)) if foreign else {}
+        known = {id(foreign[key]) for key in stored}
+        return [m if m.session == session else replace(m, session=session) for m in messages if id(m) not in known]
 
     def _ingested(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
         # Another hook of the session may store many notes meanwhile, each of which takes a turn.

@@ -225,7 +225,7 @@ class _Reading:
             yield page
 
     def _is_good(self, part: str, row: Line) -> bool:
-        """Check a row; what is wrong with it is told at the end, with what is wrong with the others."""
+        """Check a row; what is wrong with it is reported at the end, with what is wrong with the others."""
         try:
             with self._named():
                 check_row_ids(part, checked_row(part, row, self.dimensions))
@@ -236,8 +236,8 @@ class _Reading:
         return not self.faults
 
     def _tail(self, tail: Line) -> None:
-        told = {(p.get("namespace"), p.get("part")): p for p in tail.get("parts", ()) if isinstance(p, dict)}
-        for (place, part), line in () if self.faults else told.items():
+        parts = {(p.get("namespace"), p.get("part")): p for p in tail.get("parts", ()) if isinstance(p, dict)}
+        for (place, part), line in () if self.faults else parts.items():
             if self.namespace not in (None, place):
                 continue
             step = checked_place(part, place)[0], str(part)
@@ -247,14 +247,14 @@ class _Reading:
                     f"The export is damaged: the part {step[1]} of {step[0]} does not match its checksum.",
                     remedy="Export again.",
                 )
-        self.whole = self.tallies.keys() <= told.keys()
+        self.whole = self.tallies.keys() <= parts.keys()
 
 
 _CUT: Final = "Export again, or import the complete part with --partial."
 
 
-def _spaces(told: Any) -> list[tuple[Space, bool]]:
+def _spaces(spaces: Any) -> list[tuple[Space, bool]]:
     try:
-        return [(Space(str(t["model"]), int(t["dimensions"]), str(t["version"])), bool(t["active"])) for t in told]
+        return [(Space(str(t["model"]), int(t["dimensions"]), str(t["version"])), bool(t["active"])) for t in spaces]
     except (KeyError, TypeError, ValueError):
         raise InvalidInput("The export's header is damaged.", remedy="Export again.") from None

@@ -34,7 +34,7 @@ PART_SIZE: Final = 4_000_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Part:
     """Some messages as drafts."""
 
     drafts: list[Draft]  # in their order, each key once
@@ -77,13 +77,13 @@ def ingest(
         raise InvalidInput("messages must be a list.", remedy="Pass a list of dicts with content, role and at.")
     messages = list(messages) if iter(messages) is messages else messages
     checking, parts, later = _Drafting(ctx, session, scope), _parts(messages), Counter[str | None]()
-    said = checking.take(next(parts, []), later)
+    first_part = checking.take(next(parts, []), later)
     for part in parts:
         checking.take(part, later)
         later.update(m.session or checking.session for m in part)
     place = _Place(namespace, shown, embed, progress)
     if not later:
-        done = _store(ctx, said, place)
+        done = _store(ctx, first_part, place)
     else:
         done = _store_parts(ctx, _Drafting(ctx, session, scope), messages, later, place, checking.position)
     learnt = ctx.extension.learn(ctx, namespace, done.sessions)  # what an interrupted run left, too
@@ -144,19 +144,19 @@ def _from(progress: Progress | None, before: int, total: int) -> Progress | None
     return None if progress is None else lambda done, _: progress(before + done, total)
 
 
-def _store(ctx: Context, said: _Said, place: _Place) -> Ingested:
+def _store(ctx: Context, part: _Part, place: _Place) -> Ingested:
     """Store drafts that are new, and notice what replies have used."""
-    known = ctx.store.ids_of_keys(place.namespace, [d.key for d in said.drafts if d.key is not None])
-    fresh = without_erased(ctx, place.namespace, [d for d in said.drafts if d.key not in known])
-    replies = [d for d in fresh if d.key in said.replies]
+    known = ctx.store.ids_of_keys(place.namespace, [d.key for d in part.drafts if d.key is not None])
+    fresh = without_erased(ctx, place.namespace, [d for d in part.drafts if d.key not in known])
+    replies = [d for d in fresh if d.key in part.replies]
     seen = detect_use(ctx, place.namespace, replies, place.shown, by_meaning=place.embed == "now")
     # Before the replies are stored: if this is interrupted, the next time notices them again.
     used, marks = mark_used(ctx, seen)
-    new = [d for d in fresh if d.key not in seen.echoes | said.echoes]
+    new = [d for d in fresh if d.key not in seen.echoes | part.echoes]
     stored = remember(ctx, new, place.namespace, operation="ingest", embed=place.embed, progress=place.progress)
-    sessions = tuple(dict.fromkeys(d.session for d in said.drafts if d.session is not None))
-    echoes = len(fresh) - len(new) + said.injected
-    return Ingested(len(new), said.read - len(new) - echoes, sessions, (*marks, *operations_of(stored)), used, echoes)
+    sessions = tuple(dict.fromkeys(d.session for d in part.drafts if d.session is not None))
+    echoes = len(fresh) - len(new) + part.injected
+    return Ingested(len(new), part.read - len(new) - echoes, sessions, (*marks, *operations_of(stored)), used, echoes)
 
 
 def _message(item: Message | Mapping[str, Any], position: int) -> Message:
@@ -203,7 +203,7 @@ class _Drafting:
         self._repeats: dict[bytes, int] = {}
         self._last: dict[str | None, Draft] = {}  # the last message of each session
 
-    def take(self, messages: Sequence[Message], later: Mapping[str | None, int]) -> _Said:
+    def take(self, messages: Sequence[Message], later: Mapping[str | None, int]) -> _Part:
         """Return the next messages as drafts.
 
         Args:
@@ -236,7 +236,7 @@ class _Drafting:
             self._last[made.session] = made
             drafts.append(made)
         marked_hot = _last_ones(unique_in_batch(drafts), self._ctx.policy.tiers.hot_messages, later)
-        return _Said(marked_hot, frozenset(replies), frozenset(echoes), len(messages), len(messages) - len(drafts))
+        return _Part(marked_hot, frozenset(replies), frozenset(echoes), len(messages), len(messages) - len(drafts))
 
     def _checked(self, message: Message, content: Any) -> Draft:
         try:
@@ -286,12 +286,12 @@ def _last_ones(drafts: Sequence[Draft], most: int, later: Mapping[str | None, in
 def _key(draft: Draft, message: Message, repeats: dict[bytes, int]) -> str:
     """Return a key that is the same for the same message, however often its file is read.
 
-    The same words said again at the same time (or at no time) are told apart by their number.
+    The same words said again at the same time (or at no time) are distinguished by their number.
     """
     if message.key is not None:
         return message_key(draft.session, message.key)
-    told = "" if message.at is None else str(draft.at)
-    plain = "\x1f".join((draft.session or "", draft.speaker or "", told, draft.text))
+    instant = "" if message.at is None else str(draft.at)
+    plain = "\x1f".join((draft.session or "", draft.speaker or "", instant, draft.text))
     digest = blake2b(plain.encode(), digest_size=12).digest()
     repeats[digest] = repeats.get(digest, 0) + 1
     return f"message:{digest.hex()}:{repeats[digest]}"

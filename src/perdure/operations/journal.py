@@ -174,10 +174,10 @@ def _loose_ends(ctx: Context, operation: Operation, identity: str, own: set[str]
     ]
 
 
-def _documents(ctx: Context, operation: Operation, identity: str, told: set[tuple[str, str, str]]) -> list[Change]:
+def _documents(ctx: Context, operation: Operation, identity: str, removed: set[tuple[str, str, str]]) -> list[Change]:
     """Documents that later operations kept about a memory that is taken back: they go, and come back, with it.
 
-    ``told`` names those that the plan removes already; what is found is added to it.
+    ``removed`` names those that the plan removes already; what is found is added to it.
     """
     kept = ctx.store.documents
     found = {
@@ -188,8 +188,8 @@ def _documents(ctx: Context, operation: Operation, identity: str, told: set[tupl
             *kept.find_named(operation.namespace, Shelf.REVIEW, [f"{CONFLICT_WITH}{identity}"]),
         )
     }
-    later = [found[key] for key in found if key not in told]
-    told.update(found)
+    later = [found[key] for key in found if key not in removed]
+    removed.update(found)
     return [
         Change(
             Target.DOCUMENT,
@@ -212,11 +212,11 @@ def _link_exists(ctx: Context, operation: Operation, change: Change) -> bool:
 
 def _list_with_operations(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:
     """Return memories for a message, each with the operation that changed it last."""
-    told = []
+    labels = []
     for identity in ids[:_NAMED]:
         entries = ctx.store.journal(operation.namespace, identity)
-        told.append(f"{identity} (by {entries[-1].operation} {entries[-1].operation_id})" if entries else identity)
-    return _list_ids(told, len(ids))
+        labels.append(f"{identity} (by {entries[-1].operation} {entries[-1].operation_id})" if entries else identity)
+    return _list_ids(labels, len(ids))
 
 
 def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -> ApplyResult:
@@ -264,10 +264,10 @@ def _changed_since(ctx: Context, plan: Plan) -> list[str]:
     for change in plan.changes:
         if change.target is Target.MEMORY and change.before is not None and "op" in change.before:
             expected.setdefault(change.id, change.before["op"])
-    there: dict[str, str] = {}
+    current: dict[str, str] = {}
     for page in pages(expected):
-        there |= {i: op for i, (_, op) in ctx.store.states(plan.namespace, page).items()}
-    return [i for i, op in expected.items() if there.get(i) != op]
+        current |= {i: op for i, (_, op) in ctx.store.states(plan.namespace, page).items()}
+    return [i for i, op in expected.items() if current.get(i) != op]
 
 
 def _list_ids(named: Sequence[str], total: int) -> str:

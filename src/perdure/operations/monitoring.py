@@ -36,7 +36,7 @@ _log = logging.getLogger("perdure.alerts")
 
 
 def tells_alerts(ctx: Context) -> bool:
-    """Whether anybody wants to be told."""
+    """Whether any receiver of alerts is configured."""
     return ctx.policy.alerts.log or ctx.tell_alerts is not None
 
 
@@ -46,10 +46,10 @@ def tell_alerts(ctx: Context, place: str, known: Mapping[str, Any]) -> TaskResul
     Args:
         ctx: The memory.
         place: The namespace.
-        known: Alert -> severity, as told at the last run.
+        known: Alert -> severity, as reported at the last run.
 
     Raises:
-        WebhookError: The webhook did not take it; all of it is told again at the next run.
+        WebhookError: The webhook did not take it; all of it is reported again at the next run.
     """
     found = {alert.name: alert for alert in reversed(alerts(ctx, place))}  # of several of a name the most severe
     news = [_notice(a, place, "firing") for name, a in found.items() if known.get(name) != a.severity]
@@ -198,15 +198,15 @@ def _ahead(ctx: Context, place: str, now: Instant, most: int) -> _Ahead:
     until = now + RISK_DAYS * DAY_MS
     due = {i: at for i, at, _ in ctx.store.due_ids(place, until, _FIRST, most, held=False)}
     states = {i: state for i, (state, _) in ctx.store.states(place, list(due)).items()}
-    gone = {
+    hidden_at = {
         t.id: t.transitions[-1].at
         for t in replay(states, ctx.store.accesses(place, list(states), now), until, ctx.policy)
         if t.transitions and t.after.status is not Status.ACTIVE
     }
-    items = memory_items(ctx.store.get(place, list(gone)), ctx.policy, now)
+    items = memory_items(ctx.store.get(place, list(hidden_at)), ctx.policy, now)
     held = {i: at for i, at, _ in ctx.store.due_ids(place, now, _FIRST, most, held=True)}
     return _Ahead(
-        fading=[(m, max(now, gone[m.id])) for m in items],
+        fading=[(m, max(now, hidden_at[m.id])) for m in items],
         held=held,
         gates=_gates(ctx, place, held),
         overdue=min((max(due[i], s.recorded_ms) for i, s in states.items() if due[i] <= now), default=None),
@@ -220,8 +220,8 @@ def _gates(ctx: Context, place: str, held: Collection[str]) -> Mapping[str, int]
         return {}
     budget = set(held) & waits(ctx, place).keys()
     rest = sorted(set(held) - budget)
-    told = Counter(gate for i in rest[:_READ] if (gate := gate_of([e.because for e in ctx.store.journal(place, i)])))
-    return Counter({BUDGET: len(budget)}) + told
+    counts = Counter(gate for i in rest[:_READ] if (gate := gate_of([e.because for e in ctx.store.journal(place, i)])))
+    return Counter({BUDGET: len(budget)}) + counts
 
 
 def _text(instant: Instant) -> str:

@@ -19,7 +19,7 @@ _MOST_NEIGHBOURS: Final = 200
 def make_vectors(ctx: Context, drafts: Sequence[Draft]) -> list[Vector | None]:
     """Return the vectors of drafts. Where the embedder fails, or its vectors are of another space, there are none.
 
-    The person is told. What has no vector is stored all the same: words find it until ``reembed`` fills vectors in.
+    A warning is given. What has no vector is stored all the same: words find it until ``reembed`` fills vectors in.
     """
     nothing: list[Vector | None] = [None] * len(drafts)
     if ctx.embedder is None or not drafts:

@@ -132,11 +132,11 @@ def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filt
     if not records or of_then(ctx, namespace, records, filters, ctx.clock()):
         return ""
     asked_of = [(how, at) for how, at in (("true", filters.as_of), ("known", filters.known_at)) if at is not None]
-    told = " and ".join(f"{how} at {text_of(at)}" for how, at in asked_of)
+    times = " and ".join(f"{how} at {text_of(at)}" for how, at in asked_of)
     known = ctx.extension.validity(ctx, namespace, records)
     first = min(begins(r, known.get(r.id), filters) for r in records)
     later = first > min(at for _, at in asked_of)
-    return f"no related memory was {told}" + (f"; the earliest is from {text_of(first)}" if later else "")
+    return f"no related memory was {times}" + (f"; the earliest is from {text_of(first)}" if later else "")
 
 
 def widened(
@@ -151,9 +151,9 @@ def widened(
     policy = ctx.policy.recall
     pool = ctx.store.search(namespace, Query(" ".join(words), words), filters, policy.for_limit(limit))
     order = rank_candidates(pool, Query(" ".join(words), words), policy, filters.asked_at(now))
-    there = {h.memory.id for h in hits}
+    hit_ids = {h.memory.id for h in hits}
     found = best_hits(ctx, order, query.text, namespace, limit, filters, now)
-    more = next((h for h in found if h.memory.id not in there), None)
+    more = next((h for h in found if h.memory.id not in hit_ids), None)
     if more is None:
         return hits
     kept = hits[: limit - 1]

@@ -45,11 +45,11 @@ class RedactedExport:
     def _look(self) -> None:
         """Find the rows that change; nothing of them is kept but their numbers."""
         seen: dict[Step, TallyCounter] = {}
-        told: dict[Step, Any] = {}
+        parts: dict[Step, Any] = {}
         noted: set[str] = set()
         for number, line in enumerate(self._lines()):
             if TAIL in line:
-                told = {(str(p.get("namespace")), str(p.get("part"))): p for p in _mappings(line.get("parts"))}
+                parts = {(str(p.get("namespace")), str(p.get("part"))): p for p in _mappings(line.get("parts"))}
                 break
             if (step := _step(line)) is None:
                 continue
@@ -60,7 +60,7 @@ class RedactedExport:
                 self.found += 1
                 if step[1] == "operation":
                     noted.add(str(row.get("id")))
-        self._whole = {s for s, counter in seen.items() if told.get(s, {}).get("digest") == counter.tally().digest}
+        self._whole = {s for s, counter in seen.items() if parts.get(s, {}).get("digest") == counter.tally().digest}
         if self._changed:
             self._renew(noted)
 

@@ -59,8 +59,8 @@ def remember(
     for start in range(0, len(drafts), BATCH):
         batch = drafts[start : start + BATCH]
         made = _vectors(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]
-        said = {i - start: facts[i] for i in range(start, start + len(batch)) if i in facts}
-        store = _Batch(batch, made, namespace, operation, said, start)
+        batch_facts = {i - start: facts[i] for i in range(start, start + len(batch)) if i in facts}
+        store = _Batch(batch, made, namespace, operation, batch_facts, start)
         try:
             outcomes += retry(lambda store=store: _store(ctx, store))  # type: ignore[misc]  # bound now
         except PerdureError as error:
@@ -99,8 +99,8 @@ def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
     changed = decisions.changed
     note = f"{batch.operation}: {len(changed)} {'memory' if len(changed) == 1 else 'memories'}"
     handed = [
-        replace(handed_claims(decisions, ids[i], *said), item=batch.before + i + 1)
-        for i, said in batch.facts.items()
+        replace(handed_claims(decisions, ids[i], *claims), item=batch.before + i + 1)
+        for i, claims in batch.facts.items()
         if i not in repeated
     ]
     if handed:
@@ -193,8 +193,8 @@ def _outcomes(memories: Sequence[MemoryItem], changed: Collection[str], operatio
 def _admit(ctx: Context, decisions: Decisions, ids: Iterable[str]) -> None:
     wanted = sorted(set(ids))
     decisions.admit(ctx.store.get(decisions.namespace, wanted) if wanted else ())
-    if gone := tuple(i for i in wanted if i not in decisions.records):
-        raise ConflictError("The memory was removed by an undo just now.", gone, remedy="Try again.")
+    if missing := tuple(i for i in wanted if i not in decisions.records):
+        raise ConflictError("The memory was removed by an undo just now.", missing, remedy="Try again.")
 
 
 def _show_again(decisions: Decisions, identity: str) -> None:

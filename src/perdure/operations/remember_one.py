@@ -101,8 +101,8 @@ def supersede(ctx: Context, decisions: Decisions, record: Record, stands: str) -
     decisions.add([Change(Target.LINK, stands, None, link, because)])
     if record.state.kind is Kind.FACT:
         return
-    gone = replace(decisions.states[record.id], status=Status.SUPERSEDED, status_ms=decisions.now, held=False)
-    decisions.change(record.id, gone, "replaced", f"superseded: {because}")
+    superseded = replace(decisions.states[record.id], status=Status.SUPERSEDED, status_ms=decisions.now, held=False)
+    decisions.change(record.id, superseded, "replaced", f"superseded: {because}")
     decisions.add(close_questions(ctx, record, because))
 
 
@@ -130,12 +130,12 @@ def _reply(ctx: Context, decisions: Decisions, done: Remembered, claims: Sequenc
     """Return the outcome with what may be about the same thing: what facts say of it, then what is near."""
     place, facts = decisions.namespace, done.facts
     besides = {*facts.created, *facts.reinforced, *facts.retired}
-    told, predicates = ctx.extension.near(ctx, place, claims, besides) if claims else ((), ())
+    same_topic, predicates = ctx.extension.near(ctx, place, claims, besides) if claims else ((), ())
     near = [other for other, cosine in decisions.neighbours.get(done.id, ()) if cosine >= _NEAR]
-    ids = [i for i in dict.fromkeys((*told, *near)) if i != done.id and i not in besides]
+    ids = [i for i in dict.fromkeys((*same_topic, *near)) if i != done.id and i not in besides]
     found = [g for g in (ctx.store.glances(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(g, done)]
     words = content_words(done.memory.content) if found else frozenset()
-    related = (g for g in found if g.id in told or shared_part(content_words(g.text), words) >= _SHARED)
+    related = (g for g in found if g.id in same_topic or shared_part(content_words(g.text), words) >= _SHARED)
     return replace(done, related=tuple(map(_related, islice(related, _MOST))), predicates=tuple(predicates))
 
 
@@ -146,27 +146,27 @@ def _is_shown(glance: Glance, done: Remembered) -> bool:
 
 
 def related_memories(
-    ctx: Context, decisions: Decisions, told: Sequence[str], facts: Iterable[str]
+    ctx: Context, decisions: Decisions, same_topic: Sequence[str], facts: Iterable[str]
 ) -> tuple[RelatedMemory, ...]:
     """Return at most three memories that all may see and that may be about the same things as new facts.
 
     Args:
         ctx: The store, and more.
         decisions: The operation that brings the facts in.
-        told: Memories that say something of the same subjects and predicates.
+        same_topic: Memories that say something of the same subjects and predicates.
         facts: Ids of the facts; notes and messages near one of them that share words with it follow, the nearest first.
     """
     pairs = ((cosine, other, f) for f in facts for other, cosine in decisions.neighbours.get(f, ()) if cosine >= _NEAR)
     near: dict[str, str] = {}
     for _, other, fact in sorted(pairs, reverse=True):
         near.setdefault(other, decisions.records[fact].content.text)
-    ids = list(dict.fromkeys((*told, *near)))[: 3 * _MOST]
+    ids = list(dict.fromkeys((*same_topic, *near)))[: 3 * _MOST]
     found = ctx.store.glances(decisions.namespace, ids) if ids else []
     shown = (
         g
         for g in found
         if (g.status, g.scope) == (Status.ACTIVE, Scope.LONG_TERM)
-        and (g.id in told or (g.kind is not Kind.FACT and shared_words(g.text, near[g.id]) >= _SHARED))
+        and (g.id in same_topic or (g.kind is not Kind.FACT and shared_words(g.text, near[g.id]) >= _SHARED))
     )
     return tuple(map(_related, islice(shown, _MOST)))
 

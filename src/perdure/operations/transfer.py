@@ -138,8 +138,8 @@ def export_lines(store: Store, *, namespace: str | None = None, progress: Progre
                 seen.add(row)
                 yield {"part": part, "namespace": place, **row}
             ledger.tell(len(page))
-        told = seen.tally()
-        tail.append({"namespace": place, "part": part, "rows": told.rows, "digest": told.digest})
+        total = seen.tally()
+        tail.append({"namespace": place, "part": part, "rows": total.rows, "digest": total.digest})
     yield {TAIL: FORMAT, "parts": tail}
 
 
@@ -187,11 +187,11 @@ def refuse_spaces(spaces: Iterable[tuple[Space, bool]], target: Store) -> None:
     Raises:
         SpaceMismatch: The target searches in another space.
     """
-    there = target.space()
+    target_space = target.space()
     for space, active in spaces:
-        if active and there is not None and there != space:
+        if active and target_space is not None and target_space != space:
             raise SpaceMismatch(
-                f"The target's vectors are from {there.name}, these are from {space.name}; nothing was written.",
+                f"The target's vectors are from {target_space.name}, these are from {space.name}; nothing was written.",
                 remedy="Use an empty target, or run `perdure reembed` on one of the two first.",
             )
 
@@ -247,16 +247,16 @@ def _start(
     source: RowTransfer, target: RowTransfer, step: Step, count: int, ledger: Ledger
 ) -> tuple[int, Cursor | None]:
     """Return how many rows the target has and where the source goes on; they must be the source's first ones."""
-    there = target.count(*step)
-    if not there:
+    copied = target.count(*step)
+    if not copied:
         return 0, None
-    if there > count:
+    if copied > count:
         raise target_taken(step)
-    expected, after = _first(source, step, there)
+    expected, after = _first(source, step, copied)
     if tally(target, step) != expected:
         raise target_taken(step)
-    ledger.tell(there)
-    return there, after
+    ledger.tell(copied)
+    return copied, after
 
 
 def _first(source: RowTransfer, step: Step, rows: int) -> tuple[Tally, Cursor | None]:

@@ -47,11 +47,11 @@ def detect_use(
     echoes: set[str | None] = set()
     for reply in replies:
         origin = _origins(reply, recalls, window)
-        there = {i: records[i] for i in origin if i in records}
+        recalled = {i: records[i] for i in origin if i in records}
         if policy.detect:
-            for i in _used_ids(ctx, namespace, reply, there, by_meaning=by_meaning):
+            for i in _used_ids(ctx, namespace, reply, recalled, by_meaning=by_meaning):
                 uses.setdefault(origin[i], {})[i] = None
-        if policy.skip_echoes and only_repeats(reply.text, _texts([*there.values(), *_of(records, shown)])):
+        if policy.skip_echoes and only_repeats(reply.text, _texts([*recalled.values(), *_of(records, shown)])):
             echoes.add(reply.key)
     return DetectedUse(tuple((recall, tuple(ids)) for recall, ids in uses.items()), frozenset(echoes))
 
@@ -59,8 +59,8 @@ def detect_use(
 def mark_used(ctx: Context, found: DetectedUse) -> tuple[int, tuple[str, ...]]:
     """Mark what was noticed as helpful, and return how many memories that was news for, and the operations.
 
-    The same memory and recall count once, however often it is noticed. If it cannot be marked, that is told, and the
-    conversation is taken in all the same.
+    The same memory and recall count once, however often it is noticed. If it cannot be marked, that is reported, and
+    the conversation is taken in all the same.
     """
     count, operations = 0, list[str]()
     for recall, ids in found.uses:
@@ -95,9 +95,9 @@ def _origins(reply: Draft, recalls: Shown, window: int) -> dict[str, str]:
 
 
 def _used_ids(
-    ctx: Context, namespace: str, reply: Draft, there: Mapping[str, Record], *, by_meaning: bool
+    ctx: Context, namespace: str, reply: Draft, recalled: Mapping[str, Record], *, by_meaning: bool
 ) -> list[str]:
-    known = {i: r.content.shown or r.content.text for i, r in there.items() if r.state.status is Status.ACTIVE}
+    known = {i: r.content.shown or r.content.text for i, r in recalled.items() if r.state.status is Status.ACTIVE}
     found = quoted_ids(reply.text, known, ctx.policy.use.quoted)
     left = [i for i in known if i not in found]
     if by_meaning and left:
@@ -106,12 +106,12 @@ def _used_ids(
 
 
 def _paraphrased_ids(ctx: Context, namespace: str, reply: Draft, ids: Sequence[str]) -> frozenset[str]:
-    said = comparable_sentences(reply.text)
-    vectors = ctx.store.vectors(namespace, ids) if ctx.embedder is not None and said else {}
+    sentences = comparable_sentences(reply.text)
+    vectors = ctx.store.vectors(namespace, ids) if ctx.embedder is not None and sentences else {}
     if ctx.embedder is None or not vectors:
         return frozenset()
     try:
-        own = ctx.embedder.embed(said, purpose="document")
+        own = ctx.embedder.embed(sentences, purpose="document")
     except EmbedderError:  # storing will tell
         return frozenset()
     return paraphrased_ids(own, vectors) if ctx.store.space() == ctx.embedder.space else frozenset()

@@ -30,14 +30,14 @@ _TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def parameter_schema(parameter: Parameter, choices: Sequence[str] = ()) -> dict[str, Any]:
     """Return the JSON Schema of a parameter; ``choices`` are those that it has here, if not all."""
-    told = parameter.param
-    note = f" If omitted: the policy's {told.key}." if told.key else ""
-    schema = {**_TYPES[parameter.kind], "description": told.help + note}
+    param = parameter.param
+    note = f" If omitted: the policy's {param.key}." if param.key else ""
+    schema = {**_TYPES[parameter.kind], "description": param.help + note}
     if parameter.kind == "choice":
         schema["enum"] = list(choices or parameter.choices)
     elif parameter.kind == "choices":
         schema["items"] = {"type": "string", "enum": list(parameter.choices)}
-    bounds = {"minimum": told.ge, "maximum": told.le, "exclusiveMinimum": told.gt}
+    bounds = {"minimum": param.ge, "maximum": param.le, "exclusiveMinimum": param.gt}
     schema |= {name: bound for name, bound in bounds.items() if bound is not None}
     if not parameter.required and parameter.default not in (None, (), "default"):
         schema["default"] = parameter.default

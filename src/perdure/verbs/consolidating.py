@@ -94,8 +94,8 @@ class ConsolidatingVerbs:
             GateStopped: It would lose too much; nothing was written.
         """
         chosen = merging.MergeStrategy(strategy)
-        asked = consolidate.ConsolidateRequest(namespace, similarity_threshold, chosen, max_groups, pairs)
-        return consolidate.consolidate(self._context, asked, dry_run=dry_run, accept_loss=accept_loss)
+        request = consolidate.ConsolidateRequest(namespace, similarity_threshold, chosen, max_groups, pairs)
+        return consolidate.consolidate(self._context, request, dry_run=dry_run, accept_loss=accept_loss)
 
     @verb(_PANEL, repeatable=False, command="", items="edge")
     def relate(

@@ -203,8 +203,8 @@ class DecidingVerbs:
         The base values do not change, so how often it runs makes no difference to a memory's value. Archived
         memories are left out; pinned ones and those in the vault are reported but not changed.
         """
-        asked = decay_rules.Decay(decay_function, half_life_days, min_importance, access_weight)
-        return reinforce.decay(self._context, namespace, asked, dry_run=dry_run)
+        settings = decay_rules.Decay(decay_function, half_life_days, min_importance, access_weight)
+        return reinforce.decay(self._context, namespace, settings, dry_run=dry_run)
 
     @verb(
         _ABOUT,

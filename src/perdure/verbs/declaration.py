@@ -75,8 +75,8 @@ class Param:
 
     def with_more(self, other: Param) -> Param:
         """Return what an alias says, with what is said about it in one more place."""
-        said = {f.name: getattr(other, f.name) for f in fields(other) if getattr(other, f.name) != f.default}
-        return replace(self, **said)
+        overrides = {f.name: getattr(other, f.name) for f in fields(other) if getattr(other, f.name) != f.default}
+        return replace(self, **overrides)
 
 
 @dataclass(frozen=True, slots=True)

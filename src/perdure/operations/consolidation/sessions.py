@@ -124,8 +124,8 @@ def _decide(ctx: Context, namespace: str, records: Sequence[Record], session: st
 
 def _choose(ctx: Context, decisions: Decisions, least: float) -> tuple[list[Record], Mapping[str, str], float]:
     """Return the memories to be promoted, why each is, and the median of the session's uses."""
-    there = sorted(decisions.records.values(), key=lambda r: r.id)
-    whole = [r for r in there if r.state.status is Status.ACTIVE]
+    records = sorted(decisions.records.values(), key=lambda r: r.id)
+    whole = [r for r in records if r.state.status is Status.ACTIVE]
     inside = [r for r in whole if r.state.scope is Scope.SESSION]
     earlier = [r for r in whole if r.state.scope is Scope.LONG_TERM and r.state.kind is not Kind.EPISODE]
     reasons, middle = promotable(inside, earlier, least, ctx.policy, decisions.now)
@@ -155,8 +155,8 @@ def _reword(ctx: Context, chosen: Sequence[Record], found: Sequence[Sketch]) -> 
     """Return the summaries in a model's words where one is configured and adds nothing of its own."""
     by = {r.id: r for r in chosen}
     members = [[by[i] for i in sketch.members] for sketch in found]
-    said = write_summaries(ctx, {n: (whole, most_tokens(whole)) for n, whole in enumerate(map(join_texts, members))})
-    return [use_model_text(s, members[n], said[n]) if n in said else s for n, s in enumerate(found)]
+    texts = write_summaries(ctx, {n: (whole, most_tokens(whole)) for n, whole in enumerate(map(join_texts, members))})
+    return [use_model_text(s, members[n], texts[n]) if n in texts else s for n, s in enumerate(found)]
 
 
 def _store_summaries(ctx: Context, decisions: Decisions, found: Sequence[Sketch]) -> dict[str, Sketch]:
@@ -220,6 +220,6 @@ def _note_end(ctx: Context, session: str, namespace: str) -> tuple[Instant, tupl
     """Write down that the session has ended; what else its document says stays."""
     now, document = ctx.clock(), _document(ctx, session, namespace)
     edits = DocumentEdits([document] if document is not None else ())
-    told = dict(document.data) if document is not None else {}
-    edits.put(Shelf.SESSION, session, "", {**told, "ended_ms": now}, "the session has ended")
+    data = dict(document.data) if document is not None else {}
+    edits.put(Shelf.SESSION, session, "", {**data, "ended_ms": now}, "the session has ended")
     return now, write_documents(ctx, namespace, "end_session", edits.changes(), f"end_session {session}")

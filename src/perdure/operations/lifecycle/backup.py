@@ -31,8 +31,8 @@ def vault(store: Store, place: str) -> Iterator[Line]:
         for row in _rows(store, place, part, kept):
             seen.add(row)
             yield {"part": part, "namespace": place, **row}
-        told = seen.tally()
-        tail.append({"namespace": place, "part": part, "rows": told.rows, "digest": told.digest})
+        tally = seen.tally()
+        tail.append({"namespace": place, "part": part, "rows": tally.rows, "digest": tally.digest})
     yield {TAIL: FORMAT, "parts": tail}
 
 
@@ -52,8 +52,8 @@ def without_memories(lines: Iterable[Line], ids: Collection[str]) -> Iterator[Li
 
 
 def _left(counter: TallyCounter | None) -> dict[str, Any]:
-    told = (counter or TallyCounter()).tally()
-    return {"rows": told.rows, "digest": told.digest}
+    tally = (counter or TallyCounter()).tally()
+    return {"rows": tally.rows, "digest": tally.digest}
 
 
 def _rows(store: Store, place: str, part: str, kept: set[str]) -> Iterator[Line]:

@@ -69,7 +69,7 @@ Key = TypeVar("Key", bound=Hashable)
 def write_summaries(ctx: Context, texts: Mapping[Key, tuple[str, int]]) -> dict[Key, str]:
     """Return the summaries that a model writes; nothing where none is configured for it.
 
-    At its first failure it is let be, and the person is told: what is missing is made by rule.
+    At its first failure it is not asked again, and a warning is given: what is missing is made by rule.
     """
     model = ctx.model
     found: dict[Key, str] = {}
@@ -77,12 +77,12 @@ def write_summaries(ctx: Context, texts: Mapping[Key, tuple[str, int]]) -> dict[
         return found
     for key, (text, tokens) in texts.items():
         try:
-            said = model.ask(_INSTRUCTION.format(tokens=tokens), text, _SCHEMA).get("summary")
+            summary = model.ask(_INSTRUCTION.format(tokens=tokens), text, _SCHEMA).get("summary")
         except PerdureError as error:
             ctx.warn(f"The language model could not write summaries, so rules do: {error}", ModelWarning)
             break
-        if isinstance(said, str) and said.strip():
-            found[key] = said.strip()
+        if isinstance(summary, str) and summary.strip():
+            found[key] = summary.strip()
     return found
 
 
@@ -167,17 +167,17 @@ def weigh_forms(
 ) -> dict[tuple[str, Form], FormText]:
     """Return forms measured against the meaning of the whole, and refused where they keep too little of it."""
     found, policy = dict(made), ctx.policy.compression
-    asked = [key for key, shown in made.items() if shown.text and not shown.refused]
-    vectors = ctx.store.vectors(namespace, sorted({i for i, _ in asked})) if ctx.embedder is not None and asked else {}
-    asked = [key for key in asked if key[0] in vectors]
-    if not asked or ctx.embedder is None or ctx.store.space() != ctx.embedder.space:
+    keys = [key for key, shown in made.items() if shown.text and not shown.refused]
+    vectors = ctx.store.vectors(namespace, sorted({i for i, _ in keys})) if ctx.embedder is not None and keys else {}
+    keys = [key for key in keys if key[0] in vectors]
+    if not keys or ctx.embedder is None or ctx.store.space() != ctx.embedder.space:
         return found
     try:
-        meanings = ctx.embedder.embed([made[key].text or "" for key in asked], purpose="document")
+        meanings = ctx.embedder.embed([made[key].text or "" for key in keys], purpose="document")
     except PerdureError as error:
         ctx.warn(f"How much meaning the shorter forms keep was not measured: {error}")
         return found
-    for key, meaning in zip(asked, meanings, strict=True):
+    for key, meaning in zip(keys, meanings, strict=True):
         found[key] = judge_preservation(found[key], unit_cosine(vectors[key[0]], meaning), policy)
     return found
 

@@ -58,11 +58,11 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     """Return what a digest may show: visible memories with their whole texts, without what is known to be over."""
     records = ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED)
     considered = memory_items(records, ctx.policy, ctx.clock())
-    gone = _outdated(ctx, namespace, considered)
+    outdated = _outdated(ctx, namespace, considered)
     memories = [
         m if r.content.shown is None else replace(m, content=r.content.text)
         for m, r in zip(considered, records, strict=True)
-        if m.id not in gone
+        if m.id not in outdated
     ]
     vectors = ctx.store.vectors(namespace, [m.id for m in memories])
     year = from_instant(ctx.clock()).year if brief else None
@@ -74,8 +74,8 @@ def _outdated(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> f
 
     What somebody pinned stays; it is theirs to unpin.
     """
-    gone = {*ctx.extension.outdated(ctx, namespace, memories), *_replaced(ctx, namespace, memories)}
-    return frozenset(gone.difference(m.id for m in memories if m.pinned))
+    outdated = {*ctx.extension.outdated(ctx, namespace, memories), *_replaced(ctx, namespace, memories)}
+    return frozenset(outdated.difference(m.id for m in memories if m.pinned))
 
 
 def _replaced(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> set[str]:
@@ -88,8 +88,8 @@ def _replaced(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> s
         new = [i for i in older if i not in since]
         since |= {i: older[i] for i in new}
     notes = ctx.store.get(namespace, sorted(since.keys() - {m.id for m in memories}))
-    told = [(content_words(r.content.text), since[r.id]) for r in notes if r.state.kind is Kind.NOTE]
-    return {m.id for m in memories if is_noted(m, [words for words, at in told if m.state.created_ms < at])}
+    replaced_notes = [(content_words(r.content.text), since[r.id]) for r in notes if r.state.kind is Kind.NOTE]
+    return {m.id for m in memories if is_noted(m, [words for words, at in replaced_notes if m.state.created_ms < at])}
 
 
 def _questions(ctx: Context, namespace: str, inside: str | None, *, brief: bool) -> list[Question]:
@@ -97,9 +97,9 @@ def _questions(ctx: Context, namespace: str, inside: str | None, *, brief: bool)
 
     Whether an old fact is still so is asked where somebody can answer; a file has what is contested or doubted.
     """
-    asked = review(ctx, namespace, _QUESTIONS)
-    records = {r.id: r for r in ctx.store.get(namespace, [q.id for q in asked])} if asked else {}
+    questions = review(ctx, namespace, _QUESTIONS)
+    records = {r.id: r for r in ctx.store.get(namespace, [q.id for q in questions])} if questions else {}
     place = Place(namespace, inside)
-    seen = [q for q in asked if q.id in records and place.sees(records[q.id])]
+    seen = [q for q in questions if q.id in records and place.sees(records[q.id])]
     seen = [q for q in seen if brief or q.against or records[q.id].state.kind is not Kind.FACT]
     return seen[: left_today(ctx, namespace)] if seen else []

@@ -238,12 +238,12 @@ class _Fit:
             raise ConflictError("Memories changed while a plan was being made.", tuple(moved), remedy="Try again.")
         for identity, form in forms.items():
             self._decide(decisions, identity, form)
-        taken = [(i, self.shown[i, form]) for i, form in forms.items() if form is not None]
-        edits = read_measures(self.ctx, self.place, [i for i, _ in taken])
-        for identity, shown in taken:
+        forms_shown = [(i, self.shown[i, form]) for i, form in forms.items() if form is not None]
+        edits = read_measures(self.ctx, self.place, [i for i, _ in forms_shown])
+        for identity, shown in forms_shown:
             put_measure(edits, identity, shown, self.now)
         decisions.add(edits.changes())
-        note = f"fit: {len(forms)} {'shortened' if taken else 'archived'}"
+        note = f"fit: {len(forms)} {'shortened' if forms_shown else 'archived'}"
         return with_accepted_loss(decisions.plan("fit", note), self.accept_loss)
 
     def _as_chosen(self, identity: str, state: State | None) -> bool:

@@ -132,9 +132,9 @@ def recall_gate(ctx: Context, plan: Plan) -> Check | None:
         return None
 
     def check(glimpse: TransactionView) -> None:
-        gone = [x for c, q, found in before for x in lost_answers(c, found, _answers(ctx, glimpse, q, now), stand_ins)]
-        if why := recall_refusal(gone):
-            ids = tuple(dict.fromkeys(i for x in gone for i in x.ids))
+        lost = [x for c, q, found in before for x in lost_answers(c, found, _answers(ctx, glimpse, q, now), stand_ins)]
+        if why := recall_refusal(lost):
+            ids = tuple(dict.fromkeys(i for x in lost for i in x.ids))
             raise GateStopped(f"{_STOPPED}{why}.", ids, remedy=_OTHERWISE)
 
     return check

@@ -102,13 +102,13 @@ class _Turns:
 
     def look(self, seen: UpkeepState, quiet: MutableMapping[str, Instant], tasks: Mapping[Task, _Work]) -> None:
         """Run those tasks of a namespace that are due, and note when to look again."""
-        place, told = seen.namespace, seen.tasks
-        if self.eager and (told is None or self._lacks_sweep(told.get(Task.SWEEP))):
+        place, last_runs = seen.namespace, seen.tasks
+        if self.eager and (last_runs is None or self._lacks_sweep(last_runs.get(Task.SWEEP))):
             self._idle(place)
         now = self.ctx.clock()
         if quiet.get(place, now) > now:
             return
-        nexts = [0] if told is None else [self._when(place, task, told.get(task), now) for task in tasks]
+        nexts = [0] if last_runs is None else [self._when(place, task, last_runs.get(task), now) for task in tasks]
         if min(nexts) <= now:
             nexts = [self.run(place, task, work) for task, work in tasks.items()]
         quiet[place] = min(nexts)
@@ -156,7 +156,7 @@ class _Turns:
         return next_run(task, before, now, self.ctx.policy.upkeep, early=early)
 
     def _try_claim(self, place: str, task: Task) -> Instant | None:
-        """As ``_claim``; trouble in one namespace is told, and the others go on."""
+        """As ``_claim``; trouble in one namespace is reported, and the others go on."""
         try:
             return self._claim(place, task)
         except StoreUnavailable:
@@ -189,9 +189,9 @@ class _Turns:
             after = fail_run(running, problem, self.ctx.clock(), policy)
         else:
             after = finish_run(running, task, note, policy, more)
-        told = f"{task} failed: {problem}" if problem else f"{task}: {note}"
+        message = f"{task} failed: {problem}" if problem else f"{task}: {note}"
         try:
-            self._write(place, task, running, after, told)
+            self._write(place, task, running, after, message)
         except StoreUnavailable:
             raise
         except PerdureError as error:  # it stays "running", and so is tried again after a while
@@ -228,8 +228,8 @@ def _report(ctx: Context, place: str) -> TaskResult:
         "sampled": len(sample),
     }
     seen = [a.to_dict() for a in alerts(ctx, place)]
-    told = f", {len(seen)} alerts (perdure alerts)" if seen else ""
-    note = f"{counts.visible} visible, {report['hidden_soon']} would be hidden in {SOON_DAYS} days{told}"
+    alert_note = f", {len(seen)} alerts (perdure alerts)" if seen else ""
+    note = f"{counts.visible} visible, {report['hidden_soon']} would be hidden in {SOON_DAYS} days{alert_note}"
     return note, {"report": {**report, "alerts": seen}}
 
 
