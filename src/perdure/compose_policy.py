@@ -103,8 +103,8 @@ def load_policy(policy: str | os.PathLike[str] | Mapping[str, Any] | None = None
         values = _layered(found)
     below = rlm_values(rlm_file())
     whole = policy_from(_over(below, values))
-    for told in _without_effect(below, values, whole):
-        warnings.warn(f"{rlm_file()}: {told}", PerdureWarning, stacklevel=2)
+    for notice in _without_effect(below, values, whole):
+        warnings.warn(f"{rlm_file()}: {notice}", PerdureWarning, stacklevel=2)
     return whole
 
 
@@ -231,8 +231,8 @@ def rlm_values(path: Path | None) -> dict[str, dict[str, Any]]:
     """
     memory = _rlm_memory(path)
     if unknown := sorted(set(memory) - set(RLM_KEYS)):
-        told = f"{path} has unknown keys under 'memory' that are ignored: {', '.join(unknown)}."
-        warnings.warn(told, PerdureWarning, stacklevel=2)
+        notice = f"{path} has unknown keys under 'memory' that are ignored: {', '.join(unknown)}."
+        warnings.warn(notice, PerdureWarning, stacklevel=2)
     found: dict[str, dict[str, Any]] = {}
     for name, (section, key) in RLM_KEYS.items():
         if name in memory:

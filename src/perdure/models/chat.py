@@ -102,10 +102,10 @@ class ChatModel:
             raise InvalidInput("The schema must have the type object.", remedy="Wrap it in an object.")
         system = without_lone_surrogates(f"{instruction}\n\n{_FORM}\n{json.dumps(schema)}")
         messages = [{"role": "system", "content": system}, {"role": "user", "content": without_lone_surrogates(text)}]
-        asked = {"model": self._name, "messages": messages}
+        request = {"model": self._name, "messages": messages}
         spent = _Spent()
         try:
-            answer = self._answer(asked, schema, spent)
+            answer = self._answer(request, schema, spent)
         except PerdureError as error:
             self._count(spent, error)
             raise
@@ -133,8 +133,8 @@ class ChatModel:
         outcome = "answered" if error is None else f"failed: {error.message}"
         _LOG.info("%s: %d + %d tokens, %.2f s, %s", self._name, spent.tokens_in, spent.tokens_out, seconds, outcome)
 
-    def _answer(self, asked: Mapping[str, Any], schema: Mapping[str, Any], spent: _Spent) -> Mapping[str, Any]:
-        content = self._content(self._reply(asked, _forms(schema)), spent)
+    def _answer(self, request: Mapping[str, Any], schema: Mapping[str, Any], spent: _Spent) -> Mapping[str, Any]:
+        content = self._content(self._reply(request, _forms(schema)), spent)
         try:
             found = json.loads(_unfenced(content), parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
@@ -146,16 +146,16 @@ class ChatModel:
         answer: Mapping[str, Any] = fitting
         return answer
 
-    def _reply(self, asked: Mapping[str, Any], forms: tuple[Mapping[str, Any], ...]) -> bytes:
+    def _reply(self, request: Mapping[str, Any], forms: tuple[Mapping[str, Any], ...]) -> bytes:
         """Ask in the form that worked last, and in simpler ones where the server refuses it."""
         for number in range(self._form, len(forms)):
             try:
-                body = self._post({**asked, **forms[number]})
+                body = self._post({**request, **forms[number]})
             except RefusedError as refused:
                 if refused.status in _UNREADABLE and number == len(forms) - 1:
-                    raise UnusableReply(refused.told.message, remedy=refused.told.remedy) from refused.__cause__
+                    raise UnusableReply(refused.failure.message, remedy=refused.failure.remedy) from refused.__cause__
                 if refused.status not in _UNKNOWN_FORM or number == len(forms) - 1:
-                    raise refused.told from refused.__cause__
+                    raise refused.failure from refused.__cause__
             else:
                 self._form = number
                 return body
@@ -194,9 +194,9 @@ class _Spent:
 
     def note(self, reply: Any) -> None:
         """Take the counts of a reply, if it has any that can be."""
-        told = reply.get("usage") if isinstance(reply, dict) else None
-        if isinstance(told, dict):
-            self.tokens_in, self.tokens_out = (_count_of(told.get(f"{n}_tokens")) for n in ("prompt", "completion"))
+        usage = reply.get("usage") if isinstance(reply, dict) else None
+        if isinstance(usage, dict):
+            self.tokens_in, self.tokens_out = (_count_of(usage.get(f"{n}_tokens")) for n in ("prompt", "completion"))
 
 
 def _count_of(value: Any) -> int:

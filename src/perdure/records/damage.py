@@ -40,7 +40,7 @@ class CheckScope:
     tell: Callable[[str, int, int], None] | None = field(default=None, compare=False)
 
     def telling(self, progress: Callable[[int, int], None] | None) -> CheckScope:
-        """Return this with a caller that is told (done, total); the total grows when a further namespace is reached."""
+        """Return this with a callback for (done, total); the total grows when a further namespace is reached."""
         if progress is None:
             return self
         seen: dict[str, tuple[int, int]] = {}

@@ -138,7 +138,7 @@ def _page(session: Session, namespace: str, after: str, limit: int) -> tuple[lis
 
 
 def _faults_of(session: Session, namespace: str, ids: Sequence[str]) -> list[Fault]:
-    """Return the faults of some memories; those that cannot even be fetched are told from the others by halves."""
+    """Return the faults of some memories; those that cannot even be fetched are separated from the others by halves."""
     if not ids:
         return []
     try:
@@ -162,7 +162,7 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
     faults += _wrong_digests(session, namespace, [v for v in rows if v[0] in agreed or v[0] in records])
     links = by_id(session.rows("links_from", ids=list(ids)))
     documents = by_id(session.rows("documents_at", ids=list(ids)))
-    keyed = {w.row["key"]: i for i, w in expected.items() if w.there and w.row.get("key")}
+    keyed = {w.row["key"]: i for i, w in expected.items() if w.exists and w.row.get("key")}
     kept = dict(session.rows("find_keys", keys=list(keyed))) if keyed else {}
     keys = dict(session.rows("keys_of", ids=list(ids)))
     for key, identity in keyed.items():
@@ -219,10 +219,10 @@ def _memory_faults(
     stored: tuple[str, bytes | None, str | None],
 ) -> Iterator[Fault]:
     if record is None:
-        if wanted.there and not wanted.erased:
+        if wanted.exists and not wanted.erased:
             yield Fault("memory", "It was stored, and it is missing.", namespace, identity)
         return
-    if wanted.lines and not wanted.there and not wanted.erased:
+    if wanted.lines and not wanted.exists and not wanted.erased:
         yield Fault("memory", "The journal says that it was taken back.", namespace, identity)
     for part, columns in wrong_columns(wanted, record, *stored).items():
         what = "It differs" if part == "memory" else f"Its {part} differs"

@@ -15,7 +15,7 @@ from perdure.stores.statements import Session
 from perdure.stores.trimming import renewed_documents
 
 SHORTEST: Final = 12
-"""Characters from which a text is told from others by its words; shorter ones are not searched for."""
+"""Characters from which a text is distinguished from others by its words; shorter ones are not searched for."""
 WINDOW: Final = 32
 """Bytes of a passage that is searched for in a file: short enough to stand whole on one page of it."""
 _PASSAGES: Final = 4  # passages of one text

@@ -98,7 +98,7 @@ def records(session: Session, namespace: str, ids: Sequence[str], kept: KeptAcce
     known = {} if kept is None else kept.find(ids)
     unknown = [i for i in ids if i not in known] if known else list(ids)
     try:
-        rows, counted = session.several(
+        rows, access_rows = session.several(
             ("records", {"ids": list(ids)}), ("accesses", {"ids": unknown, "until": ALWAYS})
         )
     except UnicodeDecodeError as error:  # one text that is no text keeps all from being fetched
@@ -108,7 +108,7 @@ def records(session: Session, namespace: str, ids: Sequence[str], kept: KeptAcce
         half = len(ids) // 2
         return [*records(session, namespace, ids[:half], kept), *records(session, namespace, ids[half:], kept)]
     found = {r.id: r for r in _readable(namespace, rows)}
-    pending = _pairs(counted)
+    pending = _pairs(access_rows)
     if kept is not None:
         kept.keep(pending)
         pending |= known
@@ -204,8 +204,8 @@ def images(session: Session, namespace: str, ids: Sequence[str]) -> dict[str, di
     """Return id -> the whole row of a memory as an insert needs it: state, content, key, vector."""
     if not ids:
         return {}
-    asked = {"ids": list(ids)}
-    keyed, embedded = session.several(("keys_of", asked), ("vectors_of", asked))
+    bindings = {"ids": list(ids)}
+    keyed, embedded = session.several(("keys_of", bindings), ("vectors_of", bindings))
     keys, data, found = dict(keyed), dict(embedded), active_space(session)
     name = None if found is None else found[1].name
     return {r.id: image_of(r, keys.get(r.id), name, data.get(r.id)) for r in records(session, namespace, ids)}

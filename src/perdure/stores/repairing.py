@@ -141,7 +141,7 @@ def _proven(journalled: Expected, copy: Row) -> Row:
 
 def _lost(identity: str, journalled: Expected, operation: str, copy: Row | None) -> Iterator[Change]:
     """Yield the change that stores a lost memory again, where a copy has its text."""
-    if journalled.there and copy is not None and _is_text(journalled, copy["text"]):
+    if journalled.exists and copy is not None and _is_text(journalled, copy["text"]):
         yield Change(Target.MEMORY, identity, None, {**copy, **journalled.row, "op": operation}, _FROM_COPY)
 
 

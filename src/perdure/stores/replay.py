@@ -59,7 +59,7 @@ class Expected:
     """What the lines of one memory add up to."""
 
     birth: str | None = None  # the operation of its first line, where that stored it; empty where it did not
-    there: bool = False  # whether there is such a memory
+    exists: bool = False  # whether there is such a memory
     lines: int = 0  # lines about the memory itself
     row: dict[str, Any] = field(default_factory=dict)  # column -> value, as far as the journal says
     digests: dict[str, int] = field(default_factory=dict)  # column -> digest, where it says only that
@@ -96,7 +96,7 @@ class Expected:
 
     def _begin(self, after: dict[str, Any], operation: str) -> None:
         """Take in the line of a birth that comes first, as nearly all do: the same as below, in a third of the time."""
-        self.birth, self.there, self.lines = operation, True, 1
+        self.birth, self.exists, self.lines = operation, True, 1
         self.digests = digests = dict(after.pop(DIGESTS))
         self.row = row = {**_NEW, **dict.fromkeys(BORN_AT, after["created_ms"]), "op": operation}
         row.update(after)
@@ -114,7 +114,7 @@ class Expected:
 
     def _play_memory(self, before: Row | None, after: Row | None) -> None:
         self.lines += 1
-        self.there = after is not None
+        self.exists = after is not None
         if after is None or before is None:
             self._forget()
             self.digests, self.vectors = {}, {}
@@ -198,7 +198,7 @@ def wrong_columns(
 def surely_agrees(expected: Expected, values: Sequence[Any], space: str, vector: bytes | None) -> bool:
     """Whether a row of the statement ``records`` and its vector are what the journal says.
 
-    It is told from the row as it stands, which takes a third of the time of :func:`wrong_columns`. False also where
+    It is judged from the row as it stands, which takes a third of the time of :func:`wrong_columns`. False also where
     the journal does not say all of it, or says it as digests of a whole row: that takes the closer look.
 
     Args:
@@ -207,7 +207,7 @@ def surely_agrees(expected: Expected, values: Sequence[Any], space: str, vector:
         space: The embedding space that searches use.
         vector: The int8 vector that is stored in it, if there is one.
     """
-    if expected.anchor is not None or expected.erased or not expected.there or type(values[_HELD]) not in _SWITCHES:
+    if expected.anchor is not None or expected.erased or not expected.exists or type(values[_HELD]) not in _SWITCHES:
         return False
     source, task = values[len(_ROW) + 2 : len(_ROW) + 4]
     try:

@@ -61,7 +61,7 @@ TOLD: Final[dict[str, Any]] = {
 }
 BORN_AT: Final = ("recorded_ms", "anchor_ms", "tier_ms", "status_ms", "strength_ms", "form_ms")
 """What most memories are born with, at ``created_ms``: the line of a birth says only what differs."""
-_TOLD_BY_BIRTH: Final = {**DEFAULTS, **TOLD}
+_BIRTH_DEFAULTS: Final = {**DEFAULTS, **TOLD}
 
 MEMORY_COLUMNS: Final = (*STATE_COLUMNS, "session", "turn", "speaker", "op")
 
@@ -152,8 +152,8 @@ def image_of(record: Record, key: str | None, space: str | None, vector: bytes |
 def operation_of(values: Sequence[Any]) -> Operation:
     """Return an operation from (namespace, id, operation, at, changes, hides, policy, note, undoes, undoer, actor)."""
     namespace, identity, name, at, changes, hides, policy, note, undoes, undone_by, actor = values
-    said = (changes, hides, note, policy, undoes, undone_by, actor)
-    return Operation(identity, name, namespace, text_of(at), *said)
+    details = (changes, hides, note, policy, undoes, undone_by, actor)
+    return Operation(identity, name, namespace, text_of(at), *details)
 
 
 def entry_of(values: Sequence[Any]) -> Entry:
@@ -285,8 +285,8 @@ def _brief(change: Change, operation: str, vector: bytes | None) -> Row | None:
     if change.before is not None or after is None:
         return after
     if change.target is Target.MEMORY:
-        told = {**_TOLD_BY_BIRTH, **dict.fromkeys(BORN_AT, after["created_ms"]), "op": operation}.get
-        row = {n: v for n, v in after.items() if v is not None and v != told(n) and n not in _UNJOURNALLED}
+        default_of = {**_BIRTH_DEFAULTS, **dict.fromkeys(BORN_AT, after["created_ms"]), "op": operation}.get
+        row = {n: v for n, v in after.items() if v is not None and v != default_of(n) and n not in _UNJOURNALLED}
         if not row.get("tags", True):
             del row["tags"]
         row[DIGESTS] = digests_of(after, vector)

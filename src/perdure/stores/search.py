@@ -1,6 +1,6 @@
 """What a recall ranks, in every store: the nearest by meaning, the best by words, and the turns next to the best.
 
-The story is told once, here; a store brings the statements. That is why two stores give the same answers.
+The steps are written once, here; a store brings the statements. That is why two stores give the same answers.
 """
 
 from __future__ import annotations
@@ -185,10 +185,10 @@ class Search(ABC):
         filters: Filters,
     ) -> set[int]:
         """Add the turns before and after the best candidates, and return their rows."""
-        said = [values for row in kept if (values := narrow[row])[2] is not None]
-        if not said:
+        turns = [values for row in kept if (values := narrow[row])[2] is not None]
+        if not turns:
             return set()
-        rows = [values[0] for values in said]
+        rows = [values[0] for values in turns]
         parts = fuse(
             None if cosine is None else np.array([cosine.get(r, np.nan) for r in rows]),
             np.array([bm25.get(r, 0.0) for r in rows]),
@@ -196,10 +196,10 @@ class Search(ABC):
             self.policy.cosine_anchor,
         )
         order = np.argsort(-(parts[0] + parts[1]), kind="stable")[:NEIGHBOURS_OF]
-        present = {values[2:4] for values in said}
+        present = {values[2:4] for values in turns}
         wanted: dict[tuple[str, int], None] = {}
         for i in order.tolist():
-            session, turn = said[i][2:4]
+            session, turn = turns[i][2:4]
             for place in (turn - 1, turn + 1) if session is not None and turn is not None else ():
                 if place >= 0 and (session, place) not in present:
                     wanted[session, place] = None

@@ -92,20 +92,20 @@ class Sketches:
         sample, place = self._rows[allowed[::step]], _LIKELY // step
         room = np.empty((-(-min(len(queries), _QUERIES) // _TILE), _BLOCK, _TILE, _TILE), np.float32)
         for start in range(0, len(queries), _QUERIES):
-            asked = self._kept(queries[start : start + _QUERIES]) * self._steps
-            asked[:, -1] *= _LEFT
-            yield from self._found(asked, sample, place, mask, room)
+            batch = self._kept(queries[start : start + _QUERIES]) * self._steps
+            batch[:, -1] *= _LEFT
+            yield from self._found(batch, sample, place, mask, room)
 
-    def _found(self, asked: Float32s, sample: Int8s, place: int, mask: Mask | None, room: Tiles) -> list[Positions]:
+    def _found(self, queries: Float32s, sample: Int8s, place: int, mask: Mask | None, room: Tiles) -> list[Positions]:
         """Return the rows above the limit of each query; where those are too few, above a lower one."""
-        tiles = _tiles(asked)
+        tiles = _tiles(queries)
         some = room[: len(tiles)]
-        found = self._above(tiles, _limits(tiles, sample, place, some), mask, some)[: len(asked)]
+        found = self._above(tiles, _limits(tiles, sample, place, some), mask, some)[: len(queries)]
         few = [query for query, rows in enumerate(found) if len(rows) < _FEWEST]
         if len(few) < _ALONE or _LOWER * place > len(sample):
-            again = [self._best(asked[query], mask) for query in few]
+            again = [self._best(queries[query], mask) for query in few]
         else:
-            again = self._found(asked[few], sample, _LOWER * place, mask, room)
+            again = self._found(queries[few], sample, _LOWER * place, mask, room)
         for query, rows in zip(few, again, strict=True):
             found[query] = rows
         return found

@@ -1,6 +1,6 @@
 """Trimming the journal: operations older than the horizon keep who, when, why, about what, and digests.
 
-A memory's last trimmed line keeps a digest of the row as it was then. What changed since is told by the lines behind
+A memory's last trimmed line keeps a digest of the row as it was then. What changed since is in the lines behind
 it, so that a check goes back from the row to that digest: whatever is altered is still found.
 """
 
@@ -62,12 +62,12 @@ def trim_page(session: Session, namespace: str, until: Instant, after: str) -> T
     if not page:
         return TrimmedPage(after, end=True)
     lines = _lines(session, [row["id"] for row in page])
-    told = _Described.read(session, namespace, [line for some in lines.values() for line in some])
-    damaged = told.damaged() | _damaged_facts(session, namespace, lines)
+    memories = _Described.read(session, namespace, [line for some in lines.values() for line in some])
+    damaged = memories.damaged() | _damaged_facts(session, namespace, lines)
     wrong = {row["id"] for row in page if row["digest"] not in (None, operation_digest(row, _rows(lines, row["id"])))}
     wrong |= {line.operation for some in lines.values() for line in some if line.row["id"] in damaged}
     chosen = {row["id"] for row in page if row["id"] not in wrong}
-    anchors = told.anchors(chosen)
+    anchors = memories.anchors(chosen)
     done = 0
     for row in page:
         if row["id"] in chosen and _rewrite(session, row, lines.get(row["id"], []), anchors):
@@ -114,8 +114,8 @@ class _Described:
     @classmethod
     def read(cls, session: Session, namespace: str, lines: Sequence[_Line]) -> _Described:
         """Read what is needed to trim some lines."""
-        told = [line for line in lines if line.row["target"] == Target.MEMORY and not line.trimmed]
-        ids = list(dict.fromkeys(line.row["id"] for line in told))
+        memory_lines = [line for line in lines if line.row["target"] == Target.MEMORY and not line.trimmed]
+        ids = list(dict.fromkeys(line.row["id"] for line in memory_lines))
         if not ids:
             return cls({}, {}, {})
         keys = dict(session.rows("keys_of", ids=ids))
@@ -134,8 +134,8 @@ class _Described:
         for operation, _, before, after in story:
             expected.play(Target.MEMORY, before, after, operation)
         if record is None:
-            return not expected.there or expected.erased
-        return expected.there and not wrong_columns(expected, record, "", None, self.rows[identity]["key"])
+            return not expected.exists or expected.erased
+        return expected.exists and not wrong_columns(expected, record, "", None, self.rows[identity]["key"])
 
     def anchors(self, chosen: set[str]) -> dict[tuple[str, int], int]:
         """Return (operation, position) -> the digest of the row then, for the last trimmed line about each memory."""

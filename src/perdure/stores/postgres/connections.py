@@ -45,7 +45,7 @@ PATIENCE: Final = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 }
-"""What libpq is told unless the URL says otherwise: a machine that vanished is noticed in seconds, not in hours."""
+"""What libpq is passed unless the URL says otherwise: a machine that vanished is noticed in seconds, not in hours."""
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it ignores is no news for whoever uses us
 
@@ -163,9 +163,9 @@ class Connections:
         """Close the connections that nobody has used for so many seconds: all of them when the server was lost."""
         until = time.monotonic() - older_than
         with self._changed:
-            gone = [c for since, c in self._idle if since <= until]
+            idle = [c for since, c in self._idle if since <= until]
             self._idle = deque(pair for pair in self._idle if pair[0] > until)
-        for connection in gone:
+        for connection in idle:
             connection.close()
 
     def _watch(self) -> None:

@@ -172,7 +172,7 @@ SERVER: Final = ""  # the server that the URL names. A node of a cluster is know
 class _Outage:
     since: float
     tried: float
-    told: PerdureError
+    error: PerdureError
 
 
 class Outages:
@@ -206,15 +206,15 @@ class Outages:
                 outage = self._down[name]
                 waits = (place != "" or name == SERVER) and now < outage.since + PATIENCE
                 if not waits and now < outage.tried + PAUSE:
-                    raise type(outage.told)(outage.told.message, remedy=outage.told.remedy)
+                    raise type(outage.error)(outage.error.message, remedy=outage.error.remedy)
                 outage.tried = now
 
-    def note(self, node: str, place: str | None, told: PerdureError) -> float:
+    def note(self, node: str, place: str | None, error: PerdureError) -> float:
         """Note that a node did not answer, and return until when it is worth waiting for it."""
         with self._lock:
             now = time.monotonic()
-            outage = self._down.setdefault(node, _Outage(now, now, told))
-            outage.tried, outage.told = now, told
+            outage = self._down.setdefault(node, _Outage(now, now, error))
+            outage.tried, outage.error = now, error
             if place:
                 self._homes[place] = node
             return outage.since + PATIENCE

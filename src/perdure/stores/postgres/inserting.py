@@ -116,17 +116,17 @@ def ask_for_duplicates(
     session: PostgresSession, changes: Sequence[Change], plan_id: str
 ) -> Cursor[tuple[Any, ...]] | None:
     """Ask for words that another process has stored since the plan was made; None where nothing needs asking."""
-    asked = [(c.id, a) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
-    if not asked:
+    rows = [(c.id, a) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
+    if not rows:
         return None
-    bindings: dict[str, Any] = {name: [a[name] for _, a in asked] for name in ("session", "speaker", "task", "text")}
-    digests = [content_digest(a["text"]) for _, a in asked]
+    bindings: dict[str, Any] = {name: [a[name] for _, a in rows] for name in ("session", "speaker", "task", "text")}
+    digests = [content_digest(a["text"]) for _, a in rows]
     return session.run(
         "duplicate",
-        id=[i for i, _ in asked],
+        id=[i for i, _ in rows],
         digest=digests,
         digests=digests,
-        kind=[plain(a["kind"]) for _, a in asked],
+        kind=[plain(a["kind"]) for _, a in rows],
         op=plan_id,
         **bindings,
     )

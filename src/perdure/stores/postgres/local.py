@@ -147,12 +147,12 @@ class LocalServer:
         _make(self.folder, lambda fresh: _initialize(fresh, self._unsynced))
         for attempt in range(1, TRIES + 1):
             port = self.port or free_port()
-            told = self._launch(port)
-            if told is None:
+            log_tail = self._launch(port)
+            if log_tail is None:
                 self.port = port
                 return
-            if attempt == TRIES or not any(text in told for text in _PASSING):
-                raise StoreError(f"PostgreSQL did not start in {self.folder}:\n{told}", remedy=_remedy(told))
+            if attempt == TRIES or not any(text in log_tail for text in _PASSING):
+                raise StoreError(f"PostgreSQL did not start in {self.folder}:\n{log_tail}", remedy=_remedy(log_tail))
             time.sleep(2 * attempt * PAUSE)
 
     def stop(self) -> None:

@@ -120,9 +120,9 @@ def _word_faults(
     expected = {row: entries_of(document) for row, _, document in page}
     found: dict[int, dict[str, int]] = {row: {} for row in expected}
     for term, first, entries in session.rows("postings_between", row_after=after, until_row=last, span=SPAN):
-        for row, said in rows_in(first, entries):
+        for row, entry in rows_in(first, entries):
             if after < row <= last:
-                found.setdefault(row, {})[term] = said
+                found.setdefault(row, {})[term] = entry
     ids = {row: identity for row, identity, _ in page}
     faults = [
         Fault("words", "The index of words does not hold its words.", namespace, ids.get(row))

@@ -48,7 +48,7 @@ def differences(found: Schema, *, distributed: bool) -> Iterator[Fault]:
     """Yield where a schema differs from a new store's.
 
     Tables and indexes of others may stand beside ours, but nothing of others on our tables acts on what is written.
-    On a cluster policies are written in another way, and are told by their names.
+    On a cluster policies are written in another way, and are recognised by their names.
     """
     expected = new_schema()
     for what, name in expected.keys() - found.keys():

@@ -295,13 +295,13 @@ def _set_aside(target: Path) -> Path | None:
 
     A left-over ``-wal`` must not meet the new file: SQLite would write its pages into it.
     """
-    there = [end for end in ("", *_BESIDE) if Path(f"{target}{end}").exists()]
-    if not there:
+    suffixes = [end for end in ("", *_BESIDE) if Path(f"{target}{end}").exists()]
+    if not suffixes:
         return None
-    if "" in there:
+    if "" in suffixes:
         _leave_alone(target)
     kept = _free_name(target)
-    for end in there:
+    for end in suffixes:
         with suppress(FileNotFoundError):  # folded into the file just now
             _name_too(Path(f"{target}{end}"), Path(f"{kept}{end}"), keep=end == "")
     return kept

@@ -150,11 +150,11 @@ class SearchIndex:
             tags = np.array([tag_bits(tags_of(t)) for *_, t, _ in changed], np.uint64)[known]
             created = np.array([at for *_, at in changed], np.int64)[known]
             self.attributes.change(positions[known], status, scope, tags, created)
-        gone = [row for (row,) in run(connection, "gone_rows", key)]
-        if gone:
-            positions = self.positions(np.array(gone, np.int64))
+        deleted = [row for (row,) in run(connection, "gone_rows", key)]
+        if deleted:
+            positions = self.positions(np.array(deleted, np.int64))
             self.attributes.change(positions[positions >= 0], GONE)
-        other = [*(row for row, *_ in changed), *gone]
+        other = [*(row for row, *_ in changed), *deleted]
         if other or self.resident.has_absent:
             positions = self.positions(np.array(other, np.int64))
             self.resident.forget(other, positions[positions >= 0] if self._ascending else None)
@@ -196,11 +196,11 @@ class SearchIndex:
 
     def slots(self, session: Session, rows: Sequence[int]) -> tuple[Positions, NDArray[np.int32]]:
         """Return those of some rows that have a vector, and where it is kept."""
-        asked = np.array(rows, np.int64)
-        positions = self.positions(asked)
+        known_rows = np.array(rows, np.int64)
+        positions = self.positions(known_rows)
         if (positions < 0).any():
-            asked, positions = asked[positions >= 0], positions[positions >= 0]
-        return _having(asked, self.resident.slots(session, asked, positions))
+            known_rows, positions = known_rows[positions >= 0], positions[positions >= 0]
+        return _having(known_rows, self.resident.slots(session, known_rows, positions))
 
     def slots_at(self, session: Session, positions: Positions) -> tuple[Positions, NDArray[np.int32]]:
         """Return the rows at some positions that have a vector, and where it is kept."""

@@ -89,10 +89,10 @@ def line_part(data: bytes, part: int, operation: str | None) -> str | None:
     """Return what was there (0), what is there (1) or why (2); of a damaged value what is no JSON."""
     global _last  # noqa: PLW0603  # one pair, set at once: other threads see the one before or this one
     try:
-        told = _last
-        if told[0] != data:
-            _last = told = data, _parts_of(data)
-        found = told[1][part]
+        cached = _last
+        if cached[0] != data:
+            _last = cached = data, _parts_of(data)
+        found = cached[1][part]
         if found == _NOTHING:
             return None
         return (found.replace(_OWN, (operation or "").encode()) if data[:1] == _PACKED else found).decode()

@@ -44,8 +44,8 @@ def _best(
     positions = np.concatenate(near)
     slots = kept.slots(session, index.rows(positions), positions)
     cosine = np.where(slots >= 0, kept.similarities_of_each(queries, slots, counts), np.float32(-1.0))
-    of = np.repeat(np.arange(len(queries)), counts)
-    kept_of, chosen, values = _largest(of, cosine, index.rows(positions), limit)
+    query_of = np.repeat(np.arange(len(queries)), counts)
+    kept_of, chosen, values = _largest(query_of, cosine, index.rows(positions), limit)
     known = kept.narrow(session, dict.fromkeys(chosen))
     found: list[list[tuple[str, float]]] = [[] for _ in queries]
     for query, row, value in zip(kept_of, chosen, values, strict=True):
@@ -55,25 +55,25 @@ def _best(
 
 
 def _largest(
-    of: NDArray[np.int64], cosine: NDArray[np.float32], rows: NDArray[np.int64], limit: int
+    query_of: NDArray[np.int64], cosine: NDArray[np.float32], rows: NDArray[np.int64], limit: int
 ) -> tuple[list[int], list[int], list[float]]:
     """Return (query, row, cosine) of at least the largest cosines of each query, largest first, ties as they come.
 
     Args:
-        of: int64 [n], the query of each, ascending.
+        query_of: int64 [n], the query of each, ascending.
         cosine: float32 [n].
         rows: int64 [n].
         limit: How many are wanted of each query.
     """
-    if not len(of):  # all that are near are hidden
+    if not len(query_of):  # all that are near are hidden
         return [], [], []
-    counts = np.bincount(of)
+    counts = np.bincount(query_of)
     beside = np.arange(counts.max())[None] < counts[:, None]
     if beside.shape[1] > limit:
         table = np.full(beside.shape, np.float32(-2.0))
         table[beside] = cosine
         least = np.partition(table, -limit, axis=1)[:, -limit]
-        large = cosine >= least[of]
-        of, cosine, rows = of[large], cosine[large], rows[large]
-    order = np.lexsort((-cosine, of))
-    return of[order].tolist(), rows[order].tolist(), cosine[order].tolist()
+        large = cosine >= least[query_of]
+        query_of, cosine, rows = query_of[large], cosine[large], rows[large]
+    order = np.lexsort((-cosine, query_of))
+    return query_of[order].tolist(), rows[order].tolist(), cosine[order].tolist()

@@ -1,7 +1,7 @@
 """What searches have read of the rows of one namespace, kept in memory: vectors, narrow columns, places in sessions.
 
 All of it is derived, and most of it never changes: a row keeps its vector, its id, its session, its turn and its
-speaker. What does change is told by the change feed of the namespace; see :meth:`Resident.forget`.
+speaker. What does change is reported by the change feed of the namespace; see :meth:`Resident.forget`.
 """
 
 from __future__ import annotations

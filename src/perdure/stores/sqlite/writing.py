@@ -135,10 +135,10 @@ class _Writer(PlanWriter):
 
     def _refuse_duplicates(self, changes: list[Change]) -> None:
         """Another process may have stored the same words since this plan was made."""
-        asked = [(c.id, a, self._digest(a)) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
-        if not asked or not self.session.rows("find_digests", digests=[digest for *_, digest in asked]):
+        texts = [(c.id, a, self._digest(a)) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
+        if not texts or not self.session.rows("find_digests", digests=[digest for *_, digest in texts]):
             return
-        for identity, a, digest in asked:
+        for identity, a, digest in texts:
             same = {name: a[name] for name in ("session", "speaker", "task", "text")}
             if (
                 self.session.value("duplicate", digest=digest, kind=plain(a["kind"]), op=self.plan.id, **same)
