@@ -110,20 +110,20 @@ def digest_file(path: str | os.PathLike[str]) -> DigestFile:
 
 
 def _store(url: str | os.PathLike[str], policy: Policy, warn: Warner, *, create: bool) -> Store:
-    return with_quotas(_finished(store_of(url, policy, warn, create=create)), policy.limits)
+    return with_quotas(_refuse_unfinished(store_of(url, policy, warn, create=create)), policy.limits)
 
 
-def _finished(store: Store) -> Store:
+def _refuse_unfinished(store: Store) -> Store:
     """Return a store; one that a copy or an import has not filled yet is closed and refused.
 
     Raises:
         StoreUnfinished: It holds a part of another store.
     """
-    if what := store.unfinished():
+    if work := store.unfinished():
         store.close()
         raise StoreUnfinished(
-            f"The store holds a part of another one: an interrupted {what} has not been finished.",
-            remedy=f"Run the same {what} again, it continues; or use an empty target.",
+            f"The store holds a part of another one: an interrupted {work} has not been finished.",
+            remedy=f"Run the same {work} again, it continues; or use an empty target.",
         )
     return store
 
@@ -143,8 +143,8 @@ def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
 def _clock(clock: Callable[[], datetime] | None) -> Callable[[], Instant]:
     if clock is None:
         return lambda: time.time_ns() // 1_000_000
-    given = clock
-    return lambda: clock_instant(given())
+    read = clock
+    return lambda: clock_instant(read())
 
 
 def current_instant() -> Instant:

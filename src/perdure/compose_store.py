@@ -266,7 +266,7 @@ def _copy_moment(address: Address, file: Path) -> None:
     reads = _postgres().PostgresStore(address, server=ServerSnapshot(address))
     try:
         with store_at(file) as writes:
-            moving.copy(reads, writes, what="backup")
+            moving.copy(reads, writes, work="backup")
     except (ConflictError, CopyDiffers) as error:  # nobody else writes to the file, and the rows are of one moment
         raise StoreDamaged(
             f"{address.shown} is damaged: {error.message}", remedy="Run `perdure check --full`; restore a backup."
@@ -298,7 +298,7 @@ def restore_backup(source: Path, url: str | os.PathLike[str], *, overwrite: bool
             )
         done = run(source, Path(folder) / "restored.db")
         with store_at(done.path) as verified:
-            moving.copy(verified, target, what="restore-backup")
+            moving.copy(verified, target, work="restore-backup")
     return done
 
 

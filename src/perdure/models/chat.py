@@ -136,7 +136,7 @@ class ChatModel:
     def _answer(self, request: Mapping[str, Any], schema: Mapping[str, Any], spent: _Spent) -> Mapping[str, Any]:
         content = self._content(self._reply(request, _forms(schema)), spent)
         try:
-            found = json.loads(_unfenced(content), parse_constant=_refuse_constant)
+            found = json.loads(_strip_fence(content), parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
             raise self._unusable("contains no readable JSON") from None
         try:
@@ -180,9 +180,9 @@ class ChatModel:
             raise self._unusable("has a message without text")
         return content
 
-    def _unusable(self, what: str) -> UnusableReply:
+    def _unusable(self, problem: str) -> UnusableReply:
         """Return the error for words of the model that are not what was asked for."""
-        return UnusableReply(self._post.wrong(what).message, remedy=_CHECK_SERVER)
+        return UnusableReply(self._post.wrong(problem).message, remedy=_CHECK_SERVER)
 
 
 class _Spent:
@@ -209,21 +209,21 @@ class _UnfitError(Exception):
 
 def _forms(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     """Return what is added to a request, the most exact first."""
-    closed = _closed(schema)
+    closed = _close_schema(schema)
     wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": closed, "strict": _strict(schema)}}
     return {"temperature": 0, "response_format": wanted}, {"response_format": wanted}, {}
 
 
-def _closed(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _close_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema with no room for further fields, as servers ask for that hold a model to it."""
-    made = {name: part for name, part in schema.items() if name != "default"}  # not known to all of them
-    if "properties" in made:
-        made["properties"] = {name: _closed(part) for name, part in made["properties"].items()}
-    if "items" in made:
-        made["items"] = _closed(made["items"])
-    if made["type"] == "object":
-        made["additionalProperties"] = False
-    return made
+    closed = {name: part for name, part in schema.items() if name != "default"}  # not known to all of them
+    if "properties" in closed:
+        closed["properties"] = {name: _close_schema(part) for name, part in closed["properties"].items()}
+    if "items" in closed:
+        closed["items"] = _close_schema(closed["items"])
+    if closed["type"] == "object":
+        closed["additionalProperties"] = False
+    return closed
 
 
 def _strict(schema: Mapping[str, Any]) -> bool:
@@ -246,7 +246,7 @@ def _check_schema(schema: Any, place: str, depth: int = 1) -> None:
         _check_schema(schema.get("items"), f"{place}[]", depth + 1)
 
 
-def _unfenced(content: str) -> str:
+def _strip_fence(content: str) -> str:
     """Return the text inside a code fence, if the whole of it stands in one."""
     text = content.strip()
     if not text.startswith("```"):

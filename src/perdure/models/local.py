@@ -83,7 +83,7 @@ class LocalEmbedder:
         listed = text_list(texts)
         if not listed:
             return []
-        wordpiece, session = self._tokenizer(), self._loaded()
+        wordpiece, session = self._tokenizer(), self._load()
         tokens = [[START, *wordpiece.ids(text, MAX_TOKENS - 2), END] for text in listed]
         batches = list(_batches(tokens))
         vectors: list[Vector] = [b""] * len(tokens)
@@ -113,7 +113,7 @@ class LocalEmbedder:
                 self._wordpiece = WordPiece()
             return self._wordpiece
 
-    def _loaded(self) -> Any:
+    def _load(self) -> Any:
         with self._lock:
             if self._session is None:
                 self._session = _open_session(self._chosen_weights())

@@ -23,7 +23,7 @@ _LONGEST_PAUSE: Final = 10.0
 """Seconds; a server that asks for a longer pause is asked once more after this one."""
 _PIECE: Final = 64 * 1024
 _THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_QUOTED: Final = 200  # characters of a server's message that an error repeats
+_MOST_QUOTED: Final = 200  # characters of a server's message that an error repeats
 
 
 class RefusedError(Exception):
@@ -126,9 +126,9 @@ class Posting:
             raise self.wrong(f"has no list `{name}`")
         return items
 
-    def wrong(self, what: str) -> PerdureError:
-        """Return the error for a reply that is not what was asked for; ``what`` follows "The reply of URL"."""
-        return self._endpoint.error(f"The reply of {self.url} {what}.", remedy=self._endpoint.remedy)
+    def wrong(self, problem: str) -> PerdureError:
+        """Return the error for a reply that is not what was asked for; ``problem`` follows "The reply of URL"."""
+        return self._endpoint.error(f"The reply of {self.url} {problem}.", remedy=self._endpoint.remedy)
 
     def _exchange(self, request: Request, key: str) -> bytes:
         """Send the request once.
@@ -175,12 +175,12 @@ class Posting:
         """Describe a status other than 2xx, with the start of the server's message and without the key."""
         with error:
             try:
-                body = error.read(4 * _QUOTED).decode("utf-8", "replace")
+                body = error.read(4 * _MOST_QUOTED).decode("utf-8", "replace")
             except (OSError, http.client.HTTPException):
                 body = ""
         if key:
             body = body.replace(key, "***")
-        message = f"{self.url} answered {error.code}: {' '.join(body.split())[:_QUOTED] or error.reason}."
+        message = f"{self.url} answered {error.code}: {' '.join(body.split())[:_MOST_QUOTED] or error.reason}."
         if error.code == _TOO_MANY_REQUESTS or error.code >= _FIRST_SERVER_FAULT:
             failure = self._endpoint.error(message, remedy="Try again later.")
             return _PassingError(failure, retry_after=_seconds(error.headers["Retry-After"]))

@@ -110,7 +110,7 @@ def _check_with_model(
 
 def _draft(ctx: Context, candidate: NoteCandidate, place: Place) -> Draft:
     policy, is_request = ctx.policy, place.sort is Sort.REQUEST
-    made = intake.draft(
+    draft = intake.draft(
         candidate.content,
         policy=policy,
         now=ctx.clock(),
@@ -124,7 +124,7 @@ def _draft(ctx: Context, candidate: NoteCandidate, place: Place) -> Draft:
         at=place.at,
         idempotency_key=None if place.key is None else f"extract:{place.key}:{candidate.start}",
     )
-    return replace(made, sort=place.sort, worth="a person asks to remember it" if is_request else "extracted")
+    return replace(draft, sort=place.sort, worth="a person asks to remember it" if is_request else "extracted")
 
 
 def _find_known(
@@ -140,8 +140,8 @@ def _find_known(
     What was said (episodes) does not count: a note says that it is so. Nor does what is hidden.
     """
     own = [v for v in vectors if v is not None]
-    around = iter(ctx.store.nearest(place.namespace, own, NEAREST) if own else ())
-    near = [next(around) if v is not None else [] for v in vectors]
+    neighbours = iter(ctx.store.nearest(place.namespace, own, NEAREST) if own else ())
+    near = [next(neighbours) if v is not None else [] for v in vectors]
     wanted = sorted({*duplicates, *(i for pairs in near for i, _ in pairs)})
     visible = {
         r.id: r

@@ -99,10 +99,10 @@ class Agent:
         ids. Of two at once each stores what the other has not, and either mark is right, because what lies before it is
         stored.
         """
-        own = self._owned(session, namespace, messages)
+        own = self._assign_session(session, namespace, messages)
         shown = self._data(session, namespace).get("shown", ())
         try:
-            done = self._ingested(own, namespace, shown, embed)
+            done = self._ingest(own, namespace, shown, embed)
         except InvalidInput:  # one message that no store can hold must not keep out all that come after it
             done = self._one_by_one(own, namespace, shown, embed)
         for message in own:
@@ -160,18 +160,18 @@ class Agent:
         """Return the hits of a prompt that tell something that holds, and that this session has not been shown."""
         filters = Filters(isolated=True, inside=session)
         hits = recalling.recall(self.ctx, question, namespace, HITS, filters, touch=False).hits
-        seen = set(self._data(session, namespace).get("shown", ()))
+        shown = set(self._data(session, namespace).get("shown", ()))
         vectors = self.ctx.store.vectors(namespace, [h.memory.id for h in hits]) if hits else {}
         over = find_older([h.memory for h in hits], vectors).over
         session_messages = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
-        hidden = seen | over | session_messages | {h.memory.id for h in hits if h.updated_by}
+        hidden = shown | over | session_messages | {h.memory.id for h in hits if h.updated_by}
         related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
         related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
         return [h for h in hits if h.memory.id in related - hidden and tells(h.memory)]
 
     # --- what the above is made of
 
-    def _owned(self, session: str, namespace: str, messages: Sequence[Message]) -> list[Message]:
+    def _assign_session(self, session: str, namespace: str, messages: Sequence[Message]) -> list[Message]:
         """Give messages to this session, but for those that are known of another: resumed transcripts repeat them."""
         foreign = {
             ingesting.message_key(m.session, m.key): m for m in messages if m.key and m.session not in (None, session)
@@ -180,7 +180,7 @@ class Agent:
         known = {id(foreign[key]) for key in stored}
         return [m if m.session == session else replace(m, session=session) for m in messages if id(m) not in known]
 
-    def _ingested(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
+    def _ingest(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
         # Another hook of the session may store many notes meanwhile, each of which takes a turn.
         return retry(
             lambda: ingesting.ingest(self.ctx, messages, namespace, scope=Scope.SESSION, shown=shown, embed=embed)
@@ -190,7 +190,7 @@ class Agent:
         done = Ingested(0, 0)
         for message in messages:
             try:
-                one = self._ingested([message], namespace, shown, embed)
+                one = self._ingest([message], namespace, shown, embed)
             except InvalidInput as error:
                 self.ctx.warn(f"A message from {message.source} was skipped: {error.message}")
                 continue
@@ -219,10 +219,10 @@ class Agent:
 
     def _session(self, document: Document) -> AgentSession:
         data = document.data
-        seen = int(data.get("seen_ms", 0))
-        silent = self.ctx.clock() - seen >= self.ctx.policy.tasks.catch_up_hours * _HOUR_MS
+        seen_ms = int(data.get("seen_ms", 0))
+        silent = self.ctx.clock() - seen_ms >= self.ctx.policy.tasks.catch_up_hours * _HOUR_MS
         return AgentSession(
-            document.id, data.get("transcript", ""), data.get("mark", ""), seen, data.get("ended_ms"), silent
+            document.id, data.get("transcript", ""), data.get("mark", ""), seen_ms, data.get("ended_ms"), silent
         )
 
     def _data(self, session: str, namespace: str) -> dict[str, Any]:

@@ -149,10 +149,10 @@ def _store(ctx: Context, part: _Part, place: _Place) -> Ingested:
     known = ctx.store.ids_of_keys(place.namespace, [d.key for d in part.drafts if d.key is not None])
     fresh = without_erased(ctx, place.namespace, [d for d in part.drafts if d.key not in known])
     replies = [d for d in fresh if d.key in part.replies]
-    seen = detect_use(ctx, place.namespace, replies, place.shown, by_meaning=place.embed == "now")
+    usage = detect_use(ctx, place.namespace, replies, place.shown, by_meaning=place.embed == "now")
     # Before the replies are stored: if this is interrupted, the next time notices them again.
-    used, marks = mark_used(ctx, seen)
-    new = [d for d in fresh if d.key not in seen.echoes | part.echoes]
+    used, marks = mark_used(ctx, usage)
+    new = [d for d in fresh if d.key not in usage.echoes | part.echoes]
     stored = remember(ctx, new, place.namespace, operation="ingest", embed=place.embed, progress=place.progress)
     sessions = tuple(dict.fromkeys(d.session for d in part.drafts if d.session is not None))
     echoes = len(fresh) - len(new) + part.injected
@@ -224,21 +224,19 @@ class _Drafting:
                 content = remove_blocks(content)
                 if not content:
                     continue
-            checked = self._checked(message, content)
-            earlier = self._last.get(checked.session)
-            made = _weighed(
-                self._ctx, replace(checked, key=_key(checked, message, self._repeats)), message.role, earlier
-            )
+            plain = self._draft(message, content)
+            earlier = self._last.get(plain.session)
+            draft = _classify(self._ctx, replace(plain, key=_key(plain, message, self._repeats)), message.role, earlier)
             if message.role.lower() in REPLYING:
-                replies.add(made.key)
-                if skips and earlier is not None and _is_echo(made, earlier):
-                    echoes.add(made.key)
-            self._last[made.session] = made
-            drafts.append(made)
+                replies.add(draft.key)
+                if skips and earlier is not None and _is_echo(draft, earlier):
+                    echoes.add(draft.key)
+            self._last[draft.session] = draft
+            drafts.append(draft)
         marked_hot = _last_ones(unique_in_batch(drafts), self._ctx.policy.tiers.hot_messages, later)
         return _Part(marked_hot, frozenset(replies), frozenset(echoes), len(messages), len(messages) - len(drafts))
 
-    def _checked(self, message: Message, content: Any) -> Draft:
+    def _draft(self, message: Message, content: Any) -> Draft:
         try:
             return intake.draft(
                 content,
@@ -260,11 +258,11 @@ class _Drafting:
             ) from error
 
 
-def _weighed(ctx: Context, draft: Draft, role: str, earlier: Draft | None) -> Draft:
+def _classify(ctx: Context, draft: Draft, role: str, earlier: Draft | None) -> Draft:
     """Return a message with what it does, and its importance by that."""
     sort, shown_by = sort_of(draft.text, role, answers=earlier is not None and asks(earlier.text))
-    made = replace(draft, sort=sort, importance=getattr(ctx.policy.worth, sort), worth=shown_by)
-    return ctx.extension.weigh(ctx, made, role)
+    classified = replace(draft, sort=sort, importance=getattr(ctx.policy.worth, sort), worth=shown_by)
+    return ctx.extension.weigh(ctx, classified, role)
 
 
 def _is_echo(reply: Draft, earlier: Draft) -> bool:
@@ -274,12 +272,12 @@ def _is_echo(reply: Draft, earlier: Draft) -> bool:
 
 def _last_ones(drafts: Sequence[Draft], most: int, later: Mapping[str | None, int]) -> list[Draft]:
     """Mark the last messages of each session: those start in hot."""
-    left = dict(later)
+    counts = dict(later)
     marked = []
     for draft in reversed(drafts):
-        seen = left.get(draft.session, 0)
-        left[draft.session] = seen + 1
-        marked.append(replace(draft, message=seen < most))
+        following = counts.get(draft.session, 0)
+        counts[draft.session] = following + 1
+        marked.append(replace(draft, message=following < most))
     return marked[::-1]
 
 

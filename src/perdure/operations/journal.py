@@ -26,7 +26,7 @@ from perdure.records.report import Entry, Operation
 from perdure.records.store_results import ApplyResult, UndoResult
 
 ERASE: Final = "erase"
-_NAMED: Final = 10  # ids that a message lists
+_MOST_LISTED: Final = 10  # ids that a message lists
 
 
 def history(
@@ -51,7 +51,7 @@ def undo(ctx: Context, operation_id: str) -> UndoResult:
         OlderThanHorizon: The journal has not kept what it changed.
         ConflictError: A row has changed since; the error lists the memories, and nothing was written.
     """
-    operation = _last(ctx) if operation_id == LAST else ctx.store.operation(operation_id)
+    operation = _last_operation(ctx) if operation_id == LAST else ctx.store.operation(operation_id)
     if operation is None:
         raise NotFound(f"There is no operation {operation_id!r}.", remedy="`perdure history` lists operations.")
     if operation.undone_by is not None:
@@ -82,7 +82,7 @@ def undo(ctx: Context, operation_id: str) -> UndoResult:
     return UndoResult(operation.id, note, (plan,), (plan.id,))
 
 
-def _last(ctx: Context) -> Operation:
+def _last_operation(ctx: Context) -> Operation:
     operation = next((o for o in ctx.store.operations(None, PAGE) if o.is_own), None)
     if operation is None:
         raise NotFound("There is no operation to undo.", remedy="`perdure history` lists operations.")
@@ -213,7 +213,7 @@ def _link_exists(ctx: Context, operation: Operation, change: Change) -> bool:
 def _list_with_operations(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:
     """Return memories for a message, each with the operation that changed it last."""
     labels = []
-    for identity in ids[:_NAMED]:
+    for identity in ids[:_MOST_LISTED]:
         entries = ctx.store.journal(operation.namespace, identity)
         labels.append(f"{identity} (by {entries[-1].operation} {entries[-1].operation_id})" if entries else identity)
     return _list_ids(labels, len(ids))
@@ -272,5 +272,5 @@ def _changed_since(ctx: Context, plan: Plan) -> list[str]:
 
 def _list_ids(named: Sequence[str], total: int) -> str:
     """Return some ids for a message."""
-    more = f" and {total - _NAMED} more" if total > _NAMED else ""
-    return ", ".join(named[:_NAMED]) + more
+    more = f" and {total - _MOST_LISTED} more" if total > _MOST_LISTED else ""
+    return ", ".join(named[:_MOST_LISTED]) + more

@@ -105,7 +105,7 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
     now, tally, space = ctx.clock(), ctx.store.tally(namespace), ctx.store.space()
     counts, places = count_memories(tally), sorted({row[0] for row in tally})
     records = [r for place in places for r in ctx.store.sample_records(place, 1 + counts.visible // most, most)]
-    sample, ahead = memory_items(records, ctx.policy, now), [_ahead(ctx, place, now, most) for place in places]
+    sample, ahead = memory_items(records, ctx.policy, now), [_outlook(ctx, place, now, most) for place in places]
     fading = sorted((f for a in ahead for f in a.fading), key=lambda f: (f[1], f[0].id))
     held = sorted((since, i) for a in ahead for i, since in a.held.items())
     overdue = min((a.overdue for a in ahead if a.overdue is not None), default=None)
@@ -176,8 +176,8 @@ def _events(ctx: Context, places: Sequence[str], now: Instant) -> tuple[dict[str
     for place in places:
         rows = ctx.store.events(place, now - DAY_MS, now - 7 * DAY_MS, EVENTS)
         whole &= sum(many for *_, many in rows) < EVENTS
-        for what, shorter, recent, many in rows:
-            for name in (_NAMES.get(what, what), "shortened" if shorter else ""):
+        for kind, shorter, recent, many in rows:
+            for name in (_NAMES.get(kind, kind), "shortened" if shorter else ""):
                 week[name] += many
                 day[name] += many * recent
     return {name: (day[name], many) for name, many in sorted(week.items()) if name}, whole
@@ -193,7 +193,7 @@ def alerts(ctx: Context, namespace: str | None) -> list[Alert]:
     return sorted(found, key=lambda a: (severities.index(a.severity), a.namespace, a.name))
 
 
-def _ahead(ctx: Context, place: str, now: Instant, most: int) -> _Ahead:
+def _outlook(ctx: Context, place: str, now: Instant, most: int) -> _Ahead:
     """Return what a namespace has before it: the first moves that fall due, and what waits."""
     until = now + RISK_DAYS * DAY_MS
     due = {i: at for i, at, _ in ctx.store.due_ids(place, until, _FIRST, most, held=False)}

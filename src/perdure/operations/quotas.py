@@ -98,7 +98,7 @@ class StoreWithQuotas:
         with self._lock:
             known = self._known.get(plan.namespace)
         if known is not None and known.version == version - 1 and not _returns(plan):
-            usage = known.usage + _added(plan)
+            usage = known.usage + _added_usage(plan)
             try:
                 check_usage(plan.namespace, usage, self._limits)
             except QuotaExceeded:
@@ -128,7 +128,7 @@ def _gains(before: Row, after: Row) -> bool:
     return shown or int(after.get("tokens", 0)) > int(before.get("tokens", 0))
 
 
-def _added(plan: Plan) -> Usage:
+def _added_usage(plan: Plan) -> Usage:
     """Return what a plan's new memories take; what it takes away is not looked at."""
     rows = [c.after for c in plan.changes if c.target is Target.MEMORY and c.before is None and c.after is not None]
     return sum((_of_row(row) for row in rows), Usage())

@@ -46,7 +46,7 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
     if found.nothing_known:
         return found
     identity, problem = count_accesses(ctx, text, namespace, list(found.hits), ctx.clock())
-    return replace(found, note=_joined(found.note, problem), recall_id=identity)
+    return replace(found, note=_join_notes(found.note, problem), recall_id=identity)
 
 
 def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
@@ -55,20 +55,20 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
     query, note = embed_query(ctx, text)
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     pool = ctx.store.search(namespace, query, wide, ctx.policy.recall.for_limit(limit))
-    note = _joined(note, _respelt(pool))
+    note = _join_notes(note, _spelling_note(pool))
     if why := why_nothing_known(pool, ctx.policy.recall):
         why = of_another_time(ctx, query, namespace, limit, filters) or f"no stored memory matches: {why}"
-        return Recall(text, (), nothing_known=True, note=_joined(why, note))
+        return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
     found = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(now))
     order = ctx.extension.rank(ctx, namespace, query, pool, found, filters)
     order = order if order is found else with_relevance(order, pool)
     order, problem = rerank(ctx, text, namespace, order, drop_unrelated(order, ctx.policy.recall))
-    note = _joined(note, problem)
+    note = _join_notes(note, problem)
     hits = best_hits(ctx, order, text, namespace, limit, filters, now)
     if not hits:
         why = of_another_time(ctx, query, namespace, limit, filters)
-        why = why or _below(filters)
-        return Recall(text, (), nothing_known=True, note=_joined(why, note))
+        why = why or _bound_note(filters)
+        return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     hits = decided_first(ctx.extension.mark(ctx, namespace, hits))
     return Recall(text, tuple(hits), nothing_known=False, note=note)
@@ -99,19 +99,19 @@ def rerank(ctx: Context, text: str, namespace: str, order: Ranking, related: Ran
     return Ranking.of([*ranked, *rest][: len(related)]), ""
 
 
-def _respelt(pool: Pool) -> str:
+def _spelling_note(pool: Pool) -> str:
     """Return which words of a question were searched in another spelling."""
     words = ", ".join(f'"{word}"' for word in pool.respelt)
     return f"no memory has {words}: the nearest spelling was searched" if words else ""
 
 
-def _below(filters: Filters) -> str:
+def _bound_note(filters: Filters) -> str:
     """Return which bound the related memories do not reach."""
     bounds = {"confidence": filters.min_confidence, "relevance": filters.min_relevance}
     return "related memories exist, but none reaches " + " and ".join(f"{n} {b:g}" for n, b in bounds.items() if b)
 
 
-def _joined(*notes: str) -> str:
+def _join_notes(*notes: str) -> str:
     return "; ".join(note for note in notes if note)
 
 

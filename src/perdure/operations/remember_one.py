@@ -141,8 +141,8 @@ def _reply(ctx: Context, decisions: Decisions, done: Remembered, claims: Sequenc
 
 def _is_shown(glance: Glance, done: Remembered) -> bool:
     """Whether an earlier memory is in view of those who see the new one."""
-    seen = glance.scope is Scope.LONG_TERM or glance.session == done.memory.session
-    return glance.status is Status.ACTIVE and seen
+    reachable = glance.scope is Scope.LONG_TERM or glance.session == done.memory.session
+    return glance.status is Status.ACTIVE and reachable
 
 
 def related_memories(

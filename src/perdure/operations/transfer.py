@@ -50,12 +50,12 @@ def copy(
     *,
     namespace: str | None = None,
     progress: Progress | None = None,
-    what: str = "copy",
+    work: str = "copy",
 ) -> Moved:
     """Copy a store, or one namespace of it, into another store; an interrupted copy is gone on with.
 
     Whatever the target holds of those namespaces must be the first rows of the source. Nothing is written unless that
-    is so everywhere; other namespaces of the target are not looked at. ``what`` names the work to those who
+    is so everywhere; other namespaces of the target are not looked at. ``work`` names it to those who
     find the target unfinished.
 
     Raises:
@@ -73,7 +73,7 @@ def copy(
         _check_ids(source.transfer, step)
     ledger = Ledger(2 * sum(counts.values()), progress)
     starts = {step: _start(source.transfer, target.transfer, step, counts[step], ledger) for step in steps}
-    fresh = _begin_filling(target, what)
+    fresh = _begin_filling(target, work)
     bring_spaces(spaces, target)
     for step in steps:
         rows, after = starts.pop(step)
@@ -89,11 +89,11 @@ def copy(
     return Moved(len(steps) // len(PARTS), ledger.parts, ledger.written)
 
 
-def _begin_filling(target: Store, what: str) -> bool:
+def _begin_filling(target: Store, work: str) -> bool:
     """Mark an empty target, so that nobody takes half a store for a whole one; return whether it is marked."""
     fresh = bool(target.unfinished()) or not target.namespaces()
     if fresh:
-        target.mark_unfinished(what)
+        target.mark_unfinished(work)
     return fresh
 
 
@@ -132,13 +132,13 @@ def export_lines(store: Store, *, namespace: str | None = None, progress: Progre
     }
     tail = []
     for place, part in steps:
-        seen = TallyCounter()
+        counter = TallyCounter()
         for page in pages(store.transfer, (place, part), None):
             for row in page:
-                seen.add(row)
+                counter.add(row)
                 yield {"part": part, "namespace": place, **row}
             ledger.tell(len(page))
-        total = seen.tally()
+        total = counter.tally()
         tail.append({"namespace": place, "part": part, "rows": total.rows, "digest": total.digest})
     yield {TAIL: FORMAT, "parts": tail}
 
@@ -213,12 +213,12 @@ def pages(transfer: RowTransfer, step: Step, after: Cursor | None) -> Iterator[l
 
 def tally(transfer: RowTransfer, step: Step, tell: Callable[[int], None] = lambda _: None) -> Tally:
     """Return how much of a part there is."""
-    seen = TallyCounter()
+    counter = TallyCounter()
     for page in pages(transfer, step, None):
         for row in page:
-            seen.add(row)
+            counter.add(row)
         tell(len(page))
-    return seen.tally()
+    return counter.tally()
 
 
 def verify(step: Step, expected: Tally, target: RowTransfer, ledger: Ledger) -> None:
@@ -261,13 +261,13 @@ def _start(
 
 def _first(source: RowTransfer, step: Step, rows: int) -> tuple[Tally, Cursor | None]:
     """Return the tally of the first so many rows, and where they end."""
-    seen = TallyCounter()
+    counter = TallyCounter()
     after: Cursor | None = None
-    while seen.rows < rows and (found := source.read(*step, after, min(PAGE, rows - seen.rows))):
+    while counter.rows < rows and (found := source.read(*step, after, min(PAGE, rows - counter.rows))):
         after = found[-1][0]
         for _, row in found:
-            seen.add(row)
-    return seen.tally(), after
+            counter.add(row)
+    return counter.tally(), after
 
 
 __all__: Sequence[str] = ["copy", "export_lines"]

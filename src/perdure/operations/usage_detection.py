@@ -51,7 +51,7 @@ def detect_use(
         if policy.detect:
             for i in _used_ids(ctx, namespace, reply, recalled, by_meaning=by_meaning):
                 uses.setdefault(origin[i], {})[i] = None
-        if policy.skip_echoes and only_repeats(reply.text, _texts([*recalled.values(), *_of(records, shown)])):
+        if policy.skip_echoes and only_repeats(reply.text, _texts([*recalled.values(), *_pick(records, shown)])):
             echoes.add(reply.key)
     return DetectedUse(tuple((recall, tuple(ids)) for recall, ids in uses.items()), frozenset(echoes))
 
@@ -99,9 +99,9 @@ def _used_ids(
 ) -> list[str]:
     known = {i: r.content.shown or r.content.text for i, r in recalled.items() if r.state.status is Status.ACTIVE}
     found = quoted_ids(reply.text, known, ctx.policy.use.quoted)
-    left = [i for i in known if i not in found]
-    if by_meaning and left:
-        found |= _paraphrased_ids(ctx, namespace, reply, left)
+    unquoted = [i for i in known if i not in found]
+    if by_meaning and unquoted:
+        found |= _paraphrased_ids(ctx, namespace, reply, unquoted)
     return [i for i in known if i in found]
 
 
@@ -117,7 +117,7 @@ def _paraphrased_ids(ctx: Context, namespace: str, reply: Draft, ids: Sequence[s
     return paraphrased_ids(own, vectors) if ctx.store.space() == ctx.embedder.space else frozenset()
 
 
-def _of(records: Mapping[str, Record], ids: Sequence[str]) -> list[Record]:
+def _pick(records: Mapping[str, Record], ids: Sequence[str]) -> list[Record]:
     return [records[i] for i in ids if i in records]
 
 

@@ -71,7 +71,7 @@ class Cells:
         chosen = np.random.default_rng(seed).choice(len(sample), count, replace=False)
         cells = cls(_unit(sample[np.sort(chosen)]))
         for _ in range(_ROUNDS):
-            cells = cls(cells._moved(sample))
+            cells = cls(cells._moved_centres(sample))
         return cells
 
     def assign(self, vectors: Float32s | Int8s) -> CellNumbers:
@@ -136,7 +136,7 @@ class Cells:
         values = np.frombuffer(data, "<f4", offset=_HEADER.size).astype(np.float32)
         return cls(values.reshape(count, dimensions))
 
-    def _moved(self, sample: Float32s | Int8s) -> Float32s:
+    def _moved_centres(self, sample: Float32s | Int8s) -> Float32s:
         """One round: each centre moves to the mean direction of its rows; an empty one to a badly placed row."""
         sums = np.zeros_like(self.centres)
         sizes = np.zeros(len(self.centres), np.int64)

@@ -52,8 +52,8 @@ def broken_rules(count: Callable[[str], int], own: Mapping[str, str]) -> list[Fa
         count: Runs a statement that counts.
         own: Rules of one engine besides.
     """
-    counts = {(name, what): count(name) for name, what in {**RULES, **own}.items()}
-    return [Fault("rule", f"{number} {what}.", columns=(name,)) for (name, what), number in counts.items() if number]
+    counts = {(name, rule): count(name) for name, rule in {**RULES, **own}.items()}
+    return [Fault("rule", f"{number} {rule}.", columns=(name,)) for (name, rule), number in counts.items() if number]
 
 
 def journal_faults(read: NamespaceView, namespace: str, scope: CheckScope) -> Iterator[Fault]:
@@ -85,8 +85,8 @@ class _Pages:
     total: int  # operations and memories; the journal may know of more
     done: int = 0
 
-    def add(self, seen: int) -> None:
-        self.done += seen
+    def add(self, count: int) -> None:
+        self.done += count
         if self.scope.tell is not None:
             self.scope.tell(self.namespace, self.done, max(self.total, self.done))
 
@@ -113,9 +113,9 @@ def _operation_faults(read: NamespaceView, namespace: str, first: int, most: int
     if first:
         after = read(namespace, partial(_value, name="number_at", place=first - 1))
     while after is not None and most > 0:
-        altered, seen, after = read(namespace, partial(altered_operations, after=after))
-        most -= seen
-        pages.add(seen)
+        altered, count, after = read(namespace, partial(altered_operations, after=after))
+        most -= count
+        pages.add(count)
         for row in altered:
             message = f"The operation {row['operation']} or a line of its journal is not as it was written."
             yield Fault("operation", message, namespace, row["id"])
@@ -126,9 +126,9 @@ def _window_faults(read: NamespaceView, namespace: str, first: int, most: int, p
     if first:
         after = read(namespace, partial(_value, name="id_at", place=first - 1))
     while after is not None and most > 0:
-        faults, seen, after = read(namespace, partial(_page, namespace=namespace, after=after, limit=min(PAGE, most)))
-        most -= seen
-        pages.add(seen)
+        faults, count, after = read(namespace, partial(_page, namespace=namespace, after=after, limit=min(PAGE, most)))
+        most -= count
+        pages.add(count)
         yield from faults
 
 
@@ -225,9 +225,9 @@ def _memory_faults(
     if wanted.lines and not wanted.exists and not wanted.erased:
         yield Fault("memory", "The journal says that it was taken back.", namespace, identity)
     for part, columns in wrong_columns(wanted, record, *stored).items():
-        what = "It differs" if part == "memory" else f"Its {part} differs"
+        problem = "It differs" if part == "memory" else f"Its {part} differs"
         named = ", ".join(columns)
-        yield Fault(part, f"{what} from what the journal says: {named}.", namespace, identity, tuple(columns))
+        yield Fault(part, f"{problem} from what the journal says: {named}.", namespace, identity, tuple(columns))
 
 
 def by_id(rows: Sequence[tuple[Any, ...]]) -> dict[str, dict[tuple[str, str], Any]]:

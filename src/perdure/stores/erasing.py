@@ -169,7 +169,7 @@ def rows_with(everywhere: Callable[..., Sequence[tuple[Any, ...]]], wanted: Sequ
     for passage in wanted:
         rows = everywhere("rows_with_text", pattern=like_pattern(passage))
         if rows:
-            found[passage] = [f"{what} {identity} of namespace {namespace}" for what, namespace, identity in rows]
+            found[passage] = [f"{kind} {identity} of namespace {namespace}" for kind, namespace, identity in rows]
     return found
 
 

@@ -39,18 +39,18 @@ class SqlDocuments:
 
     def page(self, namespace: str, shelf: Shelf, after: tuple[str, str], limit: int) -> list[Document]:
         identity, name = after
-        return self._on(namespace, shelf, "documents", id=identity, name=name, limit=limit)
+        return self._on_shelf(namespace, shelf, "documents", id=identity, name=name, limit=limit)
 
     def find(self, namespace: str, shelf: Shelf, ids: Sequence[str]) -> list[Document]:
-        return self._on(namespace, shelf, "documents_of", ids=list(ids))
+        return self._on_shelf(namespace, shelf, "documents_of", ids=list(ids))
 
     def find_named(self, namespace: str, shelf: Shelf, names: Sequence[str]) -> list[Document]:
-        return self._on(namespace, shelf, "documents_named", names=list(names))
+        return self._on_shelf(namespace, shelf, "documents_named", names=list(names))
 
     def find_about(self, namespace: str, identity: str) -> list[Document]:
         return self._documents(namespace, "documents_about", id=identity)
 
-    def _on(self, namespace: str, shelf: Shelf, name: str, /, **bindings: Any) -> list[Document]:
+    def _on_shelf(self, namespace: str, shelf: Shelf, name: str, /, **bindings: Any) -> list[Document]:
         if self._has_none(namespace, shelf):
             return []
         return self._documents(namespace, name, shelf=shelf.value, **bindings)

@@ -56,14 +56,14 @@ def row_repairs(
             continue
         record, copy = records.get(identity), copies.get(identity)
         if record is None and identity not in states:
-            changes += _lost(identity, journalled, operation, copy)
+            changes += _restore_lost(identity, journalled, operation, copy)
         elif record is not None and "text" in wrong_columns(journalled, record, name, None, None).get("content", ()):
             row = images(session, namespace, [identity])[identity]
             changes += _with_text(identity, journalled, operation, row, copy)
         else:
             image = {} if record is None else images(session, namespace, [identity])[identity]
             if image and (then := _as_then(journalled, image, record, copy or {})):
-                changes += _anew(identity, image, {**then, **journalled.row, "op": operation})
+                changes += _recreate(identity, image, {**then, **journalled.row, "op": operation})
             else:
                 changes += _state(identity, journalled, operation, states[identity], record, copy)
             changes += _vector(identity, journalled, name, vectors.get(identity))
@@ -123,7 +123,7 @@ def _as_then(journalled: Expected, image: Row, record: Record | None, copy: Row)
     return known if goes_back(journalled, {**row, **known}) else {}
 
 
-def _anew(identity: str, row: Row, news: Row) -> Iterator[Change]:
+def _recreate(identity: str, row: Row, news: Row) -> Iterator[Change]:
     """Yield the changes that store a memory anew: what the journal says of it begins again."""
     yield Change(Target.MEMORY, identity, row, None, _FROM_COPY)
     yield Change(Target.MEMORY, identity, None, {**row, **news}, _FROM_COPY)
@@ -139,7 +139,7 @@ def _proven(journalled: Expected, copy: Row) -> Row:
     return found
 
 
-def _lost(identity: str, journalled: Expected, operation: str, copy: Row | None) -> Iterator[Change]:
+def _restore_lost(identity: str, journalled: Expected, operation: str, copy: Row | None) -> Iterator[Change]:
     """Yield the change that stores a lost memory again, where a copy has its text."""
     if journalled.exists and copy is not None and _is_text(journalled, copy["text"]):
         yield Change(Target.MEMORY, identity, None, {**copy, **journalled.row, "op": operation}, _FROM_COPY)
@@ -148,7 +148,7 @@ def _lost(identity: str, journalled: Expected, operation: str, copy: Row | None)
 def _with_text(identity: str, journalled: Expected, operation: str, row: Row, copy: Row | None) -> Iterator[Change]:
     """Yield the changes that store a memory anew with the text that it had: a text is never changed in place."""
     if copy is not None and _is_text(journalled, copy["text"]):
-        yield from _anew(identity, row, {**journalled.row, "text": copy["text"], "op": operation})
+        yield from _recreate(identity, row, {**journalled.row, "text": copy["text"], "op": operation})
 
 
 def _is_text(journalled: Expected, text: str) -> bool:

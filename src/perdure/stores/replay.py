@@ -40,7 +40,7 @@ _HELD: Final = _ROW.index("held")
 _STATE: Final = slice(len(_ROW) - len(STATE_COLUMNS), len(_ROW))
 _plain_values: Final = itemgetter(*_PLAIN)
 _plain_columns: Final = itemgetter(*(_ROW[n] for n in _PLAIN), "source", "task")
-_BORN: Final[dict[str, Any]] = {
+_BIRTH_VALUES: Final[dict[str, Any]] = {
     **{name: value for name, value in DEFAULTS.items() if name not in _LATER},
     **dict.fromkeys(("speaker", "session", "task", "turn", "source")),
 }
@@ -51,7 +51,7 @@ _SWITCHES: Final = (bool, int)
 _CONTENT: Final = ("speaker", "session", "task", "turn", "source", "tags", "metadata", "shown", "text")
 _BARE: Final[dict[str, Any]] = {"shown": None, "metadata": {}}
 """What a column holds where the line of a birth says nothing of it."""
-_NEW: Final = {**_BARE, **_BORN, **TOLD}
+_NEW: Final = {**_BARE, **_BIRTH_VALUES, **TOLD}
 
 
 @dataclass(slots=True)
@@ -143,7 +143,7 @@ class Expected:
 
     def _fill_in(self, after: Row) -> None:
         """Add what the line of a birth leaves out because it is what it is by default."""
-        self.row = {**_BORN, **self.row}
+        self.row = {**_BIRTH_VALUES, **self.row}
         if DIGESTS in after:
             for name in _BARE.keys() - after[DIGESTS].keys() - after.keys():
                 self.row[name] = _BARE[name]

@@ -163,7 +163,7 @@ def entry_of(values: Sequence[Any]) -> Entry:
         rows = decoded(before), decoded(after)
         trimmed = is_trimmed(target, *rows)
         whole = rows[0], with_defaults(rows[1], op_id) if target == Target.MEMORY and rows[0] is None else rows[1]
-        images = (None, None) if trimmed else (_shown(whole[0]), _shown(whole[1]))
+        images = (None, None) if trimmed else (_plain_columns(whole[0]), _plain_columns(whole[1]))
         return Entry(op_id, operation, space, text_of(at), target, memory, *images, because, policy, trimmed)
     except UNREADABLE as error:
         raise unreadable("A line of the journal", error) from error
@@ -224,7 +224,7 @@ def is_trimmed(target: str, before: Row | None, after: Row | None) -> bool:
     return target == Target.MEMORY and not row.keys() - {DIGESTS, "space"}
 
 
-def _shown(row: Row | None) -> dict[str, Any] | None:
+def _plain_columns(row: Row | None) -> dict[str, Any] | None:
     return None if row is None else {k: v for k, v in row.items() if not isinstance(v, bytes) and k != DIGESTS}
 
 

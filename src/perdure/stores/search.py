@@ -58,7 +58,7 @@ class Search(ABC):
         terms, total = self.terms(query.words)
         found = self._words(terms, filters)
         held = self.held(terms, found.stems)
-        respelt = self._respelt([term for term in terms if term.stem not in held])
+        respelt = self._corrections([term for term in terms if term.stem not in held])
         if respelt:
             terms, total = self.terms([respelt.get(word, word) for word in query.words])
             found = self._words(terms, filters)
@@ -134,7 +134,7 @@ class Search(ABC):
         """Return the stems of the index that one may be misspelt from, nearest first."""
         return near_spellings(stem, self.beginning(stem[:2]))
 
-    def _respelt(self, terms: Sequence[Term]) -> dict[str, str]:
+    def _corrections(self, terms: Sequence[Term]) -> dict[str, str]:
         """Return word -> the word of the namespace that it is probably misspelt from, of words that no memory has."""
         found: dict[str, str] = {}
         for term in terms:

@@ -16,7 +16,7 @@ Kind = Literal["routed", "fan-out", "admin", "part"]
 
 _LISTS: Final = frozenset({"filter_tags", "filter_entity", "filter_said_in"})
 _STATEMENT: Final = re.compile(r"-- name: (?P<name>\w+)\n-- kind: (?P<kind>[\w-]+)\n(?P<sql>.*?;)\n", re.DOTALL)
-_LISTED: Final = re.compile(r"\{listed:(\w+)\}")
+_LIST_SLOT: Final = re.compile(r"\{listed:(\w+)\}")
 _LIST: Final = {"sqlite": r"IN (SELECT value FROM json_each(:\1))", "postgres": r"= ANY(CAST(:\1 AS text[]))"}
 _VECTORS: Final = {"sqlite": "vector", "postgres": "embedding"}
 _MIGRATION: Final = re.compile(r"(\d{4})_\w+\.sql")
@@ -42,7 +42,7 @@ def registry(engine: str) -> dict[str, Statement]:
     """
     folder = files("perdure.stores") / "sql"
     shared = (folder / "common.sql").read_text("utf-8").replace("{vectors}", _VECTORS[engine])
-    text = _LISTED.sub(_LIST[engine], shared) + (folder / engine / "statements.sql").read_text("utf-8")
+    text = _LIST_SLOT.sub(_LIST[engine], shared) + (folder / engine / "statements.sql").read_text("utf-8")
     found = {}
     for m in _STATEMENT.finditer(text.replace("{state}", ", ".join(f"m.{column}" for column in STATE_COLUMNS))):
         sql = m["sql"].rstrip(";") if m["kind"] == "part" else m["sql"]
@@ -65,8 +65,8 @@ def filled(engine: str, name: str, parts: tuple[str, ...]) -> str:
     return text
 
 
-_REPEATED: Final = re.compile(r"\{(sets|tests|after|before):([^{}]*)\}")
-_JOINED: Final = {"sets": ", ", "tests": " AND ", "after": "", "before": ""}
+_REPEATED_SLOT: Final = re.compile(r"\{(sets|tests|after|before):([^{}]*)\}")
+_SEPARATORS: Final = {"sets": ", ", "tests": " AND ", "after": "", "before": ""}
 
 
 @cache
@@ -97,12 +97,12 @@ def with_columns(
     def repeated(match: re.Match[str]) -> str:
         slot, pattern = match[1], match[2]
         chosen = columns if slot in {"sets", "after"} else checked
-        made = [pattern.replace("COLUMN", c).replace("TYPE", known.get(c, "")) for c in chosen]
+        parts = [pattern.replace("COLUMN", c).replace("TYPE", known.get(c, "")) for c in chosen]
         if slot == "sets" and news:
-            made.append(registry(engine)[news].sql)
-        return _JOINED[slot].join(made) or ("true" if slot == "tests" else "")
+            parts.append(registry(engine)[news].sql)
+        return _SEPARATORS[slot].join(parts) or ("true" if slot == "tests" else "")
 
-    return _REPEATED.sub(repeated, registry(engine)[name].sql)
+    return _REPEATED_SLOT.sub(repeated, registry(engine)[name].sql)
 
 
 def filter_parts(filters: Filters) -> tuple[tuple[str, ...], dict[str, object]]:

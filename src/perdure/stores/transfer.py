@@ -72,7 +72,7 @@ def place(part: str, after: Cursor | None) -> dict[str, int | str]:
     """Return the bindings that say where to go on."""
     keys = _KEYS[part]
     values = [first for _, first in keys] if after is None else after
-    return {f"{name}_after": value for (name, _), value in zip(keys, values, strict=True)}
+    return {f"{name}_after_image": value for (name, _), value in zip(keys, values, strict=True)}
 
 
 def line_of(part: str, values: Sequence[Any]) -> tuple[Cursor, Line]:
@@ -104,10 +104,10 @@ def size_of(values: Sequence[Any]) -> int:
 
 def changes_of(part: str, rows: Iterable[Line]) -> tuple[Change, ...]:
     """Return rows of a part that plans know as the inserts that a plan would have."""
-    return tuple(Change(_TARGETS[part], row["id"], None, _after(part, row)) for row in rows)
+    return tuple(Change(_TARGETS[part], row["id"], None, _after_image(part, row)) for row in rows)
 
 
-def _after(part: str, row: Line) -> Line:
+def _after_image(part: str, row: Line) -> Line:
     if part == "memory":
         return {**row, "key": None, "space": None}
     if part == "vector":

@@ -203,19 +203,19 @@ def _without_images(line: _Line, anchor: int | None) -> tuple[str | None, str | 
             return _vector(before), _vector(after)
         case Target.LINK:
             return stored  # which memories, and how: nothing besides
-    return _bare(before), _bare(after)
+    return _without_values(before), _without_values(after)
 
 
 def _memory(before: Row | None, after: Row | None, anchor: int | None) -> tuple[str | None, str | None]:
     if after is None:
-        return _bare(before), None
+        return _without_values(before), None
     digests: dict[str, int] = {} if anchor is None else {ROW: anchor}
     kept: dict[str, Any] = {}
     if before is None:
         known = after.get(DIGESTS, {})
         digests |= {name: known[name] for name in ("text", "vector") if name in known}
         kept = {"space": after["space"]} if "vector" in known and after.get("space") else {}
-    return _bare(before), _text({**kept, DIGESTS: digests} if digests else kept)
+    return _without_values(before), _text({**kept, DIGESTS: digests} if digests else kept)
 
 
 def _document(before: Row | None, after: Row | None) -> tuple[str | None, str | None]:
@@ -223,14 +223,14 @@ def _document(before: Row | None, after: Row | None) -> tuple[str | None, str | 
     named = {"shelf": row["shelf"], "name": row["name"]}
     if after is None:
         return _text(named), None
-    return _bare(before), _text({**named, DIGESTS: {"data": digest_of(document_text(after))}})
+    return _without_values(before), _text({**named, DIGESTS: {"data": digest_of(document_text(after))}})
 
 
 def _vector(side: Row | None) -> str | None:
     return None if side is None else _text({name: value for name, value in side.items() if name != "int8"})
 
 
-def _bare(side: Row | None) -> str | None:
+def _without_values(side: Row | None) -> str | None:
     return None if side is None else _EMPTY
 
 

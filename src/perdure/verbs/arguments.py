@@ -118,11 +118,11 @@ def call_verb(memory: Any, verb: Verb, arguments: dict[str, Any], *, namespace: 
         arguments.setdefault("namespace", namespace)
     result = getattr(memory, verb.method.__name__)(**arguments)
     if result is None:
-        raise _absent(memory, arguments["id"])
+        raise _not_found(memory, arguments["id"])
     return result
 
 
-def _absent(memory: Any, identity: str) -> NotFound:
+def _not_found(memory: Any, identity: str) -> NotFound:
     if (hidden := memory.get(identity, include_archived=True)) is not None:
         return NotFound(f"The memory {identity} is {hidden.status.value}.", remedy="Pass include_archived=true.")
     return NotFound(f"There is no memory {identity!r}.", remedy="Use an id that recall or list returned.")

@@ -244,7 +244,7 @@ class DecidingVerbs:
         narrowed = bool(tags or session or until)
         if not (ids or narrowed or subject or everything):
             raise InvalidInput("Nothing is selected.", remedy="Give ids, a filter, a subject, or everything.")
-        given = {"tags": tags, "session": session, "until": until, "include_archived": True}
-        filters = queries.filters(self._context.policy, given) if narrowed else None
+        selection = {"tags": tags, "session": session, "until": until, "include_archived": True}
+        filters = queries.filters(self._context.policy, selection) if narrowed else None
         chosen = erasing.Selection(tuple(ids), filters, subject, everything)
         return erasing.erase(self._context, namespace, chosen, reason=reason, by=by, confirm=confirm, dry_run=dry_run)

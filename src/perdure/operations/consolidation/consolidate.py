@@ -122,10 +122,10 @@ def _attempt(ctx: Context, request: ConsolidateRequest, *, dry_run: bool, accept
 
 def _require_preview(ctx: Context, request: ConsolidateRequest, merges: Sequence[Merge]) -> None:
     """Refuse what nobody has seen."""
-    seen = ctx.previews.get(request)
-    if seen == fingerprint(merges):
+    last = ctx.previews.get(request)
+    if last == fingerprint(merges):
         return
-    why = "there was no dry run with the same arguments" if seen is None else "the result would differ from the dry run"
+    why = "there was no dry run with the same arguments" if last is None else "the result would differ from the dry run"
     raise InvalidInput(
         f"Nothing was merged: {why}.",
         remedy="Call it with dry_run=True and check the groups; then call it again, or apply one of the plans that "

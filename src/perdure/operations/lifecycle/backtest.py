@@ -22,7 +22,7 @@ _NOTES: Final = (
     "ranking is not replayed: a hit counts as found while its memory is in view",
     "safety gates are ignored, so this is the worst case",
 )
-_TRIMMED: Final = (
+_TRIMMED_NOTE: Final = (
     "what people decided before the journal's horizon is not known: those memories live as if it had not been"
 )
 
@@ -60,7 +60,7 @@ def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> Backtes
         now=ours.summary(recalls),
         other=theirs.summary(recalls),
         lost=tuple(_lost_hits(recalls, ours, theirs))[:NAMED],
-        notes=(*_NOTES, *([cut] if len(log) >= most > 0 else ()), *([_TRIMMED] if trimmed else ())),
+        notes=(*_NOTES, *([cut] if len(log) >= most > 0 else ()), *([_TRIMMED_NOTE] if trimmed else ())),
     )
 
 
@@ -144,7 +144,7 @@ class _Side:
     def summary(self, recalls: Sequence[_LoggedRecall]) -> Lived:
         """Return the figures."""
         lives = list(self.lives.values())
-        seen = [x.after for x in lives if x.after.status is Status.ACTIVE]
+        visible = [x.after for x in lives if x.after.status is Status.ACTIVE]
         left = [(a, [i for i in a.hits if not self.hidden(i, a.at)]) for a in recalls]
         judged = [(a.useful, left) for a, left in left if a.has_outcome]
         found, useful = sum(len(u & set(v)) for u, v in judged), sum(len(u) for u, _ in judged)
@@ -152,11 +152,11 @@ class _Side:
         return Lived(
             policy=self.policy.version,
             preset=self.policy.preset,
-            visible=len(seen),
+            visible=len(visible),
             hidden=sum(x.after.status is Status.ARCHIVED for x in lives),
-            shortened=sum(s.form is not Form.FULL for s in seen),
+            shortened=sum(s.form is not Form.FULL for s in visible),
             moved=sum(_changed_tier(x) for x in lives),
-            tokens=sum(s.tokens for s in seen),
+            tokens=sum(s.tokens for s in visible),
             missing=sum(len(a.hits) - len(v) for a, v in left),
             short=sum(self.short(i, a.at) for a in recalls for i in a.hits),
             precision=round(found / shown, 4) if shown else None,

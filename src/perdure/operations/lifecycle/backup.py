@@ -27,11 +27,11 @@ def vault(store: Store, place: str) -> Iterator[Line]:
     kept: set[str] = set()
     tail = []
     for part in PARTS:
-        seen = TallyCounter()
+        counter = TallyCounter()
         for row in _rows(store, place, part, kept):
-            seen.add(row)
+            counter.add(row)
             yield {"part": part, "namespace": place, **row}
-        tally = seen.tally()
+        tally = counter.tally()
         tail.append({"namespace": place, "part": part, "rows": tally.rows, "digest": tally.digest})
     yield {TAIL: FORMAT, "parts": tail}
 
@@ -41,7 +41,7 @@ def without_memories(lines: Iterable[Line], ids: Collection[str]) -> Iterator[Li
     counts: dict[tuple[str, str], TallyCounter] = {}
     for line in lines:
         if TAIL in line:
-            parts = [{**part, **_left(counts.get((part["namespace"], part["part"])))} for part in line["parts"]]
+            parts = [{**part, **_summary(counts.get((part["namespace"], part["part"])))} for part in line["parts"]]
             yield {**line, "parts": parts}
         elif HEAD in line:
             yield line
@@ -51,7 +51,7 @@ def without_memories(lines: Iterable[Line], ids: Collection[str]) -> Iterator[Li
             yield line
 
 
-def _left(counter: TallyCounter | None) -> dict[str, Any]:
+def _summary(counter: TallyCounter | None) -> dict[str, Any]:
     tally = (counter or TallyCounter()).tally()
     return {"rows": tally.rows, "digest": tally.digest}
 

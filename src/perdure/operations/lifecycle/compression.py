@@ -46,7 +46,7 @@ _JOIN: Final = (
     "and words. Keep every number, date, name, identifier and negation exactly as written. Add nothing. Leave out "
     'statements that do not belong together. Answer with {"sentences": [{"text": "...", "of": [1, 2]}]}.'
 )
-_JOINED: Final = {
+_SENTENCES_SCHEMA: Final = {
     "type": "object",
     "properties": {
         "sentences": {
@@ -97,7 +97,7 @@ def join_lines(ctx: Context, entries: Sequence[DigestEntry]) -> Sequence[DigestE
     text = numbered_lines(groups)
     if text not in ctx.joined:
         try:
-            reply = ctx.model.ask(_JOIN, text, _JOINED)
+            reply = ctx.model.ask(_JOIN, text, _SENTENCES_SCHEMA)
         except PerdureError as error:
             ctx.warn(f"The language model could not join lines of the memory summary: {error}", ModelWarning)
             return entries
@@ -153,27 +153,27 @@ def _make_forms(
     by_model: Mapping[tuple[str, Form], str] = write_summaries(
         ctx, {k: (t, policy.summary_tokens) for k, t in texts.items()}
     )
-    made = {}
+    forms = {}
     for record, form in wanted:
         key, text = (record.id, form), record.content.text
-        made[key] = render_form(text, form, policy, written=by_model.get(key))
-        if key in by_model and made[key].refused:
-            made[key] = render_form(text, form, policy)
-    return weigh_forms(ctx, namespace, made)
+        forms[key] = render_form(text, form, policy, written=by_model.get(key))
+        if key in by_model and forms[key].refused:
+            forms[key] = render_form(text, form, policy)
+    return weigh_forms(ctx, namespace, forms)
 
 
 def weigh_forms(
-    ctx: Context, namespace: str, made: Mapping[tuple[str, Form], FormText]
+    ctx: Context, namespace: str, forms: Mapping[tuple[str, Form], FormText]
 ) -> dict[tuple[str, Form], FormText]:
     """Return forms measured against the meaning of the whole, and refused where they keep too little of it."""
-    found, policy = dict(made), ctx.policy.compression
-    keys = [key for key, shown in made.items() if shown.text and not shown.refused]
+    found, policy = dict(forms), ctx.policy.compression
+    keys = [key for key, shown in forms.items() if shown.text and not shown.refused]
     vectors = ctx.store.vectors(namespace, sorted({i for i, _ in keys})) if ctx.embedder is not None and keys else {}
     keys = [key for key in keys if key[0] in vectors]
     if not keys or ctx.embedder is None or ctx.store.space() != ctx.embedder.space:
         return found
     try:
-        meanings = ctx.embedder.embed([made[key].text or "" for key in keys], purpose="document")
+        meanings = ctx.embedder.embed([forms[key].text or "" for key in keys], purpose="document")
     except PerdureError as error:
         ctx.warn(f"How much meaning the shorter forms keep was not measured: {error}")
         return found

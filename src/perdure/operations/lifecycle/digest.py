@@ -100,6 +100,6 @@ def _questions(ctx: Context, namespace: str, inside: str | None, *, brief: bool)
     questions = review(ctx, namespace, _QUESTIONS)
     records = {r.id: r for r in ctx.store.get(namespace, [q.id for q in questions])} if questions else {}
     place = Place(namespace, inside)
-    seen = [q for q in questions if q.id in records and place.sees(records[q.id])]
-    seen = [q for q in seen if brief or q.against or records[q.id].state.kind is not Kind.FACT]
-    return seen[: left_today(ctx, namespace)] if seen else []
+    visible = [q for q in questions if q.id in records and place.sees(records[q.id])]
+    visible = [q for q in visible if brief or q.against or records[q.id].state.kind is not Kind.FACT]
+    return visible[: left_today(ctx, namespace)] if visible else []

@@ -270,6 +270,6 @@ def _guard(ctx: Context, plan: Plan, accept_loss: str | None) -> Check | None:
 
 
 def _batches(some: Sequence[T], size: int) -> Iterator[list[T]]:
-    left = iter(some)
-    while batch := list(islice(left, size)):
+    rest = iter(some)
+    while batch := list(islice(rest, size)):
         yield batch

@@ -61,14 +61,14 @@ def upkeep(
     turns = _Turns(ctx, owner, eager=eager)
     swept = maintain(ctx, owner=owner, ttl=ttl, stop=stop, turns=turns)
     quiet: MutableMapping[str, Instant] = {} if known is None else known
-    for number, seen in enumerate(_seen(ctx)):
+    for number, status in enumerate(_upkeep_states(ctx)):
         if stop():
             break
-        turns.look(seen, quiet, {**_tasks(ctx, seen, first=not number), **ctx.extension.tasks(ctx)})
+        turns.look(status, quiet, {**_tasks(ctx, status, first=not number), **ctx.extension.tasks(ctx)})
     return Upkept(swept, tuple(turns.runs))
 
 
-def _seen(ctx: Context) -> Iterator[UpkeepState]:
+def _upkeep_states(ctx: Context) -> Iterator[UpkeepState]:
     """Yield what is written down about each namespace; so most of them need not be asked when nothing is due there."""
     after = ""
     while page := ctx.store.upkeep_states(after, PAGE, lacking=ctx.embedder is not None):
@@ -100,15 +100,15 @@ class _Turns:
         if (place, Task.SWEEP) in self.begun:
             self._end(place, Task.SWEEP, problem, ("swept", {}))
 
-    def look(self, seen: UpkeepState, quiet: MutableMapping[str, Instant], tasks: Mapping[Task, _Work]) -> None:
+    def look(self, status: UpkeepState, quiet: MutableMapping[str, Instant], tasks: Mapping[Task, _Work]) -> None:
         """Run those tasks of a namespace that are due, and note when to look again."""
-        place, last_runs = seen.namespace, seen.tasks
+        place, last_runs = status.namespace, status.tasks
         if self.eager and (last_runs is None or self._lacks_sweep(last_runs.get(Task.SWEEP))):
             self._idle(place)
         now = self.ctx.clock()
         if quiet.get(place, now) > now:
             return
-        nexts = [0] if last_runs is None else [self._when(place, task, last_runs.get(task), now) for task in tasks]
+        nexts = [0] if last_runs is None else [self._next_due(place, task, last_runs.get(task), now) for task in tasks]
         if min(nexts) <= now:
             nexts = [self.run(place, task, work) for task, work in tasks.items()]
         quiet[place] = min(nexts)
@@ -148,7 +148,7 @@ class _Turns:
             problem = f"{type(error).__name__}: {error}"
         return self._end(place, task, problem, outcome)
 
-    def _when(self, place: str, task: Task, before: Data | None, now: Instant) -> Instant:
+    def _next_due(self, place: str, task: Task, before: Data | None, now: Instant) -> Instant:
         """Return when a task is next due, not after now if it is or is wanted, by what is written down about it."""
         if self.eager and task in {Task.SWEEP, Task.EMBED} and (before is None or before["last_ms"] <= now - LEASE_MS):
             return now
@@ -173,7 +173,7 @@ class _Turns:
         """Write this worker into a task that is due; else return when to look again."""
         now, policy = self.ctx.clock(), self.ctx.policy.upkeep
         before = state(self.ctx, place).get(task)
-        if (due := self._when(place, task, before, now)) > now:
+        if (due := self._next_due(place, task, before, now)) > now:
             return due
         running = begin_run(before, now, self.owner, policy)
         if not self._write(place, task, before, running, f"{self.owner} begins the {task}"):
@@ -227,10 +227,10 @@ def _report(ctx: Context, place: str) -> TaskResult:
         "importance": percentiles([m.importance for m in sample]),
         "sampled": len(sample),
     }
-    seen = [a.to_dict() for a in alerts(ctx, place)]
-    alert_note = f", {len(seen)} alerts (perdure alerts)" if seen else ""
+    active = [a.to_dict() for a in alerts(ctx, place)]
+    alert_note = f", {len(active)} alerts (perdure alerts)" if active else ""
     note = f"{counts.visible} visible, {report['hidden_soon']} would be hidden in {SOON_DAYS} days{alert_note}"
-    return note, {"report": {**report, "alerts": seen}}
+    return note, {"report": {**report, "alerts": active}}
 
 
 def _backup(ctx: Context, place: str) -> TaskResult:
@@ -274,8 +274,8 @@ def _trim(ctx: Context, place: str) -> TaskResult:
     """Trim what is older than the journal's horizon, going on where the last run ended."""
     known = state(ctx, place).get(Task.TRIM, {})
     done = trim(ctx, place, str(known.get("last", "")))
-    left = f", {done.damaged} left: something about them is damaged" if done.damaged else ""
-    note = f"{done.operations} operations trimmed{left}; the journal has {done.size:,} characters"
+    remark = f", {done.damaged} left: something about them is damaged" if done.damaged else ""
+    note = f"{done.operations} operations trimmed{remark}; the journal has {done.size:,} characters"
     return note, {"last": done.last, "operations": done.operations, "damaged": done.damaged, "journal": done.size}
 
 
@@ -305,16 +305,16 @@ def _index(ctx: Context, place: str) -> TaskResult:
     return f"{found['vectors']} vectors are searched by an index", {"vectors": found["vectors"]}
 
 
-def _tasks(ctx: Context, seen: UpkeepState, *, first: bool) -> dict[Task, _Work]:
-    place = seen.namespace
+def _tasks(ctx: Context, status: UpkeepState, *, first: bool) -> dict[Task, _Work]:
+    place = status.namespace
     erasing = {Task.ERASE: _erase} if ctx.policy.upkeep.erase_archived_days else {}
     checking = {Task.CHECK: _check} if ctx.policy.upkeep.check_days else {}
     trimming = {Task.TRIM: _trim} if ctx.policy.journal.horizon_days else {}
-    waiting = {Task.EMBED: _embed} if seen.lacks else {}
+    waiting = {Task.EMBED: _embed} if status.lacks else {}
     telling = {Task.ALERT: _alert} if tells_alerts(ctx) else {}
     kept = ctx.summary is not None and place == ctx.policy.digest.namespace
     above = ctx.policy.upkeep.index_above
-    indexes = 0 < above <= seen.vectors and ctx.store.lacks_index(place, above)
+    indexes = 0 < above <= status.vectors and ctx.store.lacks_index(place, above)
     indexing = {Task.INDEX: _index} if indexes else {}
     return {
         **waiting,

@@ -148,12 +148,12 @@ def _change_all(ctx: Context, ids: Sequence[str], rule: Rule, operation: str, no
             return None, {}
         decisions = begin(ctx, place, now)
         decisions.admit(records)
-        made = dict(zip(decisions.states, rule(list(decisions.states.values())), strict=True))
-        for identity, change in made.items():
+        new = dict(zip(decisions.states, rule(list(decisions.states.values())), strict=True))
+        for identity, change in new.items():
             decisions.change(identity, change.state, operation, change.because, accessed=accessed)
         note = f"{operation} {records[0].id if len(records) == 1 else f'{len(records)} memories'}"
         written = write(ctx, decisions, operation, note)
-        return written, {r.id: (_words(r), made[r.id]) for r in records}
+        return written, {r.id: (_words(r), new[r.id]) for r in records}
 
     for place, wanted in ids_by_namespace(ctx, ids).items():
         written, changes = retry(partial(attempt, place, wanted))

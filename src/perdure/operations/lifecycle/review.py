@@ -50,9 +50,9 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     questions: list[Question] = []
     for page in pages(about):
         never = _never_asked(ctx, namespace, page)
-        seen = [m for m in _visible(ctx, namespace, page, now) if m.id not in never]
-        rivals = _rivals(ctx, namespace, [d for m in seen for d in about[m.id]], now)
-        questions += [q for m in seen if (q := _question(m, about[m.id], rivals)) is not None]
+        visible = [m for m in _visible(ctx, namespace, page, now) if m.id not in never]
+        rivals = _rivals(ctx, namespace, [d for m in visible for d in about[m.id]], now)
+        questions += [q for m in visible if (q := _question(m, about[m.id], rivals)) is not None]
     most = left_today(ctx, namespace) if limit is None else limit
     questions += [_stale_question(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now, about, most)]
     questions += ctx.extension.questions(ctx, namespace, now)
@@ -183,8 +183,8 @@ def _decide(decisions: Decisions, record: Record, verdict: Answer, suffix: str) 
             )
         return
     if verdict == "keep":
-        made = validate_state(decisions.states[record.id], decisions.now)
-        state, because = made.state, f"a person said it is right: {made.because}"
+        validated = validate_state(decisions.states[record.id], decisions.now)
+        state, because = validated.state, f"a person said it is right: {validated.because}"
     else:
         state = replace(decisions.states[record.id], status=Status.ARCHIVED, status_ms=decisions.now, held=False)
         because = f"archived: a person said it is not right{suffix}"

@@ -57,7 +57,7 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
         if outcome == "unused":
             found |= {r.id for r in read_visible(ctx, place, wanted)}
         else:
-            retry(partial(_tell, ctx, place, outcome, _origins(ctx, place, wanted, recall_id), results))
+            retry(partial(_record, ctx, place, outcome, _origins(ctx, place, wanted, recall_id), results))
     found |= results.counted | results.repeated
     return Used(
         outcome,
@@ -81,7 +81,7 @@ def _origins(ctx: Context, place: str, ids: Sequence[str], recall_id: str | None
     return {i: found.get(i, _Origin(recall_id or "")) for i in ids}
 
 
-def _tell(ctx: Context, place: str, outcome: WhatCame, origins: Mapping[str, _Origin], results: _Done) -> None:
+def _record(ctx: Context, place: str, outcome: WhatCame, origins: Mapping[str, _Origin], results: _Done) -> None:
     """Write down what became of memories of one namespace, those with their recalls that are in view."""
     records = read_visible(ctx, place, list(origins))
     edits = DocumentEdits(ctx.store.documents.find(place, Shelf.OUTCOME, [r.id for r in records]))
@@ -105,14 +105,14 @@ def _tell(ctx: Context, place: str, outcome: WhatCame, origins: Mapping[str, _Or
 def _change_signals(decisions: Decisions, outcome: WhatCame, origins: Mapping[str, _Origin]) -> None:
     ids, states, policy = list(decisions.states), list(decisions.states.values()), decisions.policy
     if outcome == WRONG:
-        for identity, made in zip(ids, doubt_states(states, policy, decisions.now), strict=True):
-            decisions.change(identity, made.state, "used", made.because)
+        for identity, new in zip(ids, doubt_states(states, policy, decisions.now), strict=True):
+            decisions.change(identity, new.state, "used", new.because)
         return
     accessed = [not origins[i].counted for i in ids]
     boost = Boost("additive", policy.use.boost, policy.use.strength)
-    for identity, made in zip(ids, reinforce_states(states, accessed, boost, policy, decisions.now), strict=True):
-        because, counts = f"helpful: {made.because}", not origins[identity].counted
-        decisions.change(identity, made.state, "used", because, accessed=counts)
+    for identity, new in zip(ids, reinforce_states(states, accessed, boost, policy, decisions.now), strict=True):
+        because, counts = f"helpful: {new.because}", not origins[identity].counted
+        decisions.change(identity, new.state, "used", because, accessed=counts)
 
 
 def _is_news(earlier: Mapping[str, Any] | None, outcome: WhatCame) -> bool:

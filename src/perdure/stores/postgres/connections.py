@@ -61,10 +61,10 @@ def dial(dsn: str, *, prepares: bool = True, seconds: float = 3600.0) -> Connect
     Raises:
         psycopg.OperationalError: The server cannot be reached, or refuses.
     """
-    given = psycopg.conninfo.conninfo_to_dict(dsn)
-    missing: dict[str, Any] = {name: value for name, value in PATIENCE.items() if name not in given}
+    params = psycopg.conninfo.conninfo_to_dict(dsn)
+    missing: dict[str, Any] = {name: value for name, value in PATIENCE.items() if name not in params}
     missing["connect_timeout"] = max(
-        2, min(int(given.get("connect_timeout") or PATIENCE["connect_timeout"]), int(seconds))
+        2, min(int(params.get("connect_timeout") or PATIENCE["connect_timeout"]), int(seconds))
     )
     # Texts go out as UTF-8, whatever the environment or the URL says of the client.
     threshold = PREPARED_AFTER if prepares else None
@@ -113,7 +113,7 @@ class Connections:
             fresh = dial(self._dsn, prepares=self._prepares, seconds=seconds)
             make_ready(fresh)
         except BaseException:
-            self._back(fresh, good=False)
+            self._put_back(fresh, good=False)
             raise
         return fresh
 
@@ -146,9 +146,9 @@ class Connections:
         if os.getpid() != self._owner:
             _abandoned.append(connection)
             return
-        self._back(connection, good=connection.pgconn.transaction_status == TransactionStatus.IDLE)
+        self._put_back(connection, good=connection.pgconn.transaction_status == TransactionStatus.IDLE)
 
-    def _back(self, connection: Connection | None, *, good: bool) -> None:
+    def _put_back(self, connection: Connection | None, *, good: bool) -> None:
         with self._changed:
             self._out -= 1
             if connection is not None and good and not self._closed:

@@ -123,7 +123,7 @@ def translated(error: psycopg.Error) -> PerdureError:
         if error.sqlstate in states:
             return ours(message.format(text=text), remedy=remedy)
     if error.sqlstate is None or error.sqlstate in LOST:
-        return _unreachable(text)
+        return _connection_error(text)
     return StoreError(f"PostgreSQL refused a statement ({error.sqlstate}: {text}).", remedy="Report this.")
 
 
@@ -136,7 +136,7 @@ def node_unavailable(*nodes: str) -> NodeUnavailable:
     )
 
 
-def _unreachable(text: str) -> PerdureError:
+def _connection_error(text: str) -> PerdureError:
     for words, ours, message, remedy in _BY_TEXT:
         needed = "does not exist" if words in {"role", "database"} else ""
         if f'{words} "' in text and needed in text if needed else words in text:
@@ -202,7 +202,7 @@ class Outages:
             return
         with self._lock:
             now = time.monotonic()
-            for name in self._needed(place):
+            for name in self._needed_outages(place):
                 outage = self._down[name]
                 waits = (place != "" or name == SERVER) and now < outage.since + PATIENCE
                 if not waits and now < outage.tried + PAUSE:
@@ -224,11 +224,11 @@ class Outages:
         if not self._down:
             return
         with self._lock:
-            for name in self._needed(place):
+            for name in self._needed_outages(place):
                 del self._down[name]
             self._homes = {other: node for other, node in self._homes.items() if node in self._down}
 
-    def _needed(self, place: str | None) -> list[str]:
+    def _needed_outages(self, place: str | None) -> list[str]:
         """Return what a transaction needs of that which is down."""
         needed = set(self._down) if place == "" else {SERVER, self._homes.get(place or "", SERVER)}
         return sorted(needed & self._down.keys())

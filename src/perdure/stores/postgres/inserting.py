@@ -85,10 +85,10 @@ def entries_of(document: IndexedText) -> dict[str, int]:
 def rows_in(first: int, entries: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Yield (row, what is said of it) of a line of postings."""
     for entry in entries:
-        yield first + (entry >> 40), entry & _SAID
+        yield first + (entry >> 40), entry & _ENTRY_MASK
 
 
-_SAID: Final = (1 << 40) - 1
+_ENTRY_MASK: Final = (1 << 40) - 1
 
 
 LARGE: Final = 8_000_000  # characters of text that one statement carries

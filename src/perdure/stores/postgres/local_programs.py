@@ -151,7 +151,7 @@ def _copied(wheel: Path) -> Path:
     kept = temporary() / f"{PREFIX}programs-{version(WHEEL)}-{os.geteuid()}"
     parts = [part for part in _PARTS if (wheel / part).is_dir()]
     names = {path.relative_to(wheel) for part in parts for path in (wheel / part).rglob("*")}
-    if not _ours(kept, names):
+    if not _is_own_copy(kept, names):
         fresh = Path(tempfile.mkdtemp(prefix=PREFIX, dir=temporary()))
         for part in parts:
             shutil.copytree(wheel / part, fresh / part, copy_function=_link)
@@ -161,11 +161,11 @@ def _copied(wheel: Path) -> Path:
             fresh.rename(kept)  # all of it or nothing, whoever else does the same
         except OSError:
             atexit.register(shutil.rmtree, fresh, ignore_errors=True)
-            return kept if _ours(kept, names) else fresh
+            return kept if _is_own_copy(kept, names) else fresh
     return kept
 
 
-def _ours(kept: Path, names: set[Path]) -> bool:
+def _is_own_copy(kept: Path, names: set[Path]) -> bool:
     """Whether we made a copy, nobody else may write it, and no cleaning of temporary files has thinned it."""
     try:
         state = kept.lstat()

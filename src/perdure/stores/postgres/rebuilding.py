@@ -46,7 +46,7 @@ def schema_faults(address: Address) -> list[Fault]:
 
 def _differences(connection: psycopg.Connection[tuple[object, ...]]) -> list[Fault]:
     rows = connection.execute(registry("postgres")["schema"].sql).fetchall()
-    found = schema_of((str(what), str(name), str(body)) for what, name, body in rows)
+    found = schema_of((str(kind), str(name), str(body)) for kind, name, body in rows)
     return list(differences(found, distributed=is_distributed(connection)))
 
 

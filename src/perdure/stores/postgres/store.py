@@ -48,7 +48,7 @@ _FULL_VACUUM: Final = (
     "The server uses the gaps again itself; to give them back to the disk, its operator runs VACUUM FULL journal"
     " (which locks the table) or pg_repack."
 )
-_KNOWN: Final = 1000  # namespaces whose statistics are remembered at once
+_MOST_CACHED: Final = 1000  # namespaces whose statistics are remembered at once
 _TRIM_EVERY: Final = 20
 """The log of recalls is trimmed at every so many recalls of a process, oftener where it is short: it may be longer by
 as many for each process."""
@@ -162,7 +162,7 @@ class PostgresStore(SqlStore):
             lambda s: PostgresSearch(s, RecallPolicy(), self._stemmer).nearest(vectors, limit, known),
             once=True,
         )
-        if len(self._statistics) > _KNOWN:
+        if len(self._statistics) > _MOST_CACHED:
             self._statistics = {}
         self._statistics[namespace] = now
         return found

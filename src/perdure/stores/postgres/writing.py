@@ -73,8 +73,8 @@ def apply_plan(session: PostgresSession, plan: Plan, stemmer: Stemmer, fence: Le
     if again and session.value("operation_exists", id=plan.id):
         raise AppliedBefore
     if fence is not None:
-        held = session.value("hold_lease", owner=fence.owner, epoch=fence.epoch, until=fence.until)
-        if held is None:
+        lease = session.value("hold_lease", owner=fence.owner, epoch=fence.epoch, until=fence.until)
+        if lease is None:
             raise lease_lost(fence)
     writer.write_all()
     _write_journal(session, plan, writer.vectors)

@@ -154,7 +154,7 @@ class Attributes:
         if filters.session is not None:
             tests.append(column("session") == session_code(filters.session))
         if filters.isolated and self.private:
-            tests.append(_seen(column, filters.seen_inside))
+            tests.append(_visible_from(column, filters.seen_inside))
         if filters.since is not None:
             tests.append(column("created") >= filters.since)
         if filters.until is not None:
@@ -175,7 +175,7 @@ class Attributes:
         return sum(c.nbytes for c in self._columns.values()) + self._visible.nbytes + self.recorded.nbytes
 
 
-def _seen(column: Callable[[str], NDArray[Any]], inside: str | None) -> NDArray[np.bool_]:
+def _visible_from(column: Callable[[str], NDArray[Any]], inside: str | None) -> NDArray[np.bool_]:
     """Which positions are shared, or belong to the session that asks."""
     shared = column("scope") == _SHARED
     if inside is None:

@@ -67,10 +67,10 @@ def _restore_schema(connection: apsw.Connection) -> None:
 
 
 def _rebuild_words(connection: apsw.Connection) -> None:
-    made = [sql for (sql,) in run(connection, "schema_of_words")]
+    statements = [sql for (sql,) in run(connection, "schema_of_words")]
     run(connection, "drop_vocabulary")
     run(connection, "drop_words")
-    for sql in made:
+    for sql in statements:
         connection.execute(sql)
     rows: list[Any] = run(connection, "texts_with_rows").fetchall()
     for row, namespace, _, text, pack, speaker in rows:

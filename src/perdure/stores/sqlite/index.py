@@ -65,8 +65,8 @@ class SearchIndex:
     @property
     def nbytes(self) -> int:
         """Bytes held by codes, vectors, attributes, rows and cells."""
-        held = (self.codes, self.attributes, self.resident, self._row_buffer, self.lists, self._sketches)
-        return sum(one.nbytes for one in held if one is not None)
+        parts = (self.codes, self.attributes, self.resident, self._row_buffer, self.lists, self._sketches)
+        return sum(one.nbytes for one in parts if one is not None)
 
     def refresh(self, connection: apsw.Connection) -> None:
         """Take in what the file has and this index has not; a no-op of one lookup where nothing changed."""
@@ -75,11 +75,11 @@ class SearchIndex:
             return
         self.holding.clear()
         key = {"namespace": self.namespace, "space": self.space}
-        seen = self.version
-        if not seen:
-            seen = self._load(connection)
-        self._append(connection, {**key, "seen": self._last_seq if not self.version else seen})
-        self._follow(connection, seen)
+        version_seen = self.version
+        if not version_seen:
+            version_seen = self._load(connection)
+        self._append(connection, {**key, "seen": self._last_seq if not self.version else version_seen})
+        self._follow(connection, version_seen)
         self.version = int(version)
 
     _last_seq: int = 0
@@ -200,12 +200,12 @@ class SearchIndex:
         positions = self.positions(known_rows)
         if (positions < 0).any():
             known_rows, positions = known_rows[positions >= 0], positions[positions >= 0]
-        return _having(known_rows, self.resident.slots(session, known_rows, positions))
+        return _with_slots(known_rows, self.resident.slots(session, known_rows, positions))
 
     def slots_at(self, session: Session, positions: Positions) -> tuple[Positions, NDArray[np.int32]]:
         """Return the rows at some positions that have a vector, and where it is kept."""
         rows = self._rows[positions]
-        return _having(rows, self.resident.slots(session, rows, positions))
+        return _with_slots(rows, self.resident.slots(session, rows, positions))
 
     def nearest(
         self,
@@ -246,9 +246,9 @@ class SearchIndex:
         by_cells = self.cells is not None and len(self) >= cells_above
         if len(queries) < _MANY or by_cells or not max(_FEWEST_SKETCHED, 2 * count) <= len(self) <= _MOST_SKETCHED:
             return [self.nearest(query, count, Filters(), cells_above=cells_above) for query in queries]
-        return list(self._sketched(session).likely(queries, self.attributes.mask(Filters())))
+        return list(self._build_sketches(session).likely(queries, self.attributes.mask(Filters())))
 
-    def _sketched(self, session: Session) -> Sketches:
+    def _build_sketches(self, session: Session) -> Sketches:
         """Return sketches of all vectors; their directions are chosen anew when four times as many have come."""
         if self._sketches is None or len(self) >= _OUTGROWN * self._sketched_first:
             sample = np.linspace(0, len(self) - 1, min(len(self), FITTED)).astype(np.int64)
@@ -267,7 +267,7 @@ class SearchIndex:
         return found
 
 
-def _having(rows: Positions, slots: NDArray[np.int32]) -> tuple[Positions, NDArray[np.int32]]:
+def _with_slots(rows: Positions, slots: NDArray[np.int32]) -> tuple[Positions, NDArray[np.int32]]:
     has = slots >= 0
     return (rows, slots) if has.all() else (rows[has], slots[has])
 

@@ -45,7 +45,7 @@ def _best(
     slots = kept.slots(session, index.rows(positions), positions)
     cosine = np.where(slots >= 0, kept.similarities_of_each(queries, slots, counts), np.float32(-1.0))
     query_of = np.repeat(np.arange(len(queries)), counts)
-    kept_of, chosen, values = _largest(query_of, cosine, index.rows(positions), limit)
+    kept_of, chosen, values = _largest_cosines(query_of, cosine, index.rows(positions), limit)
     known = kept.narrow(session, dict.fromkeys(chosen))
     found: list[list[tuple[str, float]]] = [[] for _ in queries]
     for query, row, value in zip(kept_of, chosen, values, strict=True):
@@ -54,7 +54,7 @@ def _best(
     return found
 
 
-def _largest(
+def _largest_cosines(
     query_of: NDArray[np.int64], cosine: NDArray[np.float32], rows: NDArray[np.int64], limit: int
 ) -> tuple[list[int], list[int], list[float]]:
     """Return (query, row, cosine) of at least the largest cosines of each query, largest first, ties as they come.

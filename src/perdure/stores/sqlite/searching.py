@@ -85,12 +85,12 @@ class Searches:
         return self._unchanged.get("space", lambda: reading.active_space(SqliteSession(self.connection, "")))
 
     def _index(self, namespace: str) -> SearchIndex | None:
-        return self._unchanged.get((namespace, "index"), lambda: self._refreshed(namespace))
+        return self._unchanged.get((namespace, "index"), lambda: self._refresh_index(namespace))
 
-    def _refreshed(self, namespace: str) -> SearchIndex | None:
+    def _refresh_index(self, namespace: str) -> SearchIndex | None:
         if not self.connection.in_transaction:
             with snapshot(self.connection):
-                return self._refreshed(namespace)
+                return self._refresh_index(namespace)
         found = self.space()
         if found is None:
             return None

@@ -30,8 +30,8 @@ def apply_plan(session: SqliteSession, plan: Plan, fence: Lease | None = None) -
         LeaseLost: Another worker has taken the namespace over.
     """
     if fence is not None:
-        held = session.value("hold_lease", owner=fence.owner, epoch=fence.epoch, until=fence.until)
-        if held is None:
+        lease = session.value("hold_lease", owner=fence.owner, epoch=fence.epoch, until=fence.until)
+        if lease is None:
             raise lease_lost(fence)
     _write_journal(session, plan, write_rows(session, plan).vectors)
     if deleted := erase_traces(session, plan):
@@ -177,7 +177,7 @@ class _Writer(PlanWriter):
             row |= {f"after_{c}": column_value(c, after[c]) for c in columns}
             row |= {f"before_{c}": column_value(c, before[c]) for c in checked}
             values.append(row)
-        self._match(sql, values, changes)
+        self._match_all(sql, values, changes)
 
     def _update_content(self, columns: Sequence[str], changes: list[Change]) -> None:
         """Change what is shown of memories, and their labels; their rows were compared before."""
@@ -230,9 +230,9 @@ class _Writer(PlanWriter):
             raise stored_meanwhile(name.removeprefix("insert_"), [row["id"] for row in rows]) from error
 
     def _match_rows(self, name: str, rows: Sequence[Row], changes: Sequence[Change]) -> None:
-        self._match(registry("sqlite")[name].sql, [{**row, "namespace": self.namespace} for row in rows], changes)
+        self._match_all(registry("sqlite")[name].sql, [{**row, "namespace": self.namespace} for row in rows], changes)
 
-    def _match(self, sql: str, bindings: Sequence[Row], changes: Sequence[Change]) -> None:
+    def _match_all(self, sql: str, bindings: Sequence[Row], changes: Sequence[Change]) -> None:
         # The index of words writes at a savepoint what waits, and that counts as changes: so it comes first.
         self.connection.execute("SAVEPOINT checked")
         before = self.connection.total_changes()
