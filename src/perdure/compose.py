@@ -73,26 +73,26 @@ def open(  # noqa: A001  # perdure.open is the contract's name
     Warns:
         UntrustedPolicyWarning: The working folder's file sets protected keys and is not trusted.
     """
-    chosen = policy if isinstance(policy, Policy) else load_policy(policy)
-    maker = chosen_embedder(embedder, chosen)
+    settings = policy if isinstance(policy, Policy) else load_policy(policy)
+    maker = chosen_embedder(embedder, settings)
     warn = Warner()
     context = Context(
-        policy=chosen,
+        policy=settings,
         clock=_clock(clock),
         ids=Ids(),
         embedder=maker,
         tokens=getattr(maker, "count_tokens", None) or estimate_tokens,
         warn=warn,
-        extension=extension_of(chosen),
-        golden=_golden(chosen),
-        backups=_backups(url, chosen),
-        summary=digest_file(chosen.digest.file) if chosen.digest.file else None,
-        model=chat_model(chosen.model),
-        reranker=chosen_reranker(chosen.reranker),
-        tell_alerts=alert_webhook(chosen.alerts, _clock(clock)),
+        extension=extension_of(settings),
+        golden=_golden(settings),
+        backups=_backups(url, settings),
+        summary=digest_file(settings.digest.file) if settings.digest.file else None,
+        model=chat_model(settings.model),
+        reranker=chosen_reranker(settings.reranker),
+        tell_alerts=alert_webhook(settings.alerts, _clock(clock)),
         open_copy=copy_of,
         secret=partial(secrets.token_urlsafe, 32),
-        store=_store(url, chosen, warn, create=create),  # last: what else fails leaves nothing open
+        store=_store(url, settings, warn, create=create),  # last: what else fails leaves nothing open
     )
     return Memory(context)
 

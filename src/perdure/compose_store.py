@@ -211,8 +211,8 @@ def copy(
     with store_at(source, existing=True) as reads, store_at(target) as writes:
         if policy is not None and policy.knowledge.redact:
             lines = partial(moving.export_lines, reads, namespace=namespace)
-            chosen: dict[str, Any] = {"namespace": namespace, "policy": policy, "limits": policy}
-            return import_export.import_lines(lines, writes, scratch_store, progress=progress, **chosen)
+            options: dict[str, Any] = {"namespace": namespace, "policy": policy, "limits": policy}
+            return import_export.import_lines(lines, writes, scratch_store, progress=progress, **options)
         return moving.copy(reads, writes, namespace=namespace, progress=progress)
 
 
@@ -231,10 +231,10 @@ def import_lines(
 
     ``url`` is as for ``open``; the limits of ``policy`` hold for the rows, and it says which secrets are replaced.
     """
-    chosen: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress}
-    chosen |= {"policy": policy if redact else None, "limits": policy, "now": now}
+    options: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress}
+    options |= {"policy": policy if redact else None, "limits": policy, "now": now}
     with store_at(url) as store:
-        return import_export.import_lines(lines, store, scratch_store, **chosen)
+        return import_export.import_lines(lines, store, scratch_store, **options)
 
 
 def backup(url: str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> Copied:

@@ -210,8 +210,8 @@ class _UnfitError(Exception):
 def _forms(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     """Return what is added to a request, the most exact first."""
     closed = _close_schema(schema)
-    wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": closed, "strict": _strict(schema)}}
-    return {"temperature": 0, "response_format": wanted}, {"response_format": wanted}, {}
+    json_form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": closed, "strict": _strict(schema)}}
+    return {"temperature": 0, "response_format": json_form}, {"response_format": json_form}, {}
 
 
 def _close_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

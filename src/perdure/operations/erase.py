@@ -111,20 +111,20 @@ class _Target:
 
 def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
     about, entities = ctx.extension.about(ctx, namespace, selection.subject) if selection.subject else ((), ())
-    wanted: set[str] | None = set(about) if selection.subject else None
+    selected: set[str] | None = set(about) if selection.subject else None
     if selection.filters is not None or selection.everything:
         listed = set(_listed(ctx, namespace, selection.filters or Filters(include_archived=True)))
-        wanted = listed if wanted is None else wanted & listed
+        selected = listed if selected is None else selected & listed
     if selection.ids:
         existing = {r.id for r in find_records(ctx, namespace, selection.ids)}
         if missing := [i for i in selection.ids if i not in existing]:
             raise NotFound(f"The namespace {namespace!r} has no memory {missing[0]!r}.", remedy="Pass its namespace.")
-        wanted = existing if wanted is None else wanted & existing
-    if not wanted and not entities:
+        selected = existing if selected is None else selected & existing
+    if not selected and not entities:
         raise NotFound("There is nothing to erase: no memory fits.", remedy="Check the filters and the namespace.")
-    if len(wanted or ()) > LIMIT:
-        raise InvalidInput(f"{len(wanted or ())} memories fit.", remedy=f"Erase at most {LIMIT:,} at a time.")
-    ids = tuple(sorted(wanted or ()))
+    if len(selected or ()) > LIMIT:
+        raise InvalidInput(f"{len(selected or ())} memories fit.", remedy=f"Erase at most {LIMIT:,} at a time.")
+    ids = tuple(sorted(selected or ()))
     return _Target(namespace, ids, tuple(entities), find_dependents(ids, lambda page: _links(ctx, namespace, page)))
 
 

@@ -142,10 +142,10 @@ def _find_known(
     own = [v for v in vectors if v is not None]
     neighbours = iter(ctx.store.nearest(place.namespace, own, NEAREST) if own else ())
     near = [next(neighbours) if v is not None else [] for v in vectors]
-    wanted = sorted({*duplicates, *(i for pairs in near for i, _ in pairs)})
+    ids = sorted({*duplicates, *(i for pairs in near for i, _ in pairs)})
     visible = {
         r.id: r
-        for r in ctx.store.get(place.namespace, wanted)
+        for r in ctx.store.get(place.namespace, ids)
         if r.state.status is Status.ACTIVE and r.state.kind is not Kind.EPISODE and place.sees(r)
     }
     words = {same_words(visible[i].content.text) for i in duplicates if i in visible}

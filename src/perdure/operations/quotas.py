@@ -46,8 +46,8 @@ def check_usage(namespace: str, usage: Usage, limits: LimitPolicy) -> None:
 
 def with_quotas(store: Store, limits: LimitPolicy) -> Store:
     """Return a store that holds the quotas of a policy; the very store where it has none."""
-    wanted = limits.namespace_memories or limits.namespace_tokens or limits.namespace_bytes
-    return cast("Store", StoreWithQuotas(store, limits)) if wanted else store
+    is_limited = limits.namespace_memories or limits.namespace_tokens or limits.namespace_bytes
+    return cast("Store", StoreWithQuotas(store, limits)) if is_limited else store
 
 
 class StoreWithQuotas:

@@ -194,8 +194,8 @@ def best_hits(
             break
     hits.sort(key=lambda h: -h.score)
     vectors = ctx.store.vectors(namespace, [h.memory.id for h in hits])
-    chosen = diversify(hits, vectors, limit, ctx.policy.recall, ctx.extension.sources(ctx, namespace, hits))
-    return newest_first(chosen, text, vectors) if ctx.policy.knowledge.watch else chosen
+    diverse = diversify(hits, vectors, limit, ctx.policy.recall, ctx.extension.sources(ctx, namespace, hits))
+    return newest_first(diverse, text, vectors) if ctx.policy.knowledge.watch else diverse
 
 
 def _read(ctx: Context, page: Ranking, namespace: str, filters: Filters, now: Instant) -> list[Hit]:

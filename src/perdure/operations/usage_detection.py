@@ -41,8 +41,8 @@ def detect_use(
         return DetectedUse()
     window = int(policy.window_minutes * MINUTE_MS)
     recalls = _recalls(ctx, namespace, min(r.at for r in replies) - window)
-    wanted = dict.fromkeys([i for *_, hits in recalls for i in hits] + list(shown))
-    records = {r.id: r for r in ctx.store.get(namespace, list(wanted))} if wanted else {}
+    hit_ids = dict.fromkeys([i for *_, hits in recalls for i in hits] + list(shown))
+    records = {r.id: r for r in ctx.store.get(namespace, list(hit_ids))} if hit_ids else {}
     uses: dict[str, dict[str, None]] = {}
     echoes: set[str | None] = set()
     for reply in replies:

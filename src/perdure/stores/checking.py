@@ -170,14 +170,14 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
             faults.append(Fault("memory", f"Its idempotency key {key} is missing.", namespace, identity, ("key",)))
     damaged = {fault.id for fault in faults}
     for identity in ids:
-        wanted, record = expected.get(identity), records.get(identity)
-        if wanted is None:  # it came with an import that brought no journal: nothing is known of it
+        replayed, record = expected.get(identity), records.get(identity)
+        if replayed is None:  # it came with an import that brought no journal: nothing is known of it
             continue
         if identity not in damaged and identity not in agreed:
             stored = (name, vectors.get(identity), keys.get(identity))
-            faults += _memory_faults(namespace, identity, wanted, record, stored)
-        faults += [Fault("link", m, namespace, identity) for m in wrong_links(wanted, links.get(identity, {}))]
-        wrong = wrong_documents(wanted, documents.get(identity, {}))
+            faults += _memory_faults(namespace, identity, replayed, record, stored)
+        faults += [Fault("link", m, namespace, identity) for m in wrong_links(replayed, links.get(identity, {}))]
+        wrong = wrong_documents(replayed, documents.get(identity, {}))
         faults += [Fault("document", message, namespace, identity) for message in wrong]
     return faults
 
@@ -214,17 +214,17 @@ def _wrong_digests(session: Session, namespace: str, rows: Sequence[Sequence[Any
 def _memory_faults(
     namespace: str,
     identity: str,
-    wanted: Expected,
+    expected: Expected,
     record: Record | None,
     stored: tuple[str, bytes | None, str | None],
 ) -> Iterator[Fault]:
     if record is None:
-        if wanted.exists and not wanted.erased:
+        if expected.exists and not expected.erased:
             yield Fault("memory", "It was stored, and it is missing.", namespace, identity)
         return
-    if wanted.lines and not wanted.exists and not wanted.erased:
+    if expected.lines and not expected.exists and not expected.erased:
         yield Fault("memory", "The journal says that it was taken back.", namespace, identity)
-    for part, columns in wrong_columns(wanted, record, *stored).items():
+    for part, columns in wrong_columns(expected, record, *stored).items():
         problem = "It differs" if part == "memory" else f"Its {part} differs"
         named = ", ".join(columns)
         yield Fault(part, f"{problem} from what the journal says: {named}.", namespace, identity, tuple(columns))

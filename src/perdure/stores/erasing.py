@@ -163,10 +163,10 @@ def like_pattern(text: str) -> str:
     return "%" + re.sub(r"([!%_])", r"!\1", text) + "%"
 
 
-def rows_with(everywhere: Callable[..., Sequence[tuple[Any, ...]]], wanted: Sequence[str]) -> dict[str, list[str]]:
+def rows_with(everywhere: Callable[..., Sequence[tuple[Any, ...]]], phrases: Sequence[str]) -> dict[str, list[str]]:
     """Return passage -> the rows that hold it, one short phrase each; those that no row holds are left out."""
     found: dict[str, list[str]] = {}
-    for passage in wanted:
+    for passage in phrases:
         rows = everywhere("rows_with_text", pattern=like_pattern(passage))
         if rows:
             found[passage] = [f"{kind} {identity} of namespace {namespace}" for kind, namespace, identity in rows]

@@ -41,16 +41,16 @@ def row_repairs(
         doubted: Operations that are not as they were written; only what was stored after them is repaired.
     """
     expected = expected_of_ids(session, namespace, list(ids), [])
-    wanted = _stored_after(session, expected, doubted) if doubted else list(ids)
-    expected = {identity: expected[identity] for identity in wanted if identity in expected}
-    rows = session.rows("states", ids=wanted)
+    candidates = _stored_after(session, expected, doubted) if doubted else list(ids)
+    expected = {identity: expected[identity] for identity in candidates if identity in expected}
+    rows = session.rows("states", ids=candidates)
     states = {i: {"op": op, **dict(zip(STATE_COLUMNS, values, strict=True))} for i, op, *values in rows}
-    records = _readable(session, namespace, wanted)
+    records = _readable(session, namespace, candidates)
     space = active_space(session)
     name = "" if space is None else space[1].name
-    vectors = {} if space is None else dict(session.rows("vectors_of", ids=wanted))
+    vectors = {} if space is None else dict(session.rows("vectors_of", ids=candidates))
     changes: list[Change] = []
-    for identity in wanted:
+    for identity in candidates:
         journalled = expected.get(identity)
         if journalled is None:
             continue
@@ -67,7 +67,7 @@ def row_repairs(
             else:
                 changes += _state(identity, journalled, operation, states[identity], record, copy)
             changes += _vector(identity, journalled, name, vectors.get(identity))
-    return changes + _links(session, wanted, expected) + _documents(session, wanted, expected)
+    return changes + _links(session, candidates, expected) + _documents(session, candidates, expected)
 
 
 def _stored_after(session: Session, expected: Mapping[str, Expected], doubted: Sequence[str]) -> list[str]:

@@ -231,8 +231,8 @@ def _content_agrees(expected: Expected, values: Sequence[Any]) -> bool:
 
 
 def _is_other_vector(expected: Expected, space: str, vector: bytes | None) -> bool:
-    wanted = expected.vectors.get(space)
-    return wanted is not None and (vector is None or digest_of(vector) != wanted)
+    digest = expected.vectors.get(space)
+    return digest is not None and (vector is None or digest_of(vector) != digest)
 
 
 def goes_back(expected: Expected, row: Row) -> bool:

@@ -197,15 +197,15 @@ class Search(ABC):
         )
         order = np.argsort(-(parts[0] + parts[1]), kind="stable")[:NEIGHBOURS_OF]
         present = {values[2:4] for values in turns}
-        wanted: dict[tuple[str, int], None] = {}
+        adjacent: dict[tuple[str, int], None] = {}
         for i in order.tolist():
             session, turn = turns[i][2:4]
             for place in (turn - 1, turn + 1) if session is not None and turn is not None else ():
                 if place >= 0 and (session, place) not in present:
-                    wanted[session, place] = None
-        if not wanted:
+                    adjacent[session, place] = None
+        if not adjacent:
             return set()
-        found = self.naming(self.beside(list(wanted), filters), filters.entity)
+        found = self.naming(self.beside(list(adjacent), filters), filters.entity)
         narrow.update(found)
         return set(found)
 

@@ -60,8 +60,8 @@ def filled(engine: str, name: str, parts: tuple[str, ...]) -> str:
     text = known[name].sql
     listing = [p for p in parts if p in _LISTS] if "{among}" in text else []
     testing = [p for p in parts if p not in listing]
-    for slot, chosen in (("{among}", listing), ("{filters}", testing)):
-        text = text.replace(slot, " AND ".join(known[p].sql for p in chosen) or "true")
+    for slot, names in (("{among}", listing), ("{filters}", testing)):
+        text = text.replace(slot, " AND ".join(known[p].sql for p in names) or "true")
     return text
 
 
@@ -96,8 +96,8 @@ def with_columns(
 
     def repeated(match: re.Match[str]) -> str:
         slot, pattern = match[1], match[2]
-        chosen = columns if slot in {"sets", "after"} else checked
-        parts = [pattern.replace("COLUMN", c).replace("TYPE", known.get(c, "")) for c in chosen]
+        targets = columns if slot in {"sets", "after"} else checked
+        parts = [pattern.replace("COLUMN", c).replace("TYPE", known.get(c, "")) for c in targets]
         if slot == "sets" and news:
             parts.append(registry(engine)[news].sql)
         return _SEPARATORS[slot].join(parts) or ("true" if slot == "tests" else "")
@@ -111,10 +111,10 @@ def filter_parts(filters: Filters) -> tuple[tuple[str, ...], dict[str, object]]:
     The entity is not among them: it is a matter of words.
     """
     bindings: dict[str, object] = {}
-    chosen: list[str] = [] if filters.include_archived else ["filter_active"]
+    names: list[str] = [] if filters.include_archived else ["filter_active"]
     if filters.isolated:
         inside = filters.seen_inside
-        chosen.append("filter_shared" if inside is None else "filter_inside")
+        names.append("filter_shared" if inside is None else "filter_inside")
         bindings |= {} if inside is None else {"inside": inside}
     tests: Sequence[tuple[str, str, object]] = (
         ("filter_kinds", "kinds", [k.value for k in filters.kinds] or None),
@@ -130,11 +130,11 @@ def filter_parts(filters: Filters) -> tuple[tuple[str, ...], dict[str, object]]:
     )
     for part, binding, value in tests:
         if value is not None:
-            chosen.append(part)
+            names.append(part)
             bindings[binding] = value
     if filters.tags:
         bindings["tag_count"] = len(set(filters.tags))
-    return tuple(chosen), bindings
+    return tuple(names), bindings
 
 
 @cache

@@ -72,7 +72,7 @@ def place(part: str, after: Cursor | None) -> dict[str, int | str]:
     """Return the bindings that say where to go on."""
     keys = _KEYS[part]
     values = [first for _, first in keys] if after is None else after
-    return {f"{name}_after_image": value for (name, _), value in zip(keys, values, strict=True)}
+    return {f"{name}_after": value for (name, _), value in zip(keys, values, strict=True)}
 
 
 def line_of(part: str, values: Sequence[Any]) -> tuple[Cursor, Line]:

@@ -66,11 +66,11 @@ def trim_page(session: Session, namespace: str, until: Instant, after: str) -> T
     damaged = memories.damaged() | _damaged_facts(session, namespace, lines)
     wrong = {row["id"] for row in page if row["digest"] not in (None, operation_digest(row, _rows(lines, row["id"])))}
     wrong |= {line.operation for some in lines.values() for line in some if line.row["id"] in damaged}
-    chosen = {row["id"] for row in page if row["id"] not in wrong}
-    anchors = memories.anchors(chosen)
+    intact = {row["id"] for row in page if row["id"] not in wrong}
+    anchors = memories.anchors(intact)
     done = 0
     for row in page:
-        if row["id"] in chosen and _rewrite(session, row, lines.get(row["id"], []), anchors):
+        if row["id"] in intact and _rewrite(session, row, lines.get(row["id"], []), anchors):
             done += 1
     return TrimmedPage(page[-1]["id"], operations=done, damaged=len(wrong))
 
@@ -79,15 +79,15 @@ def _next_operations(session: Session, until: Instant, after: str) -> list[Row]:
     """Return the next operations up to an instant, with no more lines than one transaction should rewrite."""
     last = session.value("number_of", id=after) if after else None
     rows = session.rows("move_operation", number_after=-1 if last is None else last, limit=_OPERATIONS)
-    chosen: list[Row] = []
+    page: list[Row] = []
     total = 0
     for values in rows:
         row = dict(zip(COLUMNS, values, strict=True))
         total += row["changes"]
-        if row["at_ms"] >= until or (chosen and total > _LINES):
+        if row["at_ms"] >= until or (page and total > _LINES):
             break
-        chosen.append(row)
-    return chosen
+        page.append(row)
+    return page
 
 
 def _lines(session: Session, operations: Sequence[str]) -> dict[str, list[_Line]]:
@@ -137,9 +137,9 @@ class _Described:
             return not expected.exists or expected.erased
         return expected.exists and not wrong_columns(expected, record, "", None, self.rows[identity]["key"])
 
-    def anchors(self, chosen: set[str]) -> dict[tuple[str, int], int]:
+    def anchors(self, operations: set[str]) -> dict[tuple[str, int], int]:
         """Return (operation, position) -> the digest of the row then, for the last trimmed line about each memory."""
-        found = (_anchor(self.rows.get(identity), story, chosen) for identity, story in self.stories.items())
+        found = (_anchor(self.rows.get(identity), story, operations) for identity, story in self.stories.items())
         return dict(anchor for anchor in found if anchor is not None)
 
 
@@ -158,11 +158,11 @@ def _damaged_facts(session: Session, namespace: str, lines: Mapping[str, Sequenc
 
 
 def _anchor(
-    row: dict[str, Any] | None, story: Sequence[tuple[Any, ...]], chosen: set[str]
+    row: dict[str, Any] | None, story: Sequence[tuple[Any, ...]], operations: set[str]
 ) -> tuple[tuple[str, int], int] | None:
     """Go back from a row to the last line that is trimmed; None where nothing was there then, or nothing says what."""
     for operation, position, before_text, after_text in reversed(story):
-        if operation in chosen:
+        if operation in operations:
             return None if row is None else ((operation, position), row_digest(row))
         before, after = decoded(before_text), decoded(after_text)
         if (before is None and after is None) or is_trimmed(Target.MEMORY, before, after):

@@ -244,7 +244,7 @@ class DecidingVerbs:
         narrowed = bool(tags or session or until)
         if not (ids or narrowed or subject or everything):
             raise InvalidInput("Nothing is selected.", remedy="Give ids, a filter, a subject, or everything.")
-        selection = {"tags": tags, "session": session, "until": until, "include_archived": True}
-        filters = queries.filters(self._context.policy, selection) if narrowed else None
-        chosen = erasing.Selection(tuple(ids), filters, subject, everything)
-        return erasing.erase(self._context, namespace, chosen, reason=reason, by=by, confirm=confirm, dry_run=dry_run)
+        criteria = {"tags": tags, "session": session, "until": until, "include_archived": True}
+        filters = queries.filters(self._context.policy, criteria) if narrowed else None
+        target = erasing.Selection(tuple(ids), filters, subject, everything)
+        return erasing.erase(self._context, namespace, target, reason=reason, by=by, confirm=confirm, dry_run=dry_run)

@@ -116,9 +116,9 @@ def _compare(ctx: Context, decisions: Decisions, edges: EdgeUse) -> list[LikePai
     """Return how alike the task's memories are that its edges relate."""
     records = list(decisions.records.values())
     pairs = comparable_pairs(records, related_pairs(edges.members(), ctx.policy.tasks.relatedness))
-    chosen = {identity for pair in pairs for identity in pair}
+    paired_ids = {identity for pair in pairs for identity in pair}
     index = SimilarityIndex()
-    for page in pages(r for r in records if r.id in chosen):
+    for page in pages(r for r in records if r.id in paired_ids):
         index.add(page, ctx.store.vectors(decisions.namespace, [r.id for r in page]))
     return index.compared(pairs, ctx.policy.consolidate)
 

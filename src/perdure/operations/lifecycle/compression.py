@@ -144,17 +144,15 @@ def shorten(
     return done, texts, edits.changes()
 
 
-def _make_forms(
-    ctx: Context, namespace: str, wanted: Sequence[tuple[Record, Form]]
-) -> dict[tuple[str, Form], FormText]:
+def _make_forms(ctx: Context, namespace: str, pairs: Sequence[tuple[Record, Form]]) -> dict[tuple[str, Form], FormText]:
     """Return (id, form) -> the text in that form; what the guard refuses of a model's summary is made by rule."""
     policy = ctx.policy.compression
-    texts = {(r.id, form): r.content.text for r, form in wanted if form == Form.SUMMARY}
+    texts = {(r.id, form): r.content.text for r, form in pairs if form == Form.SUMMARY}
     by_model: Mapping[tuple[str, Form], str] = write_summaries(
         ctx, {k: (t, policy.summary_tokens) for k, t in texts.items()}
     )
     forms = {}
-    for record, form in wanted:
+    for record, form in pairs:
         key, text = (record.id, form), record.content.text
         forms[key] = render_form(text, form, policy, written=by_model.get(key))
         if key in by_model and forms[key].refused:

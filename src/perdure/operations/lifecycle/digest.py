@@ -35,7 +35,7 @@ def digest(
     brief: bool = False,
 ) -> Digest:
     """Return the digest of a namespace; a brief one leaves out what was merely said."""
-    chosen = choose_entries(
+    selection = choose_entries(
         candidates(ctx, namespace, inside, brief=brief),
         ctx.policy,
         tokens=estimate_tokens,
@@ -43,7 +43,7 @@ def digest(
         budget_tokens=budget_tokens,
         profile=profile,
     )
-    return build_digest(chosen if brief else replace(chosen, entries=join_lines(ctx, chosen.entries)))
+    return build_digest(selection if brief else replace(selection, entries=join_lines(ctx, selection.entries)))
 
 
 def write_summary(ctx: Context, namespace: str) -> str:

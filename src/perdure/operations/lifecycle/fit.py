@@ -179,9 +179,9 @@ class _Fit:
 
     def _reach(self, pieces: Sequence[FitItem]) -> dict[str, FitItem]:
         """Make the next form of some memories, from their texts."""
-        wanted = {p.id: p.unknown[0] for p in pieces}
-        records = {r.id: r for r in self.ctx.store.get(self.place, list(wanted))}
-        for identity, form in wanted.items():
+        form_of = {p.id: p.unknown[0] for p in pieces}
+        records = {r.id: r for r in self.ctx.store.get(self.place, list(form_of))}
+        for identity, form in form_of.items():
             text = records[identity].content.text if identity in records else ""
             self.shown[identity, form] = render_form(text, form, self.ctx.policy.compression, dense=True)
         known = {p.id: self._with_known_forms(p) for p in pieces}
@@ -247,8 +247,8 @@ class _Fit:
         return with_accepted_loss(decisions.plan("fit", note), self.accept_loss)
 
     def _as_chosen(self, identity: str, state: State | None) -> bool:
-        chosen = self.pieces[identity].forms[0][0]
-        return state is not None and state.form is chosen and not self._stays(identity, state)
+        form = self.pieces[identity].forms[0][0]
+        return state is not None and state.form is form and not self._stays(identity, state)
 
     def _decide(self, decisions: Decisions, identity: str, form: Form | None) -> None:
         """Decide that a memory shows a shorter form, or with None that it is set aside."""

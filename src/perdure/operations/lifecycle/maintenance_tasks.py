@@ -248,8 +248,8 @@ def _check(ctx: Context, place: str) -> TaskResult:
     """Compare a share of a namespace with its journal, and again the shares in which something was wrong."""
     shares = ctx.policy.upkeep.check_days
     known = state(ctx, place).get(Task.CHECK, {}).get("shares", {})
-    wanted = sorted({ctx.clock() // DAY_MS % shares} | {int(share) for share in known if int(share) < shares})
-    found = {str(s): [str(f) for f in ctx.store.check(CheckScope(share=(s, shares)), place)] for s in wanted}
+    due_shares = sorted({ctx.clock() // DAY_MS % shares} | {int(share) for share in known if int(share) < shares})
+    found = {str(s): [str(f) for f in ctx.store.check(CheckScope(share=(s, shares)), place)] for s in due_shares}
     faults = [fault for some in found.values() for fault in some]
     damaged = {share: len(some) for share, some in found.items() if some}
     note = f"{len(faults)} faults: {faults[0]}" if faults else "no damage found"
@@ -263,9 +263,9 @@ def _erase(ctx: Context, place: str) -> TaskResult:
     due = archived_since(ctx, place, until)[:ERASED_AT_ONCE]
     if not due:
         return "nothing to erase", {"erased": 0, "operations": []}
-    chosen, reason = Selection(due), f"archived for {days:g} days (upkeep.erase_archived_days)"
-    word = erase(ctx, place, chosen, reason=reason).confirm
-    done = erase(ctx, place, chosen, reason=reason, by="maintenance", confirm=word, dry_run=False)
+    selection, reason = Selection(due), f"archived for {days:g} days (upkeep.erase_archived_days)"
+    word = erase(ctx, place, selection, reason=reason).confirm
+    done = erase(ctx, place, selection, reason=reason, by="maintenance", confirm=word, dry_run=False)
     count = len(done.memories) + len(done.derived)
     return f"{count} erased for good", {"erased": count, "operations": list(done.operations)}
 

@@ -142,8 +142,8 @@ def _change_all(ctx: Context, ids: Sequence[str], rule: Rule, operation: str, no
     """Write what a rule makes of the memories that are in view, namespace by namespace."""
     done = _Done()
 
-    def attempt(place: str, wanted: list[str]) -> tuple[str | None, Changes]:
-        records = read_visible(ctx, place, wanted)
+    def attempt(place: str, place_ids: list[str]) -> tuple[str | None, Changes]:
+        records = read_visible(ctx, place, place_ids)
         if not records:
             return None, {}
         decisions = begin(ctx, place, now)
@@ -155,8 +155,8 @@ def _change_all(ctx: Context, ids: Sequence[str], rule: Rule, operation: str, no
         written = write(ctx, decisions, operation, note)
         return written, {r.id: (_words(r), new[r.id]) for r in records}
 
-    for place, wanted in ids_by_namespace(ctx, ids).items():
-        written, changes = retry(partial(attempt, place, wanted))
+    for place, place_ids in ids_by_namespace(ctx, ids).items():
+        written, changes = retry(partial(attempt, place, place_ids))
         done.operations += [written] if written is not None else []
         done.changes |= changes
     return done

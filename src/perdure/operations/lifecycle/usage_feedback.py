@@ -53,11 +53,11 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
         checked_id(recall_id, "recall_id")
     results = _Done()
     found: set[str] = set()
-    for place, wanted in ids_by_namespace(ctx, ids).items():
+    for place, place_ids in ids_by_namespace(ctx, ids).items():
         if outcome == "unused":
-            found |= {r.id for r in read_visible(ctx, place, wanted)}
+            found |= {r.id for r in read_visible(ctx, place, place_ids)}
         else:
-            retry(partial(_record, ctx, place, outcome, _origins(ctx, place, wanted, recall_id), results))
+            retry(partial(_record, ctx, place, outcome, _origins(ctx, place, place_ids, recall_id), results))
     found |= results.counted | results.repeated
     return Used(
         outcome,

@@ -55,10 +55,10 @@ def tables() -> dict[str, bool]:
 def limited(text: str) -> str:
     """Return a fan-out that reads the namespaces of the list ``:living`` only, so that no other node is asked."""
     spread = "|".join(table for table, by_namespace in tables().items() if by_namespace)
-    chosen = registry("postgres")["living_memories"].sql.rstrip(";")
+    subselect = registry("postgres")["living_memories"].sql.rstrip(";")
 
     def narrow(found: re.Match[str]) -> str:
-        return f"{found[1]} ({chosen.replace('memory', found[2])}) AS {found[3] or found[2]}"
+        return f"{found[1]} ({subselect.replace('memory', found[2])}) AS {found[3] or found[2]}"
 
     return re.sub(rf"\b(FROM|JOIN) ({spread})\b(?: AS (\w+))?", narrow, text)
 

@@ -139,10 +139,10 @@ def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
     """Vacuum the tables, search them for passages, and name replicas and archives, which keep what they have."""
     notes = ["Pages of the server's disk and its log of writes keep dead rows until the server reuses them."]
     notes += vacuum(address) + _copies(address)
-    wanted = passages(texts)
+    phrases = passages(texts)
 
     def rows(session: PostgresSession) -> dict[str, list[str]]:
-        return rows_with(session.rows, wanted)
+        return rows_with(session.rows, phrases)
 
     found = {
         passage: some
@@ -150,7 +150,7 @@ def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
         for passage, some in part.items()
     }
     notes += [f"The node {node} of the cluster cannot be reached; it was not searched." for node in server.unreachable]
-    return Purged(len(wanted), places(found), tuple(notes))
+    return Purged(len(phrases), places(found), tuple(notes))
 
 
 def vacuum(address: Address) -> list[str]:

@@ -192,7 +192,7 @@ def _check_identity(connection: apsw.Connection, path: str) -> None:
 def _copy_moment(source: apsw.Connection, name: str, growing: Path, target: Path) -> Copied:
     """Copy one moment of a store into a new file, check it there, and flush it."""
     with translate_errors(name), snapshot(source):
-        wanted = _counts(source)  # also begins the read transaction that the copy runs in
+        expected = _counts(source)  # also begins the read transaction that the copy runs in
         with closing(apsw.Connection(str(growing))) as copy:
             copy.execute("PRAGMA synchronous = OFF")  # flushed once, when it is whole
             try:
@@ -201,19 +201,19 @@ def _copy_moment(source: apsw.Connection, name: str, growing: Path, target: Path
                         going.step(_PAGES)
             except (apsw.FullError, apsw.IOError) as error:
                 raise DiskFull(f"{target} could not be written ({error}).", remedy="Free some space.") from error
-    return _verify_copy(growing, name, target, wanted)
+    return _verify_copy(growing, name, target, expected)
 
 
-def _verify_copy(growing: Path, name: str, target: Path, wanted: tuple[int, int] | None) -> Copied:
-    """Check a copy whole and flush it; ``wanted`` is how many memories and operations the store has, if known."""
+def _verify_copy(growing: Path, name: str, target: Path, expected: tuple[int, int] | None) -> Copied:
+    """Check a copy whole and flush it; ``expected`` is how many memories and operations the store has, if known."""
     with translate_errors(name), closing(apsw.Connection(str(growing))) as copy:
         add_functions(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
         copy.execute("PRAGMA trusted_schema = OFF")
         found = _faults(copy)
         counts = (0, 0) if found else _counts(copy)
-        if not found and wanted not in (None, counts):
-            found = [f"the copy has {counts} memories and operations, the store {wanted}."]
+        if not found and expected not in (None, counts):
+            found = [f"the copy has {counts} memories and operations, the store {expected}."]
     if found:
         raise StoreDamaged(
             f"{name} is damaged: {' '.join(found[:5])} Nothing was written.",

@@ -151,13 +151,13 @@ def _code_faults(connection: apsw.Connection) -> Iterator[Fault]:
         rows = np.frombuffer(row_bytes, "<i8")
         packed = np.frombuffer(codes, "<u8").reshape(len(rows), -1)
         for start in range(0, len(rows), _PAGE):
-            wanted = rows[start : start + _PAGE]
-            key = {"namespace": namespace, "space": space, "rows": json_list(wanted.tolist())}
+            page = rows[start : start + _PAGE]
+            key = {"namespace": namespace, "space": space, "rows": json_list(page.tolist())}
             vectors = dict(fetch_all(connection, "vectors_at", key))
-            known = np.array([row in vectors for row in wanted.tolist()])
+            known = np.array([row in vectors for row in page.tolist()])
             if not known.any():
                 continue
-            data = np.frombuffer(b"".join(vectors[r] for r in wanted[known].tolist()), np.int8).reshape(known.sum(), -1)
+            data = np.frombuffer(b"".join(vectors[r] for r in page[known].tolist()), np.int8).reshape(known.sum(), -1)
             if (encode(data).astype("<u8") != packed[start : start + _PAGE][known]).any():
                 yield Fault("codes", f"The packed codes {number} are not those of the vectors.", namespace)
                 break

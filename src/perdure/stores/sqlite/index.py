@@ -340,8 +340,8 @@ def save_cells(
 
 def _vectors(connection: apsw.Connection, namespace: str, space: int, rows: NDArray[np.int64]) -> NDArray[np.int8]:
     """Return the vectors of some rows, in their order; zeros where a memory was taken back."""
-    wanted = rows.tolist()
-    key = {"namespace": namespace, "space": space, "rows": json_list(wanted)}
+    row_list = rows.tolist()
+    key = {"namespace": namespace, "space": space, "rows": json_list(row_list)}
     found = dict(fetch_all(connection, "vectors_at", key))
     size = max((len(data) for data in found.values()), default=0)
-    return np.frombuffer(b"".join(found.get(r, bytes(size)) for r in wanted), np.int8).reshape(len(wanted), -1)
+    return np.frombuffer(b"".join(found.get(r, bytes(size)) for r in row_list), np.int8).reshape(len(row_list), -1)

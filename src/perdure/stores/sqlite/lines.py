@@ -162,9 +162,9 @@ def plain_id(identity: bytes | str) -> str:
 def packed_after(identity: str) -> bytes:
     """Return the least bytes that a UUID may have whose text comes after an id."""
     digits = ""
-    for wanted, char in zip(_FORM, identity, strict=False):
-        if char not in (_DIGITS if wanted == "h" else "-"):
-            later = [digit for digit in ("-" if wanted == "-" else _DIGITS) if digit > char]
+    for kind, char in zip(_FORM, identity, strict=False):
+        if char not in (_DIGITS if kind == "h" else "-"):
+            later = [digit for digit in ("-" if kind == "-" else _DIGITS) if digit > char]
             if not later:  # no UUID that begins with these digits
                 return bytes.fromhex(digits.ljust(32, "f")) + b"\x00"
             return bytes.fromhex((digits + later[0].strip("-")).ljust(32, "0"))

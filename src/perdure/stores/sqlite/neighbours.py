@@ -45,10 +45,10 @@ def _best(
     slots = kept.slots(session, index.rows(positions), positions)
     cosine = np.where(slots >= 0, kept.similarities_of_each(queries, slots, counts), np.float32(-1.0))
     query_of = np.repeat(np.arange(len(queries)), counts)
-    kept_of, chosen, values = _largest_cosines(query_of, cosine, index.rows(positions), limit)
-    known = kept.narrow(session, dict.fromkeys(chosen))
+    kept_of, best_rows, values = _largest_cosines(query_of, cosine, index.rows(positions), limit)
+    known = kept.narrow(session, dict.fromkeys(best_rows))
     found: list[list[tuple[str, float]]] = [[] for _ in queries]
-    for query, row, value in zip(kept_of, chosen, values, strict=True):
+    for query, row, value in zip(kept_of, best_rows, values, strict=True):
         if len(found[query]) < limit:
             found[query].append((known[row][1], value))
     return found

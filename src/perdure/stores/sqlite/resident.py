@@ -140,15 +140,15 @@ class Resident:
 
     def narrow(self, session: Session, rows: Iterable[int]) -> dict[int, Narrow]:
         """Return row -> its narrow columns, whatever its status."""
-        wanted = list(rows)
-        found = {row: values for row in wanted if (values := self._narrow.get(row)) is not None}
-        if len(found) < len(wanted):
-            missing = [row for row in wanted if row not in found]
+        row_list = list(rows)
+        found = {row: values for row in row_list if (values := self._narrow.get(row)) is not None}
+        if len(found) < len(row_list):
+            missing = [row for row in row_list if row not in found]
             if len(self._narrow) + len(missing) > MOST:
                 self._narrow, self._rows = {}, {}
                 self._take(found.values())
             self._take(session.rows("narrow", (), rows=missing))
-            found = {row: self._narrow[row] for row in wanted if row in self._narrow}
+            found = {row: self._narrow[row] for row in row_list if row in self._narrow}
         return found
 
     def _take(self, found: Iterable[Narrow]) -> None:
@@ -158,14 +158,14 @@ class Resident:
 
     def tagged(self, session: Session, rows: Iterable[int], tags: AbstractSet[str]) -> set[int]:
         """Return those of some rows that have all of some tags."""
-        wanted = list(rows)
-        missing = [row for row in wanted if row not in self._tags]
+        row_list = list(rows)
+        missing = [row for row in row_list if row not in self._tags]
         if missing:
             if len(self._tags) + len(missing) > MOST:
-                self._tags, missing = {}, wanted
+                self._tags, missing = {}, row_list
             read = session.rows("tags_at", rows=missing)
             self._tags.update((row, _NO_TAGS if text == "[]" else frozenset(tags_of(text))) for row, text in read)
-        return {row for row in wanted if tags <= self._tags.get(row, _NO_TAGS)}
+        return {row for row in row_list if tags <= self._tags.get(row, _NO_TAGS)}
 
     def holding(self, name: str) -> dict[int, bool]:
         """Return row -> whether its words hold a name, of rows that were looked at; what is put there is kept."""

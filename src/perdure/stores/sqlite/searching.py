@@ -57,11 +57,11 @@ class Searches:
         rows = index.resident.rows_of(ids)
         if None in rows.values():
             return reading.vectors(session, ids)
-        wanted = {row: identity for identity, row in rows.items() if row is not None}
-        found, slots = index.slots(session, list(wanted))
+        identity_of = {row: identity for identity, row in rows.items() if row is not None}
+        found, slots = index.slots(session, list(identity_of))
         unit = index.resident.vectors(slots).astype(np.float32)
         unit = (unit / np.sqrt(np.vecdot(unit, unit))[:, None]).astype("<f4", copy=False)
-        return {wanted[row]: vector.tobytes() for row, vector in zip(found.tolist(), unit, strict=True)}
+        return {identity_of[row]: vector.tobytes() for row, vector in zip(found.tolist(), unit, strict=True)}
 
     def _search(
         self, namespace: str, index: SearchIndex | None, policy: RecallPolicy, *, majority: bool
