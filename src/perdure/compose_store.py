@@ -296,10 +296,10 @@ def restore_backup(source: Path, url: str | os.PathLike[str], *, overwrite: bool
             raise InvalidInput(
                 "The server holds memories already; nothing was changed.", remedy="Restore into an empty database."
             )
-        done = run(source, Path(folder) / "restored.db")
-        with store_at(done.path) as verified:
+        restored = run(source, Path(folder) / "restored.db")
+        with store_at(restored.path) as verified:
             moving.copy(verified, target, work="restore-backup")
-    return done
+    return restored
 
 
 def _own_file(url: str | os.PathLike[str]) -> str:

@@ -205,10 +205,10 @@ def _tombstones(
     ctx: Context, target: _Target, images: Mapping[str, Mapping[str, Any]], reason: str, by: str | None
 ) -> list[Change]:
     now = ctx.clock()
-    known = ctx.store.documents.find(target.namespace, Shelf.ERASED, [SALT])
-    salt = str(known[0].data["salt"]) if known else f"{ctx.ids(now)}{ctx.ids(now)}"[-64:]
+    salts = ctx.store.documents.find(target.namespace, Shelf.ERASED, [SALT])
+    salt = str(salts[0].data["salt"]) if salts else f"{ctx.ids(now)}{ctx.ids(now)}"[-64:]
     laid = [tombstone(i, image, salt, now, by=by, reason=reason) for i, image in images.items()]
-    return laid if known else [salt_document(salt), *laid]
+    return laid if salts else [salt_document(salt), *laid]
 
 
 def _without(ids: frozenset[str]) -> Any:

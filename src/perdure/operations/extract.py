@@ -71,10 +71,10 @@ def store_candidates(
     drafts = [_draft(ctx, c, place) for c in considered]
     vectors = make_vectors(ctx, drafts)
     duplicates = set(ctx.store.ids_of_texts(place.namespace, [d.text for d in drafts])) if drafts else set()
-    known = [False] * len(drafts)
+    repeats = [False] * len(drafts)
     if dedup_threshold is not None and drafts:
-        known = _find_known(ctx, drafts, vectors, place, dedup_threshold, duplicates)
-    fresh = [i for i, repeated in enumerate(known) if not repeated]
+        repeats = _find_known(ctx, drafts, vectors, place, dedup_threshold, duplicates)
+    fresh = [i for i, repeated in enumerate(repeats) if not repeated]
     stored = remember(
         ctx, [drafts[i] for i in fresh], place.namespace, operation="extract", vectors=[vectors[i] for i in fresh]
     )
@@ -150,17 +150,17 @@ def _find_known(
     }
     words = {same_words(visible[i].content.text) for i in duplicates if i in visible}
     weight = ctx.policy.consolidate.content_weight
-    known: dict[int, bool] = {}
-    kept: list[KnownText] = []
+    repeats: dict[int, bool] = {}
+    new: list[KnownText] = []
     for i in sorted(range(len(drafts)), key=lambda i: (-drafts[i].confidence, i)):
         text = drafts[i].text
         stored = [KnownText(visible[k].content.text, cosine=c) for k, c in near[i] if k in visible]
         same = same_words(text) in words
-        known[i] = same or restates(text, vectors[i], [*stored, *kept], threshold, weight)
-        if not known[i]:
+        repeats[i] = same or restates(text, vectors[i], [*stored, *new], threshold, weight)
+        if not repeats[i]:
             words.add(same_words(text))
-            kept.append(KnownText(text, vector=vectors[i]))
-    return [known[i] for i in range(len(drafts))]
+            new.append(KnownText(text, vector=vectors[i]))
+    return [repeats[i] for i in range(len(drafts))]
 
 
 def _extraction(candidate: NoteCandidate, identity: str | None) -> ExtractedMemory:

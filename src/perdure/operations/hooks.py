@@ -102,13 +102,13 @@ class Agent:
         own = self._assign_session(session, namespace, messages)
         shown = self._data(session, namespace).get("shown", ())
         try:
-            done = self._ingest(own, namespace, shown, embed)
+            result = self._ingest(own, namespace, shown, embed)
         except InvalidInput:  # one message that no store can hold must not keep out all that come after it
-            done = self._one_by_one(own, namespace, shown, embed)
+            result = self._one_by_one(own, namespace, shown, embed)
         for message in own:
             self._requests(message, namespace, embed)
         self._note(session, namespace, {"transcript": transcript, "mark": mark}, f"read to {mark}")
-        return done
+        return result
 
     def alive(self, session: str, namespace: str, transcript: str) -> None:
         """Note a sign of life."""
@@ -148,12 +148,12 @@ class Agent:
         lines = fit_lines(hits, self.ctx.policy.digest.prompt_tokens - estimate_tokens(frame), estimate_tokens)
         if not lines:
             return ""
-        kept = hits[: len(lines)]
-        recall, _ = recalling.count_accesses(self.ctx, question, namespace, kept, self.ctx.clock())
-        known = [*self._data(session, namespace).get("shown", ()), *(h.memory.id for h in kept)]
-        self._note(session, namespace, {"shown": known[-_SHOWN:]}, "memories were shown")
+        visible = hits[: len(lines)]
+        recall, _ = recalling.count_accesses(self.ctx, question, namespace, visible, self.ctx.clock())
+        shown_ids = [*self._data(session, namespace).get("shown", ()), *(h.memory.id for h in visible)]
+        self._note(session, namespace, {"shown": shown_ids[-_SHOWN:]}, "memories were shown")
         heading = head.format(recall) if recall else "Related to this prompt:"
-        doubted = any(h.contested_with or h.question for h in kept)
+        doubted = any(h.contested_with or h.question for h in visible)
         return context_block([heading, *lines, *([ASKING] if doubted else [])])
 
     def _worth_showing(self, question: str, session: str, namespace: str) -> list[Hit]:
@@ -187,22 +187,22 @@ class Agent:
         )
 
     def _one_by_one(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
-        done = Ingested(0, 0)
+        total = Ingested(0, 0)
         for message in messages:
             try:
                 one = self._ingest([message], namespace, shown, embed)
             except InvalidInput as error:
                 self.ctx.warn(f"A message from {message.source} was skipped: {error.message}")
                 continue
-            done = Ingested(
-                done.added + one.added,
-                done.skipped + one.skipped,
+            total = Ingested(
+                total.added + one.added,
+                total.skipped + one.skipped,
                 one.sessions,
-                (*done.operations, *one.operations),
-                done.used + one.used,
-                done.echoes + one.echoes,
+                (*total.operations, *one.operations),
+                total.used + one.used,
+                total.echoes + one.echoes,
             )
-        return done
+        return total
 
     def _requests(self, message: Message, namespace: str, embed: Embed) -> None:
         text = redact_by_policy(message.content, self.ctx.policy)[: self.ctx.policy.extract.max_text]

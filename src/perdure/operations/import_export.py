@@ -86,12 +86,12 @@ def import_lines(
         _check(checked, limits or Policy(), whole=reading.whole)
         read = reading.ledger.done
 
-        def tell(done: int, total: int) -> None:
+        def tell(moved: int, total: int) -> None:
             if progress is not None:
-                progress(read + done, read + total)
+                progress(read + moved, read + total)
 
-        done = copy(checked, target, progress=tell, work="import")
-    return replace(done, whole=reading.whole, redacted=0 if redacted is None else redacted.found)
+        moved = copy(checked, target, progress=tell, work="import")
+    return replace(moved, whole=reading.whole, redacted=0 if redacted is None else redacted.found)
 
 
 def _check(store: Store, policy: Policy, *, whole: bool) -> None:

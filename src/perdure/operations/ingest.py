@@ -83,11 +83,11 @@ def ingest(
         later.update(m.session or checking.session for m in part)
     place = _Place(namespace, shown, embed, progress)
     if not later:
-        done = _store(ctx, first_part, place)
+        result = _store(ctx, first_part, place)
     else:
-        done = _store_parts(ctx, _Drafting(ctx, session, scope), messages, later, place, checking.position)
-    learnt = ctx.extension.learn(ctx, namespace, done.sessions)  # what an interrupted run left, too
-    return replace(done, operations=(*done.operations, *learnt))
+        result = _store_parts(ctx, _Drafting(ctx, session, scope), messages, later, place, checking.position)
+    learnt = ctx.extension.learn(ctx, namespace, result.sessions)  # what an interrupted run left, too
+    return replace(result, operations=(*result.operations, *learnt))
 
 
 def _parts(messages: Iterable[Message | Mapping[str, Any]]) -> Iterator[list[Message]]:
@@ -113,7 +113,7 @@ def _store_parts(
     total: int,
 ) -> Ingested:
     """Store messages that were checked, a part at a time."""
-    done = Ingested(0, 0, (), (), 0, 0)
+    sums = Ingested(0, 0, (), (), 0, 0)
     for number, part in enumerate(_parts(messages)):
         before = drafting.position
         if number:
@@ -126,18 +126,18 @@ def _store_parts(
             raise PartlyStored(
                 f"{before} of {total} messages were taken in, then: {error.message}",
                 before,
-                (*done.operations, *getattr(error, "operations", ())),
+                (*sums.operations, *getattr(error, "operations", ())),
                 remedy=f"{error.remedy} Take in the same again: it goes on.".strip(),
             ) from error
-        done = Ingested(
-            done.added + one.added,
-            done.skipped + one.skipped,
-            tuple(dict.fromkeys((*done.sessions, *one.sessions))),
-            (*done.operations, *one.operations),
-            done.used + one.used,
-            done.echoes + one.echoes,
+        sums = Ingested(
+            sums.added + one.added,
+            sums.skipped + one.skipped,
+            tuple(dict.fromkeys((*sums.sessions, *one.sessions))),
+            (*sums.operations, *one.operations),
+            sums.used + one.used,
+            sums.echoes + one.echoes,
         )
-    return done
+    return sums
 
 
 def _from(progress: Progress | None, before: int, total: int) -> Progress | None:
@@ -146,8 +146,8 @@ def _from(progress: Progress | None, before: int, total: int) -> Progress | None
 
 def _store(ctx: Context, part: _Part, place: _Place) -> Ingested:
     """Store drafts that are new, and notice what replies have used."""
-    known = ctx.store.ids_of_keys(place.namespace, [d.key for d in part.drafts if d.key is not None])
-    fresh = without_erased(ctx, place.namespace, [d for d in part.drafts if d.key not in known])
+    stored_keys = ctx.store.ids_of_keys(place.namespace, [d.key for d in part.drafts if d.key is not None])
+    fresh = without_erased(ctx, place.namespace, [d for d in part.drafts if d.key not in stored_keys])
     replies = [d for d in fresh if d.key in part.replies]
     usage = detect_use(ctx, place.namespace, replies, place.shown, by_meaning=place.embed == "now")
     # Before the replies are stored: if this is interrupted, the next time notices them again.

@@ -107,15 +107,15 @@ def _new_conflicts(ctx: Context, operation: Operation, plan: Plan, now: Instant)
 
 def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
     """Return an operation's changes with the whole rows of what it stored, which the journal tells only briefly."""
-    known = ctx.store.changes(operation.namespace, operation.id)
-    if any(c.trimmed for c in known):
+    lines = ctx.store.changes(operation.namespace, operation.id)
+    if any(c.trimmed for c in lines):
         raise OlderThanHorizon(
             f"The operation {operation.id} of {operation.at} is older than the journal's horizon: what it changed is "
             "no longer kept, so it cannot be undone. Nothing was written.",
             remedy="`perdure history` says what it did; a backup from before it holds the memories as they were.",
         )
-    changes = [c for c in known if c.before is not None or c.after is not None]  # lines of what was erased say nothing
-    if known and not changes:
+    changes = [c for c in lines if c.before is not None or c.after is not None]  # lines of what was erased say nothing
+    if lines and not changes:
         raise InvalidInput(
             f"All that {operation.operation} {operation.id} changed was erased for good; nothing is left to undo.",
             remedy="`perdure history` lists other operations.",
@@ -179,13 +179,13 @@ def _documents(ctx: Context, operation: Operation, identity: str, removed: set[t
 
     ``removed`` names those that the plan removes already; what is found is added to it.
     """
-    kept = ctx.store.documents
+    documents = ctx.store.documents
     found = {
         (d.id, d.shelf.value, d.name): d
         for d in (
-            *kept.find_about(operation.namespace, identity),
-            *kept.find_named(operation.namespace, Shelf.CONFLICT, [identity]),
-            *kept.find_named(operation.namespace, Shelf.REVIEW, [f"{CONFLICT_WITH}{identity}"]),
+            *documents.find_about(operation.namespace, identity),
+            *documents.find_named(operation.namespace, Shelf.CONFLICT, [identity]),
+            *documents.find_named(operation.namespace, Shelf.REVIEW, [f"{CONFLICT_WITH}{identity}"]),
         )
     }
     later = [found[key] for key in found if key not in removed]
@@ -242,20 +242,20 @@ def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -
             changed,
             remedy="Make a new plan.",
         )
-    done: list[Plan] = []
+    applied: list[Plan] = []
     for plan in plans:
         try:
-            done.append(apply_gated(ctx, plan, accept_loss=accept_loss))
+            applied.append(apply_gated(ctx, plan, accept_loss=accept_loss))
         except PerdureError as error:
-            if not done:
+            if not applied:
                 raise
             raise PartlyStored(
-                f"{len(done)} of {len(plans)} plans were applied; the next was refused: {error.message}",
-                len(done),
-                tuple(p.id for p in done),
+                f"{len(applied)} of {len(plans)} plans were applied; the next was refused: {error.message}",
+                len(applied),
+                tuple(p.id for p in applied),
                 remedy="Undo the applied plans with `undo`, or make a new plan for the rest.",
             ) from error
-    return ApplyResult(tuple(done), tuple(plan.id for plan in done))
+    return ApplyResult(tuple(applied), tuple(plan.id for plan in applied))
 
 
 def _changed_since(ctx: Context, plan: Plan) -> list[str]:

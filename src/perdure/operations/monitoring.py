@@ -164,10 +164,10 @@ def _overdue(ctx: Context, place: str, now: Instant) -> Instant | None:
 
 
 def _growth(ctx: Context, namespace: str | None, places: Sequence[str], now: Instant) -> JournalGrowth:
-    kept = [d for place in places for d in ctx.store.documents.find(place, Shelf.UPKEEP, [_TRIM])]
+    documents = [d for place in places for d in ctx.store.documents.find(place, Shelf.UPKEEP, [_TRIM])]
     day, week, total = (ctx.store.count_changes(namespace, at) for at in (now - DAY_MS, now - 7 * DAY_MS, 0))
     events, whole = _events(ctx, places, now)
-    return JournalGrowth(day, week, total, sum(int(d.data.get("journal", 0)) for d in kept), events, whole)
+    return JournalGrowth(day, week, total, sum(int(d.data.get("journal", 0)) for d in documents), events, whole)
 
 
 def _events(ctx: Context, places: Sequence[str], now: Instant) -> tuple[dict[str, tuple[int, int]], bool]:

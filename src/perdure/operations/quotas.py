@@ -96,9 +96,9 @@ class StoreWithQuotas:
         """
         version = view.version()
         with self._lock:
-            known = self._known.get(plan.namespace)
-        if known is not None and known.version == version - 1 and not _returns(plan):
-            usage = known.usage + _added_usage(plan)
+            cached = self._known.get(plan.namespace)
+        if cached is not None and cached.version == version - 1 and not _returns(plan):
+            usage = cached.usage + _added_usage(plan)
             try:
                 check_usage(plan.namespace, usage, self._limits)
             except QuotaExceeded:

@@ -133,8 +133,8 @@ def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filt
         return ""
     asked_of = [(how, at) for how, at in (("true", filters.as_of), ("known", filters.known_at)) if at is not None]
     times = " and ".join(f"{how} at {text_of(at)}" for how, at in asked_of)
-    known = ctx.extension.validity(ctx, namespace, records)
-    first = min(begins(r, known.get(r.id), filters) for r in records)
+    validity = ctx.extension.validity(ctx, namespace, records)
+    first = min(begins(r, validity.get(r.id), filters) for r in records)
     later = first > min(at for _, at in asked_of)
     return f"no related memory was {times}" + (f"; the earliest is from {text_of(first)}" if later else "")
 
@@ -156,8 +156,8 @@ def widened(
     more = next((h for h in found if h.memory.id not in hit_ids), None)
     if more is None:
         return hits
-    kept = hits[: limit - 1]
-    return [*kept, replace(more, score=kept[-1].score, parts={"procedure": kept[-1].score})]
+    first_hits = hits[: limit - 1]
+    return [*first_hits, replace(more, score=first_hits[-1].score, parts={"procedure": first_hits[-1].score})]
 
 
 def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
@@ -212,10 +212,10 @@ def _read(ctx: Context, page: Ranking, namespace: str, filters: Filters, now: In
 
 def of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters, now: Instant) -> list[Record]:
     """Return those that hold now, or that are answers to a question about another time."""
-    known = ctx.extension.validity(ctx, namespace, records)
+    validity = ctx.extension.validity(ctx, namespace, records)
     if filters.looks_back:
-        return [r for r in records if was_there(r, known.get(r.id), filters)]
-    ended = {i for i, v in known.items() if v.valid_to is not None and v.valid_to <= now}
+        return [r for r in records if was_there(r, validity.get(r.id), filters)]
+    ended = {i for i, v in validity.items() if v.valid_to is not None and v.valid_to <= now}
     return [r for r in records if r.id not in ended or filters.include_archived]
 
 

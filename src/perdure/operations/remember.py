@@ -154,19 +154,19 @@ def store_drafts(
 ) -> list[str]:
     """Decide what becomes of drafts: known ones are shown again, new ones are stored; return the memory of each."""
     by_key, by_words = _find_known(ctx, drafts, decisions.namespace, besides)
-    known = {**by_key, **by_words}
-    _admit(ctx, decisions, known.values())
-    for identity in known.values():
+    existing = {**by_key, **by_words}
+    _admit(ctx, decisions, existing.values())
+    for identity in existing.values():
         _show_again(decisions, identity)
-    duplicates = _duplicates(drafts, known)
-    fresh = {i: draft for i, draft in enumerate(drafts) if i not in known and i not in duplicates}
+    duplicates = _duplicates(drafts, existing)
+    fresh = {i: draft for i, draft in enumerate(drafts) if i not in existing and i not in duplicates}
     if merge:
         for i, identity in by_words.items():
             decide_merge(decisions, identity, drafts[i])
         _merge_duplicates(fresh, drafts, duplicates, ctx.policy)
     new = _with_turns(ctx, list(fresh.values()), decisions.namespace)
     stored = insert(ctx, decisions, new, vectors=[vectors[i] for i in fresh])
-    ids = {**known, **dict(zip(fresh, (record.id for record in stored), strict=True))}
+    ids = {**existing, **dict(zip(fresh, (record.id for record in stored), strict=True))}
     return [ids[duplicates.get(i, i)] for i in range(len(drafts))]
 
 
@@ -216,7 +216,7 @@ def _find_known(
     return by_key, {i: same[_words(d)] for i, d in worded.items() if _words(d) in same}
 
 
-def _duplicates(drafts: Sequence[Draft], known: Mapping[int, str]) -> dict[int, int]:
+def _duplicates(drafts: Sequence[Draft], existing: Mapping[int, str]) -> dict[int, int]:
     """Return position -> earlier position of the same batch that stands for the same memory, as one by one would."""
     duplicates: dict[int, int] = {}
     by_key: dict[str, int] = {}
@@ -226,7 +226,7 @@ def _duplicates(drafts: Sequence[Draft], known: Mapping[int, str]) -> dict[int, 
         earlier = by_key.get(d.key) if d.key is not None else None
         if earlier is None and d.kind is not Kind.EPISODE:
             earlier = by_words.get(words)
-        if i not in known and earlier is not None:
+        if i not in existing and earlier is not None:
             duplicates[i] = earlier
         first = duplicates.get(i, i)
         if d.key is not None and i not in duplicates:

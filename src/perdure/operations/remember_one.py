@@ -60,11 +60,11 @@ def remember_one(
         old = [record for record in old if record.id != stands]
         for record in old:
             supersede(ctx, decisions, record, stands)
-        done = take_claims(ctx, decisions, stands, handed, old, confidence)
+        claimed = take_claims(ctx, decisions, stands, handed, old, confidence)
         note = "remember: 1 memory" if decisions.changed else "remember"
         written = write(ctx, decisions, "remember", note)
         found = outcome(ctx, decisions.result(stands), written)
-        return _reply(ctx, decisions, Remembered(found.memory, written, done), claims)
+        return _reply(ctx, decisions, Remembered(found.memory, written, claimed), claims)
 
     return retry(attempt)
 
@@ -126,22 +126,22 @@ def _has_facts(ctx: Context, record: Record) -> bool:
     return any(kind == DERIVED for _, kind, _ in ctx.store.links_to(record.namespace, record.id))
 
 
-def _reply(ctx: Context, decisions: Decisions, done: Remembered, claims: Sequence[GivenClaim]) -> Remembered:
+def _reply(ctx: Context, decisions: Decisions, stored: Remembered, claims: Sequence[GivenClaim]) -> Remembered:
     """Return the outcome with what may be about the same thing: what facts say of it, then what is near."""
-    place, facts = decisions.namespace, done.facts
+    place, facts = decisions.namespace, stored.facts
     besides = {*facts.created, *facts.reinforced, *facts.retired}
     same_topic, predicates = ctx.extension.near(ctx, place, claims, besides) if claims else ((), ())
-    near = [other for other, cosine in decisions.neighbours.get(done.id, ()) if cosine >= _NEAR]
-    ids = [i for i in dict.fromkeys((*same_topic, *near)) if i != done.id and i not in besides]
-    found = [g for g in (ctx.store.glances(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(g, done)]
-    words = content_words(done.memory.content) if found else frozenset()
+    near = [other for other, cosine in decisions.neighbours.get(stored.id, ()) if cosine >= _NEAR]
+    ids = [i for i in dict.fromkeys((*same_topic, *near)) if i != stored.id and i not in besides]
+    found = [g for g in (ctx.store.glances(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(g, stored)]
+    words = content_words(stored.memory.content) if found else frozenset()
     related = (g for g in found if g.id in same_topic or shared_part(content_words(g.text), words) >= _SHARED)
-    return replace(done, related=tuple(map(_related, islice(related, _MOST))), predicates=tuple(predicates))
+    return replace(stored, related=tuple(map(_related, islice(related, _MOST))), predicates=tuple(predicates))
 
 
-def _is_shown(glance: Glance, done: Remembered) -> bool:
+def _is_shown(glance: Glance, stored: Remembered) -> bool:
     """Whether an earlier memory is in view of those who see the new one."""
-    reachable = glance.scope is Scope.LONG_TERM or glance.session == done.memory.session
+    reachable = glance.scope is Scope.LONG_TERM or glance.session == stored.memory.session
     return glance.status is Status.ACTIVE and reachable
 
 

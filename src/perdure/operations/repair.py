@@ -37,8 +37,8 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
     plans = [] if _has_lost_lines(present) else [plan for plan in _plans(ctx, present, copy) if plan.changes]
     repairs = [text for plan in plans for text in _describe_repairs(plan)] + ([_REBUILT] if derived else [])
     if dry_run:
-        known = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
-        remaining = [f for f in faults if not _is_derived(f) and (f.namespace, f.id) not in known]
+        repaired = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
+        remaining = [f for f in faults if not _is_derived(f) and (f.namespace, f.id) not in repaired]
         return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(remaining))
     for plan in plans:
         ctx.store.apply(plan)

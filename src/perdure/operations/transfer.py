@@ -157,13 +157,13 @@ def all_namespaces(store: Store) -> list[str]:
     Raises:
         NodeUnavailable: Some lie on nodes that do not answer.
     """
-    known = store.namespaces()
+    namespaces = store.namespaces()
     if missing := store.unreachable:
         raise NodeUnavailable(
             f"The nodes {', '.join(missing)} of the cluster cannot be reached, and no namespace may be left out.",
             remedy="Bring them back, then run the command again.",
         )
-    return known
+    return namespaces
 
 
 def chosen_namespaces(store: Store, namespace: str | None) -> list[str]:
@@ -175,8 +175,8 @@ def chosen_namespaces(store: Store, namespace: str | None) -> list[str]:
     """
     if namespace is None:
         return all_namespaces(store)
-    known = store.namespaces()
-    if namespace not in known and not store.unreachable:
+    namespaces = store.namespaces()
+    if namespace not in namespaces and not store.unreachable:
         raise NotFound(f"There is no namespace {namespace!r}.", remedy="`perdure namespaces` lists them.")
     return [namespace]
 

@@ -65,12 +65,12 @@ def mark_used(ctx: Context, found: DetectedUse) -> tuple[int, tuple[str, ...]]:
     count, operations = 0, list[str]()
     for recall, ids in found.uses:
         try:
-            done = used(ctx, ids, "helpful", recall)
+            feedback = used(ctx, ids, "helpful", recall)
         except PerdureError as error:
             ctx.warn(f"The use of memories was not recorded: {error}")
             continue
-        count += len(done.counted)
-        operations += done.operations
+        count += len(feedback.counted)
+        operations += feedback.operations
     return count, tuple(operations)
 
 
@@ -97,12 +97,12 @@ def _origins(reply: Draft, recalls: Shown, window: int) -> dict[str, str]:
 def _used_ids(
     ctx: Context, namespace: str, reply: Draft, recalled: Mapping[str, Record], *, by_meaning: bool
 ) -> list[str]:
-    known = {i: r.content.shown or r.content.text for i, r in recalled.items() if r.state.status is Status.ACTIVE}
-    found = quoted_ids(reply.text, known, ctx.policy.use.quoted)
-    unquoted = [i for i in known if i not in found]
+    texts = {i: r.content.shown or r.content.text for i, r in recalled.items() if r.state.status is Status.ACTIVE}
+    found = quoted_ids(reply.text, texts, ctx.policy.use.quoted)
+    unquoted = [i for i in texts if i not in found]
     if by_meaning and unquoted:
         found |= _paraphrased_ids(ctx, namespace, reply, unquoted)
-    return [i for i in known if i in found]
+    return [i for i in texts if i in found]
 
 
 def _paraphrased_ids(ctx: Context, namespace: str, reply: Draft, ids: Sequence[str]) -> frozenset[str]:

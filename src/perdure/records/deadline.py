@@ -98,7 +98,7 @@ def exceeded(*, known: bool = True) -> DeadlineExceeded:
     """
     current = _CURRENT.get()
     seconds, written = (0.0, ()) if current is None else (current.seconds, tuple(current.written))
-    done = f"Stored before that: {', '.join(written)}; the rest was not." if written else "Nothing was written."
+    extent = f"Stored before that: {', '.join(written)}; the rest was not." if written else "Nothing was written."
     if not known:
-        done = f"Whether its last transaction was written is not known. {done if written else ''}".strip()
-    return DeadlineExceeded(f"The call took longer than {seconds:g} s and was ended. {done}", written)
+        extent = f"Whether its last transaction was written is not known. {extent if written else ''}".strip()
+    return DeadlineExceeded(f"The call took longer than {seconds:g} s and was ended. {extent}", written)

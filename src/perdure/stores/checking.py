@@ -163,10 +163,10 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
     links = by_id(session.rows("links_from", ids=list(ids)))
     documents = by_id(session.rows("documents_at", ids=list(ids)))
     keyed = {w.row["key"]: i for i, w in expected.items() if w.exists and w.row.get("key")}
-    kept = dict(session.rows("find_keys", keys=list(keyed))) if keyed else {}
+    key_owners = dict(session.rows("find_keys", keys=list(keyed))) if keyed else {}
     keys = dict(session.rows("keys_of", ids=list(ids)))
     for key, identity in keyed.items():
-        if kept.get(key) != identity:
+        if key_owners.get(key) != identity:
             faults.append(Fault("memory", f"Its idempotency key {key} is missing.", namespace, identity, ("key",)))
     damaged = {fault.id for fault in faults}
     for identity in ids:

@@ -174,15 +174,15 @@ class Codes:
             raise ValueError(f"expected uint64 [m, {self.words}], not {codes.dtype} {list(codes.shape)}")
         blocks = self._reserved(self._count + len(codes))
         width = blocks.shape[2]
-        at = done = 0
-        while done < len(codes):
-            block, at = divmod(self._count + done, width)
-            rows = min(width - at, len(codes) - done)
-            blocks[block, :, at : at + rows] = codes[done : done + rows].T
-            done += rows
+        at = written = 0
+        while written < len(codes):
+            block, at = divmod(self._count + written, width)
+            rows = min(width - at, len(codes) - written)
+            blocks[block, :, at : at + rows] = codes[written : written + rows].T
+            written += rows
         # The storage before the count: a reader takes the count first, and must find that many rows.
         self._blocks = blocks
-        self._count += done
+        self._count += written
 
     def nearest(self, code: Bits, k: int, *, mask: Mask | None = None) -> Positions:
         """The k rows with the smallest Hamming distance to ``code``.

@@ -130,8 +130,8 @@ def erased_line(plan: Plan, line: dict[str, Any]) -> dict[str, Any]:
     """Return a line of the journal as an erasing plan writes it: only tombstones keep what they hold."""
     if plan.erasure is None:
         return line
-    kept = line["target"] == Target.DOCUMENT.value and line["before"] is None
-    return {**line, "before": None, "after": line["after"] if kept else None, "because": _BECAUSE}
+    keeps_text = line["target"] == Target.DOCUMENT.value and line["before"] is None
+    return {**line, "before": None, "after": line["after"] if keeps_text else None, "because": _BECAUSE}
 
 
 # --- searching for what is left

@@ -95,8 +95,8 @@ def records(session: Session, namespace: str, ids: Sequence[str], kept: KeptAcce
     """Return the records of some ids, in the order asked for; unknown ids are left out, damaged ones with a warning."""
     if not ids:  # asked for each new memory that has no near-duplicate
         return []
-    known = {} if kept is None else kept.find(ids)
-    unknown = [i for i in ids if i not in known] if known else list(ids)
+    cached = {} if kept is None else kept.find(ids)
+    unknown = [i for i in ids if i not in cached] if cached else list(ids)
     try:
         rows, access_rows = session.several(
             ("records", {"ids": list(ids)}), ("accesses", {"ids": unknown, "until": ALWAYS})
@@ -111,7 +111,7 @@ def records(session: Session, namespace: str, ids: Sequence[str], kept: KeptAcce
     pending = _pairs(access_rows)
     if kept is not None:
         kept.keep(pending)
-        pending |= known
+        pending |= cached
     return [_with_accesses(found[i], pending.get(i, ())) for i in ids if i in found]
 
 

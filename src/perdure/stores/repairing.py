@@ -102,11 +102,11 @@ def _state(
     columns = [c for c in STATE_COLUMNS if c in journalled.row and c != "held" and stored[c] != journalled.row[c]]
     before, after = {c: stored[c] for c in columns}, {c: journalled.row[c] for c in columns}
     if record is not None:
-        known = {**_proven(journalled, copy or {}), **journalled.row}
+        expected = {**_proven(journalled, copy or {}), **journalled.row}
         wrong = wrong_columns(journalled, record, "", None, None).get("content", ())
-        labels = [c for c in wrong if c in CONTENT_COLUMNS and c in known]
+        labels = [c for c in wrong if c in CONTENT_COLUMNS and c in expected]
         before |= {c: getattr(record.content, c) for c in labels}
-        after |= {c: known[c] for c in labels}
+        after |= {c: expected[c] for c in labels}
     if before:
         yield Change(Target.MEMORY, identity, {**before, "op": stored["op"]}, {**after, "op": operation}, _BECAUSE)
 
@@ -119,8 +119,8 @@ def _as_then(journalled: Expected, image: Row, record: Record | None, copy: Row)
     if record is None or goes_back(journalled, row := row_of(record, image["key"])):
         return {}
     settable = {*STATE_COLUMNS, *CONTENT_COLUMNS} - journalled.rewound.keys() - {"held"}
-    known = {name: copy[name] for name in row if name in settable and name in copy}
-    return known if goes_back(journalled, {**row, **known}) else {}
+    copied = {name: copy[name] for name in row if name in settable and name in copy}
+    return copied if goes_back(journalled, {**row, **copied}) else {}
 
 
 def _recreate(identity: str, row: Row, news: Row) -> Iterator[Change]:
@@ -157,8 +157,8 @@ def _is_text(journalled: Expected, text: str) -> bool:
 
 def _vector(identity: str, journalled: Expected, space: str, data: bytes | None) -> Iterator[Change]:
     """Yield the change that drops an altered vector: the embedder makes it anew."""
-    known = journalled.vectors.get(space)
-    if data is not None and known is not None and digest_of(data) != known:
+    digest = journalled.vectors.get(space)
+    if data is not None and digest is not None and digest_of(data) != digest:
         because = "repaired: the vector was altered and is made anew"
         yield Change(Target.VECTOR, identity, {"space": space, "int8": data}, None, because)
 
@@ -186,10 +186,10 @@ def _documents(session: Session, ids: Sequence[str], expected: Mapping[str, Expe
     for identity, journalled in expected.items():
         present = stored.get(identity, {})
         for key in () if journalled.erased else dict.fromkeys((*journalled.documents, *present)):
-            known = journalled.documents.get(key)
-            if not document_fits(known, present.get(key)) and not isinstance(known, int):
+            journal_data = journalled.documents.get(key)
+            if not document_fits(journal_data, present.get(key)) and not isinstance(journal_data, int):
                 with suppress(*UNREADABLE):  # what is no JSON cannot be journalled either
-                    before, after = _document(key, present.get(key)), _document(key, known)
+                    before, after = _document(key, present.get(key)), _document(key, journal_data)
                     changes.append(Change(Target.DOCUMENT, identity, before, after, _BECAUSE))
     return changes
 

@@ -183,8 +183,8 @@ def wrong_columns(
         vector: The int8 vector that is stored in it, if there is one.
         key: The memory's idempotency key, if it has one.
     """
-    known = expected.row  # members of enumerations equal their texts
-    state = [n for n, v in zip(_COMPARED, _compared(record.state), strict=True) if n in known and v != known[n]]
+    row = expected.row  # members of enumerations equal their texts
+    state = [n for n, v in zip(_COMPARED, _compared(record.state), strict=True) if n in row and v != row[n]]
     content = [name for name in _CONTENT if not _fits(expected, name, getattr(record.content, name))]
     if expected.row.get("op", record.op) != record.op:
         state.append("op")
@@ -240,9 +240,9 @@ def goes_back(expected: Expected, row: Row) -> bool:
     return expected.anchor is None or row_digest({**row, **expected.rewound}) == expected.anchor
 
 
-def document_fits(known: str | int | None, data: str | None) -> bool:
+def document_fits(expected: str | int | None, data: str | None) -> bool:
     """Whether a stored document is the one that the journal knows, as a text or as its digest."""
-    return digest_of(data) == known if isinstance(known, int) and data is not None else known == data
+    return digest_of(data) == expected if isinstance(expected, int) and data is not None else expected == data
 
 
 def _fits(expected: Expected, name: str, value: Any) -> bool:
@@ -251,10 +251,10 @@ def _fits(expected: Expected, name: str, value: Any) -> bool:
         return present == expected.digests[name]
     if name not in expected.row:
         return True
-    known = expected.row[name]
+    expected_value = expected.row[name]
     if name == "metadata":
-        return (known or {}) == value or metadata_digest(known or {}) == metadata_digest(value)
-    return bool((list(value) if name == "tags" else value) == known)
+        return (expected_value or {}) == value or metadata_digest(expected_value or {}) == metadata_digest(value)
+    return bool((list(value) if name == "tags" else value) == expected_value)
 
 
 def wrong_links(expected: Expected, stored: Mapping[tuple[str, str], float]) -> Iterator[str]:

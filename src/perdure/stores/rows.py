@@ -199,8 +199,8 @@ def with_defaults(row: Row | None, operation: str | None = None) -> dict[str, An
     """
     if row is None or DIGESTS not in row or "created_ms" not in row:
         return None if row is None else dict(row)
-    known = {**TOLD, **dict.fromkeys(BORN_AT, row["created_ms"])}
-    return {**known, **({} if operation is None else {"op": operation}), **row}
+    defaults = {**TOLD, **dict.fromkeys(BORN_AT, row["created_ms"])}
+    return {**defaults, **({} if operation is None else {"op": operation}), **row}
 
 
 def is_creation(target: str, before: Row | None, after: Row | None) -> bool:

@@ -140,8 +140,8 @@ class Search(ABC):
         for term in terms:
             near = self.near(term.stem)
             words = {stem: word for stem in near if (word := self.stemmer.word_of(stem)) is not None}
-            known = self.held(self.terms(list(words.values()))[0]) if words else frozenset()
-            best = next((word for stem, word in words.items() if stem in known), None)
+            stems = self.held(self.terms(list(words.values()))[0]) if words else frozenset()
+            best = next((word for stem, word in words.items() if stem in stems), None)
             found |= {} if best is None else {term.word: best}
         return found
 

@@ -328,8 +328,8 @@ class SqlStore(ABC):
         return [entry_of((*row[:2], namespace, *row[3:])) for row in rows]
 
     def recalls(self, namespace: str, limit: int) -> list[tuple[str, Instant, str, tuple[str, ...]]]:
-        kept = min(limit, self.log_entries) if self.log_entries else limit  # what is not trimmed yet is not shown
-        rows = self._rows(namespace, "recalls", limit=kept)
+        most = min(limit, self.log_entries) if self.log_entries else limit  # what is not trimmed yet is not shown
+        rows = self._rows(namespace, "recalls", limit=most)
         return [(identity, at, query, tuple(json_value(hits))) for identity, at, query, hits in rows]
 
     # --- vectors and their spaces
@@ -349,8 +349,8 @@ class SqlStore(ABC):
         self._admin(lambda s: _prepare_space(s, space))
 
     def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:
-        known = self._global("space_of", name=space.name)
-        number = known[0][0] if known else _NO_SPACE
+        existing = self._global("space_of", name=space.name)
+        number = existing[0][0] if existing else _NO_SPACE
         rows = self._rows(namespace, "without_vector", space=number, after=after, limit=limit)
         return [
             (row, identity, searchable(unpacked(text, pack), speaker)) for row, identity, text, pack, speaker in rows

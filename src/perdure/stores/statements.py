@@ -56,12 +56,12 @@ def filled(engine: str, name: str, parts: tuple[str, ...]) -> str:
 
     Where it has a slot ``{among}``, those parts that list rows stand there.
     """
-    known = registry(engine)
-    text = known[name].sql
+    statements = registry(engine)
+    text = statements[name].sql
     listing = [p for p in parts if p in _LISTS] if "{among}" in text else []
     testing = [p for p in parts if p not in listing]
     for slot, names in (("{among}", listing), ("{filters}", testing)):
-        text = text.replace(slot, " AND ".join(known[p].sql for p in names) or "true")
+        text = text.replace(slot, " AND ".join(statements[p].sql for p in names) or "true")
     return text
 
 
@@ -92,12 +92,12 @@ def with_columns(
         news: The name of a part that is set besides, or nothing.
         types: SQL types of columns, where the engine's statement asks for them.
     """
-    known = dict(types)
+    type_of = dict(types)
 
     def repeated(match: re.Match[str]) -> str:
         slot, pattern = match[1], match[2]
         targets = columns if slot in {"sets", "after"} else checked
-        parts = [pattern.replace("COLUMN", c).replace("TYPE", known.get(c, "")) for c in targets]
+        parts = [pattern.replace("COLUMN", c).replace("TYPE", type_of.get(c, "")) for c in targets]
         if slot == "sets" and news:
             parts.append(registry(engine)[news].sql)
         return _SEPARATORS[slot].join(parts) or ("true" if slot == "tests" else "")

@@ -68,11 +68,11 @@ def trim_page(session: Session, namespace: str, until: Instant, after: str) -> T
     wrong |= {line.operation for some in lines.values() for line in some if line.row["id"] in damaged}
     intact = {row["id"] for row in page if row["id"] not in wrong}
     anchors = memories.anchors(intact)
-    done = 0
+    trimmed = 0
     for row in page:
         if row["id"] in intact and _rewrite(session, row, lines.get(row["id"], []), anchors):
-            done += 1
-    return TrimmedPage(page[-1]["id"], operations=done, damaged=len(wrong))
+            trimmed += 1
+    return TrimmedPage(page[-1]["id"], operations=trimmed, damaged=len(wrong))
 
 
 def _next_operations(session: Session, until: Instant, after: str) -> list[Row]:
@@ -210,12 +210,12 @@ def _memory(before: Row | None, after: Row | None, anchor: int | None) -> tuple[
     if after is None:
         return _without_values(before), None
     digests: dict[str, int] = {} if anchor is None else {ROW: anchor}
-    kept: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     if before is None:
-        known = after.get(DIGESTS, {})
-        digests |= {name: known[name] for name in ("text", "vector") if name in known}
-        kept = {"space": after["space"]} if "vector" in known and after.get("space") else {}
-    return _without_values(before), _text({**kept, DIGESTS: digests} if digests else kept)
+        stored = after.get(DIGESTS, {})
+        digests |= {name: stored[name] for name in ("text", "vector") if name in stored}
+        columns = {"space": after["space"]} if "vector" in stored and after.get("space") else {}
+    return _without_values(before), _text({**columns, DIGESTS: digests} if digests else columns)
 
 
 def _document(before: Row | None, after: Row | None) -> tuple[str | None, str | None]:
@@ -241,7 +241,7 @@ def _text(row: Row) -> str:
 def renewed_documents(text: str | None, renewed: Mapping[int, int]) -> str | None:
     """Return a side of a trimmed line with the digests of documents that were rewritten since."""
     row = decoded(text)
-    known = None if row is None else row.get(DIGESTS, {}).get("data")
-    if row is None or known is None or known not in renewed:
+    digest = None if row is None else row.get(DIGESTS, {}).get("data")
+    if row is None or digest is None or digest not in renewed:
         return text
-    return _text({**row, DIGESTS: {"data": renewed[known]}})
+    return _text({**row, DIGESTS: {"data": renewed[digest]}})

@@ -70,8 +70,8 @@ def arguments_of(
     refuse_foreign(verb, given)
     parameters = {p.name: p for p in offered}
     if unknown := sorted(set(given) - set(parameters)):
-        known = f"The arguments are {', '.join(parameters)}." if parameters else f"The {where} takes no arguments."
-        raise InvalidInput(f"Unknown argument: {', '.join(repr(name[:100]) for name in unknown[:10])}.", remedy=known)
+        remedy = f"The arguments are {', '.join(parameters)}." if parameters else f"The {where} takes no arguments."
+        raise InvalidInput(f"Unknown argument: {', '.join(repr(name[:100]) for name in unknown[:10])}.", remedy=remedy)
     if missing := [name for name, p in parameters.items() if p.required and given.get(name) is None]:
         raise InvalidInput(f"Missing argument: {', '.join(missing)}.", remedy=f"See {schema}.")
     return {name: _value(parameters[name], value) for name, value in given.items() if value is not None}

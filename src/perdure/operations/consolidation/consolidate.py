@@ -177,14 +177,14 @@ def _decide(ctx: Context, request: ConsolidateRequest, found: _Found) -> _Mergin
     decisions, policy, merging = begin(ctx, request.namespace, ctx.clock()), ctx.policy.consolidate, 0
     proposals: list[Proposal] = []
     likeness: dict[tuple[str, str], float] = {}
-    for position, (group, known) in enumerate(zip(found.groups, found.within, strict=True)):
+    for position, (group, within) in enumerate(zip(found.groups, found.within, strict=True)):
         if merging == request.groups:
             break
         if position % AT_ONCE == 0:
             near = [identity for some in found.groups[position : position + AT_ONCE] for identity in some]
             decisions.admit(find_records(ctx, request.namespace, near))
         members = [decisions.records[identity] for identity in group if identity in decisions.records]
-        pairs = [*known, *found.index.compared(pairs_to_compare(members, known), policy)]
+        pairs = [*within, *found.index.compared(pairs_to_compare(members, within), policy)]
         likeness |= {(pair.a, pair.b): pair.combined for pair in pairs}
         proposals.append(propose_merges(members, pairs, request.threshold, request.strategy, request.guard, policy))
         merging += bool(proposals[-1].merges)

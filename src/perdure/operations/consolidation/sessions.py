@@ -65,25 +65,25 @@ def promote(
     least = ctx.policy.tasks.promotion_confidence if threshold is None else threshold
 
     def attempt() -> PromotionResult:
-        done = _decide(ctx, namespace, _read(ctx, session, namespace), session, least)
-        note = f"promote {session}: {len(done.promoted)} to long term, {len(done.summaries)} summaries"
-        plan = done.decisions.plan("promote", note)
+        promotion = _decide(ctx, namespace, _read(ctx, session, namespace), session, least)
+        note = f"promote {session}: {len(promotion.promoted)} to long term, {len(promotion.summaries)} summaries"
+        plan = promotion.decisions.plan("promote", note)
         plans, operations = carry_out(ctx, plan, dry_run=not confirm, accept_loss=accept_loss)
-        found = replace(_result(done), session=session, threshold=least, confirmed=confirm)
+        found = replace(_result(promotion), session=session, threshold=least, confirmed=confirm)
         return replace(found, plans=plans, operations=operations)
 
     return retry(attempt)
 
 
-def _result(done: _Promotion) -> PromotionResult:
+def _result(promotion: _Promotion) -> PromotionResult:
     return PromotionResult(
-        promoted_count=len(done.promoted),
-        crystallized_count=len(done.summaries),
-        median=done.median,
-        promoted=done.promoted,
+        promoted_count=len(promotion.promoted),
+        crystallized_count=len(promotion.summaries),
+        median=promotion.median,
+        promoted=promotion.promoted,
         summaries=tuple(
             Crystal(identity, s.draft.text, s.members, round(s.draft.confidence, 6))
-            for identity, s in done.summaries.items()
+            for identity, s in promotion.summaries.items()
         ),
     )
 
@@ -187,7 +187,7 @@ def end_session(ctx: Context, session: str, namespace: str, *, accept_loss: str 
         promotion = promote(ctx, session, namespace, confirm=True, accept_loss=accept_loss)
     at, noted = retry(lambda: _note_end(ctx, session, namespace))
     report = sweep(ctx, dry_run=False, namespace=namespace)  # last: any other operation would release what it holds
-    done = [*(o for task in tasks for o in task.operations), *(promotion.operations if promotion else ())]
+    operations = [*(o for task in tasks for o in task.operations), *(promotion.operations if promotion else ())]
     return SessionResult(
         session,
         text_of(at),
@@ -195,7 +195,7 @@ def end_session(ctx: Context, session: str, namespace: str, *, accept_loss: str 
         tasks=tasks,
         promotion=promotion,
         report=report,
-        operations=(*done, *noted, *report.operations),
+        operations=(*operations, *noted, *report.operations),
     )
 
 

@@ -24,11 +24,11 @@ def vault(store: Store, place: str) -> Iterator[Line]:
         for s, active in store.transfer.spaces()
     ]
     yield {HEAD: FORMAT, "rows": 0, "spaces": spaces}
-    kept: set[str] = set()
+    vault_ids: set[str] = set()
     tail = []
     for part in PARTS:
         counter = TallyCounter()
-        for row in _rows(store, place, part, kept):
+        for row in _rows(store, place, part, vault_ids):
             counter.add(row)
             yield {"part": part, "namespace": place, **row}
         tally = counter.tally()
@@ -56,7 +56,7 @@ def _summary(counter: TallyCounter | None) -> dict[str, Any]:
     return {"rows": tally.rows, "digest": tally.digest}
 
 
-def _rows(store: Store, place: str, part: str, kept: set[str]) -> Iterator[Line]:
+def _rows(store: Store, place: str, part: str, vault_ids: set[str]) -> Iterator[Line]:
     """Yield the rows of a part that belong to the vault; ``kept`` is filled while memories are read."""
     if part in _LEFT_OUT:
         return
@@ -65,6 +65,6 @@ def _rows(store: Store, place: str, part: str, kept: set[str]) -> Iterator[Line]
             if part == "memory":
                 if row["tier"] != Tier.VAULT:
                     continue
-                kept.add(row["id"])
-            if part == "namespace" or (row["id"] in kept and (part != "link" or row["other"] in kept)):
+                vault_ids.add(row["id"])
+            if part == "namespace" or (row["id"] in vault_ids and (part != "link" or row["other"] in vault_ids)):
                 yield row

@@ -125,23 +125,23 @@ def shorten(
         return list(trajectories), {}, []
     records = {r.id: r for r in ctx.store.get(namespace, list(wanted))}
     made = _make_forms(ctx, namespace, [(records[i], f) for i, forms in wanted.items() if i in records for f in forms])
-    done, texts, edits = [], {}, read_measures(ctx, namespace, list(wanted))
+    shortened, texts, edits = [], {}, read_measures(ctx, namespace, list(wanted))
     for trajectory in trajectories:
         record, forms = records.get(trajectory.id), {f: made[trajectory.id, f] for f in wanted.get(trajectory.id, ())}
         if record is None or not forms:
-            done.append(trajectory)
+            shortened.append(trajectory)
             continue
         if record.state.form is not trajectory.before.form:
             raise ConflictError(
                 "Another process has just shortened it.", (record.id,), remedy="Read it again and retry."
             )
         whole = apply_forms(trajectory, forms, ctx.policy)
-        done.append(whole)
+        shortened.append(whole)
         texts[record.id] = {record.state.form: record.content.shown, **{f: s.text for f, s in forms.items()}}
         for transition in whole.transitions:
             if transition.shrinks:
                 put_measure(edits, record.id, forms[transition.state.form], now)
-    return done, texts, edits.changes()
+    return shortened, texts, edits.changes()
 
 
 def _make_forms(ctx: Context, namespace: str, pairs: Sequence[tuple[Record, Form]]) -> dict[tuple[str, Form], FormText]:
@@ -185,11 +185,11 @@ def report(ctx: Context, namespace: str, queries: int) -> CompressionReport:
     stored = find_states(ctx, namespace, all_ids(ctx, namespace))
     states = {i: s for i, s in stored.items() if s.status is Status.ACTIVE}
     short = [i for i, s in states.items() if s.form is not Form.FULL]
-    kept = {(d.id, d.name): d.data for d in find_documents(ctx, namespace, Shelf.FORM, short)}
+    measures = {(d.id, d.name): d.data for d in find_documents(ctx, namespace, Shelf.FORM, short)}
     recalls = [(at, query, hits) for _, at, query, hits in ctx.store.recalls(namespace, queries) if hits]
     pairs = [(hits, _ask_again(ctx, namespace, at, query, len(hits))) for at, query, hits in recalls]
     tokens = sum(s.tokens for s in states.values())
-    return CompressionReport(namespace, tokens, form_figures(states, kept), len(pairs), *accuracy(pairs))
+    return CompressionReport(namespace, tokens, form_figures(states, measures), len(pairs), *accuracy(pairs))
 
 
 def _ask_again(ctx: Context, namespace: str, then: Instant, query: str, limit: int) -> list[str]:

@@ -120,11 +120,11 @@ class _Fit:
             self._read()
             if self.before is None:
                 self.before = sum(p.forms[0][1] for p in self.pieces.values())
-            choice, done = self._choice(), len(self.plans)
+            choice, plan_count = self._choice(), len(self.plans)
             try:
                 self._carry_out(choice)
             except ConflictError:
-                failed = failed + 1 if len(self.plans) == done else 0
+                failed = failed + 1 if len(self.plans) == plan_count else 0
                 if failed == ATTEMPTS:
                     raise
             except GateStopped as error:
@@ -170,8 +170,8 @@ class _Fit:
 
     def _with_known_forms(self, piece: FitItem) -> FitItem:
         barer = LADDER[LADDER.index(piece.forms[0][0]) + 1 :]
-        known = [self.shown[piece.id, form] for form in barer if (piece.id, form) in self.shown]
-        forms = (piece.forms[0], *((s.form, s.tokens) for s in known if not s.refused))
+        rendered = [self.shown[piece.id, form] for form in barer if (piece.id, form) in self.shown]
+        forms = (piece.forms[0], *((s.form, s.tokens) for s in rendered if not s.refused))
         return replace(piece, forms=forms, unknown=tuple(f for f in barer if (piece.id, f) not in self.shown))
 
     def _stays(self, identity: str, state: State) -> bool:
@@ -184,9 +184,9 @@ class _Fit:
         for identity, form in form_of.items():
             text = records[identity].content.text if identity in records else ""
             self.shown[identity, form] = render_form(text, form, self.ctx.policy.compression, dense=True)
-        known = {p.id: self._with_known_forms(p) for p in pieces}
-        self.pieces |= known
-        return known
+        updated = {p.id: self._with_known_forms(p) for p in pieces}
+        self.pieces |= updated
+        return updated
 
     def _choice(self) -> Choice:
         """Choose until every form that is taken keeps enough of the meaning, and the loss budget allows the rest."""

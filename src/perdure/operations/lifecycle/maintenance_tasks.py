@@ -247,8 +247,8 @@ def _backup(ctx: Context, place: str) -> TaskResult:
 def _check(ctx: Context, place: str) -> TaskResult:
     """Compare a share of a namespace with its journal, and again the shares in which something was wrong."""
     shares = ctx.policy.upkeep.check_days
-    known = state(ctx, place).get(Task.CHECK, {}).get("shares", {})
-    due_shares = sorted({ctx.clock() // DAY_MS % shares} | {int(share) for share in known if int(share) < shares})
+    checked = state(ctx, place).get(Task.CHECK, {}).get("shares", {})
+    due_shares = sorted({ctx.clock() // DAY_MS % shares} | {int(share) for share in checked if int(share) < shares})
     found = {str(s): [str(f) for f in ctx.store.check(CheckScope(share=(s, shares)), place)] for s in due_shares}
     faults = [fault for some in found.values() for fault in some]
     damaged = {share: len(some) for share, some in found.items() if some}
@@ -265,15 +265,15 @@ def _erase(ctx: Context, place: str) -> TaskResult:
         return "nothing to erase", {"erased": 0, "operations": []}
     selection, reason = Selection(due), f"archived for {days:g} days (upkeep.erase_archived_days)"
     word = erase(ctx, place, selection, reason=reason).confirm
-    done = erase(ctx, place, selection, reason=reason, by="maintenance", confirm=word, dry_run=False)
-    count = len(done.memories) + len(done.derived)
-    return f"{count} erased for good", {"erased": count, "operations": list(done.operations)}
+    erased = erase(ctx, place, selection, reason=reason, by="maintenance", confirm=word, dry_run=False)
+    count = len(erased.memories) + len(erased.derived)
+    return f"{count} erased for good", {"erased": count, "operations": list(erased.operations)}
 
 
 def _trim(ctx: Context, place: str) -> TaskResult:
     """Trim what is older than the journal's horizon, going on where the last run ended."""
-    known = state(ctx, place).get(Task.TRIM, {})
-    done = trim(ctx, place, str(known.get("last", "")))
+    previous = state(ctx, place).get(Task.TRIM, {})
+    done = trim(ctx, place, str(previous.get("last", "")))
     remark = f", {done.damaged} left: something about them is damaged" if done.damaged else ""
     note = f"{done.operations} operations trimmed{remark}; the journal has {done.size:,} characters"
     return note, {"last": done.last, "operations": done.operations, "damaged": done.damaged, "journal": done.size}
@@ -312,7 +312,7 @@ def _tasks(ctx: Context, status: UpkeepState, *, first: bool) -> dict[Task, _Wor
     trimming = {Task.TRIM: _trim} if ctx.policy.journal.horizon_days else {}
     waiting = {Task.EMBED: _embed} if status.lacks else {}
     telling = {Task.ALERT: _alert} if tells_alerts(ctx) else {}
-    kept = ctx.summary is not None and place == ctx.policy.digest.namespace
+    has_summary = ctx.summary is not None and place == ctx.policy.digest.namespace
     above = ctx.policy.upkeep.index_above
     indexes = 0 < above <= status.vectors and ctx.store.lacks_index(place, above)
     indexing = {Task.INDEX: _index} if indexes else {}
@@ -326,5 +326,5 @@ def _tasks(ctx: Context, status: UpkeepState, *, first: bool) -> dict[Task, _Wor
         **erasing,
         **trimming,
         **({Task.COMPACT: _compact} if first and ctx.policy.upkeep.compact_share < 1 else {}),
-        **({Task.DIGEST: _digest} if kept else {}),
+        **({Task.DIGEST: _digest} if has_summary else {}),
     }

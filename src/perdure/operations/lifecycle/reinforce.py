@@ -140,7 +140,7 @@ def _activate(
 
 def _change_all(ctx: Context, ids: Sequence[str], rule: Rule, operation: str, now: Instant, *, accessed: bool) -> _Done:
     """Write what a rule makes of the memories that are in view, namespace by namespace."""
-    done = _Done()
+    total = _Done()
 
     def attempt(place: str, place_ids: list[str]) -> tuple[str | None, Changes]:
         records = read_visible(ctx, place, place_ids)
@@ -157,9 +157,9 @@ def _change_all(ctx: Context, ids: Sequence[str], rule: Rule, operation: str, no
 
     for place, place_ids in ids_by_namespace(ctx, ids).items():
         written, changes = retry(partial(attempt, place, place_ids))
-        done.operations += [written] if written is not None else []
-        done.changes |= changes
-    return done
+        total.operations += [written] if written is not None else []
+        total.changes |= changes
+    return total
 
 
 def _mean(values: Sequence[float]) -> float:

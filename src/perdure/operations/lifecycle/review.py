@@ -91,10 +91,10 @@ def _never_asked(ctx: Context, namespace: str, ids: Sequence[str]) -> set[str]:
 def left_today(ctx: Context, namespace: str) -> int:
     """Return how many questions may still be put to a person today: answers count, unless they were taken back."""
     today = text_of(ctx.clock()).partition(" ")[0]
-    done = ctx.store.operations(namespace, _ANSWERS)
+    operations = ctx.store.operations(namespace, _ANSWERS)
     answered = sum(
         1
-        for o in done
+        for o in operations
         if o.at.startswith(today) and o.undone_by is None and (o.operation in ANSWERS or o.note.startswith("settle "))
     )
     return max(0, ctx.policy.knowledge.questions_per_day - answered)

@@ -73,9 +73,9 @@ class Address:
 
 
 def _check_parameters(names: list[str]) -> None:
-    known = {setting.keyword.decode() for setting in psycopg.pq.Conninfo.get_defaults()} | {"ssl"}
+    settings = {setting.keyword.decode() for setting in psycopg.pq.Conninfo.get_defaults()} | {"ssl"}
     for name in names:
-        if name not in known and _NAME.fullmatch(name):
+        if name not in settings and _NAME.fullmatch(name):
             raise InvalidInput(f"Unknown URL parameter: {name}.", remedy="Omit it, or correct its name.")
 
 

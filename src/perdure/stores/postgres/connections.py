@@ -105,9 +105,9 @@ class Connections:
             _abandoned.extend(connection for _, connection in self._idle)
             self._start()
         seconds = POOL_SECONDS if seconds is None else min(POOL_SECONDS, seconds)
-        kept = self._turn(seconds)
-        if kept is not None:
-            return kept
+        idle = self._turn(seconds)
+        if idle is not None:
+            return idle
         fresh = None
         try:
             fresh = dial(self._dsn, prepares=self._prepares, seconds=seconds)

@@ -79,9 +79,9 @@ def distribute(connection: psycopg.Connection[Any], say: Say) -> None:
             "The extension citus is not installed in this database, so tables cannot be distributed.",
             remedy="Run `CREATE EXTENSION citus` on the coordinator and its workers, or leave --distribute out.",
         )
-    done = _distributed_tables(connection)
+    distributed = _distributed_tables(connection)
     for table, spread in tables().items():
-        if table not in done:
+        if table not in distributed:
             _distribute(connection, table, spread=spread)
             say(f"{table}: {'by namespace' if spread else 'on every node'}")
 

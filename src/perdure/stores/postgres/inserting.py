@@ -181,14 +181,14 @@ def _insert_content(
 ) -> None:
     for group in chunks(changes, lambda c: len(present(c.after)["text"]) + 200):
         afters = [present(c.after) for c in group]
-        kept = [(a["text"], None) if a.get("shown") is None else packed(a["text"]) for a in afters]
+        packed_texts = [(a["text"], None) if a.get("shown") is None else packed(a["text"]) for a in afters]
         session.run(
             "insert_content",
             row=[rows[c.id] for c in group],
             id=[c.id for c in group],
-            text=[text for text, _ in kept],
+            text=[text for text, _ in packed_texts],
             shown=[a.get("shown") for a in afters],
-            packed=[_base64(pack) for _, pack in kept],
+            packed=[_base64(pack) for _, pack in packed_texts],
             tags=[json.dumps(list(a["tags"]), ensure_ascii=False) for a in afters],
             source=[a["source"] for a in afters],
             task=[a["task"] for a in afters],
@@ -205,11 +205,11 @@ def update_content(
     if "shown" in columns:
         texts = {row: unpacked(text, pack) for row, text, pack in session.rows("content_texts", rows=list(numbers))}
         shown = [present(c.after)["shown"] for c in changes]
-        kept = [
+        pairs = [
             (texts[row], None) if form is None else packed(texts[row]) for row, form in zip(numbers, shown, strict=True)
         ]
-        packs = [_base64(pack) for _, pack in kept]
-        session.run("show_content", row=list(numbers), text=[text for text, _ in kept], shown=shown, packed=packs)
+        packs = [_base64(pack) for _, pack in pairs]
+        session.run("show_content", row=list(numbers), text=[text for text, _ in pairs], shown=shown, packed=packs)
     if columns - {"shown"}:
         _update_labels(session, changes, numbers)
 

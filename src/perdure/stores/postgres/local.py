@@ -299,10 +299,10 @@ def _initialize(fresh: Path, unsynced: list[str]) -> None:
     where = programs(fresh)
     run([str(where / "initdb"), f"--pgdata={fresh}", f"--username={SUPERUSER}", *_INITDB, *unsynced], owner=fresh)
     (fresh / "pg_hba.conf").write_text(_ACCESS, "utf-8")
-    kept = fresh / PASSWORDS
-    kept.touch(mode=0o600)
-    kept.write_text(json.dumps(passwords), "utf-8")
-    hand_over(kept)
+    file = fresh / PASSWORDS
+    file.touch(mode=0o600)
+    file.write_text(json.dumps(passwords), "utf-8")
+    hand_over(file)
     command = [str(where / "postgres"), "--single", "-D", str(fresh), "--exit_on_error=on"]
     command += ["--fsync=off"] if unsynced else []
     command += ["template1"]

@@ -169,7 +169,7 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
         try:
             _check_server(connection)
             _check_vector(connection)
-            done = _run_migrations(connection, address, say, distribute=distribute)
+            applied = _run_migrations(connection, address, say, distribute=distribute)
             if (connection.execute(_text("server_status")).fetchone() or (False, False))[1]:
                 say("Note: this role bypasses row-level security. Use a role that is not a superuser.")
         except psycopg.errors.InsufficientPrivilege as error:
@@ -180,7 +180,7 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
             ) from error
         except psycopg.Error as error:
             raise _refusal(error) from error
-    return done
+    return applied
 
 
 def _refusal(error: psycopg.Error) -> PerdureError:

@@ -180,17 +180,17 @@ class PostgresSearch(Search):
         return {row[0]: float(row[7]) for row in rows}
 
     def nearest(
-        self, vectors: Sequence[Vector], limit: int, known: SearchStatistics
+        self, vectors: Sequence[Vector], limit: int, statistics: SearchStatistics
     ) -> tuple[list[list[tuple[str, float]]], SearchStatistics]:
         """Return (id, cosine) of the nearest visible memories of each vector, nearest first, and the statistics.
 
         Args:
             vectors: In the active space.
             limit: Most for each.
-            known: The statistics as they last were: where they still hold, everything is one round trip.
+            statistics: The statistics as they last were: where they still hold, everything is one round trip.
         """
         queries = [_text(np.frombuffer(vector, "<f4")) for vector in vectors]
-        wide, self.statistics = max(50, 10 * limit), known
+        wide, self.statistics = max(50, 10 * limit), statistics
         while True:
             with self.postgres.together():
                 now = self.postgres.run("search_statistics")

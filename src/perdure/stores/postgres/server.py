@@ -378,9 +378,9 @@ def scope(connection: Connection, reach: Reach, place: str, prefix: str) -> list
 def _too_late(seconds: int, session: PostgresSession) -> StoreBusy:
     if is_over():
         return exceeded(known=not session.committing)
-    known = "Whether it was written is not known" if session.committing else "Nothing was written"
+    fate = "Whether it was written is not known" if session.committing else "Nothing was written"
     return StoreBusy(
-        f"The server did not answer within {seconds} s. {known}.",
+        f"The server did not answer within {seconds} s. {fate}.",
         remedy="Try again; with an idempotency key nothing is stored twice. timeout=60 in the URL waits longer.",
     )
 

@@ -156,10 +156,10 @@ class PostgresStore(SqlStore):
     def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
         if not vectors:
             return []
-        known = self._statistics.get(namespace, SearchStatistics())
+        statistics = self._statistics.get(namespace, SearchStatistics())
         found, now = self._server.read(
             namespace,
-            lambda s: PostgresSearch(s, RecallPolicy(), self._stemmer).nearest(vectors, limit, known),
+            lambda s: PostgresSearch(s, RecallPolicy(), self._stemmer).nearest(vectors, limit, statistics),
             once=True,
         )
         if len(self._statistics) > _MOST_CACHED:

@@ -193,8 +193,8 @@ class _Writer(PlanWriter):
         spaces = [self._space(present(c.after)["space"]) for c in changes]
         data = Halfvecs([np.frombuffer(vector, np.int8) for vector in self._int8_vectors(changes)])
         old = [c.id for c in changes if c.id not in self.new]
-        known = dict(zip(old, self._numbers(old), strict=True))
-        rows = [self.new[c.id] if c.id in self.new else known[c.id] for c in changes]
+        old_rows = dict(zip(old, self._numbers(old), strict=True))
+        rows = [self.new[c.id] if c.id in self.new else old_rows[c.id] for c in changes]
         self.session.run("insert_vector", space=spaces, row=rows, data=data)
 
     def _delete_vectors(self, changes: list[Change]) -> None:
@@ -229,10 +229,10 @@ class _Writer(PlanWriter):
 
     def _space(self, name: str) -> int:
         """Return the number of an embedding space, which never changes."""
-        known = self.session.connection.spaces
-        if name not in known:
-            known[name] = super()._space(name)
-        return known[name]
+        spaces = self.session.connection.spaces
+        if name not in spaces:
+            spaces[name] = super()._space(name)
+        return spaces[name]
 
     def _numbers(self, ids: Sequence[str]) -> list[int]:
         """Return the rows of some memories."""

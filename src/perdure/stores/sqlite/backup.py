@@ -88,11 +88,11 @@ def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: b
     with translate_errors(name or "The store"):
         _check_identity(source, name)
     with _new_file(target) as growing:
-        done = _copy_moment(source, name or "The store", growing, target)
+        copied = _copy_moment(source, name or "The store", growing, target)
         _take_rights(growing, like)
         _check_target(target, overwrite=overwrite, stale=False)
         growing.replace(target)
-    return done
+    return copied
 
 
 def copy_as_it_is(source: Path, target: Path) -> None:
@@ -127,10 +127,10 @@ def backup_filled(fill: Callable[[Path], None], name: str, target: Path, *, over
     _check_target(target, overwrite=overwrite, stale=False)
     with _new_file(target) as growing:
         fill(growing)
-        done = _verify_copy(growing, name, target, None)
+        copied = _verify_copy(growing, name, target, None)
         _check_target(target, overwrite=overwrite, stale=False)
         growing.replace(target)
-    return done
+    return copied
 
 
 def restore_backup(source: Path, target: Path, *, overwrite: bool = False) -> Copied:
@@ -154,12 +154,12 @@ def restore_backup(source: Path, target: Path, *, overwrite: bool = False) -> Co
         raise InvalidInput(f"{target} is the backup itself.", remedy="Pass the store's file.")
     with _new_file(target) as growing:
         with _open_as_is(source, apsw.SQLITE_OPEN_READONLY) as connection:
-            done = _copy_moment(connection, str(source), growing, target)
+            copied = _copy_moment(connection, str(source), growing, target)
         _take_rights(growing, target if target.exists() else source)
         _check_target(target, overwrite=overwrite, stale=True)
         kept = _set_aside(target)
         growing.replace(target)
-    return replace(done, kept=kept)
+    return replace(copied, kept=kept)
 
 
 @contextmanager
@@ -300,11 +300,11 @@ def _set_aside(target: Path) -> Path | None:
         return None
     if "" in suffixes:
         _leave_alone(target)
-    kept = _free_name(target)
+    new_path = _free_name(target)
     for end in suffixes:
         with suppress(FileNotFoundError):  # folded into the file just now
-            _name_too(Path(f"{target}{end}"), Path(f"{kept}{end}"), keep=end == "")
-    return kept
+            _name_too(Path(f"{target}{end}"), Path(f"{new_path}{end}"), keep=end == "")
+    return new_path
 
 
 def _name_too(path: Path, name: Path, *, keep: bool) -> None:

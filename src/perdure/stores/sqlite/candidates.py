@@ -118,11 +118,11 @@ class SqliteSearch(Search):
         listed = self._rows_holding(entity)
         if listed is not None:
             return dict(compress(rows.items(), np.isin(list(rows), listed).tolist()))
-        known = {} if self.index is None else self.index.resident.holding(entity)
-        unknown = {row: values for row, values in rows.items() if row not in known}
-        known |= dict.fromkeys(unknown, False)
-        known |= dict.fromkeys(super().naming(unknown, entity), True)
-        return {row: values for row, values in rows.items() if known[row]}
+        holds = {} if self.index is None else self.index.resident.holding(entity)
+        unknown = {row: values for row, values in rows.items() if row not in holds}
+        holds |= dict.fromkeys(unknown, False)
+        holds |= dict.fromkeys(super().naming(unknown, entity), True)
+        return {row: values for row, values in rows.items() if holds[row]}
 
     # --- by words
 
@@ -140,10 +140,10 @@ class SqliteSearch(Search):
 
     def held(self, terms: Sequence[Term], seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
         """Return the stems of those words that a memory of the namespace holds; the counts are of the whole file."""
-        known = [t for t in terms if t.documents]
-        if any(t.stem not in seen for t in known) and not self._is_whole_file():
-            known = [t for t in known if t.stem in seen or self._holds(t)]
-        return frozenset(t.stem for t in known)
+        stored = [t for t in terms if t.documents]
+        if any(t.stem not in seen for t in stored) and not self._is_whole_file():
+            stored = [t for t in stored if t.stem in seen or self._holds(t)]
+        return frozenset(t.stem for t in stored)
 
     def _is_whole_file(self) -> bool:
         """Whether no other namespace has words in the file."""

@@ -154,10 +154,10 @@ def _code_faults(connection: apsw.Connection) -> Iterator[Fault]:
             page = rows[start : start + _PAGE]
             key = {"namespace": namespace, "space": space, "rows": json_list(page.tolist())}
             vectors = dict(fetch_all(connection, "vectors_at", key))
-            known = np.array([row in vectors for row in page.tolist()])
-            if not known.any():
+            mask = np.array([row in vectors for row in page.tolist()])
+            if not mask.any():
                 continue
-            data = np.frombuffer(b"".join(vectors[r] for r in page[known].tolist()), np.int8).reshape(known.sum(), -1)
-            if (encode(data).astype("<u8") != packed[start : start + _PAGE][known]).any():
+            data = np.frombuffer(b"".join(vectors[r] for r in page[mask].tolist()), np.int8).reshape(mask.sum(), -1)
+            if (encode(data).astype("<u8") != packed[start : start + _PAGE][mask]).any():
                 yield Fault("codes", f"The packed codes {number} are not those of the vectors.", namespace)
                 break

@@ -98,8 +98,8 @@ def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequenc
         SqliteSession(connection, namespace).run("clear_cells")
         run(connection, "merge_words")
     phrases = passages(texts)
-    known = rows_with(lambda name, **bindings: fetch_all(connection, name, bindings), phrases)
-    free = [passage for passage in phrases if passage not in known]
+    holders = rows_with(lambda name, **bindings: fetch_all(connection, name, bindings), phrases)
+    free = [passage for passage in phrases if passage not in holders]
     notes = [] if _checkpoint(connection) else [_BUSY.format(path=path)]
     found = _in_files(path, free)
     if found:
@@ -109,7 +109,7 @@ def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequenc
             found = _in_files(path, free)
         except apsw.Error as error:
             notes.append(f"{path} could not be written anew ({error}); erase again when no other process uses it.")
-    return Purged(len(phrases), (*places(known), *found), tuple(notes))
+    return Purged(len(phrases), (*places(holders), *found), tuple(notes))
 
 
 _KEPT_SECONDS: Final = 1.0

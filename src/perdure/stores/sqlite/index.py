@@ -119,16 +119,16 @@ class SearchIndex:
             return
         rows = np.array([values[0] for values in new], np.int64)
         data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), self.dimensions)
-        known = len(self)
-        ascending = self._ascending and (not known or rows[0] > self._rows[-1])
+        count = len(self)
+        ascending = self._ascending and (not count or rows[0] > self._rows[-1])
         self._ascending = bool(ascending and (len(rows) == 1 or (rows[1:] > rows[:-1]).all()))
-        if known + len(rows) > len(self._row_buffer):
-            self._row_buffer = np.resize(self._row_buffer, max(known + len(rows), 2 * len(self._row_buffer)))
-        self._row_buffer[known : known + len(rows)] = rows
+        if count + len(rows) > len(self._row_buffer):
+            self._row_buffer = np.resize(self._row_buffer, max(count + len(rows), 2 * len(self._row_buffer)))
+        self._row_buffer[count : count + len(rows)] = rows
         self._sorter = None
         self.codes.extend(encode(data))
         if len(rows) >= _MANY:  # one costs more to keep than to read again, where it is asked for at all
-            self.resident.keep(np.arange(known, known + len(rows)), data)
+            self.resident.keep(np.arange(count, count + len(rows)), data)
         self.attributes.extend(
             packed(
                 [
@@ -144,12 +144,12 @@ class SearchIndex:
         changed = fetch_all(connection, "changed_rows", key)
         if changed:
             positions = self.positions(np.array([row for row, *_ in changed], np.int64))
-            known = positions >= 0
-            status = np.array([STATUSES.get(s, GONE) for _, s, *_ in changed], np.uint8)[known]
-            scope = np.array([SCOPES.get(s, 0) for _, _, s, *_ in changed], np.uint8)[known]
-            tags = np.array([tag_bits(tags_of(t)) for *_, t, _ in changed], np.uint64)[known]
-            created = np.array([at for *_, at in changed], np.int64)[known]
-            self.attributes.change(positions[known], status, scope, tags, created)
+            indexed = positions >= 0
+            status = np.array([STATUSES.get(s, GONE) for _, s, *_ in changed], np.uint8)[indexed]
+            scope = np.array([SCOPES.get(s, 0) for _, _, s, *_ in changed], np.uint8)[indexed]
+            tags = np.array([tag_bits(tags_of(t)) for *_, t, _ in changed], np.uint64)[indexed]
+            created = np.array([at for *_, at in changed], np.int64)[indexed]
+            self.attributes.change(positions[indexed], status, scope, tags, created)
         deleted = [row for (row,) in run(connection, "gone_rows", key)]
         if deleted:
             positions = self.positions(np.array(deleted, np.int64))
@@ -181,17 +181,17 @@ class SearchIndex:
 
     def look_back(self, connection: apsw.Connection) -> None:
         """Read when each memory was stored: what questions about another time are filtered by; once for each row."""
-        known = len(self.attributes.recorded)
-        if known == len(self):
+        count = len(self.attributes.recorded)
+        if count == len(self):
             return
-        after = -1 if not known or not self._ascending else int(self._rows[known - 1])
+        after = -1 if not count or not self._ascending else int(self._rows[count - 1])
         found = fetch_all(connection, "recorded", {"namespace": self.namespace, "after": after})
         recorded = np.full(len(self), NEVER, np.int64)
         rows, instants = np.array(found, np.int64).reshape(-1, 2).T
         positions = self.positions(rows)
         recorded[positions[positions >= 0]] = instants[positions >= 0]
         if after >= 0:
-            recorded[:known] = self.attributes.recorded
+            recorded[:count] = self.attributes.recorded
         self.attributes.recorded = recorded
 
     def slots(self, session: Session, rows: Sequence[int]) -> tuple[Positions, NDArray[np.int32]]:

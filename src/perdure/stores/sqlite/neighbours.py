@@ -40,17 +40,17 @@ def _best(
     limit: int,
 ) -> list[list[tuple[str, float]]]:
     """Return the best of the positions that are near each query."""
-    kept, counts = index.resident, [len(positions) for positions in near]
+    resident, counts = index.resident, [len(positions) for positions in near]
     positions = np.concatenate(near)
-    slots = kept.slots(session, index.rows(positions), positions)
-    cosine = np.where(slots >= 0, kept.similarities_of_each(queries, slots, counts), np.float32(-1.0))
+    slots = resident.slots(session, index.rows(positions), positions)
+    cosine = np.where(slots >= 0, resident.similarities_of_each(queries, slots, counts), np.float32(-1.0))
     query_of = np.repeat(np.arange(len(queries)), counts)
     kept_of, best_rows, values = _largest_cosines(query_of, cosine, index.rows(positions), limit)
-    known = kept.narrow(session, dict.fromkeys(best_rows))
+    columns = resident.narrow(session, dict.fromkeys(best_rows))
     found: list[list[tuple[str, float]]] = [[] for _ in queries]
     for query, row, value in zip(kept_of, best_rows, values, strict=True):
         if len(found[query]) < limit:
-            found[query].append((known[row][1], value))
+            found[query].append((columns[row][1], value))
     return found
 
 

@@ -171,10 +171,10 @@ class Resident:
         """Return row -> whether its words hold a name, of rows that were looked at; what is put there is kept."""
         if name not in self._holding and len(self._holding) >= _NAMES:
             del self._holding[next(iter(self._holding))]
-        known = self._holding.setdefault(name, {})
-        if len(known) > MOST:
-            known.clear()
-        return known
+        holders = self._holding.setdefault(name, {})
+        if len(holders) > MOST:
+            holders.clear()
+        return holders
 
     def stems(
         self, rows: Sequence[int], read: Callable[[Sequence[int]], Mapping[int, frozenset[str]]]
@@ -185,8 +185,8 @@ class Resident:
             found = read(missing)
             self._stem_count += sum(map(len, found.values()))
             if self._stem_count > _STEMS:
-                kept = {row: self._stems[row] for row in rows if row in self._stems}
-                self._stems, self._stem_count = kept, sum(map(len, [*kept.values(), *found.values()]))
+                cached = {row: self._stems[row] for row in rows if row in self._stems}
+                self._stems, self._stem_count = cached, sum(map(len, [*cached.values(), *found.values()]))
             self._stems.update(found)
         return {row: self._stems[row] for row in rows if row in self._stems}
 
@@ -221,8 +221,8 @@ class Resident:
         for row in changed:
             self._tags.pop(row, None)
             self._stem_count -= len(self._stems.pop(row, ()))
-            for known in self._holding.values():
-                known.pop(row, None)
+            for holders in self._holding.values():
+                holders.pop(row, None)
             if (values := self._narrow.pop(row, None)) is not None:
                 self._rows.pop(values[1], None)
         self._places = {place: row for place, row in self._places.items() if row in self._narrow}

@@ -187,10 +187,10 @@ class SqliteStore(SqlStore):
 
     def _remove_waiting(self, written: int) -> None:
         for plan in self._waiting[:written]:
-            kept = self._kept_accesses(plan.namespace)
+            accesses = self._kept_accesses(plan.namespace)
             for change in plan.changes:
                 if change.target is Target.ACCESS and change.after is not None:
-                    kept.append(change.id, change.after["at_ms"], change.after["times"])
+                    accesses.append(change.id, change.after["at_ms"], change.after["times"])
         del self._waiting[:written]
 
     def _kept_accesses(self, namespace: str) -> KeptAccesses:
@@ -200,8 +200,8 @@ class SqliteStore(SqlStore):
         if not ids:
             return []
         with self._flushed_connection() as connection, snapshot(connection):
-            kept = self._kept_accesses(namespace)  # in the snapshot: it must be of the state that is read
-            return reading.records(SqliteSession(connection, namespace), namespace, ids, kept)
+            accesses = self._kept_accesses(namespace)  # in the snapshot: it must be of the state that is read
+            return reading.records(SqliteSession(connection, namespace), namespace, ids, accesses)
 
     # --- searching
 

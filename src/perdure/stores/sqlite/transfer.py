@@ -90,9 +90,9 @@ def _instant_of_id(identity: str) -> int:
 
 
 def _write_journal(session: SqliteSession, rows: Sequence[Line]) -> None:
-    known = {row["operation"] for row in rows}
-    numbers = {row[1]: row[0] for row in session.rows("operations_named", operations=list(known))}
-    if missing := known - numbers.keys():
+    operations = {row["operation"] for row in rows}
+    numbers = {row[1]: row[0] for row in session.rows("operations_named", operations=list(operations))}
+    if missing := operations - numbers.keys():
         raise InvalidInput(
             f"The journal has lines of the operation {min(missing)}, which is not there.",
             remedy="Export again from a store that a check calls sound.",

@@ -94,10 +94,10 @@ def append_accesses(session: SqliteSession, plan: Plan, log_entries: int) -> Non
 
 
 def _trim(session: SqliteSession, log_entries: int) -> None:
-    kept = session.value("count_recall")
-    if kept is not None and kept > log_entries:
-        session.run("trim_recalls", many=kept - log_entries)
-        session.run("uncount_recalls", many=kept - log_entries)
+    logged = session.value("count_recall")
+    if logged is not None and logged > log_entries:
+        session.run("trim_recalls", many=logged - log_entries)
+        session.run("uncount_recalls", many=logged - log_entries)
 
 
 class _Writer(PlanWriter):
