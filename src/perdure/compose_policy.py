@@ -241,7 +241,7 @@ def rlm_values(path: Path | None) -> dict[str, dict[str, Any]]:
         policy_from(found)
     except PolicyError as error:
         names = {f"{section}.{key}": name for name, (section, key) in RLM_KEYS.items()}
-        raise _rlm_refused(path, *(_rename_keys(p, names) for p in error.problems)) from None
+        raise _rlm_error(path, *(_rename_keys(p, names) for p in error.problems)) from None
     return found
 
 
@@ -262,21 +262,21 @@ def _rlm_memory(path: Path | None) -> dict[str, Any]:
         return {}
     try:
         if path.exists() and not path.is_file():
-            raise _rlm_refused(path, "it cannot be read (it is not a regular file).")
+            raise _rlm_error(path, "it cannot be read (it is not a regular file).")
         data = parse_json(_first_bytes(path, _LARGEST_TOML).decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        raise _rlm_refused(path, f"it cannot be read ({error.strerror}).") from error
+        raise _rlm_error(path, f"it cannot be read ({error.strerror}).") from error
     except ValueError as error:
-        raise _rlm_refused(path, f"it is not valid JSON ({error}).") from error
+        raise _rlm_error(path, f"it is not valid JSON ({error}).") from error
     memory = data.get("memory", {}) if isinstance(data, dict) else None
     if not isinstance(memory, dict):
-        raise _rlm_refused(path, "'memory' must be an object of keys.")
+        raise _rlm_error(path, "'memory' must be an object of keys.")
     return memory
 
 
-def _rlm_refused(path: Path | None, *problems: str) -> PolicyError:
+def _rlm_error(path: Path | None, *problems: str) -> PolicyError:
     return PolicyError(
         tuple(f"{path}: {p}" for p in problems), remedy=f"Fix that file, or set another in {RLM_VARIABLE}."
     )

@@ -113,7 +113,7 @@ def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
     about, entities = ctx.extension.about(ctx, namespace, selection.subject) if selection.subject else ((), ())
     selected: set[str] | None = set(about) if selection.subject else None
     if selection.filters is not None or selection.everything:
-        listed = set(_listed(ctx, namespace, selection.filters or Filters(include_archived=True)))
+        listed = set(_filtered_ids(ctx, namespace, selection.filters or Filters(include_archived=True)))
         selected = listed if selected is None else selected & listed
     if selection.ids:
         existing = {r.id for r in find_records(ctx, namespace, selection.ids)}
@@ -128,7 +128,7 @@ def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
     return _Target(namespace, ids, tuple(entities), find_dependents(ids, lambda page: _links(ctx, namespace, page)))
 
 
-def _listed(ctx: Context, namespace: str, filters: Filters) -> Iterator[str]:
+def _filtered_ids(ctx: Context, namespace: str, filters: Filters) -> Iterator[str]:
     before = None
     while page := ctx.store.list_records(namespace, filters, _PAGE, before):
         before = page[-1].state.created_ms, page[-1].id
@@ -140,7 +140,7 @@ def archived_since(ctx: Context, namespace: str, until: int) -> list[str]:
     if not any(status == Status.ARCHIVED for _, _, _, status, _ in ctx.store.tally(namespace)):
         return []
     found: list[tuple[int, str]] = []
-    for page in pages(_listed(ctx, namespace, Filters(include_archived=True))):
+    for page in pages(_filtered_ids(ctx, namespace, Filters(include_archived=True))):
         states = {i: state for i, (state, _) in ctx.store.states(namespace, page).items()}
         found += [
             (s.status_ms, i)

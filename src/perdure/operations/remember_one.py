@@ -136,7 +136,7 @@ def _reply(ctx: Context, decisions: Decisions, stored: Remembered, claims: Seque
     found = [g for g in (ctx.store.glances(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(g, stored)]
     words = content_words(stored.memory.content) if found else frozenset()
     related = (g for g in found if g.id in same_topic or shared_part(content_words(g.text), words) >= _SHARED)
-    return replace(stored, related=tuple(map(_related, islice(related, _MOST))), predicates=tuple(predicates))
+    return replace(stored, related=tuple(map(_related_memory, islice(related, _MOST))), predicates=tuple(predicates))
 
 
 def _is_shown(glance: Glance, stored: Remembered) -> bool:
@@ -168,9 +168,9 @@ def related_memories(
         if (g.status, g.scope) == (Status.ACTIVE, Scope.LONG_TERM)
         and (g.id in same_topic or (g.kind is not Kind.FACT and shared_words(g.text, near[g.id]) >= _SHARED))
     )
-    return tuple(map(_related, islice(shown, _MOST)))
+    return tuple(map(_related_memory, islice(shown, _MOST)))
 
 
-def _related(glance: Glance) -> RelatedMemory:
+def _related_memory(glance: Glance) -> RelatedMemory:
     words = " ".join(glance.text.split())
     return RelatedMemory(glance.id, text_of(glance.created_ms)[:10], words[:_LENGTH])

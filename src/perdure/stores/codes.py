@@ -150,7 +150,7 @@ class Codes:
         self.dimensions: Final = dimensions
         self.words: Final = _words(dimensions)
         self._blocks: Bits = np.empty((1, self.words, _FIRST_BLOCK), np.uint64)
-        self._blocks = self._reserved(expected)
+        self._blocks = self._reserve(expected)
         self._count = 0
 
     def __len__(self) -> int:
@@ -172,7 +172,7 @@ class Codes:
         """
         if codes.ndim != 2 or codes.shape[1] != self.words or codes.dtype.kind != "u" or codes.itemsize != 8:  # noqa: PLR2004 - axes, bytes
             raise ValueError(f"expected uint64 [m, {self.words}], not {codes.dtype} {list(codes.shape)}")
-        blocks = self._reserved(self._count + len(codes))
+        blocks = self._reserve(self._count + len(codes))
         width = blocks.shape[2]
         at = written = 0
         while written < len(codes):
@@ -274,7 +274,7 @@ class Codes:
         _check_positions(positions, count)
         return np.ascontiguousarray(_gather(self._blocks, positions).T)
 
-    def _reserved(self, rows: int) -> Bits:
+    def _reserve(self, rows: int) -> Bits:
         """Storage for at least ``rows`` rows that holds the present ones: the same, or a larger copy."""
         old = self._blocks
         count, _, width = old.shape

@@ -102,7 +102,7 @@ def _state(
     columns = [c for c in STATE_COLUMNS if c in journalled.row and c != "held" and stored[c] != journalled.row[c]]
     before, after = {c: stored[c] for c in columns}, {c: journalled.row[c] for c in columns}
     if record is not None:
-        expected = {**_proven(journalled, copy or {}), **journalled.row}
+        expected = {**_proven_columns(journalled, copy or {}), **journalled.row}
         wrong = wrong_columns(journalled, record, "", None, None).get("content", ())
         labels = [c for c in wrong if c in CONTENT_COLUMNS and c in expected]
         before |= {c: getattr(record.content, c) for c in labels}
@@ -129,7 +129,7 @@ def _recreate(identity: str, row: Row, news: Row) -> Iterator[Change]:
     yield Change(Target.MEMORY, identity, None, {**row, **news}, _FROM_COPY)
 
 
-def _proven(journalled: Expected, copy: Row) -> Row:
+def _proven_columns(journalled: Expected, copy: Row) -> Row:
     """Return what a copy has of the columns that the journal holds as digests, where the digests agree."""
     found: dict[str, Any] = {}
     if "metadata" in journalled.digests and metadata_digest(copy.get("metadata", {})) == journalled.digests["metadata"]:

@@ -275,9 +275,7 @@ def journal_form(change: Change, operation: str, vector: bytes | None = None) ->
         operation: The id of the operation.
         vector: The int8 vector that an insert brings.
     """
-    return _encoded(change.before, brief=False), _encoded(
-        _brief(change, operation, vector), brief=change.before is None
-    )
+    return _encode(change.before, brief=False), _encode(_brief(change, operation, vector), brief=change.before is None)
 
 
 def _brief(change: Change, operation: str, vector: bytes | None) -> Row | None:
@@ -325,7 +323,7 @@ def present(row: Row | None) -> Row:
     return row
 
 
-def _encoded(row: Row | None, *, brief: bool) -> str | None:
+def _encode(row: Row | None, *, brief: bool) -> str | None:
     if row is None:
         return None
     return _encode_brief(row) if brief else _encode_whole(row)

@@ -58,7 +58,7 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     """Return what a digest may show: visible memories with their whole texts, without what is known to be over."""
     records = ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED)
     considered = memory_items(records, ctx.policy, ctx.clock())
-    outdated = _outdated(ctx, namespace, considered)
+    outdated = _outdated_ids(ctx, namespace, considered)
     memories = [
         m if r.content.shown is None else replace(m, content=r.content.text)
         for m, r in zip(considered, records, strict=True)
@@ -69,16 +69,16 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     return Candidates(memories, vectors, _questions(ctx, namespace, inside, brief=brief), not brief, year)
 
 
-def _outdated(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> frozenset[str]:
+def _outdated_ids(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> frozenset[str]:
     """Return the memories that say what no longer holds, or what a note says too: recalled, but not kept in view.
 
     What somebody pinned stays; it is theirs to unpin.
     """
-    outdated = {*ctx.extension.outdated(ctx, namespace, memories), *_replaced(ctx, namespace, memories)}
+    outdated = {*ctx.extension.outdated(ctx, namespace, memories), *_replaced_ids(ctx, namespace, memories)}
     return frozenset(outdated.difference(m.id for m in memories if m.pinned))
 
 
-def _replaced(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> set[str]:
+def _replaced_ids(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> set[str]:
     """Return the messages that say what a note said that has been updated since: nobody updates the messages, too."""
     since = {m.id: m.state.created_ms for m in memories if m.kind is Kind.NOTE}
     new = list(since)

@@ -119,7 +119,7 @@ class LocalServer:
         return self._process is not None and self._process.poll() is None
 
     @property
-    def _unsynced(self) -> list[str]:
+    def _sync_options(self) -> list[str]:
         """What spares the programs that make a data folder the wait for the disk, if the server itself need not."""
         return ["--no-sync"] if self.settings["fsync"] == "off" else []
 
@@ -144,7 +144,7 @@ class LocalServer:
         if self.running:
             return
         wheel()  # before anything is made
-        _make(self.folder, lambda fresh: _initialize(fresh, self._unsynced))
+        _make(self.folder, lambda fresh: _initialize(fresh, self._sync_options))
         for attempt in range(1, TRIES + 1):
             port = self.port or free_port()
             log_tail = self._launch(port)

@@ -87,12 +87,12 @@ def account(owned: Path) -> Account:
 def hand_over(path: Path) -> None:
     """Give a new file or folder of ours to the account that the server runs as."""
     if os.geteuid() == 0:
-        uid, gid = _unprivileged()
+        uid, gid = _unprivileged_ids()
         os.chown(path, uid, gid)
 
 
 @cache
-def _unprivileged() -> tuple[int, int]:
+def _unprivileged_ids() -> tuple[int, int]:
     import pwd  # noqa: PLC0415  # Windows has none
 
     for name in ("postgres", "nobody"):
