@@ -57,7 +57,7 @@ def _summary(counter: TallyCounter | None) -> dict[str, Any]:
 
 
 def _rows(store: Store, place: str, part: str, vault_ids: set[str]) -> Iterator[Line]:
-    """Yield the rows of a part that belong to the vault; ``kept`` is filled while memories are read."""
+    """Yield the rows of a part that belong to the vault; ``vault_ids`` is filled while memories are read."""
     if part in _LEFT_OUT:
         return
     for page in pages(store.transfer, (place, part), None):
