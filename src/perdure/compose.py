@@ -73,26 +73,26 @@ def open(  # noqa: A001  # perdure.open is the contract's name
     Warns:
         UntrustedPolicyWarning: The working folder's file sets protected keys and is not trusted.
     """
-    chosen = policy if isinstance(policy, Policy) else load_policy(policy)
-    maker = chosen_embedder(embedder, chosen)
+    settings = policy if isinstance(policy, Policy) else load_policy(policy)
+    maker = chosen_embedder(embedder, settings)
     warn = Warner()
     context = Context(
-        policy=chosen,
+        policy=settings,
         clock=_clock(clock),
         ids=Ids(),
         embedder=maker,
         tokens=getattr(maker, "count_tokens", None) or estimate_tokens,
         warn=warn,
-        extension=extension_of(chosen),
-        golden=_golden(chosen),
-        backups=_backups(url, chosen),
-        summary=digest_file(chosen.digest.file) if chosen.digest.file else None,
-        model=chat_model(chosen.model),
-        reranker=chosen_reranker(chosen.reranker),
-        tell_alerts=alert_webhook(chosen.alerts, _clock(clock)),
+        extension=extension_of(settings),
+        golden=_golden(settings),
+        backups=_backups(url, settings),
+        summary=digest_file(settings.digest.file) if settings.digest.file else None,
+        model=chat_model(settings.model),
+        reranker=chosen_reranker(settings.reranker),
+        tell_alerts=alert_webhook(settings.alerts, _clock(clock)),
         open_copy=copy_of,
         secret=partial(secrets.token_urlsafe, 32),
-        store=_store(url, chosen, warn, create=create),  # last: what else fails leaves nothing open
+        store=_store(url, settings, warn, create=create),  # last: what else fails leaves nothing open
     )
     return Memory(context)
 
@@ -110,20 +110,20 @@ def digest_file(path: str | os.PathLike[str]) -> DigestFile:
 
 
 def _store(url: str | os.PathLike[str], policy: Policy, warn: Warner, *, create: bool) -> Store:
-    return with_quotas(_finished(store_of(url, policy, warn, create=create)), policy.limits)
+    return with_quotas(_refuse_unfinished(store_of(url, policy, warn, create=create)), policy.limits)
 
 
-def _finished(store: Store) -> Store:
+def _refuse_unfinished(store: Store) -> Store:
     """Return a store; one that a copy or an import has not filled yet is closed and refused.
 
     Raises:
         StoreUnfinished: It holds a part of another store.
     """
-    if what := store.unfinished():
+    if work := store.unfinished():
         store.close()
         raise StoreUnfinished(
-            f"The store holds a part of another one: an interrupted {what} has not been finished.",
-            remedy=f"Run the same {what} again, it continues; or use an empty target.",
+            f"The store holds a part of another one: an interrupted {work} has not been finished.",
+            remedy=f"Run the same {work} again, it continues; or use an empty target.",
         )
     return store
 
@@ -143,8 +143,8 @@ def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
 def _clock(clock: Callable[[], datetime] | None) -> Callable[[], Instant]:
     if clock is None:
         return lambda: time.time_ns() // 1_000_000
-    given = clock
-    return lambda: clock_instant(given())
+    read = clock
+    return lambda: clock_instant(read())
 
 
 def current_instant() -> Instant:

@@ -63,7 +63,7 @@ class OnDemand(Extension[Context]):
         seam, meets = super().__getattribute__(name), _MEETS.get(name)
         if meets is None:
             return seam
-        return lambda *given: (getattr(self._loaded, name) if meets(*given) else seam)(*given)
+        return lambda *args: (getattr(self._loaded, name) if meets(*args) else seam)(*args)
 
 
 def _any_fact(_ctx: Context, _namespace: str, hits: Sequence[Hit]) -> bool:

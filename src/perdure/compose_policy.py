@@ -100,11 +100,11 @@ def load_policy(policy: str | os.PathLike[str] | Mapping[str, Any] | None = None
         if found.notice and found.notice not in _said:
             _said.add(found.notice)
             warnings.warn(found.notice, UntrustedPolicyWarning, stacklevel=3)
-        values = _layered(found)
+        values = _layer_policies(found)
     below = rlm_values(rlm_file())
-    whole = policy_from(_over(below, values))
-    for told in _without_effect(below, values, whole):
-        warnings.warn(f"{rlm_file()}: {told}", PerdureWarning, stacklevel=2)
+    whole = policy_from(_merge(below, values))
+    for notice in _without_effect(below, values, whole):
+        warnings.warn(f"{rlm_file()}: {notice}", PerdureWarning, stacklevel=2)
     return whole
 
 
@@ -138,13 +138,13 @@ def folder_policy(path: str | os.PathLike[str] | None = None) -> FolderPolicy | 
         return None
     found = found.absolute()
     content = _content_of(found)
-    values = _with_absolute_paths(_parsed(content, found), found.parent)
+    values = _with_absolute_paths(_parse(content, found), found.parent)
     # Files that an unknown policy names are not even read.
     digest = _digest_of(content, values) if path is not None or has_records(found) else ""
     return FolderPolicy(found, values, digest, trusted=is_trusted(found, digest))
 
 
-def _layered(found: FolderPolicy) -> dict[str, Any]:
+def _layer_policies(found: FolderPolicy) -> dict[str, Any]:
     """Return the values that count where a folder's file applies: protected keys may be the user's own."""
     users = _users_file()
     own = _file_values(users) if users.is_file() else {}
@@ -152,12 +152,12 @@ def _layered(found: FolderPolicy) -> dict[str, Any]:
     for name, key in _set_by(own, _PROTECTED):
         protection.setdefault(name, {})[key] = own[name][key]
     if found.trusted:
-        return _over(protection, found.values)
+        return _merge(protection, found.values)
     values = {
         name: {k: v for k, v in table.items() if (name, k) not in _PROTECTED} if isinstance(table, Mapping) else table
         for name, table in found.values.items()
     }
-    return _over(protection, values)
+    return _merge(protection, values)
 
 
 def _users_file() -> Path:
@@ -231,8 +231,8 @@ def rlm_values(path: Path | None) -> dict[str, dict[str, Any]]:
     """
     memory = _rlm_memory(path)
     if unknown := sorted(set(memory) - set(RLM_KEYS)):
-        told = f"{path} has unknown keys under 'memory' that are ignored: {', '.join(unknown)}."
-        warnings.warn(told, PerdureWarning, stacklevel=2)
+        notice = f"{path} has unknown keys under 'memory' that are ignored: {', '.join(unknown)}."
+        warnings.warn(notice, PerdureWarning, stacklevel=2)
     found: dict[str, dict[str, Any]] = {}
     for name, (section, key) in RLM_KEYS.items():
         if name in memory:
@@ -241,7 +241,7 @@ def rlm_values(path: Path | None) -> dict[str, dict[str, Any]]:
         policy_from(found)
     except PolicyError as error:
         names = {f"{section}.{key}": name for name, (section, key) in RLM_KEYS.items()}
-        raise _rlm_refused(path, *(_renamed(p, names) for p in error.problems)) from None
+        raise _rlm_error(path, *(_rename_keys(p, names) for p in error.problems)) from None
     return found
 
 
@@ -262,32 +262,32 @@ def _rlm_memory(path: Path | None) -> dict[str, Any]:
         return {}
     try:
         if path.exists() and not path.is_file():
-            raise _rlm_refused(path, "it cannot be read (it is not a regular file).")
+            raise _rlm_error(path, "it cannot be read (it is not a regular file).")
         data = parse_json(_first_bytes(path, _LARGEST_TOML).decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        raise _rlm_refused(path, f"it cannot be read ({error.strerror}).") from error
+        raise _rlm_error(path, f"it cannot be read ({error.strerror}).") from error
     except ValueError as error:
-        raise _rlm_refused(path, f"it is not valid JSON ({error}).") from error
+        raise _rlm_error(path, f"it is not valid JSON ({error}).") from error
     memory = data.get("memory", {}) if isinstance(data, dict) else None
     if not isinstance(memory, dict):
-        raise _rlm_refused(path, "'memory' must be an object of keys.")
+        raise _rlm_error(path, "'memory' must be an object of keys.")
     return memory
 
 
-def _rlm_refused(path: Path | None, *problems: str) -> PolicyError:
+def _rlm_error(path: Path | None, *problems: str) -> PolicyError:
     return PolicyError(
         tuple(f"{path}: {p}" for p in problems), remedy=f"Fix that file, or set another in {RLM_VARIABLE}."
     )
 
 
-def _renamed(problem: str, names: Mapping[str, str]) -> str:
+def _rename_keys(problem: str, names: Mapping[str, str]) -> str:
     """Say of which key of the file a problem of the policy tells."""
     return next((f"{own}: {problem}" for key, own in names.items() if problem.startswith(key)), problem)
 
 
-def _over(below: Mapping[str, Mapping[str, Any]], own: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(below: Mapping[str, Mapping[str, Any]], own: Mapping[str, Any]) -> dict[str, Any]:
     """Return a policy file's data with values from below it where it has none of its own."""
     merged: dict[str, Any] = dict(own)
     for section, values in below.items():
@@ -299,7 +299,7 @@ def _over(below: Mapping[str, Mapping[str, Any]], own: Mapping[str, Any]) -> dic
 
 def toml_of(path: Path) -> dict[str, Any]:
     """Return a TOML file's data; raises PolicyError."""
-    return _parsed(_content_of(path), path)
+    return _parse(_content_of(path), path)
 
 
 def _content_of(path: Path) -> bytes:
@@ -308,9 +308,9 @@ def _content_of(path: Path) -> bytes:
         content = b"" if special else _first_bytes(path, _LARGEST_TOML)
     except (OSError, ValueError) as error:  # some texts are no path at all
         why = getattr(error, "strerror", None) or "it is not a valid path"
-        raise PolicyError((f"{_short(path)} cannot be read ({why}).",), remedy="Check the path.") from error
+        raise PolicyError((f"{_label(path)} cannot be read ({why}).",), remedy="Check the path.") from error
     if special:
-        raise PolicyError((f"{_short(path)} cannot be read (it is not a regular file).",), remedy="Pass a TOML file.")
+        raise PolicyError((f"{_label(path)} cannot be read (it is not a regular file).",), remedy="Pass a TOML file.")
     return content
 
 
@@ -323,17 +323,17 @@ def _first_bytes(path: Path, most: int) -> bytes:
     return content
 
 
-def _parsed(content: bytes, path: Path) -> dict[str, Any]:
+def _parse(content: bytes, path: Path) -> dict[str, Any]:
     try:
         text = content.decode("utf-8")
         if _LONG_KEY.search(_TOML_ASIDE.sub("", text)):
-            raise PolicyError((f"{_short(path)} has a key of too many parts.",), remedy="Fix that key.")
+            raise PolicyError((f"{_label(path)} has a key of too many parts.",), remedy="Fix that key.")
         return tomllib.loads(text)
     except RecursionError as error:
-        raise PolicyError((f"{_short(path)} is nested too deep.",), remedy="Use fewer brackets.") from error
+        raise PolicyError((f"{_label(path)} is nested too deep.",), remedy="Use fewer brackets.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PolicyError((f"{_short(path)} is not valid TOML: {error}.",), remedy="Fix that line.") from error
+        raise PolicyError((f"{_label(path)} is not valid TOML: {error}.",), remedy="Fix that line.") from error
 
 
-def _short(path: Path) -> str:
+def _label(path: Path) -> str:
     return str(path)[:_LONGEST_PATH].encode("utf-8", "replace").decode()

@@ -211,8 +211,8 @@ def copy(
     with store_at(source, existing=True) as reads, store_at(target) as writes:
         if policy is not None and policy.knowledge.redact:
             lines = partial(moving.export_lines, reads, namespace=namespace)
-            chosen: dict[str, Any] = {"namespace": namespace, "policy": policy, "limits": policy}
-            return import_export.import_lines(lines, writes, scratch_store, progress=progress, **chosen)
+            options: dict[str, Any] = {"namespace": namespace, "policy": policy, "limits": policy}
+            return import_export.import_lines(lines, writes, scratch_store, progress=progress, **options)
         return moving.copy(reads, writes, namespace=namespace, progress=progress)
 
 
@@ -231,10 +231,10 @@ def import_lines(
 
     ``url`` is as for ``open``; the limits of ``policy`` hold for the rows, and it says which secrets are replaced.
     """
-    chosen: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress}
-    chosen |= {"policy": policy if redact else None, "limits": policy, "now": now}
+    options: dict[str, Any] = {"namespace": namespace, "partial": partial, "progress": progress}
+    options |= {"policy": policy if redact else None, "limits": policy, "now": now}
     with store_at(url) as store:
-        return import_export.import_lines(lines, store, scratch_store, **chosen)
+        return import_export.import_lines(lines, store, scratch_store, **options)
 
 
 def backup(url: str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> Copied:
@@ -266,7 +266,7 @@ def _copy_moment(address: Address, file: Path) -> None:
     reads = _postgres().PostgresStore(address, server=ServerSnapshot(address))
     try:
         with store_at(file) as writes:
-            moving.copy(reads, writes, what="backup")
+            moving.copy(reads, writes, work="backup")
     except (ConflictError, CopyDiffers) as error:  # nobody else writes to the file, and the rows are of one moment
         raise StoreDamaged(
             f"{address.shown} is damaged: {error.message}", remedy="Run `perdure check --full`; restore a backup."
@@ -296,10 +296,10 @@ def restore_backup(source: Path, url: str | os.PathLike[str], *, overwrite: bool
             raise InvalidInput(
                 "The server holds memories already; nothing was changed.", remedy="Restore into an empty database."
             )
-        done = run(source, Path(folder) / "restored.db")
-        with store_at(done.path) as verified:
-            moving.copy(verified, target, what="restore-backup")
-    return done
+        restored = run(source, Path(folder) / "restored.db")
+        with store_at(restored.path) as verified:
+            moving.copy(verified, target, work="restore-backup")
+    return restored
 
 
 def _own_file(url: str | os.PathLike[str]) -> str:

@@ -102,10 +102,10 @@ class ChatModel:
             raise InvalidInput("The schema must have the type object.", remedy="Wrap it in an object.")
         system = without_lone_surrogates(f"{instruction}\n\n{_FORM}\n{json.dumps(schema)}")
         messages = [{"role": "system", "content": system}, {"role": "user", "content": without_lone_surrogates(text)}]
-        asked = {"model": self._name, "messages": messages}
+        request = {"model": self._name, "messages": messages}
         spent = _Spent()
         try:
-            answer = self._answer(asked, schema, spent)
+            answer = self._answer(request, schema, spent)
         except PerdureError as error:
             self._count(spent, error)
             raise
@@ -133,10 +133,10 @@ class ChatModel:
         outcome = "answered" if error is None else f"failed: {error.message}"
         _LOG.info("%s: %d + %d tokens, %.2f s, %s", self._name, spent.tokens_in, spent.tokens_out, seconds, outcome)
 
-    def _answer(self, asked: Mapping[str, Any], schema: Mapping[str, Any], spent: _Spent) -> Mapping[str, Any]:
-        content = self._content(self._reply(asked, _forms(schema)), spent)
+    def _answer(self, request: Mapping[str, Any], schema: Mapping[str, Any], spent: _Spent) -> Mapping[str, Any]:
+        content = self._content(self._reply(request, _forms(schema)), spent)
         try:
-            found = json.loads(_unfenced(content), parse_constant=_refuse_constant)
+            found = json.loads(_strip_fence(content), parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
             raise self._unusable("contains no readable JSON") from None
         try:
@@ -146,16 +146,16 @@ class ChatModel:
         answer: Mapping[str, Any] = fitting
         return answer
 
-    def _reply(self, asked: Mapping[str, Any], forms: tuple[Mapping[str, Any], ...]) -> bytes:
+    def _reply(self, request: Mapping[str, Any], forms: tuple[Mapping[str, Any], ...]) -> bytes:
         """Ask in the form that worked last, and in simpler ones where the server refuses it."""
         for number in range(self._form, len(forms)):
             try:
-                body = self._post({**asked, **forms[number]})
+                body = self._post({**request, **forms[number]})
             except RefusedError as refused:
                 if refused.status in _UNREADABLE and number == len(forms) - 1:
-                    raise UnusableReply(refused.told.message, remedy=refused.told.remedy) from refused.__cause__
+                    raise UnusableReply(refused.failure.message, remedy=refused.failure.remedy) from refused.__cause__
                 if refused.status not in _UNKNOWN_FORM or number == len(forms) - 1:
-                    raise refused.told from refused.__cause__
+                    raise refused.failure from refused.__cause__
             else:
                 self._form = number
                 return body
@@ -180,9 +180,9 @@ class ChatModel:
             raise self._unusable("has a message without text")
         return content
 
-    def _unusable(self, what: str) -> UnusableReply:
+    def _unusable(self, problem: str) -> UnusableReply:
         """Return the error for words of the model that are not what was asked for."""
-        return UnusableReply(self._post.wrong(what).message, remedy=_CHECK_SERVER)
+        return UnusableReply(self._post.wrong(problem).message, remedy=_CHECK_SERVER)
 
 
 class _Spent:
@@ -194,9 +194,9 @@ class _Spent:
 
     def note(self, reply: Any) -> None:
         """Take the counts of a reply, if it has any that can be."""
-        told = reply.get("usage") if isinstance(reply, dict) else None
-        if isinstance(told, dict):
-            self.tokens_in, self.tokens_out = (_count_of(told.get(f"{n}_tokens")) for n in ("prompt", "completion"))
+        usage = reply.get("usage") if isinstance(reply, dict) else None
+        if isinstance(usage, dict):
+            self.tokens_in, self.tokens_out = (_count_of(usage.get(f"{n}_tokens")) for n in ("prompt", "completion"))
 
 
 def _count_of(value: Any) -> int:
@@ -209,21 +209,21 @@ class _UnfitError(Exception):
 
 def _forms(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     """Return what is added to a request, the most exact first."""
-    closed = _closed(schema)
-    wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": closed, "strict": _strict(schema)}}
-    return {"temperature": 0, "response_format": wanted}, {"response_format": wanted}, {}
+    closed = _close_schema(schema)
+    json_form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": closed, "strict": _strict(schema)}}
+    return {"temperature": 0, "response_format": json_form}, {"response_format": json_form}, {}
 
 
-def _closed(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _close_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema with no room for further fields, as servers ask for that hold a model to it."""
-    made = {name: part for name, part in schema.items() if name != "default"}  # not known to all of them
-    if "properties" in made:
-        made["properties"] = {name: _closed(part) for name, part in made["properties"].items()}
-    if "items" in made:
-        made["items"] = _closed(made["items"])
-    if made["type"] == "object":
-        made["additionalProperties"] = False
-    return made
+    closed = {name: part for name, part in schema.items() if name != "default"}  # not known to all of them
+    if "properties" in closed:
+        closed["properties"] = {name: _close_schema(part) for name, part in closed["properties"].items()}
+    if "items" in closed:
+        closed["items"] = _close_schema(closed["items"])
+    if closed["type"] == "object":
+        closed["additionalProperties"] = False
+    return closed
 
 
 def _strict(schema: Mapping[str, Any]) -> bool:
@@ -246,7 +246,7 @@ def _check_schema(schema: Any, place: str, depth: int = 1) -> None:
         _check_schema(schema.get("items"), f"{place}[]", depth + 1)
 
 
-def _unfenced(content: str) -> str:
+def _strip_fence(content: str) -> str:
     """Return the text inside a code fence, if the whole of it stands in one."""
     text = content.strip()
     if not text.startswith("```"):

@@ -83,7 +83,7 @@ class LocalEmbedder:
         listed = text_list(texts)
         if not listed:
             return []
-        wordpiece, session = self._tokenizer(), self._loaded()
+        wordpiece, session = self._tokenizer(), self._load()
         tokens = [[START, *wordpiece.ids(text, MAX_TOKENS - 2), END] for text in listed]
         batches = list(_batches(tokens))
         vectors: list[Vector] = [b""] * len(tokens)
@@ -113,7 +113,7 @@ class LocalEmbedder:
                 self._wordpiece = WordPiece()
             return self._wordpiece
 
-    def _loaded(self) -> Any:
+    def _load(self) -> Any:
         with self._lock:
             if self._session is None:
                 self._session = _open_session(self._chosen_weights())
@@ -218,7 +218,7 @@ class _Inputs(NamedTuple):
     types: Any
 
 
-def _padded(batch: list[list[int]]) -> _Inputs:
+def _pad(batch: list[list[int]]) -> _Inputs:
     """Return the batch as rectangular arrays; the mask is 1 where there is a token."""
     numpy = importlib.import_module("numpy")
     longest = max(map(len, batch))
@@ -236,7 +236,7 @@ def _run(session: Any, batch: list[list[int]]) -> Any:
     Raises:
         EmbedderError: The runtime failed, for example for want of memory.
     """
-    inputs = _padded(batch)
+    inputs = _pad(batch)
     feed = {"input_ids": inputs.ids, "attention_mask": inputs.mask, "token_type_ids": inputs.types}
     try:
         states = session.run(["last_hidden_state"], feed)[0]

@@ -23,7 +23,7 @@ _LONGEST_PAUSE: Final = 10.0
 """Seconds; a server that asks for a longer pause is asked once more after this one."""
 _PIECE: Final = 64 * 1024
 _THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_QUOTED: Final = 200  # characters of a server's message that an error repeats
+_MOST_QUOTED: Final = 200  # characters of a server's message that an error repeats
 
 
 class RefusedError(Exception):
@@ -31,12 +31,12 @@ class RefusedError(Exception):
 
     Attributes:
         status: The HTTP status.
-        told: The error that the caller of the model should see.
+        failure: The error that the caller of the model should see.
     """
 
-    def __init__(self, status: int, told: PerdureError) -> None:
-        super().__init__(str(told))
-        self.status, self.told = status, told
+    def __init__(self, status: int, failure: PerdureError) -> None:
+        super().__init__(str(failure))
+        self.status, self.failure = status, failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,12 @@ class Posting:
             try:
                 return self._exchange(request, key)
             except _PassingError as passing:
-                time.sleep(seconds_left(min(_LONGEST_PAUSE, max(pause, passing.asked))) or 0.0)
+                time.sleep(seconds_left(min(_LONGEST_PAUSE, max(pause, passing.retry_after))) or 0.0)
                 pause *= 2
         try:
             return self._exchange(request, key)
         except _PassingError as passing:
-            raise passing.told from passing.__cause__
+            raise passing.failure from passing.__cause__
 
     def signature(self, body: bytes) -> Mapping[str, str]:  # noqa: ARG002  # of those that sign
         """Return further headers for a body; none here."""
@@ -118,7 +118,7 @@ class Posting:
         try:
             reply = json.loads(self(content))
         except RefusedError as refused:
-            raise refused.told from refused.__cause__
+            raise refused.failure from refused.__cause__
         except (ValueError, RecursionError) as error:
             raise self.wrong(f"is not JSON ({error})") from error
         items = reply.get(name) if isinstance(reply, dict) else None
@@ -126,9 +126,9 @@ class Posting:
             raise self.wrong(f"has no list `{name}`")
         return items
 
-    def wrong(self, what: str) -> PerdureError:
-        """Return the error for a reply that is not what was asked for; ``what`` follows "The reply of URL"."""
-        return self._endpoint.error(f"The reply of {self.url} {what}.", remedy=self._endpoint.remedy)
+    def wrong(self, problem: str) -> PerdureError:
+        """Return the error for a reply that is not what was asked for; ``problem`` follows "The reply of URL"."""
+        return self._endpoint.error(f"The reply of {self.url} {problem}.", remedy=self._endpoint.remedy)
 
     def _exchange(self, request: Request, key: str) -> bytes:
         """Send the request once.
@@ -148,8 +148,8 @@ class Posting:
             reason = error.reason if isinstance(error, URLError) else error
             if isinstance(reason, TimeoutError):
                 raise self._timed_out() from error
-            told = self._endpoint.error(f"{self.url} cannot be reached: {reason!r}.", remedy=self._endpoint.remedy)
-            raise _PassingError(told) from error
+            failure = self._endpoint.error(f"{self.url} cannot be reached: {reason!r}.", remedy=self._endpoint.remedy)
+            raise _PassingError(failure) from error
 
     def _body(self, reply: http.client.HTTPResponse) -> bytes:
         """Read a reply piece by piece, so that one that trickles or never ends is given up."""
@@ -175,23 +175,23 @@ class Posting:
         """Describe a status other than 2xx, with the start of the server's message and without the key."""
         with error:
             try:
-                said = error.read(4 * _QUOTED).decode("utf-8", "replace")
+                body = error.read(4 * _MOST_QUOTED).decode("utf-8", "replace")
             except (OSError, http.client.HTTPException):
-                said = ""
+                body = ""
         if key:
-            said = said.replace(key, "***")
-        message = f"{self.url} answered {error.code}: {' '.join(said.split())[:_QUOTED] or error.reason}."
+            body = body.replace(key, "***")
+        message = f"{self.url} answered {error.code}: {' '.join(body.split())[:_MOST_QUOTED] or error.reason}."
         if error.code == _TOO_MANY_REQUESTS or error.code >= _FIRST_SERVER_FAULT:
-            told = self._endpoint.error(message, remedy="Try again later.")
-            return _PassingError(told, asked=_seconds(error.headers["Retry-After"]))
-        told = self._endpoint.error(message, remedy="Check the address, the model's name and the key.")
-        return RefusedError(error.code, told)
+            failure = self._endpoint.error(message, remedy="Try again later.")
+            return _PassingError(failure, retry_after=_seconds(error.headers["Retry-After"]))
+        failure = self._endpoint.error(message, remedy="Check the address, the model's name and the key.")
+        return RefusedError(error.code, failure)
 
     def _timed_out(self) -> Exception:
-        told = self._endpoint.error(
+        failure = self._endpoint.error(
             f"{self.url} did not answer within {self._timeout:g} s.", remedy=self._endpoint.remedy
         )
-        return _PassingError(told) if self._endpoint.patient else told
+        return _PassingError(failure) if self._endpoint.patient else failure
 
     def _key(self) -> str:
         """Return the bearer key, or "" if none is wanted."""
@@ -215,13 +215,13 @@ class _PassingError(Exception):
     """A failure that may pass.
 
     Attributes:
-        told: What the caller sees after the last try.
-        asked: Seconds the server asked us to wait; 0 if it did not say.
+        failure: What the caller sees after the last try.
+        retry_after: Seconds the server asked us to wait; 0 if it did not say.
     """
 
-    def __init__(self, told: PerdureError, *, asked: float = 0.0) -> None:
-        super().__init__(str(told))
-        self.told, self.asked = told, asked
+    def __init__(self, failure: PerdureError, *, retry_after: float = 0.0) -> None:
+        super().__init__(str(failure))
+        self.failure, self.retry_after = failure, retry_after
 
 
 class _NoRedirect(HTTPRedirectHandler):

@@ -47,8 +47,8 @@ class EndpointReranker:
             ModelError: The key is missing, the server cannot be reached or refuses, or its reply is wrong.
         """
         sent = [without_lone_surrogates(text[:_LONGEST_TEXT]) for text in texts]
-        asked = {"model": self._model, "query": without_lone_surrogates(question), "documents": sent}
-        scores = self._scores(self._post.listed(asked, "results"))
+        request = {"model": self._model, "query": without_lone_surrogates(question), "documents": sent}
+        scores = self._scores(self._post.listed(request, "results"))
         if sorted(scores) != list(range(len(sent))):
             raise self._post.wrong(f"does not score each of the {len(sent)} texts once")
         return [scores[position] for position in range(len(sent))]

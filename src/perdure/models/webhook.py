@@ -42,7 +42,7 @@ class Webhook(Posting):
         try:
             self(content)
         except RefusedError as error:
-            raise error.told from error
+            raise error.failure from error
 
     def signature(self, body: bytes) -> Mapping[str, str]:
         """Return the headers by which the receiver knows the sender.

@@ -19,7 +19,7 @@ _LONGEST_PIECE = 18  # characters; no piece in the vocabulary is longer, so no l
 _CACHED_CHARACTERS = 50_000
 """Holds every script in use; stops a hostile text from filling memory with the rest of Unicode."""
 
-_DROPPED = frozenset({"Cc", "Cf", "Co", "Cs"})
+_DROPPED_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cs"})
 """Categories that carry no text. Cs are lone surrogates: no UTF-8 can hold them, so they are dropped like U+FFFD."""
 
 _IDEOGRAPHS = (
@@ -109,7 +109,7 @@ def _fold(character: str) -> str:
     """Fold one character: lower case, no accent; spaces around punctuation and ideographs; "" for controls."""
     if character in "\t\n\r":  # controls by category, but spaces by the reference
         return " "
-    if character == "\ufffd" or unicodedata.category(character) in _DROPPED:
+    if character == "\ufffd" or unicodedata.category(character) in _DROPPED_CATEGORIES:
         return ""
     if character.isspace():
         return " "

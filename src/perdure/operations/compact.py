@@ -33,5 +33,5 @@ def compact_if_it_pays(ctx: Context) -> TaskResult:
     if size.bytes > keys.compact_mb * _MB:
         note = f"{size.unused / _MB:.1f} of {size.bytes / _MB:.1f} MB are unused: run `perdure compact --apply`"
         return f"{note} when nobody writes", {}
-    done = compact(ctx, dry_run=False)
-    return f"{done.bytes_before / _MB:.1f} MB became {done.bytes_after / _MB:.1f} MB", {}
+    result = compact(ctx, dry_run=False)
+    return f"{result.bytes_before / _MB:.1f} MB became {result.bytes_after / _MB:.1f} MB", {}

@@ -199,13 +199,13 @@ class ConfinedStore(_Confined):
             _refuse("write the whole store anew")
         return tuple(self._inner.compact())
 
-    def mark_unfinished(self, what: str) -> None:
+    def mark_unfinished(self, work: str) -> None:
         if not self._whole:
             _refuse("write the whole store")
-        self._inner.mark_unfinished(what)
+        self._inner.mark_unfinished(work)
 
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
-        """Purge; what is still found elsewhere is not told: it may lie in a namespace of others."""
+        """Purge; what is still found elsewhere is not reported: it may lie in a namespace of others."""
         self._check(namespace)
         found: Purged = self._inner.purge(namespace, texts)
         return found if self._whole else replace(found, places=())
@@ -289,5 +289,5 @@ class ConfinedStore(_Confined):
             yield namespace
 
 
-def _refuse(what: str) -> NoReturn:
-    raise NotAllowed(f"The token may not {what}.", remedy="Use a token that may.")
+def _refuse(action: str) -> NoReturn:
+    raise NotAllowed(f"The token may not {action}.", remedy="Use a token that may.")

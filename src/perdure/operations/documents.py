@@ -65,9 +65,9 @@ def derived_from(ctx: Context, namespace: str, memories: Iterable[str]) -> dict[
     """Return memory -> the facts that rest on it; those that nothing rests on have none."""
     found: dict[str, list[str]] = {}
     for page in pages(memories):
-        wanted = set(page)
+        page_ids = set(page)
         for fact, kind, memory in ctx.store.links_at(namespace, page):
-            if kind == DERIVED and memory in wanted:
+            if kind == DERIVED and memory in page_ids:
                 found.setdefault(memory, []).append(fact)
     return found
 

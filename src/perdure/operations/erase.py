@@ -64,7 +64,7 @@ def erase(
             return target.result(dry_run=True), None
         if confirm != target.word:
             raise InvalidInput(
-                f"This would erase {len(target.gone)} for good, and confirm does not say so.",
+                f"This would erase {len(target.erased_ids)} for good, and confirm does not say so.",
                 remedy="Make a dry run, read what it lists, and pass its word as confirm.",
             )
         plan = _plan(ctx, target, reason=reason, by=by)
@@ -90,45 +90,45 @@ class _Target:
     """What goes, and what follows from that."""
 
     namespace: str
-    asked: tuple[str, ...]
+    selected: tuple[str, ...]
     entities: tuple[str, ...]
     dependents: Dependents
 
     @property
-    def gone(self) -> tuple[str, ...]:
-        return (*self.asked, *sorted(self.dependents.derived))
+    def erased_ids(self) -> tuple[str, ...]:
+        return (*self.selected, *sorted(self.dependents.derived))
 
     @property
     def word(self) -> str:
-        return confirmation((*self.gone, *self.entities))
+        return confirmation((*self.erased_ids, *self.entities))
 
     def result(self, *, dry_run: bool) -> ErasureResult:
         derived, redacted, freed = (
             tuple(sorted(ids)) for ids in (self.dependents.derived, self.dependents.redacted, self.dependents.freed)
         )
-        return ErasureResult(dry_run, self.word, self.asked, derived, redacted, freed, self.entities)
+        return ErasureResult(dry_run, self.word, self.selected, derived, redacted, freed, self.entities)
 
 
 def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
     about, entities = ctx.extension.about(ctx, namespace, selection.subject) if selection.subject else ((), ())
-    wanted: set[str] | None = set(about) if selection.subject else None
+    selected: set[str] | None = set(about) if selection.subject else None
     if selection.filters is not None or selection.everything:
-        listed = set(_listed(ctx, namespace, selection.filters or Filters(include_archived=True)))
-        wanted = listed if wanted is None else wanted & listed
+        listed = set(_filtered_ids(ctx, namespace, selection.filters or Filters(include_archived=True)))
+        selected = listed if selected is None else selected & listed
     if selection.ids:
-        there = {r.id for r in find_records(ctx, namespace, selection.ids)}
-        if missing := [i for i in selection.ids if i not in there]:
+        existing = {r.id for r in find_records(ctx, namespace, selection.ids)}
+        if missing := [i for i in selection.ids if i not in existing]:
             raise NotFound(f"The namespace {namespace!r} has no memory {missing[0]!r}.", remedy="Pass its namespace.")
-        wanted = there if wanted is None else wanted & there
-    if not wanted and not entities:
+        selected = existing if selected is None else selected & existing
+    if not selected and not entities:
         raise NotFound("There is nothing to erase: no memory fits.", remedy="Check the filters and the namespace.")
-    if len(wanted or ()) > LIMIT:
-        raise InvalidInput(f"{len(wanted or ())} memories fit.", remedy=f"Erase at most {LIMIT:,} at a time.")
-    asked = tuple(sorted(wanted or ()))
-    return _Target(namespace, asked, tuple(entities), find_dependents(asked, lambda ids: _links(ctx, namespace, ids)))
+    if len(selected or ()) > LIMIT:
+        raise InvalidInput(f"{len(selected or ())} memories fit.", remedy=f"Erase at most {LIMIT:,} at a time.")
+    ids = tuple(sorted(selected or ()))
+    return _Target(namespace, ids, tuple(entities), find_dependents(ids, lambda page: _links(ctx, namespace, page)))
 
 
-def _listed(ctx: Context, namespace: str, filters: Filters) -> Iterator[str]:
+def _filtered_ids(ctx: Context, namespace: str, filters: Filters) -> Iterator[str]:
     before = None
     while page := ctx.store.list_records(namespace, filters, _PAGE, before):
         before = page[-1].state.created_ms, page[-1].id
@@ -140,7 +140,7 @@ def archived_since(ctx: Context, namespace: str, until: int) -> list[str]:
     if not any(status == Status.ARCHIVED for _, _, _, status, _ in ctx.store.tally(namespace)):
         return []
     found: list[tuple[int, str]] = []
-    for page in pages(_listed(ctx, namespace, Filters(include_archived=True))):
+    for page in pages(_filtered_ids(ctx, namespace, Filters(include_archived=True))):
         states = {i: state for i, (state, _) in ctx.store.states(namespace, page).items()}
         found += [
             (s.status_ms, i)
@@ -158,7 +158,7 @@ def _links(ctx: Context, namespace: str, ids: Sequence[str]) -> Iterator[tuple[s
 def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan:
     """Return the plan that erases: what was stood for comes back, then rows go, then tombstones are laid."""
     now, place = ctx.clock(), target.namespace
-    images = {i: image for page in pages(target.gone) for i, image in ctx.store.images(place, page).items()}
+    images = {i: image for page in pages(target.erased_ids) for i, image in ctx.store.images(place, page).items()}
     decisions = begin(ctx, place, now)
     freed = list(find_records(ctx, place, sorted(target.dependents.freed)))
     decisions.admit(freed)
@@ -167,7 +167,7 @@ def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan
         if state.status is Status.CONSOLIDATED:
             decisions.change(record.id, unarchive(state, ctx.policy, now), ERASE, "what stood for it was erased")
     documents = _documents(ctx, target)
-    decisions.add(_links_gone(ctx, target))
+    decisions.add(_removed_links(ctx, target))
     decisions.add(document_change(d.shelf, d.id, d.name, d.data, None, "") for d in documents)
     decisions.add(Change(Target.MEMORY, identity, image, None) for identity, image in images.items())
     decisions.add(_tombstones(ctx, target, images, reason, by))
@@ -178,14 +178,14 @@ def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan
     return replace(plan, erasure=Erasure(frozenset((*images, *target.entities)), tuple(sorted(texts))))
 
 
-def _links_gone(ctx: Context, target: _Target) -> list[Change]:
-    links = sorted(set(_links(ctx, target.namespace, target.gone)))
+def _removed_links(ctx: Context, target: _Target) -> list[Change]:
+    links = sorted(set(_links(ctx, target.namespace, target.erased_ids)))
     return [Change(Target.LINK, i, {"kind": kind, "other": other}, None) for i, kind, other in links]
 
 
 def _documents(ctx: Context, target: _Target) -> list[Document]:
     """Return what documents say of memories and entities that go."""
-    documents, ids = ctx.store.documents, (*target.gone, *target.entities)
+    documents, ids = ctx.store.documents, (*target.erased_ids, *target.entities)
     found = {(d.shelf, d.id, d.name): d for identity in ids for d in documents.find_about(target.namespace, identity)}
     for shelf in _NAMING:
         for d in find_documents_named(ctx, target.namespace, shelf, ids):
@@ -195,9 +195,9 @@ def _documents(ctx: Context, target: _Target) -> list[Document]:
 
 def _quotes(ctx: Context, target: _Target) -> set[str]:
     """Return the words that facts quote from what goes: reasons in the journal may repeat them."""
-    facts = (*target.gone, *sorted(target.dependents.redacted))
+    facts = (*target.erased_ids, *sorted(target.dependents.redacted))
     documents = (d for page in pages(facts) for d in ctx.store.documents.find(target.namespace, Shelf.FACT, page))
-    sources = (s for d in documents for s in d.data.get("sources", ()) if s.get("memory") in target.gone)
+    sources = (s for d in documents for s in d.data.get("sources", ()) if s.get("memory") in target.erased_ids)
     return {str(source["quote"]) for source in sources if source.get("quote")}
 
 
@@ -205,10 +205,10 @@ def _tombstones(
     ctx: Context, target: _Target, images: Mapping[str, Mapping[str, Any]], reason: str, by: str | None
 ) -> list[Change]:
     now = ctx.clock()
-    known = ctx.store.documents.find(target.namespace, Shelf.ERASED, [SALT])
-    salt = str(known[0].data["salt"]) if known else f"{ctx.ids(now)}{ctx.ids(now)}"[-64:]
+    salts = ctx.store.documents.find(target.namespace, Shelf.ERASED, [SALT])
+    salt = str(salts[0].data["salt"]) if salts else f"{ctx.ids(now)}{ctx.ids(now)}"[-64:]
     laid = [tombstone(i, image, salt, now, by=by, reason=reason) for i, image in images.items()]
-    return laid if known else [salt_document(salt), *laid]
+    return laid if salts else [salt_document(salt), *laid]
 
 
 def _without(ids: frozenset[str]) -> Any:

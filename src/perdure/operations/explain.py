@@ -56,13 +56,13 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
         for r in ctx.store.get(record.namespace, [other for _, other, _ in links])
         if r.state.status is Status.ACTIVE
     }
-    here = {(other, kind) for other, kind, _ in ctx.store.links_to(record.namespace, identity)}
-    shown = [(inverse_link(k) if (o, k) in here else k, o, weight) for k, o, weight in links if o in others]
+    incoming = {(other, kind) for other, kind, _ in ctx.store.links_to(record.namespace, identity)}
+    shown = [(inverse_link(k) if (o, k) in incoming else k, o, weight) for k, o, weight in links if o in others]
     shown += [(f"edge: {e.kind}", i, e.weight) for e in edges(ctx, identity) for i in e.members if i != identity]
     history = ctx.store.journal(record.namespace, identity)
     wait = explain_wait(ctx, record.namespace, identity) if memory.state.held else ""
-    told = explain(memory, history, shown, ctx.policy, now, wait=wait)
-    return replace(told, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
+    explanation = explain(memory, history, shown, ctx.policy, now, wait=wait)
+    return replace(explanation, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
 
 
 def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters) -> Absence:
@@ -77,14 +77,14 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     order = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(ctx.clock()))
     rank = next((i for i, name in enumerate(order.ids, 1) if name == identity), None)
     if rank is None:
-        by, explanation = _unfound(ctx, memory, query, filters)
+        by, explanation = _why_not_found(ctx, memory, query, filters)
         return Absence(identity, text, by, explanation)
     if not of_then(ctx, record.namespace, [record], filters, ctx.clock()):
         by, explanation = "filters", "it does not hold at the time asked about"
     else:
         by, explanation = _floor(ctx, memory, pool, filters) or _rank(ctx, memory, text, order, rank, limit, filters)
-    told = f"{explanation}; {note}" if note else explanation
-    return Absence(identity, text, by, told, rank, dict(order[rank - 1].parts))
+    explanation = f"{explanation}; {note}" if note else explanation
+    return Absence(identity, text, by, explanation, rank, dict(order[rank - 1].parts))
 
 
 def _floor(ctx: Context, memory: MemoryItem, pool: Pool, filters: Filters) -> tuple[str, str] | None:
@@ -111,15 +111,15 @@ def _rank(
     return "rank", f"it ranks {rank} of {len(order)} with score {score:.3f}{weakest} (limit {limit})"
 
 
-def _unfound(ctx: Context, memory: MemoryItem, query: Query, filters: Filters) -> tuple[str, str]:
+def _why_not_found(ctx: Context, memory: MemoryItem, query: Query, filters: Filters) -> tuple[str, str]:
     """Say whether a filter or the searches themselves left the memory out."""
     everything = ctx.store.search(memory.namespace, query, Filters(include_archived=True), ctx.policy.recall)
     if memory.id in everything.columns.ids and filters != replace(Filters(), include_archived=True):
-        given = [f for f in Filters.__slots__ if getattr(filters, f) not in ((), None, 0.0, False)]
+        names = [f for f in Filters.__slots__ if getattr(filters, f) not in ((), None, 0.0, False)]
         if memory.scope is Scope.LONG_TERM:  # seen from inside every session
-            given = [f for f in given if f not in ("isolated", "inside")]
-        if given:
-            return "filters", f"it is found only without the filter{'s' * (len(given) > 1)} {' and '.join(given)}"
+            names = [f for f in names if f not in ("isolated", "inside")]
+        if names:
+            return "filters", f"it is found only without the filter{'s' * (len(names) > 1)} {' and '.join(names)}"
     count, words = ctx.policy.recall.candidates, ", ".join(query.words) or "(none)"
     meaning = "" if query.vector is None else f", nor among the {count} nearest in semantic search"
     return "search", f"it is not among the {count} best in keyword search for {words}{meaning}"

@@ -70,17 +70,17 @@ def store_candidates(
     considered = _most_confident(found, ctx.policy.extract.max_candidates)
     drafts = [_draft(ctx, c, place) for c in considered]
     vectors = make_vectors(ctx, drafts)
-    there = set(ctx.store.ids_of_texts(place.namespace, [d.text for d in drafts])) if drafts else set()
-    known = [False] * len(drafts)
+    duplicates = set(ctx.store.ids_of_texts(place.namespace, [d.text for d in drafts])) if drafts else set()
+    repeats = [False] * len(drafts)
     if dedup_threshold is not None and drafts:
-        known = _find_known(ctx, drafts, vectors, place, dedup_threshold, there)
-    fresh = [i for i, repeated in enumerate(known) if not repeated]
+        repeats = _find_known(ctx, drafts, vectors, place, dedup_threshold, duplicates)
+    fresh = [i for i, repeated in enumerate(repeats) if not repeated]
     stored = remember(
         ctx, [drafts[i] for i in fresh], place.namespace, operation="extract", vectors=[vectors[i] for i in fresh]
     )
     ids: dict[int, str] = {}
     for i, memory in zip(fresh, stored, strict=True):
-        if memory.id not in there and memory.id not in ids.values():  # else the very words were there
+        if memory.id not in duplicates and memory.id not in ids.values():  # else the very words were there
             ids[i] = memory.id
     extractions = [_extraction(c, ids.get(i)) for i, c in enumerate(considered)]
     return ExtractResult(len(found), len(ids), len(considered) - len(ids), extractions, operations_of(stored))
@@ -98,24 +98,24 @@ def _check_with_model(
     if ctx.model is None or not ctx.policy.model.extract:
         return found
     most = ctx.policy.extract.max_candidates
-    asked = _most_confident(found, most)
+    best = _most_confident(found, most)
     try:
-        answer = ctx.model.ask(verifying.INSTRUCTION, verifying.prompt_text(text, asked), verifying.reply_schema(most))
+        answer = ctx.model.ask(verifying.INSTRUCTION, verifying.prompt_text(text, best), verifying.reply_schema(most))
     except PerdureError as error:
         ctx.warn(f"The language model could not check the extracted notes: {error}", ModelWarning)
         return found
-    rest = [c for c in found if c not in asked]
-    return [*verifying.apply_reply(text, asked, answer, min_confidence=min_confidence), *rest]
+    rest = [c for c in found if c not in best]
+    return [*verifying.apply_reply(text, best, answer, min_confidence=min_confidence), *rest]
 
 
 def _draft(ctx: Context, candidate: NoteCandidate, place: Place) -> Draft:
-    policy, asked = ctx.policy, place.sort is Sort.REQUEST
-    made = intake.draft(
+    policy, is_request = ctx.policy, place.sort is Sort.REQUEST
+    draft = intake.draft(
         candidate.content,
         policy=policy,
         now=ctx.clock(),
         tags=(candidate.pattern,),
-        importance=policy.worth.request if asked else policy.extract.importance,
+        importance=policy.worth.request if is_request else policy.extract.importance,
         confidence=candidate.confidence,
         source=SOURCE,
         session=place.session,
@@ -124,7 +124,7 @@ def _draft(ctx: Context, candidate: NoteCandidate, place: Place) -> Draft:
         at=place.at,
         idempotency_key=None if place.key is None else f"extract:{place.key}:{candidate.start}",
     )
-    return replace(made, sort=place.sort, worth="a person asks to remember it" if asked else "extracted")
+    return replace(draft, sort=place.sort, worth="a person asks to remember it" if is_request else "extracted")
 
 
 def _find_known(
@@ -140,27 +140,27 @@ def _find_known(
     What was said (episodes) does not count: a note says that it is so. Nor does what is hidden.
     """
     own = [v for v in vectors if v is not None]
-    around = iter(ctx.store.nearest(place.namespace, own, NEAREST) if own else ())
-    near = [next(around) if v is not None else [] for v in vectors]
-    wanted = sorted({*duplicates, *(i for pairs in near for i, _ in pairs)})
-    there = {
+    neighbours = iter(ctx.store.nearest(place.namespace, own, NEAREST) if own else ())
+    near = [next(neighbours) if v is not None else [] for v in vectors]
+    ids = sorted({*duplicates, *(i for pairs in near for i, _ in pairs)})
+    visible = {
         r.id: r
-        for r in ctx.store.get(place.namespace, wanted)
+        for r in ctx.store.get(place.namespace, ids)
         if r.state.status is Status.ACTIVE and r.state.kind is not Kind.EPISODE and place.sees(r)
     }
-    words = {same_words(there[i].content.text) for i in duplicates if i in there}
+    words = {same_words(visible[i].content.text) for i in duplicates if i in visible}
     weight = ctx.policy.consolidate.content_weight
-    known: dict[int, bool] = {}
-    kept: list[KnownText] = []
+    repeats: dict[int, bool] = {}
+    new: list[KnownText] = []
     for i in sorted(range(len(drafts)), key=lambda i: (-drafts[i].confidence, i)):
         text = drafts[i].text
-        stored = [KnownText(there[k].content.text, cosine=c) for k, c in near[i] if k in there]
+        stored = [KnownText(visible[k].content.text, cosine=c) for k, c in near[i] if k in visible]
         same = same_words(text) in words
-        known[i] = same or restates(text, vectors[i], [*stored, *kept], threshold, weight)
-        if not known[i]:
+        repeats[i] = same or restates(text, vectors[i], [*stored, *new], threshold, weight)
+        if not repeats[i]:
             words.add(same_words(text))
-            kept.append(KnownText(text, vector=vectors[i]))
-    return [known[i] for i in range(len(drafts))]
+            new.append(KnownText(text, vector=vectors[i]))
+    return [repeats[i] for i in range(len(drafts))]
 
 
 def _extraction(candidate: NoteCandidate, identity: str | None) -> ExtractedMemory:

@@ -99,16 +99,16 @@ class Agent:
         ids. Of two at once each stores what the other has not, and either mark is right, because what lies before it is
         stored.
         """
-        own = self._owned(session, namespace, messages)
+        own = self._assign_session(session, namespace, messages)
         shown = self._data(session, namespace).get("shown", ())
         try:
-            done = self._ingested(own, namespace, shown, embed)
+            result = self._ingest(own, namespace, shown, embed)
         except InvalidInput:  # one message that no store can hold must not keep out all that come after it
-            done = self._one_by_one(own, namespace, shown, embed)
+            result = self._one_by_one(own, namespace, shown, embed)
         for message in own:
             self._requests(message, namespace, embed)
         self._note(session, namespace, {"transcript": transcript, "mark": mark}, f"read to {mark}")
-        return done
+        return result
 
     def alive(self, session: str, namespace: str, transcript: str) -> None:
         """Note a sign of life."""
@@ -148,61 +148,61 @@ class Agent:
         lines = fit_lines(hits, self.ctx.policy.digest.prompt_tokens - estimate_tokens(frame), estimate_tokens)
         if not lines:
             return ""
-        kept = hits[: len(lines)]
-        recall, _ = recalling.count_accesses(self.ctx, question, namespace, kept, self.ctx.clock())
-        known = [*self._data(session, namespace).get("shown", ()), *(h.memory.id for h in kept)]
-        self._note(session, namespace, {"shown": known[-_SHOWN:]}, "memories were shown")
-        told = head.format(recall) if recall else "Related to this prompt:"
-        doubted = any(h.contested_with or h.question for h in kept)
-        return context_block([told, *lines, *([ASKING] if doubted else [])])
+        visible = hits[: len(lines)]
+        recall, _ = recalling.count_accesses(self.ctx, question, namespace, visible, self.ctx.clock())
+        shown_ids = [*self._data(session, namespace).get("shown", ()), *(h.memory.id for h in visible)]
+        self._note(session, namespace, {"shown": shown_ids[-_SHOWN:]}, "memories were shown")
+        heading = head.format(recall) if recall else "Related to this prompt:"
+        doubted = any(h.contested_with or h.question for h in visible)
+        return context_block([heading, *lines, *([ASKING] if doubted else [])])
 
     def _worth_showing(self, question: str, session: str, namespace: str) -> list[Hit]:
         """Return the hits of a prompt that tell something that holds, and that this session has not been shown."""
         filters = Filters(isolated=True, inside=session)
         hits = recalling.recall(self.ctx, question, namespace, HITS, filters, touch=False).hits
-        seen = set(self._data(session, namespace).get("shown", ()))
+        shown = set(self._data(session, namespace).get("shown", ()))
         vectors = self.ctx.store.vectors(namespace, [h.memory.id for h in hits]) if hits else {}
         over = find_older([h.memory for h in hits], vectors).over
-        said = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
-        hidden = seen | over | said | {h.memory.id for h in hits if h.updated_by}
+        session_messages = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
+        hidden = shown | over | session_messages | {h.memory.id for h in hits if h.updated_by}
         related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
         related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
         return [h for h in hits if h.memory.id in related - hidden and tells(h.memory)]
 
     # --- what the above is made of
 
-    def _owned(self, session: str, namespace: str, messages: Sequence[Message]) -> list[Message]:
+    def _assign_session(self, session: str, namespace: str, messages: Sequence[Message]) -> list[Message]:
         """Give messages to this session, but for those that are known of another: resumed transcripts repeat them."""
         foreign = {
             ingesting.message_key(m.session, m.key): m for m in messages if m.key and m.session not in (None, session)
         }
-        known = self.ctx.store.ids_of_keys(namespace, list(foreign)) if foreign else {}
-        there = {id(foreign[key]) for key in known}
-        return [m if m.session == session else replace(m, session=session) for m in messages if id(m) not in there]
+        stored = self.ctx.store.ids_of_keys(namespace, list(foreign)) if foreign else {}
+        known = {id(foreign[key]) for key in stored}
+        return [m if m.session == session else replace(m, session=session) for m in messages if id(m) not in known]
 
-    def _ingested(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
+    def _ingest(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
         # Another hook of the session may store many notes meanwhile, each of which takes a turn.
         return retry(
             lambda: ingesting.ingest(self.ctx, messages, namespace, scope=Scope.SESSION, shown=shown, embed=embed)
         )
 
     def _one_by_one(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
-        done = Ingested(0, 0)
+        total = Ingested(0, 0)
         for message in messages:
             try:
-                one = self._ingested([message], namespace, shown, embed)
+                one = self._ingest([message], namespace, shown, embed)
             except InvalidInput as error:
                 self.ctx.warn(f"A message from {message.source} was skipped: {error.message}")
                 continue
-            done = Ingested(
-                done.added + one.added,
-                done.skipped + one.skipped,
+            total = Ingested(
+                total.added + one.added,
+                total.skipped + one.skipped,
                 one.sessions,
-                (*done.operations, *one.operations),
-                done.used + one.used,
-                done.echoes + one.echoes,
+                (*total.operations, *one.operations),
+                total.used + one.used,
+                total.echoes + one.echoes,
             )
-        return done
+        return total
 
     def _requests(self, message: Message, namespace: str, embed: Embed) -> None:
         text = redact_by_policy(message.content, self.ctx.policy)[: self.ctx.policy.extract.max_text]
@@ -219,10 +219,10 @@ class Agent:
 
     def _session(self, document: Document) -> AgentSession:
         data = document.data
-        seen = int(data.get("seen_ms", 0))
-        silent = self.ctx.clock() - seen >= self.ctx.policy.tasks.catch_up_hours * _HOUR_MS
+        seen_ms = int(data.get("seen_ms", 0))
+        silent = self.ctx.clock() - seen_ms >= self.ctx.policy.tasks.catch_up_hours * _HOUR_MS
         return AgentSession(
-            document.id, data.get("transcript", ""), data.get("mark", ""), seen, data.get("ended_ms"), silent
+            document.id, data.get("transcript", ""), data.get("mark", ""), seen_ms, data.get("ended_ms"), silent
         )
 
     def _data(self, session: str, namespace: str) -> dict[str, Any]:

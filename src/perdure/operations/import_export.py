@@ -86,12 +86,12 @@ def import_lines(
         _check(checked, limits or Policy(), whole=reading.whole)
         read = reading.ledger.done
 
-        def tell(done: int, total: int) -> None:
+        def tell(moved: int, total: int) -> None:
             if progress is not None:
-                progress(read + done, read + total)
+                progress(read + moved, read + total)
 
-        done = copy(checked, target, progress=tell, what="import")
-    return replace(done, whole=reading.whole, redacted=0 if redacted is None else redacted.found)
+        moved = copy(checked, target, progress=tell, work="import")
+    return replace(moved, whole=reading.whole, redacted=0 if redacted is None else redacted.found)
 
 
 def _check(store: Store, policy: Policy, *, whole: bool) -> None:
@@ -138,7 +138,7 @@ class _Reading:
 
     def read(self, lines: Iterable[Line]) -> None:
         """Read an export from its head to its tail into the scratch store."""
-        rest = self._numbered(lines)
+        rest = self._count_lines(lines)
         self._head(next(rest, {}))
         for step, group in groupby(rest, key=self._step):
             if step is None:
@@ -151,17 +151,17 @@ class _Reading:
         if self.namespace is not None and not self.tallies:
             raise NotFound(f"The export has no namespace {self.namespace!r}.", remedy="Omit --namespace.")
 
-    def _numbered(self, lines: Iterable[Line]) -> Iterator[Line]:
+    def _count_lines(self, lines: Iterable[Line]) -> Iterator[Line]:
         for self.line, line in enumerate(lines, 1):
             yield line
 
     def _step(self, line: Line) -> Step | None:
         """Return where a line belongs; None for the tail."""
-        with self._named():
+        with self._name_line():
             return None if TAIL in line else checked_place(line.get("part"), line.get("namespace"))
 
     @contextmanager
-    def _named(self) -> Iterator[None]:
+    def _name_line(self) -> Iterator[None]:
         """Say in which line of the export a fault is."""
         try:
             yield
@@ -170,9 +170,9 @@ class _Reading:
 
     def _head(self, head: Line) -> None:
         if head.get(HEAD) != FORMAT:
-            what = f"an export of format {head[HEAD]}" if head.get(HEAD) else "not an export of Perdure"
+            label = f"an export of format {head[HEAD]}" if head.get(HEAD) else "not an export of Perdure"
             raise InvalidInput(
-                f"This is {what}.", remedy="Use a file that `perdure export` wrote; for conversations use `ingest`."
+                f"This is {label}.", remedy="Use a file that `perdure export` wrote; for conversations use `ingest`."
             )
         spaces = _spaces(head.get("spaces"))
         self.dimensions = {space.name: space.dimensions for space, _ in spaces}
@@ -189,15 +189,15 @@ class _Reading:
         before = [PARTS.index(part) for place, part in self.tallies if place == step[0]]
         if before and before[-1] >= PARTS.index(step[1]):
             raise InvalidInput(f"The part {step[1]} of {step[0]} is out of order.", remedy="Export again.")
-        seen = TallyCounter()
+        counter = TallyCounter()
         for page in self._pages(group, step[1]):
             if not self.faults:
-                self._write(step, page, seen.rows)
+                self._write(step, page, counter.rows)
             for row in page:
-                seen.add(row)
+                counter.add(row)
             self.ledger.tell(len(page))
-        self.tallies[step] = seen.tally()
-        if not self.faults and tally(self.scratch.transfer, step) != seen.tally():
+        self.tallies[step] = counter.tally()
+        if not self.faults and tally(self.scratch.transfer, step) != counter.tally():
             fault = f"rows of the part {step[1]} of {step[0]} are there twice, or hold what a store cannot hold"
             self.faults.append(f"Up to line {self.line} of the export: {fault}.")
 
@@ -225,9 +225,9 @@ class _Reading:
             yield page
 
     def _is_good(self, part: str, row: Line) -> bool:
-        """Check a row; what is wrong with it is told at the end, with what is wrong with the others."""
+        """Check a row; what is wrong with it is reported at the end, with what is wrong with the others."""
         try:
-            with self._named():
+            with self._name_line():
                 check_row_ids(part, checked_row(part, row, self.dimensions))
                 self.checks.check(part, row)
         except InvalidInput as error:
@@ -236,8 +236,8 @@ class _Reading:
         return not self.faults
 
     def _tail(self, tail: Line) -> None:
-        told = {(p.get("namespace"), p.get("part")): p for p in tail.get("parts", ()) if isinstance(p, dict)}
-        for (place, part), line in () if self.faults else told.items():
+        parts = {(p.get("namespace"), p.get("part")): p for p in tail.get("parts", ()) if isinstance(p, dict)}
+        for (place, part), line in () if self.faults else parts.items():
             if self.namespace not in (None, place):
                 continue
             step = checked_place(part, place)[0], str(part)
@@ -247,14 +247,14 @@ class _Reading:
                     f"The export is damaged: the part {step[1]} of {step[0]} does not match its checksum.",
                     remedy="Export again.",
                 )
-        self.whole = self.tallies.keys() <= told.keys()
+        self.whole = self.tallies.keys() <= parts.keys()
 
 
 _CUT: Final = "Export again, or import the complete part with --partial."
 
 
-def _spaces(told: Any) -> list[tuple[Space, bool]]:
+def _spaces(spaces: Any) -> list[tuple[Space, bool]]:
     try:
-        return [(Space(str(t["model"]), int(t["dimensions"]), str(t["version"])), bool(t["active"])) for t in told]
+        return [(Space(str(t["model"]), int(t["dimensions"]), str(t["version"])), bool(t["active"])) for t in spaces]
     except (KeyError, TypeError, ValueError):
         raise InvalidInput("The export's header is damaged.", remedy="Export again.") from None

@@ -34,7 +34,7 @@ PART_SIZE: Final = 4_000_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Part:
     """Some messages as drafts."""
 
     drafts: list[Draft]  # in their order, each key once
@@ -77,17 +77,17 @@ def ingest(
         raise InvalidInput("messages must be a list.", remedy="Pass a list of dicts with content, role and at.")
     messages = list(messages) if iter(messages) is messages else messages
     checking, parts, later = _Drafting(ctx, session, scope), _parts(messages), Counter[str | None]()
-    said = checking.take(next(parts, []), later)
+    first_part = checking.take(next(parts, []), later)
     for part in parts:
         checking.take(part, later)
         later.update(m.session or checking.session for m in part)
     place = _Place(namespace, shown, embed, progress)
     if not later:
-        done = _store(ctx, said, place)
+        result = _store(ctx, first_part, place)
     else:
-        done = _store_parts(ctx, _Drafting(ctx, session, scope), messages, later, place, checking.position)
-    learnt = ctx.extension.learn(ctx, namespace, done.sessions)  # what an interrupted run left, too
-    return replace(done, operations=(*done.operations, *learnt))
+        result = _store_parts(ctx, _Drafting(ctx, session, scope), messages, later, place, checking.position)
+    learnt = ctx.extension.learn(ctx, namespace, result.sessions)  # what an interrupted run left, too
+    return replace(result, operations=(*result.operations, *learnt))
 
 
 def _parts(messages: Iterable[Message | Mapping[str, Any]]) -> Iterator[list[Message]]:
@@ -113,7 +113,7 @@ def _store_parts(
     total: int,
 ) -> Ingested:
     """Store messages that were checked, a part at a time."""
-    done = Ingested(0, 0, (), (), 0, 0)
+    sums = Ingested(0, 0, (), (), 0, 0)
     for number, part in enumerate(_parts(messages)):
         before = drafting.position
         if number:
@@ -126,37 +126,37 @@ def _store_parts(
             raise PartlyStored(
                 f"{before} of {total} messages were taken in, then: {error.message}",
                 before,
-                (*done.operations, *getattr(error, "operations", ())),
+                (*sums.operations, *getattr(error, "operations", ())),
                 remedy=f"{error.remedy} Take in the same again: it goes on.".strip(),
             ) from error
-        done = Ingested(
-            done.added + one.added,
-            done.skipped + one.skipped,
-            tuple(dict.fromkeys((*done.sessions, *one.sessions))),
-            (*done.operations, *one.operations),
-            done.used + one.used,
-            done.echoes + one.echoes,
+        sums = Ingested(
+            sums.added + one.added,
+            sums.skipped + one.skipped,
+            tuple(dict.fromkeys((*sums.sessions, *one.sessions))),
+            (*sums.operations, *one.operations),
+            sums.used + one.used,
+            sums.echoes + one.echoes,
         )
-    return done
+    return sums
 
 
 def _from(progress: Progress | None, before: int, total: int) -> Progress | None:
     return None if progress is None else lambda done, _: progress(before + done, total)
 
 
-def _store(ctx: Context, said: _Said, place: _Place) -> Ingested:
+def _store(ctx: Context, part: _Part, place: _Place) -> Ingested:
     """Store drafts that are new, and notice what replies have used."""
-    known = ctx.store.ids_of_keys(place.namespace, [d.key for d in said.drafts if d.key is not None])
-    fresh = without_erased(ctx, place.namespace, [d for d in said.drafts if d.key not in known])
-    replies = [d for d in fresh if d.key in said.replies]
-    seen = detect_use(ctx, place.namespace, replies, place.shown, by_meaning=place.embed == "now")
+    stored_keys = ctx.store.ids_of_keys(place.namespace, [d.key for d in part.drafts if d.key is not None])
+    fresh = without_erased(ctx, place.namespace, [d for d in part.drafts if d.key not in stored_keys])
+    replies = [d for d in fresh if d.key in part.replies]
+    usage = detect_use(ctx, place.namespace, replies, place.shown, by_meaning=place.embed == "now")
     # Before the replies are stored: if this is interrupted, the next time notices them again.
-    used, marks = mark_used(ctx, seen)
-    new = [d for d in fresh if d.key not in seen.echoes | said.echoes]
+    used, marks = mark_used(ctx, usage)
+    new = [d for d in fresh if d.key not in usage.echoes | part.echoes]
     stored = remember(ctx, new, place.namespace, operation="ingest", embed=place.embed, progress=place.progress)
-    sessions = tuple(dict.fromkeys(d.session for d in said.drafts if d.session is not None))
-    echoes = len(fresh) - len(new) + said.injected
-    return Ingested(len(new), said.read - len(new) - echoes, sessions, (*marks, *operations_of(stored)), used, echoes)
+    sessions = tuple(dict.fromkeys(d.session for d in part.drafts if d.session is not None))
+    echoes = len(fresh) - len(new) + part.injected
+    return Ingested(len(new), part.read - len(new) - echoes, sessions, (*marks, *operations_of(stored)), used, echoes)
 
 
 def _message(item: Message | Mapping[str, Any], position: int) -> Message:
@@ -203,7 +203,7 @@ class _Drafting:
         self._repeats: dict[bytes, int] = {}
         self._last: dict[str | None, Draft] = {}  # the last message of each session
 
-    def take(self, messages: Sequence[Message], later: Mapping[str | None, int]) -> _Said:
+    def take(self, messages: Sequence[Message], later: Mapping[str | None, int]) -> _Part:
         """Return the next messages as drafts.
 
         Args:
@@ -224,21 +224,19 @@ class _Drafting:
                 content = remove_blocks(content)
                 if not content:
                     continue
-            checked = self._checked(message, content)
-            earlier = self._last.get(checked.session)
-            made = _weighed(
-                self._ctx, replace(checked, key=_key(checked, message, self._repeats)), message.role, earlier
-            )
+            plain = self._draft(message, content)
+            earlier = self._last.get(plain.session)
+            draft = _classify(self._ctx, replace(plain, key=_key(plain, message, self._repeats)), message.role, earlier)
             if message.role.lower() in REPLYING:
-                replies.add(made.key)
-                if skips and earlier is not None and _is_echo(made, earlier):
-                    echoes.add(made.key)
-            self._last[made.session] = made
-            drafts.append(made)
+                replies.add(draft.key)
+                if skips and earlier is not None and _is_echo(draft, earlier):
+                    echoes.add(draft.key)
+            self._last[draft.session] = draft
+            drafts.append(draft)
         marked_hot = _last_ones(unique_in_batch(drafts), self._ctx.policy.tiers.hot_messages, later)
-        return _Said(marked_hot, frozenset(replies), frozenset(echoes), len(messages), len(messages) - len(drafts))
+        return _Part(marked_hot, frozenset(replies), frozenset(echoes), len(messages), len(messages) - len(drafts))
 
-    def _checked(self, message: Message, content: Any) -> Draft:
+    def _draft(self, message: Message, content: Any) -> Draft:
         try:
             return intake.draft(
                 content,
@@ -260,11 +258,11 @@ class _Drafting:
             ) from error
 
 
-def _weighed(ctx: Context, draft: Draft, role: str, earlier: Draft | None) -> Draft:
+def _classify(ctx: Context, draft: Draft, role: str, earlier: Draft | None) -> Draft:
     """Return a message with what it does, and its importance by that."""
     sort, shown_by = sort_of(draft.text, role, answers=earlier is not None and asks(earlier.text))
-    made = replace(draft, sort=sort, importance=getattr(ctx.policy.worth, sort), worth=shown_by)
-    return ctx.extension.weigh(ctx, made, role)
+    classified = replace(draft, sort=sort, importance=getattr(ctx.policy.worth, sort), worth=shown_by)
+    return ctx.extension.weigh(ctx, classified, role)
 
 
 def _is_echo(reply: Draft, earlier: Draft) -> bool:
@@ -274,24 +272,24 @@ def _is_echo(reply: Draft, earlier: Draft) -> bool:
 
 def _last_ones(drafts: Sequence[Draft], most: int, later: Mapping[str | None, int]) -> list[Draft]:
     """Mark the last messages of each session: those start in hot."""
-    left = dict(later)
+    counts = dict(later)
     marked = []
     for draft in reversed(drafts):
-        seen = left.get(draft.session, 0)
-        left[draft.session] = seen + 1
-        marked.append(replace(draft, message=seen < most))
+        following = counts.get(draft.session, 0)
+        counts[draft.session] = following + 1
+        marked.append(replace(draft, message=following < most))
     return marked[::-1]
 
 
 def _key(draft: Draft, message: Message, repeats: dict[bytes, int]) -> str:
     """Return a key that is the same for the same message, however often its file is read.
 
-    The same words said again at the same time (or at no time) are told apart by their number.
+    The same words said again at the same time (or at no time) are distinguished by their number.
     """
     if message.key is not None:
         return message_key(draft.session, message.key)
-    told = "" if message.at is None else str(draft.at)
-    plain = "\x1f".join((draft.session or "", draft.speaker or "", told, draft.text))
+    instant = "" if message.at is None else str(draft.at)
+    plain = "\x1f".join((draft.session or "", draft.speaker or "", instant, draft.text))
     digest = blake2b(plain.encode(), digest_size=12).digest()
     repeats[digest] = repeats.get(digest, 0) + 1
     return f"message:{digest.hex()}:{repeats[digest]}"

@@ -26,7 +26,7 @@ from perdure.records.report import Entry, Operation
 from perdure.records.store_results import ApplyResult, UndoResult
 
 ERASE: Final = "erase"
-_NAMED: Final = 10  # ids that a message lists
+_MOST_LISTED: Final = 10  # ids that a message lists
 
 
 def history(
@@ -51,7 +51,7 @@ def undo(ctx: Context, operation_id: str) -> UndoResult:
         OlderThanHorizon: The journal has not kept what it changed.
         ConflictError: A row has changed since; the error lists the memories, and nothing was written.
     """
-    operation = _last(ctx) if operation_id == LAST else ctx.store.operation(operation_id)
+    operation = _last_operation(ctx) if operation_id == LAST else ctx.store.operation(operation_id)
     if operation is None:
         raise NotFound(f"There is no operation {operation_id!r}.", remedy="`perdure history` lists operations.")
     if operation.undone_by is not None:
@@ -82,7 +82,7 @@ def undo(ctx: Context, operation_id: str) -> UndoResult:
     return UndoResult(operation.id, note, (plan,), (plan.id,))
 
 
-def _last(ctx: Context) -> Operation:
+def _last_operation(ctx: Context) -> Operation:
     operation = next((o for o in ctx.store.operations(None, PAGE) if o.is_own), None)
     if operation is None:
         raise NotFound("There is no operation to undo.", remedy="`perdure history` lists operations.")
@@ -107,15 +107,15 @@ def _new_conflicts(ctx: Context, operation: Operation, plan: Plan, now: Instant)
 
 def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
     """Return an operation's changes with the whole rows of what it stored, which the journal tells only briefly."""
-    known = ctx.store.changes(operation.namespace, operation.id)
-    if any(c.trimmed for c in known):
+    lines = ctx.store.changes(operation.namespace, operation.id)
+    if any(c.trimmed for c in lines):
         raise OlderThanHorizon(
             f"The operation {operation.id} of {operation.at} is older than the journal's horizon: what it changed is "
             "no longer kept, so it cannot be undone. Nothing was written.",
             remedy="`perdure history` says what it did; a backup from before it holds the memories as they were.",
         )
-    changes = [c for c in known if c.before is not None or c.after is not None]  # lines of what was erased say nothing
-    if known and not changes:
+    changes = [c for c in lines if c.before is not None or c.after is not None]  # lines of what was erased say nothing
+    if lines and not changes:
         raise InvalidInput(
             f"All that {operation.operation} {operation.id} changed was erased for good; nothing is left to undo.",
             remedy="`perdure history` lists other operations.",
@@ -174,22 +174,22 @@ def _loose_ends(ctx: Context, operation: Operation, identity: str, own: set[str]
     ]
 
 
-def _documents(ctx: Context, operation: Operation, identity: str, told: set[tuple[str, str, str]]) -> list[Change]:
+def _documents(ctx: Context, operation: Operation, identity: str, removed: set[tuple[str, str, str]]) -> list[Change]:
     """Documents that later operations kept about a memory that is taken back: they go, and come back, with it.
 
-    ``told`` names those that the plan removes already; what is found is added to it.
+    ``removed`` names those that the plan removes already; what is found is added to it.
     """
-    kept = ctx.store.documents
+    documents = ctx.store.documents
     found = {
         (d.id, d.shelf.value, d.name): d
         for d in (
-            *kept.find_about(operation.namespace, identity),
-            *kept.find_named(operation.namespace, Shelf.CONFLICT, [identity]),
-            *kept.find_named(operation.namespace, Shelf.REVIEW, [f"{CONFLICT_WITH}{identity}"]),
+            *documents.find_about(operation.namespace, identity),
+            *documents.find_named(operation.namespace, Shelf.CONFLICT, [identity]),
+            *documents.find_named(operation.namespace, Shelf.REVIEW, [f"{CONFLICT_WITH}{identity}"]),
         )
     }
-    later = [found[key] for key in found if key not in told]
-    told.update(found)
+    later = [found[key] for key in found if key not in removed]
+    removed.update(found)
     return [
         Change(
             Target.DOCUMENT,
@@ -212,11 +212,11 @@ def _link_exists(ctx: Context, operation: Operation, change: Change) -> bool:
 
 def _list_with_operations(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:
     """Return memories for a message, each with the operation that changed it last."""
-    told = []
-    for identity in ids[:_NAMED]:
+    labels = []
+    for identity in ids[:_MOST_LISTED]:
         entries = ctx.store.journal(operation.namespace, identity)
-        told.append(f"{identity} (by {entries[-1].operation} {entries[-1].operation_id})" if entries else identity)
-    return _list_ids(told, len(ids))
+        labels.append(f"{identity} (by {entries[-1].operation} {entries[-1].operation_id})" if entries else identity)
+    return _list_ids(labels, len(ids))
 
 
 def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -> ApplyResult:
@@ -242,20 +242,20 @@ def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -
             changed,
             remedy="Make a new plan.",
         )
-    done: list[Plan] = []
+    applied: list[Plan] = []
     for plan in plans:
         try:
-            done.append(apply_gated(ctx, plan, accept_loss=accept_loss))
+            applied.append(apply_gated(ctx, plan, accept_loss=accept_loss))
         except PerdureError as error:
-            if not done:
+            if not applied:
                 raise
             raise PartlyStored(
-                f"{len(done)} of {len(plans)} plans were applied; the next was refused: {error.message}",
-                len(done),
-                tuple(p.id for p in done),
+                f"{len(applied)} of {len(plans)} plans were applied; the next was refused: {error.message}",
+                len(applied),
+                tuple(p.id for p in applied),
                 remedy="Undo the applied plans with `undo`, or make a new plan for the rest.",
             ) from error
-    return ApplyResult(tuple(done), tuple(plan.id for plan in done))
+    return ApplyResult(tuple(applied), tuple(plan.id for plan in applied))
 
 
 def _changed_since(ctx: Context, plan: Plan) -> list[str]:
@@ -264,13 +264,13 @@ def _changed_since(ctx: Context, plan: Plan) -> list[str]:
     for change in plan.changes:
         if change.target is Target.MEMORY and change.before is not None and "op" in change.before:
             expected.setdefault(change.id, change.before["op"])
-    there: dict[str, str] = {}
+    current: dict[str, str] = {}
     for page in pages(expected):
-        there |= {i: op for i, (_, op) in ctx.store.states(plan.namespace, page).items()}
-    return [i for i, op in expected.items() if there.get(i) != op]
+        current |= {i: op for i, (_, op) in ctx.store.states(plan.namespace, page).items()}
+    return [i for i, op in expected.items() if current.get(i) != op]
 
 
 def _list_ids(named: Sequence[str], total: int) -> str:
     """Return some ids for a message."""
-    more = f" and {total - _NAMED} more" if total > _NAMED else ""
-    return ", ".join(named[:_NAMED]) + more
+    more = f" and {total - _MOST_LISTED} more" if total > _MOST_LISTED else ""
+    return ", ".join(named[:_MOST_LISTED]) + more

@@ -36,7 +36,7 @@ _log = logging.getLogger("perdure.alerts")
 
 
 def tells_alerts(ctx: Context) -> bool:
-    """Whether anybody wants to be told."""
+    """Whether any receiver of alerts is configured."""
     return ctx.policy.alerts.log or ctx.tell_alerts is not None
 
 
@@ -46,10 +46,10 @@ def tell_alerts(ctx: Context, place: str, known: Mapping[str, Any]) -> TaskResul
     Args:
         ctx: The memory.
         place: The namespace.
-        known: Alert -> severity, as told at the last run.
+        known: Alert -> severity, as reported at the last run.
 
     Raises:
-        WebhookError: The webhook did not take it; all of it is told again at the next run.
+        WebhookError: The webhook did not take it; all of it is reported again at the next run.
     """
     found = {alert.name: alert for alert in reversed(alerts(ctx, place))}  # of several of a name the most severe
     news = [_notice(a, place, "firing") for name, a in found.items() if known.get(name) != a.severity]
@@ -105,7 +105,7 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
     now, tally, space = ctx.clock(), ctx.store.tally(namespace), ctx.store.space()
     counts, places = count_memories(tally), sorted({row[0] for row in tally})
     records = [r for place in places for r in ctx.store.sample_records(place, 1 + counts.visible // most, most)]
-    sample, ahead = memory_items(records, ctx.policy, now), [_ahead(ctx, place, now, most) for place in places]
+    sample, ahead = memory_items(records, ctx.policy, now), [_outlook(ctx, place, now, most) for place in places]
     fading = sorted((f for a in ahead for f in a.fading), key=lambda f: (f[1], f[0].id))
     held = sorted((since, i) for a in ahead for i, since in a.held.items())
     overdue = min((a.overdue for a in ahead if a.overdue is not None), default=None)
@@ -164,10 +164,10 @@ def _overdue(ctx: Context, place: str, now: Instant) -> Instant | None:
 
 
 def _growth(ctx: Context, namespace: str | None, places: Sequence[str], now: Instant) -> JournalGrowth:
-    kept = [d for place in places for d in ctx.store.documents.find(place, Shelf.UPKEEP, [_TRIM])]
+    documents = [d for place in places for d in ctx.store.documents.find(place, Shelf.UPKEEP, [_TRIM])]
     day, week, total = (ctx.store.count_changes(namespace, at) for at in (now - DAY_MS, now - 7 * DAY_MS, 0))
     events, whole = _events(ctx, places, now)
-    return JournalGrowth(day, week, total, sum(int(d.data.get("journal", 0)) for d in kept), events, whole)
+    return JournalGrowth(day, week, total, sum(int(d.data.get("journal", 0)) for d in documents), events, whole)
 
 
 def _events(ctx: Context, places: Sequence[str], now: Instant) -> tuple[dict[str, tuple[int, int]], bool]:
@@ -176,8 +176,8 @@ def _events(ctx: Context, places: Sequence[str], now: Instant) -> tuple[dict[str
     for place in places:
         rows = ctx.store.events(place, now - DAY_MS, now - 7 * DAY_MS, EVENTS)
         whole &= sum(many for *_, many in rows) < EVENTS
-        for what, shorter, recent, many in rows:
-            for name in (_NAMES.get(what, what), "shortened" if shorter else ""):
+        for kind, shorter, recent, many in rows:
+            for name in (_NAMES.get(kind, kind), "shortened" if shorter else ""):
                 week[name] += many
                 day[name] += many * recent
     return {name: (day[name], many) for name, many in sorted(week.items()) if name}, whole
@@ -193,20 +193,20 @@ def alerts(ctx: Context, namespace: str | None) -> list[Alert]:
     return sorted(found, key=lambda a: (severities.index(a.severity), a.namespace, a.name))
 
 
-def _ahead(ctx: Context, place: str, now: Instant, most: int) -> _Ahead:
+def _outlook(ctx: Context, place: str, now: Instant, most: int) -> _Ahead:
     """Return what a namespace has before it: the first moves that fall due, and what waits."""
     until = now + RISK_DAYS * DAY_MS
     due = {i: at for i, at, _ in ctx.store.due_ids(place, until, _FIRST, most, held=False)}
     states = {i: state for i, (state, _) in ctx.store.states(place, list(due)).items()}
-    gone = {
+    hidden_at = {
         t.id: t.transitions[-1].at
         for t in replay(states, ctx.store.accesses(place, list(states), now), until, ctx.policy)
         if t.transitions and t.after.status is not Status.ACTIVE
     }
-    items = memory_items(ctx.store.get(place, list(gone)), ctx.policy, now)
+    items = memory_items(ctx.store.get(place, list(hidden_at)), ctx.policy, now)
     held = {i: at for i, at, _ in ctx.store.due_ids(place, now, _FIRST, most, held=True)}
     return _Ahead(
-        fading=[(m, max(now, gone[m.id])) for m in items],
+        fading=[(m, max(now, hidden_at[m.id])) for m in items],
         held=held,
         gates=_gates(ctx, place, held),
         overdue=min((max(due[i], s.recorded_ms) for i, s in states.items() if due[i] <= now), default=None),
@@ -220,8 +220,8 @@ def _gates(ctx: Context, place: str, held: Collection[str]) -> Mapping[str, int]
         return {}
     budget = set(held) & waits(ctx, place).keys()
     rest = sorted(set(held) - budget)
-    told = Counter(gate for i in rest[:_READ] if (gate := gate_of([e.because for e in ctx.store.journal(place, i)])))
-    return Counter({BUDGET: len(budget)}) + told
+    counts = Counter(gate for i in rest[:_READ] if (gate := gate_of([e.because for e in ctx.store.journal(place, i)])))
+    return Counter({BUDGET: len(budget)}) + counts
 
 
 def _text(instant: Instant) -> str:

@@ -19,7 +19,7 @@ _MOST_NEIGHBOURS: Final = 200
 def make_vectors(ctx: Context, drafts: Sequence[Draft]) -> list[Vector | None]:
     """Return the vectors of drafts. Where the embedder fails, or its vectors are of another space, there are none.
 
-    The person is told. What has no vector is stored all the same: words find it until ``reembed`` fills vectors in.
+    A warning is given. What has no vector is stored all the same: words find it until ``reembed`` fills vectors in.
     """
     nothing: list[Vector | None] = [None] * len(drafts)
     if ctx.embedder is None or not drafts:
@@ -65,11 +65,11 @@ def prepare(
 ) -> list[PreparedDraft]:
     """Return drafts with ids, vectors and nearest earlier memories. Arguments as for ``insert``."""
     names = [ctx.ids(decisions.now) for _ in drafts] if ids is None else ids
-    made = make_vectors(ctx, drafts) if vectors is None else vectors
-    inside = earlier_in_batch(names, made)
-    stored = _stored_neighbours(ctx, decisions.namespace, [v for v in made if v is not None], gone)
+    found = make_vectors(ctx, drafts) if vectors is None else vectors
+    inside = earlier_in_batch(names, found)
+    stored = _stored_neighbours(ctx, decisions.namespace, [v for v in found if v is not None], gone)
     result = []
-    for draft, identity, vector, earlier in zip(drafts, names, made, inside, strict=True):
+    for draft, identity, vector, earlier in zip(drafts, names, found, inside, strict=True):
         near = sorted([*(next(stored) if vector is not None else []), *earlier], key=lambda pair: -pair[1])
         result.append(PreparedDraft(identity, draft, vector, tuple(near[:NEAREST])))
     return result

@@ -46,8 +46,8 @@ def check_usage(namespace: str, usage: Usage, limits: LimitPolicy) -> None:
 
 def with_quotas(store: Store, limits: LimitPolicy) -> Store:
     """Return a store that holds the quotas of a policy; the very store where it has none."""
-    wanted = limits.namespace_memories or limits.namespace_tokens or limits.namespace_bytes
-    return cast("Store", StoreWithQuotas(store, limits)) if wanted else store
+    is_limited = limits.namespace_memories or limits.namespace_tokens or limits.namespace_bytes
+    return cast("Store", StoreWithQuotas(store, limits)) if is_limited else store
 
 
 class StoreWithQuotas:
@@ -96,9 +96,9 @@ class StoreWithQuotas:
         """
         version = view.version()
         with self._lock:
-            known = self._known.get(plan.namespace)
-        if known is not None and known.version == version - 1 and not _returns(plan):
-            usage = known.usage + _added(plan)
+            cached = self._known.get(plan.namespace)
+        if cached is not None and cached.version == version - 1 and not _returns(plan):
+            usage = cached.usage + _added_usage(plan)
             try:
                 check_usage(plan.namespace, usage, self._limits)
             except QuotaExceeded:
@@ -128,7 +128,7 @@ def _gains(before: Row, after: Row) -> bool:
     return shown or int(after.get("tokens", 0)) > int(before.get("tokens", 0))
 
 
-def _added(plan: Plan) -> Usage:
+def _added_usage(plan: Plan) -> Usage:
     """Return what a plan's new memories take; what it takes away is not looked at."""
     rows = [c.after for c in plan.changes if c.target is Target.MEMORY and c.before is None and c.after is not None]
     return sum((_of_row(row) for row in rows), Usage())

@@ -46,7 +46,7 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
     if found.nothing_known:
         return found
     identity, problem = count_accesses(ctx, text, namespace, list(found.hits), ctx.clock())
-    return replace(found, note=_joined(found.note, problem), recall_id=identity)
+    return replace(found, note=_join_notes(found.note, problem), recall_id=identity)
 
 
 def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
@@ -55,20 +55,20 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
     query, note = embed_query(ctx, text)
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     pool = ctx.store.search(namespace, query, wide, ctx.policy.recall.for_limit(limit))
-    note = _joined(note, _respelt(pool))
+    note = _join_notes(note, _spelling_note(pool))
     if why := why_nothing_known(pool, ctx.policy.recall):
         why = of_another_time(ctx, query, namespace, limit, filters) or f"no stored memory matches: {why}"
-        return Recall(text, (), nothing_known=True, note=_joined(why, note))
+        return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
     found = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(now))
     order = ctx.extension.rank(ctx, namespace, query, pool, found, filters)
     order = order if order is found else with_relevance(order, pool)
     order, problem = rerank(ctx, text, namespace, order, drop_unrelated(order, ctx.policy.recall))
-    note = _joined(note, problem)
+    note = _join_notes(note, problem)
     hits = best_hits(ctx, order, text, namespace, limit, filters, now)
     if not hits:
         why = of_another_time(ctx, query, namespace, limit, filters)
-        why = why or _below(filters)
-        return Recall(text, (), nothing_known=True, note=_joined(why, note))
+        why = why or _bound_note(filters)
+        return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     hits = decided_first(ctx.extension.mark(ctx, namespace, hits))
     return Recall(text, tuple(hits), nothing_known=False, note=note)
@@ -99,19 +99,19 @@ def rerank(ctx: Context, text: str, namespace: str, order: Ranking, related: Ran
     return Ranking.of([*ranked, *rest][: len(related)]), ""
 
 
-def _respelt(pool: Pool) -> str:
+def _spelling_note(pool: Pool) -> str:
     """Return which words of a question were searched in another spelling."""
     words = ", ".join(f'"{word}"' for word in pool.respelt)
     return f"no memory has {words}: the nearest spelling was searched" if words else ""
 
 
-def _below(filters: Filters) -> str:
+def _bound_note(filters: Filters) -> str:
     """Return which bound the related memories do not reach."""
     bounds = {"confidence": filters.min_confidence, "relevance": filters.min_relevance}
     return "related memories exist, but none reaches " + " and ".join(f"{n} {b:g}" for n, b in bounds.items() if b)
 
 
-def _joined(*notes: str) -> str:
+def _join_notes(*notes: str) -> str:
     return "; ".join(note for note in notes if note)
 
 
@@ -132,11 +132,11 @@ def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filt
     if not records or of_then(ctx, namespace, records, filters, ctx.clock()):
         return ""
     asked_of = [(how, at) for how, at in (("true", filters.as_of), ("known", filters.known_at)) if at is not None]
-    told = " and ".join(f"{how} at {text_of(at)}" for how, at in asked_of)
-    known = ctx.extension.validity(ctx, namespace, records)
-    first = min(begins(r, known.get(r.id), filters) for r in records)
+    times = " and ".join(f"{how} at {text_of(at)}" for how, at in asked_of)
+    validity = ctx.extension.validity(ctx, namespace, records)
+    first = min(begins(r, validity.get(r.id), filters) for r in records)
     later = first > min(at for _, at in asked_of)
-    return f"no related memory was {told}" + (f"; the earliest is from {text_of(first)}" if later else "")
+    return f"no related memory was {times}" + (f"; the earliest is from {text_of(first)}" if later else "")
 
 
 def widened(
@@ -151,13 +151,13 @@ def widened(
     policy = ctx.policy.recall
     pool = ctx.store.search(namespace, Query(" ".join(words), words), filters, policy.for_limit(limit))
     order = rank_candidates(pool, Query(" ".join(words), words), policy, filters.asked_at(now))
-    there = {h.memory.id for h in hits}
+    hit_ids = {h.memory.id for h in hits}
     found = best_hits(ctx, order, query.text, namespace, limit, filters, now)
-    more = next((h for h in found if h.memory.id not in there), None)
+    more = next((h for h in found if h.memory.id not in hit_ids), None)
     if more is None:
         return hits
-    kept = hits[: limit - 1]
-    return [*kept, replace(more, score=kept[-1].score, parts={"procedure": kept[-1].score})]
+    first_hits = hits[: limit - 1]
+    return [*first_hits, replace(more, score=first_hits[-1].score, parts={"procedure": first_hits[-1].score})]
 
 
 def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
@@ -194,8 +194,8 @@ def best_hits(
             break
     hits.sort(key=lambda h: -h.score)
     vectors = ctx.store.vectors(namespace, [h.memory.id for h in hits])
-    chosen = diversify(hits, vectors, limit, ctx.policy.recall, ctx.extension.sources(ctx, namespace, hits))
-    return newest_first(chosen, text, vectors) if ctx.policy.knowledge.watch else chosen
+    diverse = diversify(hits, vectors, limit, ctx.policy.recall, ctx.extension.sources(ctx, namespace, hits))
+    return newest_first(diverse, text, vectors) if ctx.policy.knowledge.watch else diverse
 
 
 def _read(ctx: Context, page: Ranking, namespace: str, filters: Filters, now: Instant) -> list[Hit]:
@@ -212,10 +212,10 @@ def _read(ctx: Context, page: Ranking, namespace: str, filters: Filters, now: In
 
 def of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters, now: Instant) -> list[Record]:
     """Return those that hold now, or that are answers to a question about another time."""
-    known = ctx.extension.validity(ctx, namespace, records)
+    validity = ctx.extension.validity(ctx, namespace, records)
     if filters.looks_back:
-        return [r for r in records if was_there(r, known.get(r.id), filters)]
-    ended = {i for i, v in known.items() if v.valid_to is not None and v.valid_to <= now}
+        return [r for r in records if was_there(r, validity.get(r.id), filters)]
+    ended = {i for i, v in validity.items() if v.valid_to is not None and v.valid_to <= now}
     return [r for r in records if r.id not in ended or filters.include_archived]
 
 

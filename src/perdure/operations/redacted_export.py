@@ -38,29 +38,29 @@ class RedactedExport:
     def __call__(self) -> Iterator[Line]:
         """Yield the lines."""
         if not self._looked:
-            self._look()
+            self._find_changes()
             self._looked = True
-        return self._given() if self._changed else iter(self._lines())
+        return self._redacted_lines() if self._changed else iter(self._lines())
 
-    def _look(self) -> None:
+    def _find_changes(self) -> None:
         """Find the rows that change; nothing of them is kept but their numbers."""
-        seen: dict[Step, TallyCounter] = {}
-        told: dict[Step, Any] = {}
+        counters: dict[Step, TallyCounter] = {}
+        parts: dict[Step, Any] = {}
         noted: set[str] = set()
         for number, line in enumerate(self._lines()):
             if TAIL in line:
-                told = {(str(p.get("namespace")), str(p.get("part"))): p for p in _mappings(line.get("parts"))}
+                parts = {(str(p.get("namespace")), str(p.get("part"))): p for p in _mappings(line.get("parts"))}
                 break
             if (step := _step(line)) is None:
                 continue
             row = _row(line)
-            _count(seen.setdefault(step, TallyCounter()), row)
+            _count(counters.setdefault(step, TallyCounter()), row)
             if self._rows.row(step[1], row) is not row:
                 self._changed.add(number)
                 self.found += 1
                 if step[1] == "operation":
                     noted.add(str(row.get("id")))
-        self._whole = {s for s, counter in seen.items() if told.get(s, {}).get("digest") == counter.tally().digest}
+        self._whole = {s for s, counter in counters.items() if parts.get(s, {}).get("digest") == counter.tally().digest}
         if self._changed:
             self._renew(noted)
 
@@ -88,7 +88,7 @@ class RedactedExport:
         except (KeyError, AttributeError, TypeError):  # a column is missing or no text: the import will say so
             return
 
-    def _given(self) -> Iterator[Line]:
+    def _redacted_lines(self) -> Iterator[Line]:
         fresh: dict[Step, TallyCounter] = {}
         for number, line in enumerate(self._lines()):
             if TAIL in line:

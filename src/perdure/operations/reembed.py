@@ -44,15 +44,15 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
     ctx.store.prepare_space(space)
     places = all_namespaces(ctx.store)  # each must have its vectors before searches change over
     total = sum(count for *_, count in ctx.store.tally(None))
-    done, operations = 0, list[str]()
+    embedded, operations = 0, list[str]()
     for namespace in places:
         for plan in _fill(ctx, ctx.embedder, namespace, space, "reembed"):
             operations.append(plan.id)
-            done += len(plan.changes)
+            embedded += len(plan.changes)
             if progress is not None:
-                progress(done, max(total, done))
+                progress(embedded, max(total, embedded))
     ctx.store.add_space(space, activate=True)
-    return Reembedded(done, space.name, before.name if before is not None else "", tuple(operations))
+    return Reembedded(embedded, space.name, before.name if before is not None else "", tuple(operations))
 
 
 def _fill(ctx: Context, embedder: Embedder, namespace: str, space: Space, operation: str) -> Iterator[Plan]:
@@ -81,9 +81,9 @@ def embed_waiting(ctx: Context, namespace: str) -> TaskResult:
     if active is not None and active.name != space.name:
         return f"searches use {active.name}, the embedder makes {space.name}: run `perdure reembed`", {"embedded": 0}
     ctx.store.add_space(space, activate=False)
-    done = 0
+    count = 0
     for plan in _fill(ctx, ctx.embedder, namespace, space, "embed"):
-        done += len(plan.changes)
-        if done >= AT_ONCE:
+        count += len(plan.changes)
+        if count >= AT_ONCE:
             break
-    return f"{done} vectors made", {"embedded": done}
+    return f"{count} vectors made", {"embedded": count}

@@ -58,9 +58,9 @@ def remember(
         ctx.warn(redaction_note(replaced))
     for start in range(0, len(drafts), BATCH):
         batch = drafts[start : start + BATCH]
-        made = _vectors(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]
-        said = {i - start: facts[i] for i in range(start, start + len(batch)) if i in facts}
-        store = _Batch(batch, made, namespace, operation, said, start)
+        embedded = _vectors(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]
+        batch_facts = {i - start: facts[i] for i in range(start, start + len(batch)) if i in facts}
+        store = _Batch(batch, embedded, namespace, operation, batch_facts, start)
         try:
             outcomes += retry(lambda store=store: _store(ctx, store))  # type: ignore[misc]  # bound now
         except PerdureError as error:
@@ -94,13 +94,13 @@ class _Batch(NamedTuple):
 
 def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
     decisions = begin(ctx, batch.namespace, ctx.clock())
-    repeated = _repeated(ctx, batch)
+    repeated = _repeated_drafts(ctx, batch)
     ids = store_drafts(ctx, decisions, batch.drafts, batch.vectors, merge=batch.operation == MERGING)
     changed = decisions.changed
     note = f"{batch.operation}: {len(changed)} {'memory' if len(changed) == 1 else 'memories'}"
     handed = [
-        replace(handed_claims(decisions, ids[i], *said), item=batch.before + i + 1)
-        for i, said in batch.facts.items()
+        replace(handed_claims(decisions, ids[i], *claims), item=batch.before + i + 1)
+        for i, claims in batch.facts.items()
         if i not in repeated
     ]
     if handed:
@@ -112,15 +112,15 @@ def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
     return _outcomes(memories, changed, written)
 
 
-def _repeated(ctx: Context, batch: _Batch) -> set[int]:
+def _repeated_drafts(ctx: Context, batch: _Batch) -> set[int]:
     """Return the places of drafts with facts whose key was used before: what they say was written down then."""
     keys = {i: key for i in batch.facts if (key := batch.drafts[i].key) is not None}
-    seen = set(ctx.store.ids_of_keys(batch.namespace, list(keys.values()))) if keys else set()
+    used = set(ctx.store.ids_of_keys(batch.namespace, list(keys.values()))) if keys else set()
     places = set()
     for i, key in keys.items():
-        if key in seen:
+        if key in used:
             places.add(i)
-        seen.add(key)
+        used.add(key)
     return places
 
 
@@ -154,19 +154,19 @@ def store_drafts(
 ) -> list[str]:
     """Decide what becomes of drafts: known ones are shown again, new ones are stored; return the memory of each."""
     by_key, by_words = _find_known(ctx, drafts, decisions.namespace, besides)
-    known = {**by_key, **by_words}
-    _admit(ctx, decisions, known.values())
-    for identity in known.values():
+    existing = {**by_key, **by_words}
+    _admit(ctx, decisions, existing.values())
+    for identity in existing.values():
         _show_again(decisions, identity)
-    duplicates = _duplicates(drafts, known)
-    fresh = {i: draft for i, draft in enumerate(drafts) if i not in known and i not in duplicates}
+    duplicates = _duplicates(drafts, existing)
+    fresh = {i: draft for i, draft in enumerate(drafts) if i not in existing and i not in duplicates}
     if merge:
         for i, identity in by_words.items():
             decide_merge(decisions, identity, drafts[i])
         _merge_duplicates(fresh, drafts, duplicates, ctx.policy)
     new = _with_turns(ctx, list(fresh.values()), decisions.namespace)
     stored = insert(ctx, decisions, new, vectors=[vectors[i] for i in fresh])
-    ids = {**known, **dict(zip(fresh, (record.id for record in stored), strict=True))}
+    ids = {**existing, **dict(zip(fresh, (record.id for record in stored), strict=True))}
     return [ids[duplicates.get(i, i)] for i in range(len(drafts))]
 
 
@@ -182,19 +182,19 @@ def _merge_duplicates(
 
 def _outcomes(memories: Sequence[MemoryItem], changed: Collection[str], operation: str | None) -> list[Outcome]:
     """Return what became of each draft; of several that are one memory the first one did it."""
-    left = set(changed)
+    pending = set(changed)
     outcomes = []
     for memory in memories:
-        outcomes.append(Outcome(memory, operation if memory.id in left else None))
-        left.discard(memory.id)
+        outcomes.append(Outcome(memory, operation if memory.id in pending else None))
+        pending.discard(memory.id)
     return outcomes
 
 
 def _admit(ctx: Context, decisions: Decisions, ids: Iterable[str]) -> None:
     wanted = sorted(set(ids))
     decisions.admit(ctx.store.get(decisions.namespace, wanted) if wanted else ())
-    if gone := tuple(i for i in wanted if i not in decisions.records):
-        raise ConflictError("The memory was removed by an undo just now.", gone, remedy="Try again.")
+    if missing := tuple(i for i in wanted if i not in decisions.records):
+        raise ConflictError("The memory was removed by an undo just now.", missing, remedy="Try again.")
 
 
 def _show_again(decisions: Decisions, identity: str) -> None:
@@ -212,11 +212,11 @@ def _find_known(
     keys = ctx.store.ids_of_keys(namespace, [d.key for d in drafts if d.key is not None])
     by_key = {i: keys[d.key] for i, d in enumerate(drafts) if d.key is not None and d.key in keys}
     worded = {i: d for i, d in enumerate(drafts) if i not in by_key and d.kind is not Kind.EPISODE}
-    same = _same(ctx, list(worded.values()), namespace, besides)
+    same = _find_same_words(ctx, list(worded.values()), namespace, besides)
     return by_key, {i: same[_words(d)] for i, d in worded.items() if _words(d) in same}
 
 
-def _duplicates(drafts: Sequence[Draft], known: Mapping[int, str]) -> dict[int, int]:
+def _duplicates(drafts: Sequence[Draft], existing: Mapping[int, str]) -> dict[int, int]:
     """Return position -> earlier position of the same batch that stands for the same memory, as one by one would."""
     duplicates: dict[int, int] = {}
     by_key: dict[str, int] = {}
@@ -226,7 +226,7 @@ def _duplicates(drafts: Sequence[Draft], known: Mapping[int, str]) -> dict[int, 
         earlier = by_key.get(d.key) if d.key is not None else None
         if earlier is None and d.kind is not Kind.EPISODE:
             earlier = by_words.get(words)
-        if i not in known and earlier is not None:
+        if i not in existing and earlier is not None:
             duplicates[i] = earlier
         first = duplicates.get(i, i)
         if d.key is not None and i not in duplicates:
@@ -243,7 +243,7 @@ def _words(draft: Draft) -> Words:
     return draft.kind, " ".join(draft.text.split()).casefold(), draft.session, draft.task, draft.speaker
 
 
-def _same(ctx: Context, drafts: Sequence[Draft], namespace: str, besides: str) -> dict[Words, str]:
+def _find_same_words(ctx: Context, drafts: Sequence[Draft], namespace: str, besides: str) -> dict[Words, str]:
     """Return the memories, the oldest of each, that have the words of these drafts."""
     found: dict[Words, str] = {}
     ids = ctx.store.ids_of_texts(namespace, [d.text for d in drafts]) if drafts else []

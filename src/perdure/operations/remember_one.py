@@ -60,11 +60,11 @@ def remember_one(
         old = [record for record in old if record.id != stands]
         for record in old:
             supersede(ctx, decisions, record, stands)
-        done = take_claims(ctx, decisions, stands, handed, old, confidence)
+        claimed = take_claims(ctx, decisions, stands, handed, old, confidence)
         note = "remember: 1 memory" if decisions.changed else "remember"
         written = write(ctx, decisions, "remember", note)
         found = outcome(ctx, decisions.result(stands), written)
-        return _reply(ctx, decisions, Remembered(found.memory, written, done), claims)
+        return _reply(ctx, decisions, Remembered(found.memory, written, claimed), claims)
 
     return retry(attempt)
 
@@ -101,8 +101,8 @@ def supersede(ctx: Context, decisions: Decisions, record: Record, stands: str) -
     decisions.add([Change(Target.LINK, stands, None, link, because)])
     if record.state.kind is Kind.FACT:
         return
-    gone = replace(decisions.states[record.id], status=Status.SUPERSEDED, status_ms=decisions.now, held=False)
-    decisions.change(record.id, gone, "replaced", f"superseded: {because}")
+    superseded = replace(decisions.states[record.id], status=Status.SUPERSEDED, status_ms=decisions.now, held=False)
+    decisions.change(record.id, superseded, "replaced", f"superseded: {because}")
     decisions.add(close_questions(ctx, record, because))
 
 
@@ -126,51 +126,51 @@ def _has_facts(ctx: Context, record: Record) -> bool:
     return any(kind == DERIVED for _, kind, _ in ctx.store.links_to(record.namespace, record.id))
 
 
-def _reply(ctx: Context, decisions: Decisions, done: Remembered, claims: Sequence[GivenClaim]) -> Remembered:
+def _reply(ctx: Context, decisions: Decisions, stored: Remembered, claims: Sequence[GivenClaim]) -> Remembered:
     """Return the outcome with what may be about the same thing: what facts say of it, then what is near."""
-    place, facts = decisions.namespace, done.facts
+    place, facts = decisions.namespace, stored.facts
     besides = {*facts.created, *facts.reinforced, *facts.retired}
-    told, predicates = ctx.extension.near(ctx, place, claims, besides) if claims else ((), ())
-    near = [other for other, cosine in decisions.neighbours.get(done.id, ()) if cosine >= _NEAR]
-    ids = [i for i in dict.fromkeys((*told, *near)) if i != done.id and i not in besides]
-    found = [g for g in (ctx.store.glances(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(g, done)]
-    words = content_words(done.memory.content) if found else frozenset()
-    related = (g for g in found if g.id in told or shared_part(content_words(g.text), words) >= _SHARED)
-    return replace(done, related=tuple(map(_related, islice(related, _MOST))), predicates=tuple(predicates))
+    same_topic, predicates = ctx.extension.near(ctx, place, claims, besides) if claims else ((), ())
+    near = [other for other, cosine in decisions.neighbours.get(stored.id, ()) if cosine >= _NEAR]
+    ids = [i for i in dict.fromkeys((*same_topic, *near)) if i != stored.id and i not in besides]
+    found = [g for g in (ctx.store.glances(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(g, stored)]
+    words = content_words(stored.memory.content) if found else frozenset()
+    related = (g for g in found if g.id in same_topic or shared_part(content_words(g.text), words) >= _SHARED)
+    return replace(stored, related=tuple(map(_related_memory, islice(related, _MOST))), predicates=tuple(predicates))
 
 
-def _is_shown(glance: Glance, done: Remembered) -> bool:
+def _is_shown(glance: Glance, stored: Remembered) -> bool:
     """Whether an earlier memory is in view of those who see the new one."""
-    seen = glance.scope is Scope.LONG_TERM or glance.session == done.memory.session
-    return glance.status is Status.ACTIVE and seen
+    reachable = glance.scope is Scope.LONG_TERM or glance.session == stored.memory.session
+    return glance.status is Status.ACTIVE and reachable
 
 
 def related_memories(
-    ctx: Context, decisions: Decisions, told: Sequence[str], facts: Iterable[str]
+    ctx: Context, decisions: Decisions, same_topic: Sequence[str], facts: Iterable[str]
 ) -> tuple[RelatedMemory, ...]:
     """Return at most three memories that all may see and that may be about the same things as new facts.
 
     Args:
         ctx: The store, and more.
         decisions: The operation that brings the facts in.
-        told: Memories that say something of the same subjects and predicates.
+        same_topic: Memories that say something of the same subjects and predicates.
         facts: Ids of the facts; notes and messages near one of them that share words with it follow, the nearest first.
     """
     pairs = ((cosine, other, f) for f in facts for other, cosine in decisions.neighbours.get(f, ()) if cosine >= _NEAR)
     near: dict[str, str] = {}
     for _, other, fact in sorted(pairs, reverse=True):
         near.setdefault(other, decisions.records[fact].content.text)
-    ids = list(dict.fromkeys((*told, *near)))[: 3 * _MOST]
+    ids = list(dict.fromkeys((*same_topic, *near)))[: 3 * _MOST]
     found = ctx.store.glances(decisions.namespace, ids) if ids else []
     shown = (
         g
         for g in found
         if (g.status, g.scope) == (Status.ACTIVE, Scope.LONG_TERM)
-        and (g.id in told or (g.kind is not Kind.FACT and shared_words(g.text, near[g.id]) >= _SHARED))
+        and (g.id in same_topic or (g.kind is not Kind.FACT and shared_words(g.text, near[g.id]) >= _SHARED))
     )
-    return tuple(map(_related, islice(shown, _MOST)))
+    return tuple(map(_related_memory, islice(shown, _MOST)))
 
 
-def _related(glance: Glance) -> RelatedMemory:
+def _related_memory(glance: Glance) -> RelatedMemory:
     words = " ".join(glance.text.split())
     return RelatedMemory(glance.id, text_of(glance.created_ms)[:10], words[:_LENGTH])

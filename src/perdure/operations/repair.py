@@ -35,17 +35,17 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
         ctx.store.rebuild()
         present = ctx.store.check(WHOLE)
     plans = [] if _has_lost_lines(present) else [plan for plan in _plans(ctx, present, copy) if plan.changes]
-    repairs = [text for plan in plans for text in _described(plan)] + ([_REBUILT] if derived else [])
+    repairs = [text for plan in plans for text in _describe_repairs(plan)] + ([_REBUILT] if derived else [])
     if dry_run:
-        known = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
-        left = [f for f in faults if not _is_derived(f) and (f.namespace, f.id) not in known]
-        return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(left))
+        repaired = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
+        remaining = [f for f in faults if not _is_derived(f) and (f.namespace, f.id) not in repaired]
+        return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(remaining))
     for plan in plans:
         ctx.store.apply(plan)
     if derived and plans:
         ctx.store.rebuild()
-    left = ctx.store.check(WHOLE) if faults else []
-    return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(left), tuple(plan.id for plan in plans))
+    remaining = ctx.store.check(WHOLE) if faults else []
+    return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(remaining), tuple(plan.id for plan in plans))
 
 
 def _has_lost_lines(faults: Sequence[Fault]) -> bool:
@@ -59,14 +59,14 @@ def _is_derived(fault: Fault) -> bool:
 
 
 def _plans(ctx: Context, faults: Sequence[Fault], copy: Store | None) -> Iterator[Plan]:
-    for namespace, ids in _damaged(faults).items():
+    for namespace, ids in _damaged_ids(faults).items():
         doubted = [fault.id or "" for fault in faults if fault.part == "operation" and fault.namespace == namespace]
         for start in range(0, len(ids), _PAGE):
             page = ids[start : start + _PAGE]
             yield _plan(ctx, namespace, page, {} if copy is None else copy.images(namespace, page), doubted)
 
 
-def _damaged(faults: Sequence[Fault]) -> Mapping[str, list[str]]:
+def _damaged_ids(faults: Sequence[Fault]) -> Mapping[str, list[str]]:
     """Return namespace -> the memories and other ids that rows are wrong about."""
     found: dict[str, dict[str, None]] = {}
     for fault in faults:
@@ -82,15 +82,15 @@ def _plan(ctx: Context, namespace: str, ids: Sequence[str], copies: Mapping[str,
     return Plan(identity, "repair", namespace, now, tuple(changes), ctx.policy.version, f"repair: {len(ids)} damaged")
 
 
-def _described(plan: Plan) -> list[str]:
+def _describe_repairs(plan: Plan) -> list[str]:
     """Return one sentence for each memory that a plan repairs."""
     by_id: dict[str, list[Change]] = {}
     for change in plan.changes:
         by_id.setdefault(change.id, []).append(change)
-    return [f"{plan.namespace}, {identity}: {_what(changes)}" for identity, changes in by_id.items()]
+    return [f"{plan.namespace}, {identity}: {_describe_changes(changes)}" for identity, changes in by_id.items()]
 
 
-def _what(changes: Sequence[Change]) -> str:
+def _describe_changes(changes: Sequence[Change]) -> str:
     counts = Counter(change.target.value for change in changes)
     columns = sorted({c for change in changes if change.before and change.after for c in change.after} - {"op"})
     named = f" ({', '.join(columns)})" if columns else ""

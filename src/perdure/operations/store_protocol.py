@@ -294,7 +294,7 @@ class Store(Protocol):
     def unfinished(self) -> str:
         """Return which copy or import into the empty store has begun and not ended; empty for none."""
 
-    def mark_unfinished(self, what: str) -> None:
+    def mark_unfinished(self, work: str) -> None:
         """Say that a copy or import has begun, or with an empty text that it has ended."""
 
     def repairs(

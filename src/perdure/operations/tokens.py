@@ -42,17 +42,17 @@ def create_token(ctx: Context, grant: Grant, expires: Instant | None) -> NewToke
 def list_tokens(ctx: Context) -> list[Token]:
     """Return the tokens that the caller may know of, oldest first."""
     now = ctx.clock()
-    return [token_of(row, now) for row in _known(ctx)]
+    return [token_of(row, now) for row in _visible_tokens(ctx)]
 
 
 def revoke_token(ctx: Context, identity: str) -> Token:
     """Make a token invalid from now on. Doing it twice changes nothing."""
     now = ctx.clock()
-    found = [row for row in _known(ctx) if row.id == identity]
+    found = [row for row in _visible_tokens(ctx) if row.id == identity]
     if not found:
         raise NotFound(f"There is no token {identity!r}.", remedy="`perdure token list` lists them.")
     ctx.store.tokens.revoke(identity, now)
-    return next(token_of(row, now) for row in _known(ctx) if row.id == identity)
+    return next(token_of(row, now) for row in _visible_tokens(ctx) if row.id == identity)
 
 
 def recognize(ctx: Context, secret: str) -> TokenRow | None:
@@ -82,7 +82,7 @@ def token_of(row: TokenRow, now: Instant) -> Token:
     )
 
 
-def _known(ctx: Context) -> list[TokenRow]:
+def _visible_tokens(ctx: Context) -> list[TokenRow]:
     rows = ctx.store.tokens.all()
     if ctx.grant is None or ctx.grant.pattern == EVERYWHERE:
         return rows

@@ -50,12 +50,12 @@ def copy(
     *,
     namespace: str | None = None,
     progress: Progress | None = None,
-    what: str = "copy",
+    work: str = "copy",
 ) -> Moved:
     """Copy a store, or one namespace of it, into another store; an interrupted copy is gone on with.
 
     Whatever the target holds of those namespaces must be the first rows of the source. Nothing is written unless that
-    is so everywhere; other namespaces of the target are not looked at. ``what`` names the work to those who
+    is so everywhere; other namespaces of the target are not looked at. ``work`` names it to those who
     find the target unfinished.
 
     Raises:
@@ -73,7 +73,7 @@ def copy(
         _check_ids(source.transfer, step)
     ledger = Ledger(2 * sum(counts.values()), progress)
     starts = {step: _start(source.transfer, target.transfer, step, counts[step], ledger) for step in steps}
-    fresh = _begin_filling(target, what)
+    fresh = _begin_filling(target, work)
     bring_spaces(spaces, target)
     for step in steps:
         rows, after = starts.pop(step)
@@ -89,11 +89,11 @@ def copy(
     return Moved(len(steps) // len(PARTS), ledger.parts, ledger.written)
 
 
-def _begin_filling(target: Store, what: str) -> bool:
+def _begin_filling(target: Store, work: str) -> bool:
     """Mark an empty target, so that nobody takes half a store for a whole one; return whether it is marked."""
     fresh = bool(target.unfinished()) or not target.namespaces()
     if fresh:
-        target.mark_unfinished(what)
+        target.mark_unfinished(work)
     return fresh
 
 
@@ -132,14 +132,14 @@ def export_lines(store: Store, *, namespace: str | None = None, progress: Progre
     }
     tail = []
     for place, part in steps:
-        seen = TallyCounter()
+        counter = TallyCounter()
         for page in pages(store.transfer, (place, part), None):
             for row in page:
-                seen.add(row)
+                counter.add(row)
                 yield {"part": part, "namespace": place, **row}
             ledger.tell(len(page))
-        told = seen.tally()
-        tail.append({"namespace": place, "part": part, "rows": told.rows, "digest": told.digest})
+        total = counter.tally()
+        tail.append({"namespace": place, "part": part, "rows": total.rows, "digest": total.digest})
     yield {TAIL: FORMAT, "parts": tail}
 
 
@@ -157,13 +157,13 @@ def all_namespaces(store: Store) -> list[str]:
     Raises:
         NodeUnavailable: Some lie on nodes that do not answer.
     """
-    known = store.namespaces()
+    namespaces = store.namespaces()
     if missing := store.unreachable:
         raise NodeUnavailable(
             f"The nodes {', '.join(missing)} of the cluster cannot be reached, and no namespace may be left out.",
             remedy="Bring them back, then run the command again.",
         )
-    return known
+    return namespaces
 
 
 def chosen_namespaces(store: Store, namespace: str | None) -> list[str]:
@@ -175,8 +175,8 @@ def chosen_namespaces(store: Store, namespace: str | None) -> list[str]:
     """
     if namespace is None:
         return all_namespaces(store)
-    known = store.namespaces()
-    if namespace not in known and not store.unreachable:
+    namespaces = store.namespaces()
+    if namespace not in namespaces and not store.unreachable:
         raise NotFound(f"There is no namespace {namespace!r}.", remedy="`perdure namespaces` lists them.")
     return [namespace]
 
@@ -187,11 +187,11 @@ def refuse_spaces(spaces: Iterable[tuple[Space, bool]], target: Store) -> None:
     Raises:
         SpaceMismatch: The target searches in another space.
     """
-    there = target.space()
+    target_space = target.space()
     for space, active in spaces:
-        if active and there is not None and there != space:
+        if active and target_space is not None and target_space != space:
             raise SpaceMismatch(
-                f"The target's vectors are from {there.name}, these are from {space.name}; nothing was written.",
+                f"The target's vectors are from {target_space.name}, these are from {space.name}; nothing was written.",
                 remedy="Use an empty target, or run `perdure reembed` on one of the two first.",
             )
 
@@ -213,12 +213,12 @@ def pages(transfer: RowTransfer, step: Step, after: Cursor | None) -> Iterator[l
 
 def tally(transfer: RowTransfer, step: Step, tell: Callable[[int], None] = lambda _: None) -> Tally:
     """Return how much of a part there is."""
-    seen = TallyCounter()
+    counter = TallyCounter()
     for page in pages(transfer, step, None):
         for row in page:
-            seen.add(row)
+            counter.add(row)
         tell(len(page))
-    return seen.tally()
+    return counter.tally()
 
 
 def verify(step: Step, expected: Tally, target: RowTransfer, ledger: Ledger) -> None:
@@ -247,27 +247,27 @@ def _start(
     source: RowTransfer, target: RowTransfer, step: Step, count: int, ledger: Ledger
 ) -> tuple[int, Cursor | None]:
     """Return how many rows the target has and where the source goes on; they must be the source's first ones."""
-    there = target.count(*step)
-    if not there:
+    copied = target.count(*step)
+    if not copied:
         return 0, None
-    if there > count:
+    if copied > count:
         raise target_taken(step)
-    expected, after = _first(source, step, there)
+    expected, after = _first(source, step, copied)
     if tally(target, step) != expected:
         raise target_taken(step)
-    ledger.tell(there)
-    return there, after
+    ledger.tell(copied)
+    return copied, after
 
 
 def _first(source: RowTransfer, step: Step, rows: int) -> tuple[Tally, Cursor | None]:
     """Return the tally of the first so many rows, and where they end."""
-    seen = TallyCounter()
+    counter = TallyCounter()
     after: Cursor | None = None
-    while seen.rows < rows and (found := source.read(*step, after, min(PAGE, rows - seen.rows))):
+    while counter.rows < rows and (found := source.read(*step, after, min(PAGE, rows - counter.rows))):
         after = found[-1][0]
         for _, row in found:
-            seen.add(row)
-    return seen.tally(), after
+            counter.add(row)
+    return counter.tally(), after
 
 
 __all__: Sequence[str] = ["copy", "export_lines"]

@@ -42,9 +42,9 @@ def update(ctx: Context, identity: str, content: str, claims: tuple[GivenClaim, 
         old = [] if stands == record.id else [record]
         for one in old:
             supersede(ctx, decisions, one, stands)
-        done = take_claims(ctx, decisions, stands, claims, old, corrects=True)
+        claimed = take_claims(ctx, decisions, stands, claims, old, corrects=True)
         written = write(ctx, decisions, "update", f"update {record.id}")
-        return Remembered(outcome(ctx, decisions.result(stands), written).memory, written, done)
+        return Remembered(outcome(ctx, decisions.result(stands), written).memory, written, claimed)
 
     return retry(attempt)
 

@@ -41,17 +41,17 @@ def detect_use(
         return DetectedUse()
     window = int(policy.window_minutes * MINUTE_MS)
     recalls = _recalls(ctx, namespace, min(r.at for r in replies) - window)
-    wanted = dict.fromkeys([i for *_, hits in recalls for i in hits] + list(shown))
-    records = {r.id: r for r in ctx.store.get(namespace, list(wanted))} if wanted else {}
+    hit_ids = dict.fromkeys([i for *_, hits in recalls for i in hits] + list(shown))
+    records = {r.id: r for r in ctx.store.get(namespace, list(hit_ids))} if hit_ids else {}
     uses: dict[str, dict[str, None]] = {}
     echoes: set[str | None] = set()
     for reply in replies:
         origin = _origins(reply, recalls, window)
-        there = {i: records[i] for i in origin if i in records}
+        recalled = {i: records[i] for i in origin if i in records}
         if policy.detect:
-            for i in _used_ids(ctx, namespace, reply, there, by_meaning=by_meaning):
+            for i in _used_ids(ctx, namespace, reply, recalled, by_meaning=by_meaning):
                 uses.setdefault(origin[i], {})[i] = None
-        if policy.skip_echoes and only_repeats(reply.text, _texts([*there.values(), *_of(records, shown)])):
+        if policy.skip_echoes and only_repeats(reply.text, _texts([*recalled.values(), *_pick(records, shown)])):
             echoes.add(reply.key)
     return DetectedUse(tuple((recall, tuple(ids)) for recall, ids in uses.items()), frozenset(echoes))
 
@@ -59,18 +59,18 @@ def detect_use(
 def mark_used(ctx: Context, found: DetectedUse) -> tuple[int, tuple[str, ...]]:
     """Mark what was noticed as helpful, and return how many memories that was news for, and the operations.
 
-    The same memory and recall count once, however often it is noticed. If it cannot be marked, that is told, and the
-    conversation is taken in all the same.
+    The same memory and recall count once, however often it is noticed. If it cannot be marked, that is reported, and
+    the conversation is taken in all the same.
     """
     count, operations = 0, list[str]()
     for recall, ids in found.uses:
         try:
-            done = used(ctx, ids, "helpful", recall)
+            feedback = used(ctx, ids, "helpful", recall)
         except PerdureError as error:
             ctx.warn(f"The use of memories was not recorded: {error}")
             continue
-        count += len(done.counted)
-        operations += done.operations
+        count += len(feedback.counted)
+        operations += feedback.operations
     return count, tuple(operations)
 
 
@@ -95,29 +95,29 @@ def _origins(reply: Draft, recalls: Shown, window: int) -> dict[str, str]:
 
 
 def _used_ids(
-    ctx: Context, namespace: str, reply: Draft, there: Mapping[str, Record], *, by_meaning: bool
+    ctx: Context, namespace: str, reply: Draft, recalled: Mapping[str, Record], *, by_meaning: bool
 ) -> list[str]:
-    known = {i: r.content.shown or r.content.text for i, r in there.items() if r.state.status is Status.ACTIVE}
-    found = quoted_ids(reply.text, known, ctx.policy.use.quoted)
-    left = [i for i in known if i not in found]
-    if by_meaning and left:
-        found |= _paraphrased_ids(ctx, namespace, reply, left)
-    return [i for i in known if i in found]
+    texts = {i: r.content.shown or r.content.text for i, r in recalled.items() if r.state.status is Status.ACTIVE}
+    found = quoted_ids(reply.text, texts, ctx.policy.use.quoted)
+    unquoted = [i for i in texts if i not in found]
+    if by_meaning and unquoted:
+        found |= _paraphrased_ids(ctx, namespace, reply, unquoted)
+    return [i for i in texts if i in found]
 
 
 def _paraphrased_ids(ctx: Context, namespace: str, reply: Draft, ids: Sequence[str]) -> frozenset[str]:
-    said = comparable_sentences(reply.text)
-    vectors = ctx.store.vectors(namespace, ids) if ctx.embedder is not None and said else {}
+    sentences = comparable_sentences(reply.text)
+    vectors = ctx.store.vectors(namespace, ids) if ctx.embedder is not None and sentences else {}
     if ctx.embedder is None or not vectors:
         return frozenset()
     try:
-        own = ctx.embedder.embed(said, purpose="document")
+        own = ctx.embedder.embed(sentences, purpose="document")
     except EmbedderError:  # storing will tell
         return frozenset()
     return paraphrased_ids(own, vectors) if ctx.store.space() == ctx.embedder.space else frozenset()
 
 
-def _of(records: Mapping[str, Record], ids: Sequence[str]) -> list[Record]:
+def _pick(records: Mapping[str, Record], ids: Sequence[str]) -> list[Record]:
     return [records[i] for i in ids if i in records]
 
 

@@ -47,7 +47,7 @@ def _check_shape(shape: str, values: int) -> None:
 
 
 def depth_of(value: Any, most: int = DEEPEST) -> int:
-    """Return how deep JSON data is nested: 0 for a text or a number; more than ``most`` is told as one more."""
+    """Return how deep JSON data is nested: 0 for a text or a number; more than ``most`` is reported as one more."""
     level, depth = [value], 0
     while depth <= most and (level := [v for v in level if isinstance(v, dict | list | tuple)]):
         depth += 1

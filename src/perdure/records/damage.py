@@ -40,14 +40,14 @@ class CheckScope:
     tell: Callable[[str, int, int], None] | None = field(default=None, compare=False)
 
     def telling(self, progress: Callable[[int, int], None] | None) -> CheckScope:
-        """Return this with a caller that is told (done, total); the total grows when a further namespace is reached."""
+        """Return this with a callback for (done, total); the total grows when a further namespace is reached."""
         if progress is None:
             return self
-        seen: dict[str, tuple[int, int]] = {}
+        totals: dict[str, tuple[int, int]] = {}
 
         def tell(namespace: str, done: int, total: int) -> None:
-            seen[namespace] = (done, total)
-            progress(sum(d for d, _ in seen.values()), sum(t for _, t in seen.values()))
+            totals[namespace] = (done, total)
+            progress(sum(d for d, _ in totals.values()), sum(t for _, t in totals.values()))
 
         return replace(self, tell=tell)
 

@@ -38,8 +38,8 @@ class within:  # noqa: N801  # a context manager, named as what it does
     def __enter__(self) -> None:
         """Begin."""
         if self._seconds:
-            around, until = _CURRENT.get(), monotonic() + self._seconds
-            if around is None or until < around.until:
+            outer, until = _CURRENT.get(), monotonic() + self._seconds
+            if outer is None or until < outer.until:
                 self._token = _CURRENT.set(_Deadline(self._seconds, until))
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -77,10 +77,10 @@ def seconds_left(most: float | None = None) -> float | None:
     current = _CURRENT.get()
     if current is None:
         return most
-    left = current.until - monotonic()
-    if left <= 0:
+    remaining = current.until - monotonic()
+    if remaining <= 0:
         raise exceeded()
-    return left if most is None else min(left, most)
+    return remaining if most is None else min(remaining, most)
 
 
 def note_written(operation: str) -> None:
@@ -98,7 +98,7 @@ def exceeded(*, known: bool = True) -> DeadlineExceeded:
     """
     current = _CURRENT.get()
     seconds, written = (0.0, ()) if current is None else (current.seconds, tuple(current.written))
-    done = f"Stored before that: {', '.join(written)}; the rest was not." if written else "Nothing was written."
+    extent = f"Stored before that: {', '.join(written)}; the rest was not." if written else "Nothing was written."
     if not known:
-        done = f"Whether its last transaction was written is not known. {done if written else ''}".strip()
-    return DeadlineExceeded(f"The call took longer than {seconds:g} s and was ended. {done}", written)
+        extent = f"Whether its last transaction was written is not known. {extent if written else ''}".strip()
+    return DeadlineExceeded(f"The call took longer than {seconds:g} s and was ended. {extent}", written)

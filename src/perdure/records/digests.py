@@ -24,11 +24,11 @@ def digest_of(*parts: str | bytes | None) -> int:
 
 def _bytes_of(parts: Iterable[str | bytes | None]) -> bytes:
     """Return what is hashed of some values: each with a byte that ends it."""
-    given = [_ABSENT if p is None else p for p in parts]
-    texts = [p for p in given if isinstance(p, str)]
-    if len(texts) == len(given):  # mostly
+    values = [_ABSENT if p is None else p for p in parts]
+    texts = [p for p in values if isinstance(p, str)]
+    if len(texts) == len(values):  # mostly
         return "\x1f".join([*texts, ""]).encode("utf-8", "surrogatepass")
-    found = [p if isinstance(p, bytes) else p.encode("utf-8", "surrogatepass") for p in given]
+    found = [p if isinstance(p, bytes) else p.encode("utf-8", "surrogatepass") for p in values]
     return _BETWEEN.join([*found, b""])
 
 

@@ -21,13 +21,13 @@ def growing_path(path: Path, family: str | None = None) -> Path:
         path: The file that is written.
         family: A pattern of the names of the files that are written in this folder; this file's own name by default.
     """
-    left = re.compile(
+    leftover = re.compile(
         rf"\.(?:{re.escape(path.name) if family is None else family})\.[0-9a-f]{{16}}\.part(?:-wal|-shm)?"
     )
     with suppress(OSError), os.scandir(path.parent) as beside:
         until = path.parent.stat().st_mtime - _STALE
         for entry in beside:
-            if left.fullmatch(entry.name) is not None:
+            if leftover.fullmatch(entry.name) is not None:
                 _remove_stale(entry, until)
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
 

@@ -43,7 +43,7 @@ def to_instant(moment: datetime, *, name: str = "at") -> Instant:
 
 
 def clock_instant(moment: datetime) -> Instant:
-    """Return what a clock says; a clock at the end of the calendar is read as the last instant that can be told."""
+    """Return what a clock says; a clock at the end of the calendar is read as the last instant that can be shown."""
     try:
         return to_instant(moment, name="clock()")
     except InvalidInput:

@@ -22,9 +22,9 @@ def maker_of(kind: type[T]) -> Callable[..., T]:
         nonlocal twin
         if twin is None:
             twin = _twin_of(kind)  # type: ignore[arg-type]  # mypy takes a type of T for unhashable
-        made = twin(*values, **named)
-        made.__class__ = kind
-        return made  # type: ignore[no-any-return]  # it is one now
+        instance = twin(*values, **named)
+        instance.__class__ = kind
+        return instance  # type: ignore[no-any-return]  # it is one now
 
     return make
 

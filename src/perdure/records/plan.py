@@ -80,7 +80,7 @@ class Plan:
     @property
     def hidden(self) -> frozenset[str]:
         """The memories that the plan takes out of view."""
-        return frozenset(c.id for c in self.changes if _shown(c.before) and not _shown(c.after, default=True))
+        return frozenset(c.id for c in self.changes if _is_visible(c.before) and not _is_visible(c.after, default=True))
 
     @property
     def shortened(self) -> frozenset[str]:
@@ -145,7 +145,7 @@ class Plan:
             **fields,
             "at": self.at,
             "undoes": self.undoes,
-            "changes": [[c.target.value, c.id, _packed(c.before), _packed(c.after), c.because] for c in self.changes],
+            "changes": [[c.target.value, c.id, _pack(c.before), _pack(c.after), c.because] for c in self.changes],
         }
 
     @classmethod
@@ -156,11 +156,11 @@ class Plan:
             InvalidInput: The data is no such description.
         """
         try:
-            texts = {name: _typed(data[name], str) for name in _TEXTS}
+            texts = {name: _check_type(data[name], str) for name in _TEXTS}
             undoes = data["undoes"]
             changes = tuple(_change(*change) for change in data["changes"])
-            at = _typed(data["at"], int)
-            return cls(**texts, at=at, changes=changes, undoes=None if undoes is None else _typed(undoes, str))
+            at = _check_type(data["at"], int)
+            return cls(**texts, at=at, changes=changes, undoes=None if undoes is None else _check_type(undoes, str))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidInput("This is not a plan.", remedy="Make one with `perdure plan`.") from error
 
@@ -175,43 +175,43 @@ def _length(row: Row | None) -> int:
 
 
 def _change(target: str, identity: str, before: Any, after: Any, because: str) -> Change:
-    rows = [None if side is None else _typed(_unpacked(side), dict) for side in (before, after)]
-    return Change(Target(target), _typed(identity, str), rows[0], rows[1], _typed(because, str))
+    rows = [None if side is None else _check_type(_unpack(side), dict) for side in (before, after)]
+    return Change(Target(target), _check_type(identity, str), rows[0], rows[1], _check_type(because, str))
 
 
-def _typed(value: Any, kind: type) -> Any:
+def _check_type(value: Any, kind: type) -> Any:
     if type(value) is not kind:
         raise TypeError
     return value
 
 
-def _packed(value: Any) -> Any:
+def _pack(value: Any) -> Any:
     """Return JSON data for a value of a row. What JSON has not is an object whose only key begins with ``$``."""
     if isinstance(value, bytes):
         return {"$bytes": b64encode(value).decode()}
     if isinstance(value, tuple):
-        return {"$tuple": [_packed(v) for v in value]}
+        return {"$tuple": [_pack(v) for v in value]}
     if isinstance(value, list):
-        return [_packed(v) for v in value]
+        return [_pack(v) for v in value]
     if isinstance(value, Mapping):
-        plain = {k: _packed(v) for k, v in value.items()}
+        plain = {k: _pack(v) for k, v in value.items()}
         return {"$object": plain} if any(k.startswith("$") for k in plain) else plain
     return value.value if isinstance(value, StrEnum) else value
 
 
-def _unpacked(value: Any) -> Any:
+def _unpack(value: Any) -> Any:
     if isinstance(value, list):
-        return [_unpacked(v) for v in value]
+        return [_unpack(v) for v in value]
     if not isinstance(value, dict):
         return value
     if "$bytes" in value:
         return b64decode(value["$bytes"], validate=True)
     if "$tuple" in value:
-        return tuple(_unpacked(v) for v in value["$tuple"])
-    return {k: _unpacked(v) for k, v in value.get("$object", value).items()}
+        return tuple(_unpack(v) for v in value["$tuple"])
+    return {k: _unpack(v) for k, v in value.get("$object", value).items()}
 
 
-def _shown(row: Row | None, *, default: bool = False) -> bool:
+def _is_visible(row: Row | None, *, default: bool = False) -> bool:
     """Whether a row says that its memory is in view; ``default`` where it says nothing about it."""
     return default if row is None or "status" not in row else row["status"] == "active"
 

@@ -16,7 +16,7 @@ def store_key(
     default: Any, text: str, low: float | None = None, high: float | None = None, choices: tuple[str, ...] = ()
 ) -> Any:
     """Declare a key that decides only about what is within the store, where ``undo`` can take it back."""
-    return _declared(default, text, low, high, choices, protected=False)
+    return _declare_key(default, text, low, high, choices, protected=False)
 
 
 def protected_key(
@@ -34,10 +34,10 @@ def protected_key(
     that is written. A
     relative one starts at the policy file's folder.
     """
-    return _declared(default, text, low, high, choices, protected=True, path=path)
+    return _declare_key(default, text, low, high, choices, protected=True, path=path)
 
 
-def _declared(
+def _declare_key(
     default: Any,
     text: str,
     low: float | None,

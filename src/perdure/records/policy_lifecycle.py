@@ -11,18 +11,18 @@ from perdure.records.policy_key import protected_key, store_key
 _YEAR = 31_557_600.0
 
 
-def _scoped(text: str, low: float, high: float) -> Callable[[float], Any]:
+def _scoped_key(text: str, low: float, high: float) -> Callable[[float], Any]:
     """Return what declares a key that each scope has, given the scope's default."""
     return lambda default: store_key(default, text, low, high)
 
 
-_baseline = _scoped("Strength that remains without reinforcement, before importance is added.", 0, 1)
-_passive = _scoped("Seconds until strength has covered half the distance to its target.", 1, _YEAR)
-_energy = _scoped("Seconds until reinforcement energy halves.", 1, _YEAR)
-_drop = _scoped("Maximum loss of strength per hour.", 0.0001, 1)
-_manual = _scoped("Decay by hand may take this many times max_decay_per_cycle at once.", 1, 100)
-_unit = _scoped("Energy of one reinforcement of amount 1.", 0.01, 100)
-_forget = _scoped("A memory is forgotten at or below this strength, before importance lowers the threshold.", 0, 1)
+_baseline = _scoped_key("Strength that remains without reinforcement, before importance is added.", 0, 1)
+_passive = _scoped_key("Seconds until strength has covered half the distance to its target.", 1, _YEAR)
+_energy = _scoped_key("Seconds until reinforcement energy halves.", 1, _YEAR)
+_drop = _scoped_key("Maximum loss of strength per hour.", 0.0001, 1)
+_manual = _scoped_key("Decay by hand may take this many times max_decay_per_cycle at once.", 1, 100)
+_unit = _scoped_key("Energy of one reinforcement of amount 1.", 0.01, 100)
+_forget = _scoped_key("A memory is forgotten at or below this strength, before importance lowers the threshold.", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)

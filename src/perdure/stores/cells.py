@@ -68,10 +68,10 @@ class Cells:
         """
         if sample.ndim != 2 or not 1 <= count <= min(len(sample), 1 << 16):  # noqa: PLR2004 - rows and dimensions
             raise ValueError(f"cannot make {count} cells from a sample of shape {list(sample.shape)}")
-        chosen = np.random.default_rng(seed).choice(len(sample), count, replace=False)
-        cells = cls(_unit(sample[np.sort(chosen)]))
+        picks = np.random.default_rng(seed).choice(len(sample), count, replace=False)
+        cells = cls(_unit(sample[np.sort(picks)]))
         for _ in range(_ROUNDS):
-            cells = cls(cells._moved(sample))
+            cells = cls(cells._moved_centres(sample))
         return cells
 
     def assign(self, vectors: Float32s | Int8s) -> CellNumbers:
@@ -136,7 +136,7 @@ class Cells:
         values = np.frombuffer(data, "<f4", offset=_HEADER.size).astype(np.float32)
         return cls(values.reshape(count, dimensions))
 
-    def _moved(self, sample: Float32s | Int8s) -> Float32s:
+    def _moved_centres(self, sample: Float32s | Int8s) -> Float32s:
         """One round: each centre moves to the mean direction of its rows; an empty one to a badly placed row."""
         sums = np.zeros_like(self.centres)
         sizes = np.zeros(len(self.centres), np.int64)
@@ -227,13 +227,13 @@ class CellLists:
             IndexError: A cell number is not below the number of cells.
         """
         rows_by_cell, starts = self._lists
-        wanted = np.zeros(self._count, np.bool_)
-        wanted[cells] = True
+        mask = np.zeros(self._count, np.bool_)
+        mask[cells] = True
         bounds = zip(starts[cells].tolist(), starts[1:][cells].tolist(), strict=True)
         pieces: list[npt.NDArray[np.int32]] = [rows_by_cell[start:stop] for start, stop in bounds]
         # The count before the array: an append replaces the array by a longer one first.
         rows = self._rows
-        recent = np.flatnonzero(wanted[self._cells[len(rows_by_cell) : rows]]) + len(rows_by_cell)
+        recent = np.flatnonzero(mask[self._cells[len(rows_by_cell) : rows]]) + len(rows_by_cell)
         return np.concatenate([*pieces, recent], dtype=np.int64)
 
     def _sort(self) -> None:

@@ -52,8 +52,8 @@ def broken_rules(count: Callable[[str], int], own: Mapping[str, str]) -> list[Fa
         count: Runs a statement that counts.
         own: Rules of one engine besides.
     """
-    counts = {(name, what): count(name) for name, what in {**RULES, **own}.items()}
-    return [Fault("rule", f"{number} {what}.", columns=(name,)) for (name, what), number in counts.items() if number]
+    counts = {(name, rule): count(name) for name, rule in {**RULES, **own}.items()}
+    return [Fault("rule", f"{number} {rule}.", columns=(name,)) for (name, rule), number in counts.items() if number]
 
 
 def journal_faults(read: NamespaceView, namespace: str, scope: CheckScope) -> Iterator[Fault]:
@@ -85,8 +85,8 @@ class _Pages:
     total: int  # operations and memories; the journal may know of more
     done: int = 0
 
-    def add(self, seen: int) -> None:
-        self.done += seen
+    def add(self, count: int) -> None:
+        self.done += count
         if self.scope.tell is not None:
             self.scope.tell(self.namespace, self.done, max(self.total, self.done))
 
@@ -113,9 +113,9 @@ def _operation_faults(read: NamespaceView, namespace: str, first: int, most: int
     if first:
         after = read(namespace, partial(_value, name="number_at", place=first - 1))
     while after is not None and most > 0:
-        altered, seen, after = read(namespace, partial(altered_operations, after=after))
-        most -= seen
-        pages.add(seen)
+        altered, count, after = read(namespace, partial(altered_operations, after=after))
+        most -= count
+        pages.add(count)
         for row in altered:
             message = f"The operation {row['operation']} or a line of its journal is not as it was written."
             yield Fault("operation", message, namespace, row["id"])
@@ -126,9 +126,9 @@ def _window_faults(read: NamespaceView, namespace: str, first: int, most: int, p
     if first:
         after = read(namespace, partial(_value, name="id_at", place=first - 1))
     while after is not None and most > 0:
-        faults, seen, after = read(namespace, partial(_page, namespace=namespace, after=after, limit=min(PAGE, most)))
-        most -= seen
-        pages.add(seen)
+        faults, count, after = read(namespace, partial(_page, namespace=namespace, after=after, limit=min(PAGE, most)))
+        most -= count
+        pages.add(count)
         yield from faults
 
 
@@ -138,7 +138,7 @@ def _page(session: Session, namespace: str, after: str, limit: int) -> tuple[lis
 
 
 def _faults_of(session: Session, namespace: str, ids: Sequence[str]) -> list[Fault]:
-    """Return the faults of some memories; those that cannot even be fetched are told from the others by halves."""
+    """Return the faults of some memories; those that cannot even be fetched are separated from the others by halves."""
     if not ids:
         return []
     try:
@@ -162,22 +162,22 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
     faults += _wrong_digests(session, namespace, [v for v in rows if v[0] in agreed or v[0] in records])
     links = by_id(session.rows("links_from", ids=list(ids)))
     documents = by_id(session.rows("documents_at", ids=list(ids)))
-    keyed = {w.row["key"]: i for i, w in expected.items() if w.there and w.row.get("key")}
-    kept = dict(session.rows("find_keys", keys=list(keyed))) if keyed else {}
+    keyed = {w.row["key"]: i for i, w in expected.items() if w.exists and w.row.get("key")}
+    key_owners = dict(session.rows("find_keys", keys=list(keyed))) if keyed else {}
     keys = dict(session.rows("keys_of", ids=list(ids)))
     for key, identity in keyed.items():
-        if kept.get(key) != identity:
+        if key_owners.get(key) != identity:
             faults.append(Fault("memory", f"Its idempotency key {key} is missing.", namespace, identity, ("key",)))
     damaged = {fault.id for fault in faults}
     for identity in ids:
-        wanted, record = expected.get(identity), records.get(identity)
-        if wanted is None:  # it came with an import that brought no journal: nothing is known of it
+        replayed, record = expected.get(identity), records.get(identity)
+        if replayed is None:  # it came with an import that brought no journal: nothing is known of it
             continue
         if identity not in damaged and identity not in agreed:
             stored = (name, vectors.get(identity), keys.get(identity))
-            faults += _memory_faults(namespace, identity, wanted, record, stored)
-        faults += [Fault("link", m, namespace, identity) for m in wrong_links(wanted, links.get(identity, {}))]
-        wrong = wrong_documents(wanted, documents.get(identity, {}))
+            faults += _memory_faults(namespace, identity, replayed, record, stored)
+        faults += [Fault("link", m, namespace, identity) for m in wrong_links(replayed, links.get(identity, {}))]
+        wrong = wrong_documents(replayed, documents.get(identity, {}))
         faults += [Fault("document", message, namespace, identity) for message in wrong]
     return faults
 
@@ -214,20 +214,20 @@ def _wrong_digests(session: Session, namespace: str, rows: Sequence[Sequence[Any
 def _memory_faults(
     namespace: str,
     identity: str,
-    wanted: Expected,
+    expected: Expected,
     record: Record | None,
     stored: tuple[str, bytes | None, str | None],
 ) -> Iterator[Fault]:
     if record is None:
-        if wanted.there and not wanted.erased:
+        if expected.exists and not expected.erased:
             yield Fault("memory", "It was stored, and it is missing.", namespace, identity)
         return
-    if wanted.lines and not wanted.there and not wanted.erased:
+    if expected.lines and not expected.exists and not expected.erased:
         yield Fault("memory", "The journal says that it was taken back.", namespace, identity)
-    for part, columns in wrong_columns(wanted, record, *stored).items():
-        what = "It differs" if part == "memory" else f"Its {part} differs"
+    for part, columns in wrong_columns(expected, record, *stored).items():
+        problem = "It differs" if part == "memory" else f"Its {part} differs"
         named = ", ".join(columns)
-        yield Fault(part, f"{what} from what the journal says: {named}.", namespace, identity, tuple(columns))
+        yield Fault(part, f"{problem} from what the journal says: {named}.", namespace, identity, tuple(columns))
 
 
 def by_id(rows: Sequence[tuple[Any, ...]]) -> dict[str, dict[tuple[str, str], Any]]:

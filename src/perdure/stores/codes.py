@@ -150,7 +150,7 @@ class Codes:
         self.dimensions: Final = dimensions
         self.words: Final = _words(dimensions)
         self._blocks: Bits = np.empty((1, self.words, _FIRST_BLOCK), np.uint64)
-        self._blocks = self._reserved(expected)
+        self._blocks = self._reserve(expected)
         self._count = 0
 
     def __len__(self) -> int:
@@ -172,17 +172,17 @@ class Codes:
         """
         if codes.ndim != 2 or codes.shape[1] != self.words or codes.dtype.kind != "u" or codes.itemsize != 8:  # noqa: PLR2004 - axes, bytes
             raise ValueError(f"expected uint64 [m, {self.words}], not {codes.dtype} {list(codes.shape)}")
-        blocks = self._reserved(self._count + len(codes))
+        blocks = self._reserve(self._count + len(codes))
         width = blocks.shape[2]
-        at = done = 0
-        while done < len(codes):
-            block, at = divmod(self._count + done, width)
-            rows = min(width - at, len(codes) - done)
-            blocks[block, :, at : at + rows] = codes[done : done + rows].T
-            done += rows
+        at = written = 0
+        while written < len(codes):
+            block, at = divmod(self._count + written, width)
+            rows = min(width - at, len(codes) - written)
+            blocks[block, :, at : at + rows] = codes[written : written + rows].T
+            written += rows
         # The storage before the count: a reader takes the count first, and must find that many rows.
         self._blocks = blocks
-        self._count += done
+        self._count += written
 
     def nearest(self, code: Bits, k: int, *, mask: Mask | None = None) -> Positions:
         """The k rows with the smallest Hamming distance to ``code``.
@@ -274,7 +274,7 @@ class Codes:
         _check_positions(positions, count)
         return np.ascontiguousarray(_gather(self._blocks, positions).T)
 
-    def _reserved(self, rows: int) -> Bits:
+    def _reserve(self, rows: int) -> Bits:
         """Storage for at least ``rows`` rows that holds the present ones: the same, or a larger copy."""
         old = self._blocks
         count, _, width = old.shape

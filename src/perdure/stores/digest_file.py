@@ -147,7 +147,7 @@ def _span(lines: list[bytes], name: str) -> slice | None:
         return None
     if len(begins) != 1 or len(ends) != 1 or begins[0] > ends[0]:
         raise InvalidInput(
-            f"The markers in {name} are damaged: {_at(begins, BEGIN)}, {_at(ends, END)}. Nothing was written.",
+            f"The markers in {name} are damaged: {_where(begins, BEGIN)}, {_where(ends, END)}. Nothing was written.",
             remedy="Keep one begin line with one end line below it, or remove all of them.",
         )
     return slice(begins[0], ends[0] + 1)
@@ -164,7 +164,7 @@ def _places(lines: list[bytes], marker: bytes) -> list[int]:
     return [at for at, line in enumerate(lines) if line.removeprefix(_BOM).strip() == marker]
 
 
-def _at(places: list[int], marker: bytes) -> str:
+def _where(places: list[int], marker: bytes) -> str:
     where = ", ".join(str(at + 1) for at in places)
     return f"{marker.decode()} is on {'line ' + where if places else 'no line'}"
 

@@ -15,7 +15,7 @@ from perdure.stores.statements import Session
 from perdure.stores.trimming import renewed_documents
 
 SHORTEST: Final = 12
-"""Characters from which a text is told from others by its words; shorter ones are not searched for."""
+"""Characters from which a text is distinguished from others by its words; shorter ones are not searched for."""
 WINDOW: Final = 32
 """Bytes of a passage that is searched for in a file: short enough to stand whole on one page of it."""
 _PASSAGES: Final = 4  # passages of one text
@@ -130,8 +130,8 @@ def erased_line(plan: Plan, line: dict[str, Any]) -> dict[str, Any]:
     """Return a line of the journal as an erasing plan writes it: only tombstones keep what they hold."""
     if plan.erasure is None:
         return line
-    kept = line["target"] == Target.DOCUMENT.value and line["before"] is None
-    return {**line, "before": None, "after": line["after"] if kept else None, "because": _BECAUSE}
+    keeps_text = line["target"] == Target.DOCUMENT.value and line["before"] is None
+    return {**line, "before": None, "after": line["after"] if keeps_text else None, "because": _BECAUSE}
 
 
 # --- searching for what is left
@@ -163,13 +163,13 @@ def like_pattern(text: str) -> str:
     return "%" + re.sub(r"([!%_])", r"!\1", text) + "%"
 
 
-def rows_with(everywhere: Callable[..., Sequence[tuple[Any, ...]]], wanted: Sequence[str]) -> dict[str, list[str]]:
+def rows_with(everywhere: Callable[..., Sequence[tuple[Any, ...]]], phrases: Sequence[str]) -> dict[str, list[str]]:
     """Return passage -> the rows that hold it, one short phrase each; those that no row holds are left out."""
     found: dict[str, list[str]] = {}
-    for passage in wanted:
+    for passage in phrases:
         rows = everywhere("rows_with_text", pattern=like_pattern(passage))
         if rows:
-            found[passage] = [f"{what} {identity} of namespace {namespace}" for what, namespace, identity in rows]
+            found[passage] = [f"{kind} {identity} of namespace {namespace}" for kind, namespace, identity in rows]
     return found
 
 

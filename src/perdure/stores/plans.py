@@ -200,12 +200,12 @@ def _fits(change: Change, op: str | None) -> bool:
 def turns(keys: Sequence[Any], changes: Sequence[Change]) -> list[list[Change]]:
     """Return changes in groups that name each key once: one statement changes a row once."""
     groups: list[list[Change]] = []
-    seen = Counter[Any]()
+    uses = Counter[Any]()
     for key, change in zip(keys, changes, strict=True):
-        if seen[key] == len(groups):
+        if uses[key] == len(groups):
             groups.append([])
-        groups[seen[key]].append(change)
-        seen[key] += 1
+        groups[uses[key]].append(change)
+        uses[key] += 1
     return groups
 
 
@@ -261,10 +261,10 @@ def applied_before(plan: Plan) -> ConflictError:
     return ConflictError(f"The plan {plan.id} was already applied.", remedy="Nothing was written.")
 
 
-def stored_meanwhile(what: str, ids: Sequence[str]) -> ConflictError:
+def stored_meanwhile(kind: str, ids: Sequence[str]) -> ConflictError:
     """Return the error for what another process has stored since the plan was made."""
     return ConflictError(
-        f"The same {what} was stored by another process just now.",
+        f"The same {kind} was stored by another process just now.",
         tuple(ids),
         remedy="Read the memories again and retry.",
     )

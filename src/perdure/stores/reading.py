@@ -39,18 +39,18 @@ class SqlDocuments:
 
     def page(self, namespace: str, shelf: Shelf, after: tuple[str, str], limit: int) -> list[Document]:
         identity, name = after
-        return self._on(namespace, shelf, "documents", id=identity, name=name, limit=limit)
+        return self._on_shelf(namespace, shelf, "documents", id=identity, name=name, limit=limit)
 
     def find(self, namespace: str, shelf: Shelf, ids: Sequence[str]) -> list[Document]:
-        return self._on(namespace, shelf, "documents_of", ids=list(ids))
+        return self._on_shelf(namespace, shelf, "documents_of", ids=list(ids))
 
     def find_named(self, namespace: str, shelf: Shelf, names: Sequence[str]) -> list[Document]:
-        return self._on(namespace, shelf, "documents_named", names=list(names))
+        return self._on_shelf(namespace, shelf, "documents_named", names=list(names))
 
     def find_about(self, namespace: str, identity: str) -> list[Document]:
         return self._documents(namespace, "documents_about", id=identity)
 
-    def _on(self, namespace: str, shelf: Shelf, name: str, /, **bindings: Any) -> list[Document]:
+    def _on_shelf(self, namespace: str, shelf: Shelf, name: str, /, **bindings: Any) -> list[Document]:
         if self._has_none(namespace, shelf):
             return []
         return self._documents(namespace, name, shelf=shelf.value, **bindings)
@@ -95,10 +95,10 @@ def records(session: Session, namespace: str, ids: Sequence[str], kept: KeptAcce
     """Return the records of some ids, in the order asked for; unknown ids are left out, damaged ones with a warning."""
     if not ids:  # asked for each new memory that has no near-duplicate
         return []
-    known = {} if kept is None else kept.find(ids)
-    unknown = [i for i in ids if i not in known] if known else list(ids)
+    cached = {} if kept is None else kept.find(ids)
+    unknown = [i for i in ids if i not in cached] if cached else list(ids)
     try:
-        rows, counted = session.several(
+        rows, access_rows = session.several(
             ("records", {"ids": list(ids)}), ("accesses", {"ids": unknown, "until": ALWAYS})
         )
     except UnicodeDecodeError as error:  # one text that is no text keeps all from being fetched
@@ -108,10 +108,10 @@ def records(session: Session, namespace: str, ids: Sequence[str], kept: KeptAcce
         half = len(ids) // 2
         return [*records(session, namespace, ids[:half], kept), *records(session, namespace, ids[half:], kept)]
     found = {r.id: r for r in _readable(namespace, rows)}
-    pending = _pairs(counted)
+    pending = _pairs(access_rows)
     if kept is not None:
         kept.keep(pending)
-        pending |= known
+        pending |= cached
     return [_with_accesses(found[i], pending.get(i, ())) for i in ids if i in found]
 
 
@@ -204,8 +204,8 @@ def images(session: Session, namespace: str, ids: Sequence[str]) -> dict[str, di
     """Return id -> the whole row of a memory as an insert needs it: state, content, key, vector."""
     if not ids:
         return {}
-    asked = {"ids": list(ids)}
-    keyed, embedded = session.several(("keys_of", asked), ("vectors_of", asked))
+    bindings = {"ids": list(ids)}
+    keyed, embedded = session.several(("keys_of", bindings), ("vectors_of", bindings))
     keys, data, found = dict(keyed), dict(embedded), active_space(session)
     name = None if found is None else found[1].name
     return {r.id: image_of(r, keys.get(r.id), name, data.get(r.id)) for r in records(session, namespace, ids)}

@@ -41,33 +41,33 @@ def row_repairs(
         doubted: Operations that are not as they were written; only what was stored after them is repaired.
     """
     expected = expected_of_ids(session, namespace, list(ids), [])
-    wanted = _stored_after(session, expected, doubted) if doubted else list(ids)
-    expected = {identity: expected[identity] for identity in wanted if identity in expected}
-    rows = session.rows("states", ids=wanted)
+    candidates = _stored_after(session, expected, doubted) if doubted else list(ids)
+    expected = {identity: expected[identity] for identity in candidates if identity in expected}
+    rows = session.rows("states", ids=candidates)
     states = {i: {"op": op, **dict(zip(STATE_COLUMNS, values, strict=True))} for i, op, *values in rows}
-    records = _readable(session, namespace, wanted)
+    records = _readable(session, namespace, candidates)
     space = active_space(session)
     name = "" if space is None else space[1].name
-    vectors = {} if space is None else dict(session.rows("vectors_of", ids=wanted))
+    vectors = {} if space is None else dict(session.rows("vectors_of", ids=candidates))
     changes: list[Change] = []
-    for identity in wanted:
+    for identity in candidates:
         journalled = expected.get(identity)
         if journalled is None:
             continue
         record, copy = records.get(identity), copies.get(identity)
         if record is None and identity not in states:
-            changes += _lost(identity, journalled, operation, copy)
+            changes += _restore_lost(identity, journalled, operation, copy)
         elif record is not None and "text" in wrong_columns(journalled, record, name, None, None).get("content", ()):
             row = images(session, namespace, [identity])[identity]
             changes += _with_text(identity, journalled, operation, row, copy)
         else:
             image = {} if record is None else images(session, namespace, [identity])[identity]
             if image and (then := _as_then(journalled, image, record, copy or {})):
-                changes += _anew(identity, image, {**then, **journalled.row, "op": operation})
+                changes += _recreate(identity, image, {**then, **journalled.row, "op": operation})
             else:
                 changes += _state(identity, journalled, operation, states[identity], record, copy)
             changes += _vector(identity, journalled, name, vectors.get(identity))
-    return changes + _links(session, wanted, expected) + _documents(session, wanted, expected)
+    return changes + _links(session, candidates, expected) + _documents(session, candidates, expected)
 
 
 def _stored_after(session: Session, expected: Mapping[str, Expected], doubted: Sequence[str]) -> list[str]:
@@ -102,11 +102,11 @@ def _state(
     columns = [c for c in STATE_COLUMNS if c in journalled.row and c != "held" and stored[c] != journalled.row[c]]
     before, after = {c: stored[c] for c in columns}, {c: journalled.row[c] for c in columns}
     if record is not None:
-        known = {**_proven(journalled, copy or {}), **journalled.row}
+        expected = {**_proven_columns(journalled, copy or {}), **journalled.row}
         wrong = wrong_columns(journalled, record, "", None, None).get("content", ())
-        labels = [c for c in wrong if c in CONTENT_COLUMNS and c in known]
+        labels = [c for c in wrong if c in CONTENT_COLUMNS and c in expected]
         before |= {c: getattr(record.content, c) for c in labels}
-        after |= {c: known[c] for c in labels}
+        after |= {c: expected[c] for c in labels}
     if before:
         yield Change(Target.MEMORY, identity, {**before, "op": stored["op"]}, {**after, "op": operation}, _BECAUSE)
 
@@ -119,17 +119,17 @@ def _as_then(journalled: Expected, image: Row, record: Record | None, copy: Row)
     if record is None or goes_back(journalled, row := row_of(record, image["key"])):
         return {}
     settable = {*STATE_COLUMNS, *CONTENT_COLUMNS} - journalled.rewound.keys() - {"held"}
-    known = {name: copy[name] for name in row if name in settable and name in copy}
-    return known if goes_back(journalled, {**row, **known}) else {}
+    copied = {name: copy[name] for name in row if name in settable and name in copy}
+    return copied if goes_back(journalled, {**row, **copied}) else {}
 
 
-def _anew(identity: str, row: Row, news: Row) -> Iterator[Change]:
+def _recreate(identity: str, row: Row, news: Row) -> Iterator[Change]:
     """Yield the changes that store a memory anew: what the journal says of it begins again."""
     yield Change(Target.MEMORY, identity, row, None, _FROM_COPY)
     yield Change(Target.MEMORY, identity, None, {**row, **news}, _FROM_COPY)
 
 
-def _proven(journalled: Expected, copy: Row) -> Row:
+def _proven_columns(journalled: Expected, copy: Row) -> Row:
     """Return what a copy has of the columns that the journal holds as digests, where the digests agree."""
     found: dict[str, Any] = {}
     if "metadata" in journalled.digests and metadata_digest(copy.get("metadata", {})) == journalled.digests["metadata"]:
@@ -139,16 +139,16 @@ def _proven(journalled: Expected, copy: Row) -> Row:
     return found
 
 
-def _lost(identity: str, journalled: Expected, operation: str, copy: Row | None) -> Iterator[Change]:
+def _restore_lost(identity: str, journalled: Expected, operation: str, copy: Row | None) -> Iterator[Change]:
     """Yield the change that stores a lost memory again, where a copy has its text."""
-    if journalled.there and copy is not None and _is_text(journalled, copy["text"]):
+    if journalled.exists and copy is not None and _is_text(journalled, copy["text"]):
         yield Change(Target.MEMORY, identity, None, {**copy, **journalled.row, "op": operation}, _FROM_COPY)
 
 
 def _with_text(identity: str, journalled: Expected, operation: str, row: Row, copy: Row | None) -> Iterator[Change]:
     """Yield the changes that store a memory anew with the text that it had: a text is never changed in place."""
     if copy is not None and _is_text(journalled, copy["text"]):
-        yield from _anew(identity, row, {**journalled.row, "text": copy["text"], "op": operation})
+        yield from _recreate(identity, row, {**journalled.row, "text": copy["text"], "op": operation})
 
 
 def _is_text(journalled: Expected, text: str) -> bool:
@@ -157,8 +157,8 @@ def _is_text(journalled: Expected, text: str) -> bool:
 
 def _vector(identity: str, journalled: Expected, space: str, data: bytes | None) -> Iterator[Change]:
     """Yield the change that drops an altered vector: the embedder makes it anew."""
-    known = journalled.vectors.get(space)
-    if data is not None and known is not None and digest_of(data) != known:
+    digest = journalled.vectors.get(space)
+    if data is not None and digest is not None and digest_of(data) != digest:
         because = "repaired: the vector was altered and is made anew"
         yield Change(Target.VECTOR, identity, {"space": space, "int8": data}, None, because)
 
@@ -186,10 +186,10 @@ def _documents(session: Session, ids: Sequence[str], expected: Mapping[str, Expe
     for identity, journalled in expected.items():
         present = stored.get(identity, {})
         for key in () if journalled.erased else dict.fromkeys((*journalled.documents, *present)):
-            known = journalled.documents.get(key)
-            if not document_fits(known, present.get(key)) and not isinstance(known, int):
+            journal_data = journalled.documents.get(key)
+            if not document_fits(journal_data, present.get(key)) and not isinstance(journal_data, int):
                 with suppress(*UNREADABLE):  # what is no JSON cannot be journalled either
-                    before, after = _document(key, present.get(key)), _document(key, known)
+                    before, after = _document(key, present.get(key)), _document(key, journal_data)
                     changes.append(Change(Target.DOCUMENT, identity, before, after, _BECAUSE))
     return changes
 

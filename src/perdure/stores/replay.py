@@ -40,7 +40,7 @@ _HELD: Final = _ROW.index("held")
 _STATE: Final = slice(len(_ROW) - len(STATE_COLUMNS), len(_ROW))
 _plain_values: Final = itemgetter(*_PLAIN)
 _plain_columns: Final = itemgetter(*(_ROW[n] for n in _PLAIN), "source", "task")
-_BORN: Final[dict[str, Any]] = {
+_BIRTH_VALUES: Final[dict[str, Any]] = {
     **{name: value for name, value in DEFAULTS.items() if name not in _LATER},
     **dict.fromkeys(("speaker", "session", "task", "turn", "source")),
 }
@@ -51,7 +51,7 @@ _SWITCHES: Final = (bool, int)
 _CONTENT: Final = ("speaker", "session", "task", "turn", "source", "tags", "metadata", "shown", "text")
 _BARE: Final[dict[str, Any]] = {"shown": None, "metadata": {}}
 """What a column holds where the line of a birth says nothing of it."""
-_NEW: Final = {**_BARE, **_BORN, **TOLD}
+_NEW: Final = {**_BARE, **_BIRTH_VALUES, **TOLD}
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Expected:
     """What the lines of one memory add up to."""
 
     birth: str | None = None  # the operation of its first line, where that stored it; empty where it did not
-    there: bool = False  # whether there is such a memory
+    exists: bool = False  # whether there is such a memory
     lines: int = 0  # lines about the memory itself
     row: dict[str, Any] = field(default_factory=dict)  # column -> value, as far as the journal says
     digests: dict[str, int] = field(default_factory=dict)  # column -> digest, where it says only that
@@ -96,7 +96,7 @@ class Expected:
 
     def _begin(self, after: dict[str, Any], operation: str) -> None:
         """Take in the line of a birth that comes first, as nearly all do: the same as below, in a third of the time."""
-        self.birth, self.there, self.lines = operation, True, 1
+        self.birth, self.exists, self.lines = operation, True, 1
         self.digests = digests = dict(after.pop(DIGESTS))
         self.row = row = {**_NEW, **dict.fromkeys(BORN_AT, after["created_ms"]), "op": operation}
         row.update(after)
@@ -114,7 +114,7 @@ class Expected:
 
     def _play_memory(self, before: Row | None, after: Row | None) -> None:
         self.lines += 1
-        self.there = after is not None
+        self.exists = after is not None
         if after is None or before is None:
             self._forget()
             self.digests, self.vectors = {}, {}
@@ -143,7 +143,7 @@ class Expected:
 
     def _fill_in(self, after: Row) -> None:
         """Add what the line of a birth leaves out because it is what it is by default."""
-        self.row = {**_BORN, **self.row}
+        self.row = {**_BIRTH_VALUES, **self.row}
         if DIGESTS in after:
             for name in _BARE.keys() - after[DIGESTS].keys() - after.keys():
                 self.row[name] = _BARE[name]
@@ -183,8 +183,8 @@ def wrong_columns(
         vector: The int8 vector that is stored in it, if there is one.
         key: The memory's idempotency key, if it has one.
     """
-    known = expected.row  # members of enumerations equal their texts
-    state = [n for n, v in zip(_COMPARED, _compared(record.state), strict=True) if n in known and v != known[n]]
+    row = expected.row  # members of enumerations equal their texts
+    state = [n for n, v in zip(_COMPARED, _compared(record.state), strict=True) if n in row and v != row[n]]
     content = [name for name in _CONTENT if not _fits(expected, name, getattr(record.content, name))]
     if expected.row.get("op", record.op) != record.op:
         state.append("op")
@@ -198,7 +198,7 @@ def wrong_columns(
 def surely_agrees(expected: Expected, values: Sequence[Any], space: str, vector: bytes | None) -> bool:
     """Whether a row of the statement ``records`` and its vector are what the journal says.
 
-    It is told from the row as it stands, which takes a third of the time of :func:`wrong_columns`. False also where
+    It is judged from the row as it stands, which takes a third of the time of :func:`wrong_columns`. False also where
     the journal does not say all of it, or says it as digests of a whole row: that takes the closer look.
 
     Args:
@@ -207,7 +207,7 @@ def surely_agrees(expected: Expected, values: Sequence[Any], space: str, vector:
         space: The embedding space that searches use.
         vector: The int8 vector that is stored in it, if there is one.
     """
-    if expected.anchor is not None or expected.erased or not expected.there or type(values[_HELD]) not in _SWITCHES:
+    if expected.anchor is not None or expected.erased or not expected.exists or type(values[_HELD]) not in _SWITCHES:
         return False
     source, task = values[len(_ROW) + 2 : len(_ROW) + 4]
     try:
@@ -231,8 +231,8 @@ def _content_agrees(expected: Expected, values: Sequence[Any]) -> bool:
 
 
 def _is_other_vector(expected: Expected, space: str, vector: bytes | None) -> bool:
-    wanted = expected.vectors.get(space)
-    return wanted is not None and (vector is None or digest_of(vector) != wanted)
+    digest = expected.vectors.get(space)
+    return digest is not None and (vector is None or digest_of(vector) != digest)
 
 
 def goes_back(expected: Expected, row: Row) -> bool:
@@ -240,9 +240,9 @@ def goes_back(expected: Expected, row: Row) -> bool:
     return expected.anchor is None or row_digest({**row, **expected.rewound}) == expected.anchor
 
 
-def document_fits(known: str | int | None, data: str | None) -> bool:
+def document_fits(expected: str | int | None, data: str | None) -> bool:
     """Whether a stored document is the one that the journal knows, as a text or as its digest."""
-    return digest_of(data) == known if isinstance(known, int) and data is not None else known == data
+    return digest_of(data) == expected if isinstance(expected, int) and data is not None else expected == data
 
 
 def _fits(expected: Expected, name: str, value: Any) -> bool:
@@ -251,10 +251,10 @@ def _fits(expected: Expected, name: str, value: Any) -> bool:
         return present == expected.digests[name]
     if name not in expected.row:
         return True
-    known = expected.row[name]
+    expected_value = expected.row[name]
     if name == "metadata":
-        return (known or {}) == value or metadata_digest(known or {}) == metadata_digest(value)
-    return bool((list(value) if name == "tags" else value) == known)
+        return (expected_value or {}) == value or metadata_digest(expected_value or {}) == metadata_digest(value)
+    return bool((list(value) if name == "tags" else value) == expected_value)
 
 
 def wrong_links(expected: Expected, stored: Mapping[tuple[str, str], float]) -> Iterator[str]:

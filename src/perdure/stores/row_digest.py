@@ -26,6 +26,6 @@ def row_of(record: Record, key: str | None) -> dict[str, Any]:
 
 def row_digest(row: Row) -> int:
     """Return 63 bits of a row. Defaults do not count, so that a column that a later version adds changes nothing."""
-    kept = {name: plain(row[name]) for name in _COLUMNS if row.get(name) not in (None, DEFAULTS.get(name))}
-    listed = {name: list(v) if isinstance(v, tuple) else v for name, v in kept.items()}
+    columns = {name: plain(row[name]) for name in _COLUMNS if row.get(name) not in (None, DEFAULTS.get(name))}
+    listed = {name: list(v) if isinstance(v, tuple) else v for name, v in columns.items()}
     return digest_of(canonical({name: v for name, v in listed.items() if v not in ([], {})}))

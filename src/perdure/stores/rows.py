@@ -61,7 +61,7 @@ TOLD: Final[dict[str, Any]] = {
 }
 BORN_AT: Final = ("recorded_ms", "anchor_ms", "tier_ms", "status_ms", "strength_ms", "form_ms")
 """What most memories are born with, at ``created_ms``: the line of a birth says only what differs."""
-_TOLD_BY_BIRTH: Final = {**DEFAULTS, **TOLD}
+_BIRTH_DEFAULTS: Final = {**DEFAULTS, **TOLD}
 
 MEMORY_COLUMNS: Final = (*STATE_COLUMNS, "session", "turn", "speaker", "op")
 
@@ -152,8 +152,8 @@ def image_of(record: Record, key: str | None, space: str | None, vector: bytes |
 def operation_of(values: Sequence[Any]) -> Operation:
     """Return an operation from (namespace, id, operation, at, changes, hides, policy, note, undoes, undoer, actor)."""
     namespace, identity, name, at, changes, hides, policy, note, undoes, undone_by, actor = values
-    said = (changes, hides, note, policy, undoes, undone_by, actor)
-    return Operation(identity, name, namespace, text_of(at), *said)
+    details = (changes, hides, note, policy, undoes, undone_by, actor)
+    return Operation(identity, name, namespace, text_of(at), *details)
 
 
 def entry_of(values: Sequence[Any]) -> Entry:
@@ -163,7 +163,7 @@ def entry_of(values: Sequence[Any]) -> Entry:
         rows = decoded(before), decoded(after)
         trimmed = is_trimmed(target, *rows)
         whole = rows[0], with_defaults(rows[1], op_id) if target == Target.MEMORY and rows[0] is None else rows[1]
-        images = (None, None) if trimmed else (_shown(whole[0]), _shown(whole[1]))
+        images = (None, None) if trimmed else (_plain_columns(whole[0]), _plain_columns(whole[1]))
         return Entry(op_id, operation, space, text_of(at), target, memory, *images, because, policy, trimmed)
     except UNREADABLE as error:
         raise unreadable("A line of the journal", error) from error
@@ -199,8 +199,8 @@ def with_defaults(row: Row | None, operation: str | None = None) -> dict[str, An
     """
     if row is None or DIGESTS not in row or "created_ms" not in row:
         return None if row is None else dict(row)
-    known = {**TOLD, **dict.fromkeys(BORN_AT, row["created_ms"])}
-    return {**known, **({} if operation is None else {"op": operation}), **row}
+    defaults = {**TOLD, **dict.fromkeys(BORN_AT, row["created_ms"])}
+    return {**defaults, **({} if operation is None else {"op": operation}), **row}
 
 
 def is_creation(target: str, before: Row | None, after: Row | None) -> bool:
@@ -224,7 +224,7 @@ def is_trimmed(target: str, before: Row | None, after: Row | None) -> bool:
     return target == Target.MEMORY and not row.keys() - {DIGESTS, "space"}
 
 
-def _shown(row: Row | None) -> dict[str, Any] | None:
+def _plain_columns(row: Row | None) -> dict[str, Any] | None:
     return None if row is None else {k: v for k, v in row.items() if not isinstance(v, bytes) and k != DIGESTS}
 
 
@@ -275,9 +275,7 @@ def journal_form(change: Change, operation: str, vector: bytes | None = None) ->
         operation: The id of the operation.
         vector: The int8 vector that an insert brings.
     """
-    return _encoded(change.before, brief=False), _encoded(
-        _brief(change, operation, vector), brief=change.before is None
-    )
+    return _encode(change.before, brief=False), _encode(_brief(change, operation, vector), brief=change.before is None)
 
 
 def _brief(change: Change, operation: str, vector: bytes | None) -> Row | None:
@@ -285,8 +283,8 @@ def _brief(change: Change, operation: str, vector: bytes | None) -> Row | None:
     if change.before is not None or after is None:
         return after
     if change.target is Target.MEMORY:
-        told = {**_TOLD_BY_BIRTH, **dict.fromkeys(BORN_AT, after["created_ms"]), "op": operation}.get
-        row = {n: v for n, v in after.items() if v is not None and v != told(n) and n not in _UNJOURNALLED}
+        default_of = {**_BIRTH_DEFAULTS, **dict.fromkeys(BORN_AT, after["created_ms"]), "op": operation}.get
+        row = {n: v for n, v in after.items() if v is not None and v != default_of(n) and n not in _UNJOURNALLED}
         if not row.get("tags", True):
             del row["tags"]
         row[DIGESTS] = digests_of(after, vector)
@@ -325,7 +323,7 @@ def present(row: Row | None) -> Row:
     return row
 
 
-def _encoded(row: Row | None, *, brief: bool) -> str | None:
+def _encode(row: Row | None, *, brief: bool) -> str | None:
     if row is None:
         return None
     return _encode_brief(row) if brief else _encode_whole(row)

@@ -1,6 +1,6 @@
 """What a recall ranks, in every store: the nearest by meaning, the best by words, and the turns next to the best.
 
-The story is told once, here; a store brings the statements. That is why two stores give the same answers.
+The steps are written once, here; a store brings the statements. That is why two stores give the same answers.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Search(ABC):
         terms, total = self.terms(query.words)
         found = self._words(terms, filters)
         held = self.held(terms, found.stems)
-        respelt = self._respelt([term for term in terms if term.stem not in held])
+        respelt = self._corrections([term for term in terms if term.stem not in held])
         if respelt:
             terms, total = self.terms([respelt.get(word, word) for word in query.words])
             found = self._words(terms, filters)
@@ -134,14 +134,14 @@ class Search(ABC):
         """Return the stems of the index that one may be misspelt from, nearest first."""
         return near_spellings(stem, self.beginning(stem[:2]))
 
-    def _respelt(self, terms: Sequence[Term]) -> dict[str, str]:
+    def _corrections(self, terms: Sequence[Term]) -> dict[str, str]:
         """Return word -> the word of the namespace that it is probably misspelt from, of words that no memory has."""
         found: dict[str, str] = {}
         for term in terms:
             near = self.near(term.stem)
             words = {stem: word for stem in near if (word := self.stemmer.word_of(stem)) is not None}
-            known = self.held(self.terms(list(words.values()))[0]) if words else frozenset()
-            best = next((word for stem, word in words.items() if stem in known), None)
+            stems = self.held(self.terms(list(words.values()))[0]) if words else frozenset()
+            best = next((word for stem, word in words.items() if stem in stems), None)
             found |= {} if best is None else {term.word: best}
         return found
 
@@ -185,10 +185,10 @@ class Search(ABC):
         filters: Filters,
     ) -> set[int]:
         """Add the turns before and after the best candidates, and return their rows."""
-        said = [values for row in kept if (values := narrow[row])[2] is not None]
-        if not said:
+        turns = [values for row in kept if (values := narrow[row])[2] is not None]
+        if not turns:
             return set()
-        rows = [values[0] for values in said]
+        rows = [values[0] for values in turns]
         parts = fuse(
             None if cosine is None else np.array([cosine.get(r, np.nan) for r in rows]),
             np.array([bm25.get(r, 0.0) for r in rows]),
@@ -196,16 +196,16 @@ class Search(ABC):
             self.policy.cosine_anchor,
         )
         order = np.argsort(-(parts[0] + parts[1]), kind="stable")[:NEIGHBOURS_OF]
-        present = {values[2:4] for values in said}
-        wanted: dict[tuple[str, int], None] = {}
+        present = {values[2:4] for values in turns}
+        adjacent: dict[tuple[str, int], None] = {}
         for i in order.tolist():
-            session, turn = said[i][2:4]
+            session, turn = turns[i][2:4]
             for place in (turn - 1, turn + 1) if session is not None and turn is not None else ():
                 if place >= 0 and (session, place) not in present:
-                    wanted[session, place] = None
-        if not wanted:
+                    adjacent[session, place] = None
+        if not adjacent:
             return set()
-        found = self.naming(self.beside(list(wanted), filters), filters.entity)
+        found = self.naming(self.beside(list(adjacent), filters), filters.entity)
         narrow.update(found)
         return set(found)
 

@@ -33,7 +33,7 @@ _ALONE: Final = 8  # fewer queries are compared with all rows by themselves
 _LEAST_SAMPLE: Final = 1024
 _SAMPLED: Final = 16  # one row in so many tells where limits are
 _POSITION: Final = (1 << 32) - 1
-_LEFT: Final = np.float32(0.5)
+_REST_WEIGHT: Final = np.float32(0.5)
 """Share of the product of what two vectors leave that counts. Of 14,000 vectors of sentences it finds the five nearest
 of 0.992 among a hundred likely ones; 0.976 without it, 0.990 with all of it."""
 
@@ -53,7 +53,7 @@ class Sketches:
         axes = np.linalg.eigh(unit.T @ unit)[1][:, 1 - _TILE :].astype(np.float32)
         self._axes: Float32s = np.zeros((-(-len(axes) // _TILE) * _TILE, _TILE), np.float32)
         self._axes[: len(axes), : axes.shape[1]] = axes
-        largest = np.abs(self._kept(unit)).max(axis=0, initial=0.0)
+        largest = np.abs(self._features(unit)).max(axis=0, initial=0.0)
         # A later vector may lie a little further out than all of the sample.
         self._steps: Float32s = np.where(largest > 0, largest * np.float32(1.25 / 127), np.float32(1))
         self._rows = np.zeros((-(-max(expected, 1) // _ROWS) * _ROWS, _TILE), np.int8)
@@ -74,7 +74,7 @@ class Sketches:
             grown = np.zeros((-(-max(end, 2 * self._count) // _ROWS) * _ROWS, _TILE), np.int8)
             grown[: self._count] = self._rows[: self._count]
             self._rows = grown
-        self._rows[self._count : end] = np.rint(np.clip(self._kept(_unit(vectors)) / self._steps, -127, 127))
+        self._rows[self._count : end] = np.rint(np.clip(self._features(_unit(vectors)) / self._steps, -127, 127))
         self._count = end
 
     def likely(self, queries: Float32s, mask: Mask | None) -> Iterator[Positions]:
@@ -92,31 +92,31 @@ class Sketches:
         sample, place = self._rows[allowed[::step]], _LIKELY // step
         room = np.empty((-(-min(len(queries), _QUERIES) // _TILE), _BLOCK, _TILE, _TILE), np.float32)
         for start in range(0, len(queries), _QUERIES):
-            asked = self._kept(queries[start : start + _QUERIES]) * self._steps
-            asked[:, -1] *= _LEFT
-            yield from self._found(asked, sample, place, mask, room)
+            batch = self._features(queries[start : start + _QUERIES]) * self._steps
+            batch[:, -1] *= _REST_WEIGHT
+            yield from self._search(batch, sample, place, mask, room)
 
-    def _found(self, asked: Float32s, sample: Int8s, place: int, mask: Mask | None, room: Tiles) -> list[Positions]:
+    def _search(self, queries: Float32s, sample: Int8s, place: int, mask: Mask | None, room: Tiles) -> list[Positions]:
         """Return the rows above the limit of each query; where those are too few, above a lower one."""
-        tiles = _tiles(asked)
+        tiles = _tiles(queries)
         some = room[: len(tiles)]
-        found = self._above(tiles, _limits(tiles, sample, place, some), mask, some)[: len(asked)]
+        found = self._rows_above(tiles, _limits(tiles, sample, place, some), mask, some)[: len(queries)]
         few = [query for query, rows in enumerate(found) if len(rows) < _FEWEST]
         if len(few) < _ALONE or _LOWER * place > len(sample):
-            again = [self._best(asked[query], mask) for query in few]
+            again = [self._best_rows(queries[query], mask) for query in few]
         else:
-            again = self._found(asked[few], sample, _LOWER * place, mask, room)
+            again = self._search(queries[few], sample, _LOWER * place, mask, room)
         for query, rows in zip(few, again, strict=True):
             found[query] = rows
         return found
 
-    def _kept(self, vectors: Float32s) -> Float32s:
+    def _features(self, vectors: Float32s) -> Float32s:
         """Return the numbers that sketches are made of, [n, 64]."""
-        found = _along(vectors, self._axes)
+        found = _project(vectors, self._axes)
         found[:, -1] = np.sqrt(np.maximum(np.vecdot(vectors, vectors) - np.vecdot(found, found), 0))
         return found
 
-    def _above(self, tiles: Tiles, limits: Tiles, mask: Mask | None, room: Tiles) -> list[Positions]:
+    def _rows_above(self, tiles: Tiles, limits: Tiles, mask: Mask | None, room: Tiles) -> list[Positions]:
         """Return for each query of some tiles the rows above its limit."""
         above, keys = np.empty(room.shape, np.bool_), []
         for start in range(0, self._count, _ROWS):
@@ -133,7 +133,7 @@ class Sketches:
         rows = whole & _POSITION
         return [rows[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
 
-    def _best(self, query: Float32s, mask: Mask | None) -> Positions:
+    def _best_rows(self, query: Float32s, mask: Mask | None) -> Positions:
         """Return the rows whose products with one query are the largest."""
         products = np.concatenate(
             [
@@ -163,7 +163,7 @@ def _limits(tiles: Tiles, sample: Int8s, place: int, room: Tiles) -> Tiles:
     return found
 
 
-def _along(vectors: Float32s, axes: Float32s) -> Float32s:
+def _project(vectors: Float32s, axes: Float32s) -> Float32s:
     """Return where vectors [n, d] lie along axes [d or more, 64]."""
     parts = len(axes) // _TILE
     padded = np.pad(vectors, ((0, -len(vectors) % _TILE), (0, len(axes) - vectors.shape[1])))

@@ -121,9 +121,9 @@ class SqlStore(ABC):
         return self._plain(rows[0][0]) if rows else None
 
     def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
-        return reading.find_by_start(text, ("find_ids", "find_short_ids"), self._finding(namespace), limit)
+        return reading.find_by_start(text, ("find_ids", "find_short_ids"), self._row_reader(namespace), limit)
 
-    def _finding(self, namespace: str | None) -> Callable[..., list[tuple[Any, ...]]]:
+    def _row_reader(self, namespace: str | None) -> Callable[..., list[tuple[Any, ...]]]:
         """Return what runs a statement in one namespace, or in all."""
 
         def rows(name: str, **bindings: Any) -> list[tuple[Any, ...]]:
@@ -216,10 +216,10 @@ class SqlStore(ABC):
     def upkeep_states(self, after: str, limit: int, *, lacking: bool) -> list[UpkeepState]:
         found = reading.tasks_by_place(self._everywhere("upkeep_states", after=self.prefix + after, limit=limit))
         places = sorted(found)[:limit]  # of several servers each has told of so many
-        lack = self._lacking(self.prefix + after, places[-1]) if places and lacking else set()
+        lack = self._without_vectors(self.prefix + after, places[-1]) if places and lacking else set()
         return [UpkeepState(self._plain(place), *found[place], place in lack) for place in places]
 
-    def _lacking(self, after: str, last: str) -> set[str]:
+    def _without_vectors(self, after: str, last: str) -> set[str]:
         """Return the places between two, the second included, with memories that have no vector."""
         space = self._global("active_space")
         number = space[0][0] if space else _NO_SPACE
@@ -265,7 +265,7 @@ class SqlStore(ABC):
 
     def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
         rows = self._rows(namespace, "events", day=day, week=week, most=most)
-        return [(what, shorter, recent, many) for what, shorter, recent, many in rows]
+        return [(kind, shorter, recent, many) for kind, shorter, recent, many in rows]
 
     # --- copies that are not finished
 
@@ -274,10 +274,10 @@ class SqlStore(ABC):
         rows = self._global("meta", key=_UNFINISHED + self.prefix)
         return str(rows[0][0]) if rows else ""
 
-    def mark_unfinished(self, what: str) -> None:
+    def mark_unfinished(self, work: str) -> None:
         """Say that a copy or import has begun, or with an empty text that it has ended."""
         key = _UNFINISHED + self.prefix
-        self._admin(lambda s: s.run("set_meta", key=key, value=what) if what else s.run("clear_meta", key=key))
+        self._admin(lambda s: s.run("set_meta", key=key, value=work) if work else s.run("clear_meta", key=key))
 
     # --- damage
 
@@ -310,7 +310,7 @@ class SqlStore(ABC):
 
     def find_operations(self, text: str, limit: int, *, namespace: str | None = None) -> list[str]:
         return reading.find_by_start(
-            text, ("find_operations", "find_short_operations"), self._finding(namespace), limit
+            text, ("find_operations", "find_short_operations"), self._row_reader(namespace), limit
         )
 
     @abstractmethod
@@ -328,8 +328,8 @@ class SqlStore(ABC):
         return [entry_of((*row[:2], namespace, *row[3:])) for row in rows]
 
     def recalls(self, namespace: str, limit: int) -> list[tuple[str, Instant, str, tuple[str, ...]]]:
-        kept = min(limit, self.log_entries) if self.log_entries else limit  # what is not trimmed yet is not shown
-        rows = self._rows(namespace, "recalls", limit=kept)
+        most = min(limit, self.log_entries) if self.log_entries else limit  # what is not trimmed yet is not shown
+        rows = self._rows(namespace, "recalls", limit=most)
         return [(identity, at, query, tuple(json_value(hits))) for identity, at, query, hits in rows]
 
     # --- vectors and their spaces
@@ -349,8 +349,8 @@ class SqlStore(ABC):
         self._admin(lambda s: _prepare_space(s, space))
 
     def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:
-        known = self._global("space_of", name=space.name)
-        number = known[0][0] if known else _NO_SPACE
+        existing = self._global("space_of", name=space.name)
+        number = existing[0][0] if existing else _NO_SPACE
         rows = self._rows(namespace, "without_vector", space=number, after=after, limit=limit)
         return [
             (row, identity, searchable(unpacked(text, pack), speaker)) for row, identity, text, pack, speaker in rows

@@ -16,7 +16,7 @@ Kind = Literal["routed", "fan-out", "admin", "part"]
 
 _LISTS: Final = frozenset({"filter_tags", "filter_entity", "filter_said_in"})
 _STATEMENT: Final = re.compile(r"-- name: (?P<name>\w+)\n-- kind: (?P<kind>[\w-]+)\n(?P<sql>.*?;)\n", re.DOTALL)
-_LISTED: Final = re.compile(r"\{listed:(\w+)\}")
+_LIST_SLOT: Final = re.compile(r"\{listed:(\w+)\}")
 _LIST: Final = {"sqlite": r"IN (SELECT value FROM json_each(:\1))", "postgres": r"= ANY(CAST(:\1 AS text[]))"}
 _VECTORS: Final = {"sqlite": "vector", "postgres": "embedding"}
 _MIGRATION: Final = re.compile(r"(\d{4})_\w+\.sql")
@@ -42,7 +42,7 @@ def registry(engine: str) -> dict[str, Statement]:
     """
     folder = files("perdure.stores") / "sql"
     shared = (folder / "common.sql").read_text("utf-8").replace("{vectors}", _VECTORS[engine])
-    text = _LISTED.sub(_LIST[engine], shared) + (folder / engine / "statements.sql").read_text("utf-8")
+    text = _LIST_SLOT.sub(_LIST[engine], shared) + (folder / engine / "statements.sql").read_text("utf-8")
     found = {}
     for m in _STATEMENT.finditer(text.replace("{state}", ", ".join(f"m.{column}" for column in STATE_COLUMNS))):
         sql = m["sql"].rstrip(";") if m["kind"] == "part" else m["sql"]
@@ -56,17 +56,17 @@ def filled(engine: str, name: str, parts: tuple[str, ...]) -> str:
 
     Where it has a slot ``{among}``, those parts that list rows stand there.
     """
-    known = registry(engine)
-    text = known[name].sql
+    statements = registry(engine)
+    text = statements[name].sql
     listing = [p for p in parts if p in _LISTS] if "{among}" in text else []
     testing = [p for p in parts if p not in listing]
-    for slot, chosen in (("{among}", listing), ("{filters}", testing)):
-        text = text.replace(slot, " AND ".join(known[p].sql for p in chosen) or "true")
+    for slot, names in (("{among}", listing), ("{filters}", testing)):
+        text = text.replace(slot, " AND ".join(statements[p].sql for p in names) or "true")
     return text
 
 
-_REPEATED: Final = re.compile(r"\{(sets|tests|after|before):([^{}]*)\}")
-_JOINED: Final = {"sets": ", ", "tests": " AND ", "after": "", "before": ""}
+_REPEATED_SLOT: Final = re.compile(r"\{(sets|tests|after|before):([^{}]*)\}")
+_SEPARATORS: Final = {"sets": ", ", "tests": " AND ", "after": "", "before": ""}
 
 
 @cache
@@ -92,17 +92,17 @@ def with_columns(
         news: The name of a part that is set besides, or nothing.
         types: SQL types of columns, where the engine's statement asks for them.
     """
-    known = dict(types)
+    type_of = dict(types)
 
     def repeated(match: re.Match[str]) -> str:
         slot, pattern = match[1], match[2]
-        chosen = columns if slot in {"sets", "after"} else checked
-        made = [pattern.replace("COLUMN", c).replace("TYPE", known.get(c, "")) for c in chosen]
+        targets = columns if slot in {"sets", "after"} else checked
+        parts = [pattern.replace("COLUMN", c).replace("TYPE", type_of.get(c, "")) for c in targets]
         if slot == "sets" and news:
-            made.append(registry(engine)[news].sql)
-        return _JOINED[slot].join(made) or ("true" if slot == "tests" else "")
+            parts.append(registry(engine)[news].sql)
+        return _SEPARATORS[slot].join(parts) or ("true" if slot == "tests" else "")
 
-    return _REPEATED.sub(repeated, registry(engine)[name].sql)
+    return _REPEATED_SLOT.sub(repeated, registry(engine)[name].sql)
 
 
 def filter_parts(filters: Filters) -> tuple[tuple[str, ...], dict[str, object]]:
@@ -111,10 +111,10 @@ def filter_parts(filters: Filters) -> tuple[tuple[str, ...], dict[str, object]]:
     The entity is not among them: it is a matter of words.
     """
     bindings: dict[str, object] = {}
-    chosen: list[str] = [] if filters.include_archived else ["filter_active"]
+    names: list[str] = [] if filters.include_archived else ["filter_active"]
     if filters.isolated:
         inside = filters.seen_inside
-        chosen.append("filter_shared" if inside is None else "filter_inside")
+        names.append("filter_shared" if inside is None else "filter_inside")
         bindings |= {} if inside is None else {"inside": inside}
     tests: Sequence[tuple[str, str, object]] = (
         ("filter_kinds", "kinds", [k.value for k in filters.kinds] or None),
@@ -130,11 +130,11 @@ def filter_parts(filters: Filters) -> tuple[tuple[str, ...], dict[str, object]]:
     )
     for part, binding, value in tests:
         if value is not None:
-            chosen.append(part)
+            names.append(part)
             bindings[binding] = value
     if filters.tags:
         bindings["tag_count"] = len(set(filters.tags))
-    return tuple(chosen), bindings
+    return tuple(names), bindings
 
 
 @cache

@@ -104,10 +104,10 @@ def size_of(values: Sequence[Any]) -> int:
 
 def changes_of(part: str, rows: Iterable[Line]) -> tuple[Change, ...]:
     """Return rows of a part that plans know as the inserts that a plan would have."""
-    return tuple(Change(_TARGETS[part], row["id"], None, _after(part, row)) for row in rows)
+    return tuple(Change(_TARGETS[part], row["id"], None, _after_image(part, row)) for row in rows)
 
 
-def _after(part: str, row: Line) -> Line:
+def _after_image(part: str, row: Line) -> Line:
     if part == "memory":
         return {**row, "key": None, "space": None}
     if part == "vector":

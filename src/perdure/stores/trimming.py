@@ -1,6 +1,6 @@
 """Trimming the journal: operations older than the horizon keep who, when, why, about what, and digests.
 
-A memory's last trimmed line keeps a digest of the row as it was then. What changed since is told by the lines behind
+A memory's last trimmed line keeps a digest of the row as it was then. What changed since is in the lines behind
 it, so that a check goes back from the row to that digest: whatever is altered is still found.
 """
 
@@ -62,32 +62,32 @@ def trim_page(session: Session, namespace: str, until: Instant, after: str) -> T
     if not page:
         return TrimmedPage(after, end=True)
     lines = _lines(session, [row["id"] for row in page])
-    told = _Described.read(session, namespace, [line for some in lines.values() for line in some])
-    damaged = told.damaged() | _damaged_facts(session, namespace, lines)
+    memories = _Described.read(session, namespace, [line for some in lines.values() for line in some])
+    damaged = memories.damaged() | _damaged_facts(session, namespace, lines)
     wrong = {row["id"] for row in page if row["digest"] not in (None, operation_digest(row, _rows(lines, row["id"])))}
     wrong |= {line.operation for some in lines.values() for line in some if line.row["id"] in damaged}
-    chosen = {row["id"] for row in page if row["id"] not in wrong}
-    anchors = told.anchors(chosen)
-    done = 0
+    intact = {row["id"] for row in page if row["id"] not in wrong}
+    anchors = memories.anchors(intact)
+    trimmed = 0
     for row in page:
-        if row["id"] in chosen and _rewrite(session, row, lines.get(row["id"], []), anchors):
-            done += 1
-    return TrimmedPage(page[-1]["id"], operations=done, damaged=len(wrong))
+        if row["id"] in intact and _rewrite(session, row, lines.get(row["id"], []), anchors):
+            trimmed += 1
+    return TrimmedPage(page[-1]["id"], operations=trimmed, damaged=len(wrong))
 
 
 def _next_operations(session: Session, until: Instant, after: str) -> list[Row]:
     """Return the next operations up to an instant, with no more lines than one transaction should rewrite."""
     last = session.value("number_of", id=after) if after else None
     rows = session.rows("move_operation", number_after=-1 if last is None else last, limit=_OPERATIONS)
-    chosen: list[Row] = []
+    page: list[Row] = []
     total = 0
     for values in rows:
         row = dict(zip(COLUMNS, values, strict=True))
         total += row["changes"]
-        if row["at_ms"] >= until or (chosen and total > _LINES):
+        if row["at_ms"] >= until or (page and total > _LINES):
             break
-        chosen.append(row)
-    return chosen
+        page.append(row)
+    return page
 
 
 def _lines(session: Session, operations: Sequence[str]) -> dict[str, list[_Line]]:
@@ -114,8 +114,8 @@ class _Described:
     @classmethod
     def read(cls, session: Session, namespace: str, lines: Sequence[_Line]) -> _Described:
         """Read what is needed to trim some lines."""
-        told = [line for line in lines if line.row["target"] == Target.MEMORY and not line.trimmed]
-        ids = list(dict.fromkeys(line.row["id"] for line in told))
+        memory_lines = [line for line in lines if line.row["target"] == Target.MEMORY and not line.trimmed]
+        ids = list(dict.fromkeys(line.row["id"] for line in memory_lines))
         if not ids:
             return cls({}, {}, {})
         keys = dict(session.rows("keys_of", ids=ids))
@@ -134,12 +134,12 @@ class _Described:
         for operation, _, before, after in story:
             expected.play(Target.MEMORY, before, after, operation)
         if record is None:
-            return not expected.there or expected.erased
-        return expected.there and not wrong_columns(expected, record, "", None, self.rows[identity]["key"])
+            return not expected.exists or expected.erased
+        return expected.exists and not wrong_columns(expected, record, "", None, self.rows[identity]["key"])
 
-    def anchors(self, chosen: set[str]) -> dict[tuple[str, int], int]:
+    def anchors(self, operations: set[str]) -> dict[tuple[str, int], int]:
         """Return (operation, position) -> the digest of the row then, for the last trimmed line about each memory."""
-        found = (_anchor(self.rows.get(identity), story, chosen) for identity, story in self.stories.items())
+        found = (_anchor(self.rows.get(identity), story, operations) for identity, story in self.stories.items())
         return dict(anchor for anchor in found if anchor is not None)
 
 
@@ -158,11 +158,11 @@ def _damaged_facts(session: Session, namespace: str, lines: Mapping[str, Sequenc
 
 
 def _anchor(
-    row: dict[str, Any] | None, story: Sequence[tuple[Any, ...]], chosen: set[str]
+    row: dict[str, Any] | None, story: Sequence[tuple[Any, ...]], operations: set[str]
 ) -> tuple[tuple[str, int], int] | None:
     """Go back from a row to the last line that is trimmed; None where nothing was there then, or nothing says what."""
     for operation, position, before_text, after_text in reversed(story):
-        if operation in chosen:
+        if operation in operations:
             return None if row is None else ((operation, position), row_digest(row))
         before, after = decoded(before_text), decoded(after_text)
         if (before is None and after is None) or is_trimmed(Target.MEMORY, before, after):
@@ -203,19 +203,19 @@ def _without_images(line: _Line, anchor: int | None) -> tuple[str | None, str | 
             return _vector(before), _vector(after)
         case Target.LINK:
             return stored  # which memories, and how: nothing besides
-    return _bare(before), _bare(after)
+    return _without_values(before), _without_values(after)
 
 
 def _memory(before: Row | None, after: Row | None, anchor: int | None) -> tuple[str | None, str | None]:
     if after is None:
-        return _bare(before), None
+        return _without_values(before), None
     digests: dict[str, int] = {} if anchor is None else {ROW: anchor}
-    kept: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     if before is None:
-        known = after.get(DIGESTS, {})
-        digests |= {name: known[name] for name in ("text", "vector") if name in known}
-        kept = {"space": after["space"]} if "vector" in known and after.get("space") else {}
-    return _bare(before), _text({**kept, DIGESTS: digests} if digests else kept)
+        stored = after.get(DIGESTS, {})
+        digests |= {name: stored[name] for name in ("text", "vector") if name in stored}
+        columns = {"space": after["space"]} if "vector" in stored and after.get("space") else {}
+    return _without_values(before), _text({**columns, DIGESTS: digests} if digests else columns)
 
 
 def _document(before: Row | None, after: Row | None) -> tuple[str | None, str | None]:
@@ -223,14 +223,14 @@ def _document(before: Row | None, after: Row | None) -> tuple[str | None, str | 
     named = {"shelf": row["shelf"], "name": row["name"]}
     if after is None:
         return _text(named), None
-    return _bare(before), _text({**named, DIGESTS: {"data": digest_of(document_text(after))}})
+    return _without_values(before), _text({**named, DIGESTS: {"data": digest_of(document_text(after))}})
 
 
 def _vector(side: Row | None) -> str | None:
     return None if side is None else _text({name: value for name, value in side.items() if name != "int8"})
 
 
-def _bare(side: Row | None) -> str | None:
+def _without_values(side: Row | None) -> str | None:
     return None if side is None else _EMPTY
 
 
@@ -241,7 +241,7 @@ def _text(row: Row) -> str:
 def renewed_documents(text: str | None, renewed: Mapping[int, int]) -> str | None:
     """Return a side of a trimmed line with the digests of documents that were rewritten since."""
     row = decoded(text)
-    known = None if row is None else row.get(DIGESTS, {}).get("data")
-    if row is None or known is None or known not in renewed:
+    digest = None if row is None else row.get(DIGESTS, {}).get("data")
+    if row is None or digest is None or digest not in renewed:
         return text
-    return _text({**row, DIGESTS: {"data": renewed[known]}})
+    return _text({**row, DIGESTS: {"data": renewed[digest]}})

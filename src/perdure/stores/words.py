@@ -64,7 +64,7 @@ class Stemmer:
         return list(chain.from_iterable(found))  # type: ignore[arg-type]  # without offsets these are tuples of words
 
 
-def near_spellings(stem: str, known: Sequence[str]) -> list[str]:
+def near_spellings(stem: str, stems: Sequence[str]) -> list[str]:
     """Return the words of an index that an unknown one may be misspelt from, nearest first, or be the beginning of.
 
     A letter more or less, another one, or two in another order are one slip. Words with digits are codes, and in
@@ -72,22 +72,22 @@ def near_spellings(stem: str, known: Sequence[str]) -> list[str]:
 
     Args:
         stem: As the index would have it.
-        known: Stems of the index that begin with the same two letters, in order.
+        stems: Stems of the index that begin with the same two letters, in order.
     """
     if len(stem) < SHORTEST or any(not c.isalpha() or c >= UNSPACED for c in stem):
         return []
     from rapidfuzz import process  # noqa: PLC0415  # 35 ms, and most questions never ask
     from rapidfuzz.distance import OSA  # noqa: PLC0415  # as above
 
-    found = process.extract(stem, known, scorer=OSA.normalized_similarity, score_cutoff=ALIKE, limit=SPELLINGS)
-    return [word for word, *_ in found] or [word for word in known if word.startswith(stem)][:SPELLINGS]
+    found = process.extract(stem, stems, scorer=OSA.normalized_similarity, score_cutoff=ALIKE, limit=SPELLINGS)
+    return [word for word, *_ in found] or [word for word in stems if word.startswith(stem)][:SPELLINGS]
 
 
 def worth_searching(terms: Sequence[Term]) -> list[Term]:
     """Return the rarest known words, without common ones; the two rarest always stay."""
-    known = [t for t in terms if t.documents][:MOST_WORDS]
-    matches = accumulate(t.documents for t in known)
-    return [t for i, (t, reached) in enumerate(zip(known, matches, strict=True)) if i < KEPT or reached <= MOST_MATCHES]
+    used = [t for t in terms if t.documents][:MOST_WORDS]
+    matches = accumulate(t.documents for t in used)
+    return [t for i, (t, reached) in enumerate(zip(used, matches, strict=True)) if i < KEPT or reached <= MOST_MATCHES]
 
 
 def coverage(terms: Sequence[Term], texts: Sequence[AbstractSet[str]], total: int) -> tuple[float, int]:

@@ -30,14 +30,14 @@ _TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def parameter_schema(parameter: Parameter, choices: Sequence[str] = ()) -> dict[str, Any]:
     """Return the JSON Schema of a parameter; ``choices`` are those that it has here, if not all."""
-    told = parameter.param
-    note = f" If omitted: the policy's {told.key}." if told.key else ""
-    schema = {**_TYPES[parameter.kind], "description": told.help + note}
+    param = parameter.param
+    note = f" If omitted: the policy's {param.key}." if param.key else ""
+    schema = {**_TYPES[parameter.kind], "description": param.help + note}
     if parameter.kind == "choice":
         schema["enum"] = list(choices or parameter.choices)
     elif parameter.kind == "choices":
         schema["items"] = {"type": "string", "enum": list(parameter.choices)}
-    bounds = {"minimum": told.ge, "maximum": told.le, "exclusiveMinimum": told.gt}
+    bounds = {"minimum": param.ge, "maximum": param.le, "exclusiveMinimum": param.gt}
     schema |= {name: bound for name, bound in bounds.items() if bound is not None}
     if not parameter.required and parameter.default not in (None, (), "default"):
         schema["default"] = parameter.default
@@ -70,8 +70,8 @@ def arguments_of(
     refuse_foreign(verb, given)
     parameters = {p.name: p for p in offered}
     if unknown := sorted(set(given) - set(parameters)):
-        known = f"The arguments are {', '.join(parameters)}." if parameters else f"The {where} takes no arguments."
-        raise InvalidInput(f"Unknown argument: {', '.join(repr(name[:100]) for name in unknown[:10])}.", remedy=known)
+        remedy = f"The arguments are {', '.join(parameters)}." if parameters else f"The {where} takes no arguments."
+        raise InvalidInput(f"Unknown argument: {', '.join(repr(name[:100]) for name in unknown[:10])}.", remedy=remedy)
     if missing := [name for name, p in parameters.items() if p.required and given.get(name) is None]:
         raise InvalidInput(f"Missing argument: {', '.join(missing)}.", remedy=f"See {schema}.")
     return {name: _value(parameters[name], value) for name, value in given.items() if value is not None}
@@ -118,11 +118,11 @@ def call_verb(memory: Any, verb: Verb, arguments: dict[str, Any], *, namespace: 
         arguments.setdefault("namespace", namespace)
     result = getattr(memory, verb.method.__name__)(**arguments)
     if result is None:
-        raise _absent(memory, arguments["id"])
+        raise _not_found(memory, arguments["id"])
     return result
 
 
-def _absent(memory: Any, identity: str) -> NotFound:
+def _not_found(memory: Any, identity: str) -> NotFound:
     if (hidden := memory.get(identity, include_archived=True)) is not None:
         return NotFound(f"The memory {identity} is {hidden.status.value}.", remedy="Pass include_archived=true.")
     return NotFound(f"There is no memory {identity!r}.", remedy="Use an id that recall or list returned.")

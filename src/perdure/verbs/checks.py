@@ -28,7 +28,7 @@ _LONGEST: Final = 1000  # characters of a text for which nothing else is declare
 _MOST: Final = 10_000  # items of a list for which nothing else is declared
 
 
-def check_role(needed: Role, what: str, memory: Any) -> None:
+def check_role(needed: Role, action: str, memory: Any) -> None:
     """Refuse what the caller's token does not allow.
 
     Raises:
@@ -37,7 +37,7 @@ def check_role(needed: Role, what: str, memory: Any) -> None:
     grant = memory._context.grant  # noqa: SLF001  # verbs are methods of it
     if grant is not None and not grant.allows(needed):
         raise NotAllowed(
-            f"{what} needs a token with the role {needed}; this one has {grant.role}.",
+            f"{action} needs a token with the role {needed}; this one has {grant.role}.",
             remedy=f"Use a token that `perdure token create --role {needed}` made.",
         )
 
@@ -65,7 +65,7 @@ def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Ma
     for parameter in parameters:
         value = arguments[parameter.name]
         if parameter.param.refers is not None and value is not None:
-            arguments[parameter.name] = _resolved(memory, parameter, value)
+            arguments[parameter.name] = _resolve_ids(memory, parameter, value)
         if parameter.param.redacted:
             arguments[parameter.name] = redaction.redact_by_policy(arguments[parameter.name], memory.policy)
     return arguments
@@ -74,10 +74,10 @@ def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Ma
 def _bound(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call by name; inspect takes ten times as long, and is asked only what is wrong."""
     named = dict(zip(verb.positional, args, strict=False))
-    given = {**named, **kwargs}
-    fits = len(args) <= len(verb.positional) and len(given) == len(named) + len(kwargs)
-    if fits and given.keys() <= verb.names and verb.required <= given.keys():
-        return given
+    arguments = {**named, **kwargs}
+    fits = len(args) <= len(verb.positional) and len(arguments) == len(named) + len(kwargs)
+    if fits and arguments.keys() <= verb.names and verb.required <= arguments.keys():
+        return arguments
     return dict(list(verb.signature.bind(memory, *args, **kwargs).arguments.items())[1:])
 
 
@@ -142,13 +142,13 @@ def _text(parameter: Parameter, value: Any) -> str:
 
 
 def _integer(parameter: Parameter, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not _within(parameter, value):
+    if isinstance(value, bool) or not isinstance(value, int) or not _is_within(parameter, value):
         raise _out_of_range(parameter, "a whole number", value)
     return value
 
 
 def _number(parameter: Parameter, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not _within(parameter, value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _is_within(parameter, value):
         raise _out_of_range(parameter, "a number", value)
     try:
         return float(value)
@@ -156,7 +156,7 @@ def _number(parameter: Parameter, value: Any) -> float:
         raise _out_of_range(parameter, "a number", value) from None
 
 
-def _within(parameter: Parameter, value: float) -> bool:
+def _is_within(parameter: Parameter, value: float) -> bool:
     bounds = parameter.param
     return (
         value == value  # noqa: PLR0124  # NaN is no number
@@ -261,7 +261,7 @@ _BY_KIND: Final[Mapping[str, Callable[[Parameter, Any], Any]]] = {
 }
 
 
-def _resolved(memory: Any, parameter: Parameter, value: Any) -> Any:
+def _resolve_ids(memory: Any, parameter: Parameter, value: Any) -> Any:
     """Return ids for what may be short forms of them."""
     resolve = memory.resolve_id
     if isinstance(value, str):

@@ -93,9 +93,9 @@ class ConsolidatingVerbs:
             InvalidInput: A value is refused, or there was no dry run with the same result.
             GateStopped: It would lose too much; nothing was written.
         """
-        chosen = merging.MergeStrategy(strategy)
-        asked = consolidate.ConsolidateRequest(namespace, similarity_threshold, chosen, max_groups, pairs)
-        return consolidate.consolidate(self._context, asked, dry_run=dry_run, accept_loss=accept_loss)
+        rule = merging.MergeStrategy(strategy)
+        request = consolidate.ConsolidateRequest(namespace, similarity_threshold, rule, max_groups, pairs)
+        return consolidate.consolidate(self._context, request, dry_run=dry_run, accept_loss=accept_loss)
 
     @verb(_PANEL, repeatable=False, command="", items="edge")
     def relate(

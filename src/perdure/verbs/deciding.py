@@ -203,8 +203,8 @@ class DecidingVerbs:
         The base values do not change, so how often it runs makes no difference to a memory's value. Archived
         memories are left out; pinned ones and those in the vault are reported but not changed.
         """
-        asked = decay_rules.Decay(decay_function, half_life_days, min_importance, access_weight)
-        return reinforce.decay(self._context, namespace, asked, dry_run=dry_run)
+        settings = decay_rules.Decay(decay_function, half_life_days, min_importance, access_weight)
+        return reinforce.decay(self._context, namespace, settings, dry_run=dry_run)
 
     @verb(
         _ABOUT,
@@ -244,7 +244,7 @@ class DecidingVerbs:
         narrowed = bool(tags or session or until)
         if not (ids or narrowed or subject or everything):
             raise InvalidInput("Nothing is selected.", remedy="Give ids, a filter, a subject, or everything.")
-        given = {"tags": tags, "session": session, "until": until, "include_archived": True}
-        filters = queries.filters(self._context.policy, given) if narrowed else None
-        chosen = erasing.Selection(tuple(ids), filters, subject, everything)
-        return erasing.erase(self._context, namespace, chosen, reason=reason, by=by, confirm=confirm, dry_run=dry_run)
+        criteria = {"tags": tags, "session": session, "until": until, "include_archived": True}
+        filters = queries.filters(self._context.policy, criteria) if narrowed else None
+        target = erasing.Selection(tuple(ids), filters, subject, everything)
+        return erasing.erase(self._context, namespace, target, reason=reason, by=by, confirm=confirm, dry_run=dry_run)

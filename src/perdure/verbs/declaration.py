@@ -75,8 +75,8 @@ class Param:
 
     def with_more(self, other: Param) -> Param:
         """Return what an alias says, with what is said about it in one more place."""
-        said = {f.name: getattr(other, f.name) for f in fields(other) if getattr(other, f.name) != f.default}
-        return replace(self, **said)
+        overrides = {f.name: getattr(other, f.name) for f in fields(other) if getattr(other, f.name) != f.default}
+        return replace(self, **overrides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,20 +133,20 @@ class Verb:
     @functools.cached_property
     def names(self) -> frozenset[str]:
         """All that a call may name; those with stars are not among them."""
-        return frozenset(p.name for p in self._called if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
+        return frozenset(p.name for p in self._call_parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
 
     @functools.cached_property
     def positional(self) -> tuple[str, ...]:
         """What a call may give without a name, in order."""
-        return tuple(p.name for p in self._called if p.kind is p.POSITIONAL_OR_KEYWORD)
+        return tuple(p.name for p in self._call_parameters if p.kind is p.POSITIONAL_OR_KEYWORD)
 
     @functools.cached_property
     def required(self) -> frozenset[str]:
         """What a call must give."""
-        return frozenset(p.name for p in self._called if p.name in self.names and p.default is p.empty)
+        return frozenset(p.name for p in self._call_parameters if p.name in self.names and p.default is p.empty)
 
     @property
-    def _called(self) -> list[inspect.Parameter]:
+    def _call_parameters(self) -> list[inspect.Parameter]:
         return list(self.signature.parameters.values())[1:]
 
     @functools.cached_property
@@ -288,11 +288,11 @@ def _kind(base: Any) -> tuple[Kind, bool, tuple[str, ...]]:
     if origin is Literal:
         return "choice", False, inside
     if origin in {Union, UnionType}:
-        left = [part for part in inside if part is not NoneType]
-        if len(left) == 1:
-            kind, _, choices = _kind(left[0])
+        types = [part for part in inside if part is not NoneType]
+        if len(types) == 1:
+            kind, _, choices = _kind(types[0])
             return kind, True, choices
-        return "texts or object", len(left) < len(inside), ()
+        return "texts or object", len(types) < len(inside), ()
     if origin is Mapping:
         return "object", False, ()
     if origin is Sequence:

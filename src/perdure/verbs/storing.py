@@ -79,8 +79,8 @@ class StoringVerbs:
             NotFound: There is no memory of an id in ``replaces``.
         """
         item = {name: value for name, value in locals().items() if name in inputs.ARGUMENTS}
-        (draft,), said = inputs.drafts_with_facts([item], policy=self._context.policy, now=self._context.clock())
-        claims, sure = said.get(0, ((), None))
+        (draft,), by_item = inputs.drafts_with_facts([item], policy=self._context.policy, now=self._context.clock())
+        claims, sure = by_item.get(0, ((), None))
         return remember_one.remember_one(self._context, draft, namespace, claims, replaces, sure)
 
     def _claims(self, facts: Sequence[Mapping[str, Any]], content: str) -> tuple[GivenClaim, ...]:

@@ -60,12 +60,12 @@ class _Found:
     def notes(self, decided: int) -> tuple[str, ...]:
         """What a caller should know about what was looked at, and how many groups were not."""
         bare, more = self.index.without_vector, len(self.groups) - decided
-        told = list(self.alike.notes)
+        notes = list(self.alike.notes)
         if bare:
-            told.append(f"{bare} memories have no vector and were compared only by equal words; run `perdure reembed`")
+            notes.append(f"{bare} memories have no vector and were compared only by equal words; run `perdure reembed`")
         if more:
-            told.append(f"{more} more groups were found: raise max_groups, or run it again after these are merged")
-        return tuple(told)
+            notes.append(f"{more} more groups were found: raise max_groups, or run it again after these are merged")
+        return tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +122,10 @@ def _attempt(ctx: Context, request: ConsolidateRequest, *, dry_run: bool, accept
 
 def _require_preview(ctx: Context, request: ConsolidateRequest, merges: Sequence[Merge]) -> None:
     """Refuse what nobody has seen."""
-    seen = ctx.previews.get(request)
-    if seen == fingerprint(merges):
+    last = ctx.previews.get(request)
+    if last == fingerprint(merges):
         return
-    why = "there was no dry run with the same arguments" if seen is None else "the result would differ from the dry run"
+    why = "there was no dry run with the same arguments" if last is None else "the result would differ from the dry run"
     raise InvalidInput(
         f"Nothing was merged: {why}.",
         remedy="Call it with dry_run=True and check the groups; then call it again, or apply one of the plans that "
@@ -142,8 +142,8 @@ def _find_groups(ctx: Context, request: ConsolidateRequest) -> _Found:
     if request.pairs == "recorded":
         recorded = list(_links(ctx, request.namespace, NEAR))
         _read(ctx, request.namespace, sorted({identity for pair in recorded for identity in pair}), index)
-        there = set(index.ids)
-        compared = index.compared([pair for pair in recorded if there.issuperset(pair)], policy)
+        indexed = set(index.ids)
+        compared = index.compared([pair for pair in recorded if indexed.issuperset(pair)], policy)
         pairs = [pair for pair in compared if pair.reaches(min(request.threshold, policy.link_at))]
         alike = SimilarMemories(pairs, exact=False, notes=("only pairs that were recorded when memories were stored",))
     else:
@@ -177,14 +177,14 @@ def _decide(ctx: Context, request: ConsolidateRequest, found: _Found) -> _Mergin
     decisions, policy, merging = begin(ctx, request.namespace, ctx.clock()), ctx.policy.consolidate, 0
     proposals: list[Proposal] = []
     likeness: dict[tuple[str, str], float] = {}
-    for position, (group, known) in enumerate(zip(found.groups, found.within, strict=True)):
+    for position, (group, within) in enumerate(zip(found.groups, found.within, strict=True)):
         if merging == request.groups:
             break
         if position % AT_ONCE == 0:
             near = [identity for some in found.groups[position : position + AT_ONCE] for identity in some]
             decisions.admit(find_records(ctx, request.namespace, near))
         members = [decisions.records[identity] for identity in group if identity in decisions.records]
-        pairs = [*known, *found.index.compared(pairs_to_compare(members, known), policy)]
+        pairs = [*within, *found.index.compared(pairs_to_compare(members, within), policy)]
         likeness |= {(pair.a, pair.b): pair.combined for pair in pairs}
         proposals.append(propose_merges(members, pairs, request.threshold, request.strategy, request.guard, policy))
         merging += bool(proposals[-1].merges)
@@ -213,9 +213,9 @@ def _keepers(ctx: Context, request: ConsolidateRequest, merges: Sequence[Merge],
         return [merge.keeper or "" for merge in merges]
     if not merges:
         return []
-    gone = {identity for merge in merges for identity in merge.losers}
+    losers = {identity for merge in merges for identity in merge.losers}
     drafts = [draft_from_merge(merge, [decisions.records[i] for i in merge.losers], ctx.policy) for merge in merges]
-    prepared = prepare(ctx, decisions, drafts, gone=gone)
+    prepared = prepare(ctx, decisions, drafts, gone=losers)
     states = []
     for birth, merge in zip(initial_states(prepared, ctx.policy, decisions.now), merges, strict=True):
         sources = [decisions.records[i].state for i in merge.losers]
@@ -230,5 +230,5 @@ def _known_pairs(ctx: Context, namespace: str, ids: Sequence[str]) -> tuple[set[
     """Return which pairs are linked as similar already, and which are under review."""
     linked = {(min(pair), max(pair)) for pair in _links(ctx, namespace, SIMILAR)} if ids else set()
     reviews = find_documents(ctx, namespace, Shelf.REVIEW, ids)
-    asked = ((d.id, d.name.removeprefix("duplicate:")) for d in reviews)
-    return linked, {(min(pair), max(pair)) for pair in asked}
+    under_review = ((d.id, d.name.removeprefix("duplicate:")) for d in reviews)
+    return linked, {(min(pair), max(pair)) for pair in under_review}

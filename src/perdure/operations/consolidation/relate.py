@@ -21,8 +21,8 @@ def relate(
     name = ctx.ids(ctx.clock()) if edge is None else edge
 
     def attempt() -> EdgeChange:
-        there = ctx.store.documents.find_named(place, Shelf.EDGE, [name])
-        changes = join_edge(name, members, there, kind=kind, weight=weight)
+        documents = ctx.store.documents.find_named(place, Shelf.EDGE, [name])
+        changes = join_edge(name, members, documents, kind=kind, weight=weight)
         note = f"relate: {len(changes)} memories in {name}"
         return EdgeChange(name, write_documents(ctx, place, "relate", changes, note))
 
@@ -34,9 +34,9 @@ def _place(ctx: Context, members: Mapping[str, str], namespace: str | None) -> s
     if not ids:
         raise InvalidInput("An edge needs at least two memories.", remedy="Pass the ids of both.")
     place = read_record(ctx, ids[0], namespace).namespace
-    there = {record.id for record in ctx.store.get(place, ids)}
+    existing = {record.id for record in ctx.store.get(place, ids)}
     for identity in ids:
-        if identity not in there:
+        if identity not in existing:
             elsewhere = ctx.store.locate(identity)
             if elsewhere is not None and namespace is None:
                 raise InvalidInput(

@@ -65,25 +65,25 @@ def promote(
     least = ctx.policy.tasks.promotion_confidence if threshold is None else threshold
 
     def attempt() -> PromotionResult:
-        done = _decide(ctx, namespace, _read(ctx, session, namespace), session, least)
-        note = f"promote {session}: {len(done.promoted)} to long term, {len(done.summaries)} summaries"
-        plan = done.decisions.plan("promote", note)
+        promotion = _decide(ctx, namespace, _read(ctx, session, namespace), session, least)
+        note = f"promote {session}: {len(promotion.promoted)} to long term, {len(promotion.summaries)} summaries"
+        plan = promotion.decisions.plan("promote", note)
         plans, operations = carry_out(ctx, plan, dry_run=not confirm, accept_loss=accept_loss)
-        found = replace(_result(done), session=session, threshold=least, confirmed=confirm)
+        found = replace(_result(promotion), session=session, threshold=least, confirmed=confirm)
         return replace(found, plans=plans, operations=operations)
 
     return retry(attempt)
 
 
-def _result(done: _Promotion) -> PromotionResult:
+def _result(promotion: _Promotion) -> PromotionResult:
     return PromotionResult(
-        promoted_count=len(done.promoted),
-        crystallized_count=len(done.summaries),
-        median=done.median,
-        promoted=done.promoted,
+        promoted_count=len(promotion.promoted),
+        crystallized_count=len(promotion.summaries),
+        median=promotion.median,
+        promoted=promotion.promoted,
         summaries=tuple(
             Crystal(identity, s.draft.text, s.members, round(s.draft.confidence, 6))
-            for identity, s in done.summaries.items()
+            for identity, s in promotion.summaries.items()
         ),
     )
 
@@ -124,8 +124,8 @@ def _decide(ctx: Context, namespace: str, records: Sequence[Record], session: st
 
 def _choose(ctx: Context, decisions: Decisions, least: float) -> tuple[list[Record], Mapping[str, str], float]:
     """Return the memories to be promoted, why each is, and the median of the session's uses."""
-    there = sorted(decisions.records.values(), key=lambda r: r.id)
-    whole = [r for r in there if r.state.status is Status.ACTIVE]
+    records = sorted(decisions.records.values(), key=lambda r: r.id)
+    whole = [r for r in records if r.state.status is Status.ACTIVE]
     inside = [r for r in whole if r.state.scope is Scope.SESSION]
     earlier = [r for r in whole if r.state.scope is Scope.LONG_TERM and r.state.kind is not Kind.EPISODE]
     reasons, middle = promotable(inside, earlier, least, ctx.policy, decisions.now)
@@ -155,8 +155,8 @@ def _reword(ctx: Context, chosen: Sequence[Record], found: Sequence[Sketch]) -> 
     """Return the summaries in a model's words where one is configured and adds nothing of its own."""
     by = {r.id: r for r in chosen}
     members = [[by[i] for i in sketch.members] for sketch in found]
-    said = write_summaries(ctx, {n: (whole, most_tokens(whole)) for n, whole in enumerate(map(join_texts, members))})
-    return [use_model_text(s, members[n], said[n]) if n in said else s for n, s in enumerate(found)]
+    texts = write_summaries(ctx, {n: (whole, most_tokens(whole)) for n, whole in enumerate(map(join_texts, members))})
+    return [use_model_text(s, members[n], texts[n]) if n in texts else s for n, s in enumerate(found)]
 
 
 def _store_summaries(ctx: Context, decisions: Decisions, found: Sequence[Sketch]) -> dict[str, Sketch]:
@@ -187,7 +187,7 @@ def end_session(ctx: Context, session: str, namespace: str, *, accept_loss: str 
         promotion = promote(ctx, session, namespace, confirm=True, accept_loss=accept_loss)
     at, noted = retry(lambda: _note_end(ctx, session, namespace))
     report = sweep(ctx, dry_run=False, namespace=namespace)  # last: any other operation would release what it holds
-    done = [*(o for task in tasks for o in task.operations), *(promotion.operations if promotion else ())]
+    operations = [*(o for task in tasks for o in task.operations), *(promotion.operations if promotion else ())]
     return SessionResult(
         session,
         text_of(at),
@@ -195,7 +195,7 @@ def end_session(ctx: Context, session: str, namespace: str, *, accept_loss: str 
         tasks=tasks,
         promotion=promotion,
         report=report,
-        operations=(*done, *noted, *report.operations),
+        operations=(*operations, *noted, *report.operations),
     )
 
 
@@ -212,14 +212,14 @@ def _end_of(ctx: Context, session: str, namespace: str) -> Instant | None:
 
 def _has_news(records: Sequence[Record], ended: Instant) -> bool:
     """Whether something came after the end, or was left open."""
-    seen = [r for r in records if r.state.status is Status.ACTIVE]
-    return bool(open_in_task(seen)) or any(r.state.recorded_ms > ended for r in seen if r.state.scope is Scope.SESSION)
+    live = [r for r in records if r.state.status is Status.ACTIVE]
+    return bool(open_in_task(live)) or any(r.state.recorded_ms > ended for r in live if r.state.scope is Scope.SESSION)
 
 
 def _note_end(ctx: Context, session: str, namespace: str) -> tuple[Instant, tuple[str, ...]]:
     """Write down that the session has ended; what else its document says stays."""
     now, document = ctx.clock(), _document(ctx, session, namespace)
     edits = DocumentEdits([document] if document is not None else ())
-    told = dict(document.data) if document is not None else {}
-    edits.put(Shelf.SESSION, session, "", {**told, "ended_ms": now}, "the session has ended")
+    data = dict(document.data) if document is not None else {}
+    edits.put(Shelf.SESSION, session, "", {**data, "ended_ms": now}, "the session has ended")
     return now, write_documents(ctx, namespace, "end_session", edits.changes(), f"end_session {session}")

@@ -93,16 +93,16 @@ def _read(ctx: Context, task: str, namespace: str) -> list[Record]:
     return records
 
 
-def _decide(ctx: Context, namespace: str, left: list[Record]) -> _TaskEnd:
+def _decide(ctx: Context, namespace: str, records: list[Record]) -> _TaskEnd:
     decisions = begin(ctx, namespace, ctx.clock())
-    decisions.admit(left)
-    edges = EdgeUse(documents_around(ctx, namespace, [r.id for r in left]))
+    decisions.admit(records)
+    edges = EdgeUse(documents_around(ctx, namespace, [r.id for r in records]))
     strengthened = edges.strengthen(_accesses(ctx, namespace, edges, decisions.now), ctx.policy.tasks.edge_gain)
     compared = _compare(ctx, decisions, edges)
     proposals = propose_redundant(list(decisions.records.values()), compared, ctx.policy, decisions.now)
     likeness = {(pair.a, pair.b): pair.combined for pair in compared}
     merges = [(merge, merge.keeper or "") for proposal in proposals for merge in proposal.merges]
-    end = _TaskEnd(decisions, left, proposals, decide_merges(decisions, merges, likeness, edges), strengthened)
+    end = _TaskEnd(decisions, records, proposals, decide_merges(decisions, merges, likeness, edges), strengthened)
     for identity in end.promoted:
         session = decisions.records[identity].content.session
         after = leave_task(decisions.states[identity], session, ctx.policy, decisions.now)
@@ -116,9 +116,9 @@ def _compare(ctx: Context, decisions: Decisions, edges: EdgeUse) -> list[LikePai
     """Return how alike the task's memories are that its edges relate."""
     records = list(decisions.records.values())
     pairs = comparable_pairs(records, related_pairs(edges.members(), ctx.policy.tasks.relatedness))
-    chosen = {identity for pair in pairs for identity in pair}
+    paired_ids = {identity for pair in pairs for identity in pair}
     index = SimilarityIndex()
-    for page in pages(r for r in records if r.id in chosen):
+    for page in pages(r for r in records if r.id in paired_ids):
         index.add(page, ctx.store.vectors(decisions.namespace, [r.id for r in page]))
     return index.compared(pairs, ctx.policy.consolidate)
 

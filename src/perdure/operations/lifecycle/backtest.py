@@ -22,7 +22,7 @@ _NOTES: Final = (
     "ranking is not replayed: a hit counts as found while its memory is in view",
     "safety gates are ignored, so this is the worst case",
 )
-_TRIMMED: Final = (
+_TRIMMED_NOTE: Final = (
     "what people decided before the journal's horizon is not known: those memories live as if it had not been"
 )
 
@@ -36,7 +36,7 @@ class _LoggedRecall:
     query: str
     hits: tuple[str, ...]
     useful: frozenset[str]
-    told: bool  # whether anybody said of any hit what became of it
+    has_outcome: bool  # whether anybody said of any hit what became of it
 
 
 def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> BacktestResult:
@@ -47,20 +47,20 @@ def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> Backtes
     """
     now, most = ctx.clock(), ctx.policy.recall.log_entries
     log = ctx.store.recalls(namespace, max(limit, most))
-    told, trimmed = _journalled_changes(ctx, namespace)
-    pasts = list(_pasts(ctx, namespace, told, _accesses(log)))
-    asked = _logged_recalls(ctx, namespace, log[:limit], {p.id for p in pasts})
+    changes, trimmed = _journalled_changes(ctx, namespace)
+    pasts = list(_pasts(ctx, namespace, changes, _accesses(log)))
+    recalls = _logged_recalls(ctx, namespace, log[:limit], {p.id for p in pasts})
     ours, theirs = (_Side(relive(pasts, policy, now), policy) for policy in (ctx.policy, other))
     cut = f"only the last {len(log)} recalls are logged: earlier accesses count as if they never happened"
     return BacktestResult(
         namespace,
-        recalls=len(asked),
-        hits=sum(len(a.hits) for a in asked),
-        useful=sum(len(a.useful) for a in asked),
-        now=ours.summary(asked),
-        other=theirs.summary(asked),
-        lost=tuple(_lost_hits(asked, ours, theirs))[:NAMED],
-        notes=(*_NOTES, *([cut] if len(log) >= most > 0 else ()), *([_TRIMMED] if trimmed else ())),
+        recalls=len(recalls),
+        hits=sum(len(a.hits) for a in recalls),
+        useful=sum(len(a.useful) for a in recalls),
+        now=ours.summary(recalls),
+        other=theirs.summary(recalls),
+        lost=tuple(_lost_hits(recalls, ours, theirs))[:NAMED],
+        notes=(*_NOTES, *([cut] if len(log) >= most > 0 else ()), *([_TRIMMED_NOTE] if trimmed else ())),
     )
 
 
@@ -86,34 +86,34 @@ def _journalled_changes(ctx: Context, namespace: str) -> tuple[ChangesByMemory, 
 
     It is read operation by operation, each once.
     """
-    told: dict[str, list[tuple[Operation, Change]]] = {}
+    changes: dict[str, list[tuple[Operation, Change]]] = {}
     trimmed = False
     for operation in reversed(ctx.store.operations(namespace, _ALL)):
         for change in ctx.store.changes(namespace, operation.id) if is_independent_of_policy(operation) else ():
             trimmed = trimmed or change.trimmed
             if change.target is Target.MEMORY and not change.trimmed:
-                told.setdefault(change.id, []).append((operation, change))
-    return told, trimmed
+                changes.setdefault(change.id, []).append((operation, change))
+    return changes, trimmed
 
 
 def _pasts(
-    ctx: Context, namespace: str, told: ChangesByMemory, accesses: Mapping[str, list[tuple[Instant, int]]]
+    ctx: Context, namespace: str, changes: ChangesByMemory, accesses: Mapping[str, list[tuple[Instant, int]]]
 ) -> Iterator[Past]:
     """Yield what happened to each memory."""
     for record in find_records(ctx, namespace, all_ids(ctx, namespace)):
-        yield reconstruct_past(record, told.get(record.id, ()), tuple(accesses.get(record.id, ())))
+        yield reconstruct_past(record, changes.get(record.id, ()), tuple(accesses.get(record.id, ())))
 
 
-def _logged_recalls(ctx: Context, namespace: str, log: Log, there: set[str]) -> list[_LoggedRecall]:
+def _logged_recalls(ctx: Context, namespace: str, log: Log, memory_ids: set[str]) -> list[_LoggedRecall]:
     outcomes: dict[str, dict[str, str]] = {}
     for d in all_documents(ctx, namespace, Shelf.OUTCOME):
         outcomes.setdefault(d.name, {})[d.id] = str(d.data.get("outcome"))
     found = []
     for identity, at, query, hits in log:
-        kept = tuple(i for i in hits if i in there)
-        told = outcomes.get(identity, {})
-        useful = frozenset(i for i in kept if told.get(i) == HELPFUL)
-        found.append(_LoggedRecall(identity, at, query, kept, useful, told=any(i in told for i in kept)))
+        kept = tuple(i for i in hits if i in memory_ids)
+        outcome_of = outcomes.get(identity, {})
+        useful = frozenset(i for i in kept if outcome_of.get(i) == HELPFUL)
+        found.append(_LoggedRecall(identity, at, query, kept, useful, has_outcome=any(i in outcome_of for i in kept)))
     return found
 
 
@@ -141,24 +141,24 @@ class _Side:
             and transition.state.status is Status.ACTIVE
         )
 
-    def summary(self, asked: Sequence[_LoggedRecall]) -> Lived:
+    def summary(self, recalls: Sequence[_LoggedRecall]) -> Lived:
         """Return the figures."""
         lives = list(self.lives.values())
-        seen = [x.after for x in lives if x.after.status is Status.ACTIVE]
-        left = [(a, [i for i in a.hits if not self.hidden(i, a.at)]) for a in asked]
-        judged = [(a.useful, left) for a, left in left if a.told]
+        visible = [x.after for x in lives if x.after.status is Status.ACTIVE]
+        left = [(a, [i for i in a.hits if not self.hidden(i, a.at)]) for a in recalls]
+        judged = [(a.useful, left) for a, left in left if a.has_outcome]
         found, useful = sum(len(u & set(v)) for u, v in judged), sum(len(u) for u, _ in judged)
         shown = sum(len(v) for _, v in judged)
         return Lived(
             policy=self.policy.version,
             preset=self.policy.preset,
-            visible=len(seen),
+            visible=len(visible),
             hidden=sum(x.after.status is Status.ARCHIVED for x in lives),
-            shortened=sum(s.form is not Form.FULL for s in seen),
+            shortened=sum(s.form is not Form.FULL for s in visible),
             moved=sum(_changed_tier(x) for x in lives),
-            tokens=sum(s.tokens for s in seen),
+            tokens=sum(s.tokens for s in visible),
             missing=sum(len(a.hits) - len(v) for a, v in left),
-            short=sum(self.short(i, a.at) for a in asked for i in a.hits),
+            short=sum(self.short(i, a.at) for a in recalls for i in a.hits),
             precision=round(found / shown, 4) if shown else None,
             recall=round(found / useful, 4) if useful else None,
         )
@@ -168,9 +168,9 @@ def _changed_tier(life: ReplayedLife) -> bool:
     return len({transition.state.tier for transition in life.transitions} | {life.after.tier}) > 1
 
 
-def _lost_hits(asked: Sequence[_LoggedRecall], now: _Side, other: _Side) -> Iterator[Missed]:
+def _lost_hits(recalls: Sequence[_LoggedRecall], now: _Side, other: _Side) -> Iterator[Missed]:
     """Yield the hits that only the other policy would have hidden, newest recall first."""
-    for a in asked:
+    for a in recalls:
         for identity in a.hits:
             if other.hidden(identity, a.at) and not now.hidden(identity, a.at):
                 transition = other.lives[identity].at(a.at)

@@ -24,15 +24,15 @@ def vault(store: Store, place: str) -> Iterator[Line]:
         for s, active in store.transfer.spaces()
     ]
     yield {HEAD: FORMAT, "rows": 0, "spaces": spaces}
-    kept: set[str] = set()
+    vault_ids: set[str] = set()
     tail = []
     for part in PARTS:
-        seen = TallyCounter()
-        for row in _rows(store, place, part, kept):
-            seen.add(row)
+        counter = TallyCounter()
+        for row in _rows(store, place, part, vault_ids):
+            counter.add(row)
             yield {"part": part, "namespace": place, **row}
-        told = seen.tally()
-        tail.append({"namespace": place, "part": part, "rows": told.rows, "digest": told.digest})
+        tally = counter.tally()
+        tail.append({"namespace": place, "part": part, "rows": tally.rows, "digest": tally.digest})
     yield {TAIL: FORMAT, "parts": tail}
 
 
@@ -41,7 +41,7 @@ def without_memories(lines: Iterable[Line], ids: Collection[str]) -> Iterator[Li
     counts: dict[tuple[str, str], TallyCounter] = {}
     for line in lines:
         if TAIL in line:
-            parts = [{**part, **_left(counts.get((part["namespace"], part["part"])))} for part in line["parts"]]
+            parts = [{**part, **_summary(counts.get((part["namespace"], part["part"])))} for part in line["parts"]]
             yield {**line, "parts": parts}
         elif HEAD in line:
             yield line
@@ -51,13 +51,13 @@ def without_memories(lines: Iterable[Line], ids: Collection[str]) -> Iterator[Li
             yield line
 
 
-def _left(counter: TallyCounter | None) -> dict[str, Any]:
-    told = (counter or TallyCounter()).tally()
-    return {"rows": told.rows, "digest": told.digest}
+def _summary(counter: TallyCounter | None) -> dict[str, Any]:
+    tally = (counter or TallyCounter()).tally()
+    return {"rows": tally.rows, "digest": tally.digest}
 
 
-def _rows(store: Store, place: str, part: str, kept: set[str]) -> Iterator[Line]:
-    """Yield the rows of a part that belong to the vault; ``kept`` is filled while memories are read."""
+def _rows(store: Store, place: str, part: str, vault_ids: set[str]) -> Iterator[Line]:
+    """Yield the rows of a part that belong to the vault; ``vault_ids`` is filled while memories are read."""
     if part in _LEFT_OUT:
         return
     for page in pages(store.transfer, (place, part), None):
@@ -65,6 +65,6 @@ def _rows(store: Store, place: str, part: str, kept: set[str]) -> Iterator[Line]
             if part == "memory":
                 if row["tier"] != Tier.VAULT:
                     continue
-                kept.add(row["id"])
-            if part == "namespace" or (row["id"] in kept and (part != "link" or row["other"] in kept)):
+                vault_ids.add(row["id"])
+            if part == "namespace" or (row["id"] in vault_ids and (part != "link" or row["other"] in vault_ids)):
                 yield row

@@ -46,7 +46,7 @@ _JOIN: Final = (
     "and words. Keep every number, date, name, identifier and negation exactly as written. Add nothing. Leave out "
     'statements that do not belong together. Answer with {"sentences": [{"text": "...", "of": [1, 2]}]}.'
 )
-_JOINED: Final = {
+_SENTENCES_SCHEMA: Final = {
     "type": "object",
     "properties": {
         "sentences": {
@@ -69,7 +69,7 @@ Key = TypeVar("Key", bound=Hashable)
 def write_summaries(ctx: Context, texts: Mapping[Key, tuple[str, int]]) -> dict[Key, str]:
     """Return the summaries that a model writes; nothing where none is configured for it.
 
-    At its first failure it is let be, and the person is told: what is missing is made by rule.
+    At its first failure it is not asked again, and a warning is given: what is missing is made by rule.
     """
     model = ctx.model
     found: dict[Key, str] = {}
@@ -77,12 +77,12 @@ def write_summaries(ctx: Context, texts: Mapping[Key, tuple[str, int]]) -> dict[
         return found
     for key, (text, tokens) in texts.items():
         try:
-            said = model.ask(_INSTRUCTION.format(tokens=tokens), text, _SCHEMA).get("summary")
+            summary = model.ask(_INSTRUCTION.format(tokens=tokens), text, _SCHEMA).get("summary")
         except PerdureError as error:
             ctx.warn(f"The language model could not write summaries, so rules do: {error}", ModelWarning)
             break
-        if isinstance(said, str) and said.strip():
-            found[key] = said.strip()
+        if isinstance(summary, str) and summary.strip():
+            found[key] = summary.strip()
     return found
 
 
@@ -97,7 +97,7 @@ def join_lines(ctx: Context, entries: Sequence[DigestEntry]) -> Sequence[DigestE
     text = numbered_lines(groups)
     if text not in ctx.joined:
         try:
-            reply = ctx.model.ask(_JOIN, text, _JOINED)
+            reply = ctx.model.ask(_JOIN, text, _SENTENCES_SCHEMA)
         except PerdureError as error:
             ctx.warn(f"The language model could not join lines of the memory summary: {error}", ModelWarning)
             return entries
@@ -125,59 +125,57 @@ def shorten(
         return list(trajectories), {}, []
     records = {r.id: r for r in ctx.store.get(namespace, list(wanted))}
     made = _make_forms(ctx, namespace, [(records[i], f) for i, forms in wanted.items() if i in records for f in forms])
-    done, texts, edits = [], {}, read_measures(ctx, namespace, list(wanted))
+    shortened, texts, edits = [], {}, read_measures(ctx, namespace, list(wanted))
     for trajectory in trajectories:
         record, forms = records.get(trajectory.id), {f: made[trajectory.id, f] for f in wanted.get(trajectory.id, ())}
         if record is None or not forms:
-            done.append(trajectory)
+            shortened.append(trajectory)
             continue
         if record.state.form is not trajectory.before.form:
             raise ConflictError(
                 "Another process has just shortened it.", (record.id,), remedy="Read it again and retry."
             )
         whole = apply_forms(trajectory, forms, ctx.policy)
-        done.append(whole)
+        shortened.append(whole)
         texts[record.id] = {record.state.form: record.content.shown, **{f: s.text for f, s in forms.items()}}
         for transition in whole.transitions:
             if transition.shrinks:
                 put_measure(edits, record.id, forms[transition.state.form], now)
-    return done, texts, edits.changes()
+    return shortened, texts, edits.changes()
 
 
-def _make_forms(
-    ctx: Context, namespace: str, wanted: Sequence[tuple[Record, Form]]
-) -> dict[tuple[str, Form], FormText]:
+def _make_forms(ctx: Context, namespace: str, pairs: Sequence[tuple[Record, Form]]) -> dict[tuple[str, Form], FormText]:
     """Return (id, form) -> the text in that form; what the guard refuses of a model's summary is made by rule."""
     policy = ctx.policy.compression
-    texts = {(r.id, form): r.content.text for r, form in wanted if form == Form.SUMMARY}
+    texts = {(r.id, form): r.content.text for r, form in pairs if form == Form.SUMMARY}
     by_model: Mapping[tuple[str, Form], str] = write_summaries(
         ctx, {k: (t, policy.summary_tokens) for k, t in texts.items()}
     )
-    made = {}
-    for record, form in wanted:
+    forms = {}
+    for record, form in pairs:
         key, text = (record.id, form), record.content.text
-        made[key] = render_form(text, form, policy, written=by_model.get(key))
-        if key in by_model and made[key].refused:
-            made[key] = render_form(text, form, policy)
-    return weigh_forms(ctx, namespace, made)
+        forms[key] = render_form(text, form, policy, written=by_model.get(key))
+        if key in by_model and forms[key].refused:
+            forms[key] = render_form(text, form, policy)
+    return weigh_forms(ctx, namespace, forms)
 
 
 def weigh_forms(
-    ctx: Context, namespace: str, made: Mapping[tuple[str, Form], FormText]
+    ctx: Context, namespace: str, forms: Mapping[tuple[str, Form], FormText]
 ) -> dict[tuple[str, Form], FormText]:
     """Return forms measured against the meaning of the whole, and refused where they keep too little of it."""
-    found, policy = dict(made), ctx.policy.compression
-    asked = [key for key, shown in made.items() if shown.text and not shown.refused]
-    vectors = ctx.store.vectors(namespace, sorted({i for i, _ in asked})) if ctx.embedder is not None and asked else {}
-    asked = [key for key in asked if key[0] in vectors]
-    if not asked or ctx.embedder is None or ctx.store.space() != ctx.embedder.space:
+    found, policy = dict(forms), ctx.policy.compression
+    keys = [key for key, shown in forms.items() if shown.text and not shown.refused]
+    vectors = ctx.store.vectors(namespace, sorted({i for i, _ in keys})) if ctx.embedder is not None and keys else {}
+    keys = [key for key in keys if key[0] in vectors]
+    if not keys or ctx.embedder is None or ctx.store.space() != ctx.embedder.space:
         return found
     try:
-        meanings = ctx.embedder.embed([made[key].text or "" for key in asked], purpose="document")
+        meanings = ctx.embedder.embed([forms[key].text or "" for key in keys], purpose="document")
     except PerdureError as error:
         ctx.warn(f"How much meaning the shorter forms keep was not measured: {error}")
         return found
-    for key, meaning in zip(asked, meanings, strict=True):
+    for key, meaning in zip(keys, meanings, strict=True):
         found[key] = judge_preservation(found[key], unit_cosine(vectors[key[0]], meaning), policy)
     return found
 
@@ -187,11 +185,11 @@ def report(ctx: Context, namespace: str, queries: int) -> CompressionReport:
     stored = find_states(ctx, namespace, all_ids(ctx, namespace))
     states = {i: s for i, s in stored.items() if s.status is Status.ACTIVE}
     short = [i for i, s in states.items() if s.form is not Form.FULL]
-    kept = {(d.id, d.name): d.data for d in find_documents(ctx, namespace, Shelf.FORM, short)}
+    measures = {(d.id, d.name): d.data for d in find_documents(ctx, namespace, Shelf.FORM, short)}
     recalls = [(at, query, hits) for _, at, query, hits in ctx.store.recalls(namespace, queries) if hits]
     pairs = [(hits, _ask_again(ctx, namespace, at, query, len(hits))) for at, query, hits in recalls]
     tokens = sum(s.tokens for s in states.values())
-    return CompressionReport(namespace, tokens, form_figures(states, kept), len(pairs), *accuracy(pairs))
+    return CompressionReport(namespace, tokens, form_figures(states, measures), len(pairs), *accuracy(pairs))
 
 
 def _ask_again(ctx: Context, namespace: str, then: Instant, query: str, limit: int) -> list[str]:

@@ -35,7 +35,7 @@ def digest(
     brief: bool = False,
 ) -> Digest:
     """Return the digest of a namespace; a brief one leaves out what was merely said."""
-    chosen = choose_entries(
+    selection = choose_entries(
         candidates(ctx, namespace, inside, brief=brief),
         ctx.policy,
         tokens=estimate_tokens,
@@ -43,7 +43,7 @@ def digest(
         budget_tokens=budget_tokens,
         profile=profile,
     )
-    return build_digest(chosen if brief else replace(chosen, entries=join_lines(ctx, chosen.entries)))
+    return build_digest(selection if brief else replace(selection, entries=join_lines(ctx, selection.entries)))
 
 
 def write_summary(ctx: Context, namespace: str) -> str:
@@ -58,27 +58,27 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     """Return what a digest may show: visible memories with their whole texts, without what is known to be over."""
     records = ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED)
     considered = memory_items(records, ctx.policy, ctx.clock())
-    gone = _outdated(ctx, namespace, considered)
+    outdated = _outdated_ids(ctx, namespace, considered)
     memories = [
         m if r.content.shown is None else replace(m, content=r.content.text)
         for m, r in zip(considered, records, strict=True)
-        if m.id not in gone
+        if m.id not in outdated
     ]
     vectors = ctx.store.vectors(namespace, [m.id for m in memories])
     year = from_instant(ctx.clock()).year if brief else None
     return Candidates(memories, vectors, _questions(ctx, namespace, inside, brief=brief), not brief, year)
 
 
-def _outdated(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> frozenset[str]:
+def _outdated_ids(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> frozenset[str]:
     """Return the memories that say what no longer holds, or what a note says too: recalled, but not kept in view.
 
     What somebody pinned stays; it is theirs to unpin.
     """
-    gone = {*ctx.extension.outdated(ctx, namespace, memories), *_replaced(ctx, namespace, memories)}
-    return frozenset(gone.difference(m.id for m in memories if m.pinned))
+    outdated = {*ctx.extension.outdated(ctx, namespace, memories), *_replaced_ids(ctx, namespace, memories)}
+    return frozenset(outdated.difference(m.id for m in memories if m.pinned))
 
 
-def _replaced(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> set[str]:
+def _replaced_ids(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> set[str]:
     """Return the messages that say what a note said that has been updated since: nobody updates the messages, too."""
     since = {m.id: m.state.created_ms for m in memories if m.kind is Kind.NOTE}
     new = list(since)
@@ -88,8 +88,8 @@ def _replaced(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> s
         new = [i for i in older if i not in since]
         since |= {i: older[i] for i in new}
     notes = ctx.store.get(namespace, sorted(since.keys() - {m.id for m in memories}))
-    told = [(content_words(r.content.text), since[r.id]) for r in notes if r.state.kind is Kind.NOTE]
-    return {m.id for m in memories if is_noted(m, [words for words, at in told if m.state.created_ms < at])}
+    replaced_notes = [(content_words(r.content.text), since[r.id]) for r in notes if r.state.kind is Kind.NOTE]
+    return {m.id for m in memories if is_noted(m, [words for words, at in replaced_notes if m.state.created_ms < at])}
 
 
 def _questions(ctx: Context, namespace: str, inside: str | None, *, brief: bool) -> list[Question]:
@@ -97,9 +97,9 @@ def _questions(ctx: Context, namespace: str, inside: str | None, *, brief: bool)
 
     Whether an old fact is still so is asked where somebody can answer; a file has what is contested or doubted.
     """
-    asked = review(ctx, namespace, _QUESTIONS)
-    records = {r.id: r for r in ctx.store.get(namespace, [q.id for q in asked])} if asked else {}
+    questions = review(ctx, namespace, _QUESTIONS)
+    records = {r.id: r for r in ctx.store.get(namespace, [q.id for q in questions])} if questions else {}
     place = Place(namespace, inside)
-    seen = [q for q in asked if q.id in records and place.sees(records[q.id])]
-    seen = [q for q in seen if brief or q.against or records[q.id].state.kind is not Kind.FACT]
-    return seen[: left_today(ctx, namespace)] if seen else []
+    visible = [q for q in questions if q.id in records and place.sees(records[q.id])]
+    visible = [q for q in visible if brief or q.against or records[q.id].state.kind is not Kind.FACT]
+    return visible[: left_today(ctx, namespace)] if visible else []

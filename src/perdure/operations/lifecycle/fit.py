@@ -120,11 +120,11 @@ class _Fit:
             self._read()
             if self.before is None:
                 self.before = sum(p.forms[0][1] for p in self.pieces.values())
-            choice, done = self._choice(), len(self.plans)
+            choice, plan_count = self._choice(), len(self.plans)
             try:
                 self._carry_out(choice)
             except ConflictError:
-                failed = failed + 1 if len(self.plans) == done else 0
+                failed = failed + 1 if len(self.plans) == plan_count else 0
                 if failed == ATTEMPTS:
                     raise
             except GateStopped as error:
@@ -170,8 +170,8 @@ class _Fit:
 
     def _with_known_forms(self, piece: FitItem) -> FitItem:
         barer = LADDER[LADDER.index(piece.forms[0][0]) + 1 :]
-        known = [self.shown[piece.id, form] for form in barer if (piece.id, form) in self.shown]
-        forms = (piece.forms[0], *((s.form, s.tokens) for s in known if not s.refused))
+        rendered = [self.shown[piece.id, form] for form in barer if (piece.id, form) in self.shown]
+        forms = (piece.forms[0], *((s.form, s.tokens) for s in rendered if not s.refused))
         return replace(piece, forms=forms, unknown=tuple(f for f in barer if (piece.id, f) not in self.shown))
 
     def _stays(self, identity: str, state: State) -> bool:
@@ -179,14 +179,14 @@ class _Fit:
 
     def _reach(self, pieces: Sequence[FitItem]) -> dict[str, FitItem]:
         """Make the next form of some memories, from their texts."""
-        wanted = {p.id: p.unknown[0] for p in pieces}
-        records = {r.id: r for r in self.ctx.store.get(self.place, list(wanted))}
-        for identity, form in wanted.items():
+        form_of = {p.id: p.unknown[0] for p in pieces}
+        records = {r.id: r for r in self.ctx.store.get(self.place, list(form_of))}
+        for identity, form in form_of.items():
             text = records[identity].content.text if identity in records else ""
             self.shown[identity, form] = render_form(text, form, self.ctx.policy.compression, dense=True)
-        known = {p.id: self._with_known_forms(p) for p in pieces}
-        self.pieces |= known
-        return known
+        updated = {p.id: self._with_known_forms(p) for p in pieces}
+        self.pieces |= updated
+        return updated
 
     def _choice(self) -> Choice:
         """Choose until every form that is taken keeps enough of the meaning, and the loss budget allows the rest."""
@@ -238,17 +238,17 @@ class _Fit:
             raise ConflictError("Memories changed while a plan was being made.", tuple(moved), remedy="Try again.")
         for identity, form in forms.items():
             self._decide(decisions, identity, form)
-        taken = [(i, self.shown[i, form]) for i, form in forms.items() if form is not None]
-        edits = read_measures(self.ctx, self.place, [i for i, _ in taken])
-        for identity, shown in taken:
+        forms_shown = [(i, self.shown[i, form]) for i, form in forms.items() if form is not None]
+        edits = read_measures(self.ctx, self.place, [i for i, _ in forms_shown])
+        for identity, shown in forms_shown:
             put_measure(edits, identity, shown, self.now)
         decisions.add(edits.changes())
-        note = f"fit: {len(forms)} {'shortened' if taken else 'archived'}"
+        note = f"fit: {len(forms)} {'shortened' if forms_shown else 'archived'}"
         return with_accepted_loss(decisions.plan("fit", note), self.accept_loss)
 
     def _as_chosen(self, identity: str, state: State | None) -> bool:
-        chosen = self.pieces[identity].forms[0][0]
-        return state is not None and state.form is chosen and not self._stays(identity, state)
+        form = self.pieces[identity].forms[0][0]
+        return state is not None and state.form is form and not self._stays(identity, state)
 
     def _decide(self, decisions: Decisions, identity: str, form: Form | None) -> None:
         """Decide that a memory shows a shorter form, or with None that it is set aside."""
@@ -270,6 +270,6 @@ def _guard(ctx: Context, plan: Plan, accept_loss: str | None) -> Check | None:
 
 
 def _batches(some: Sequence[T], size: int) -> Iterator[list[T]]:
-    left = iter(some)
-    while batch := list(islice(left, size)):
+    rest = iter(some)
+    while batch := list(islice(rest, size)):
         yield batch

@@ -26,8 +26,8 @@ from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_k
 BY_A_PERSON: Final = frozenset({"archive", "restore", "pin", "unpin", "undo"})
 """What a person decides about named memories passes no gate."""
 
-_STOPPED: Final = "The plan was stopped by the "
-_OTHERWISE: Final = "Accept the loss with a reason (accept_loss, --accept-loss), or make a smaller plan."
+_REFUSAL: Final = "The plan was stopped by the "
+_REMEDY: Final = "Accept the loss with a reason (accept_loss, --accept-loss), or make a smaller plan."
 
 Check = Callable[[TransactionView], None]
 
@@ -74,7 +74,7 @@ def guard(ctx: Context, plan: Plan, accept_loss: str | None = None) -> Check | N
     if accept_loss is not None or plan.operation in BY_A_PERSON or not plan.loses:
         return None
     if why := _over_budget(ctx, plan):
-        raise GateStopped(f"{_STOPPED}{why}.", remedy=_OTHERWISE)
+        raise GateStopped(f"{_REFUSAL}{why}.", remedy=_REMEDY)
     return recall_gate(ctx, plan)
 
 
@@ -132,17 +132,17 @@ def recall_gate(ctx: Context, plan: Plan) -> Check | None:
         return None
 
     def check(glimpse: TransactionView) -> None:
-        gone = [x for c, q, found in before for x in lost_answers(c, found, _answers(ctx, glimpse, q, now), stand_ins)]
-        if why := recall_refusal(gone):
-            ids = tuple(dict.fromkeys(i for x in gone for i in x.ids))
-            raise GateStopped(f"{_STOPPED}{why}.", ids, remedy=_OTHERWISE)
+        lost = [x for c, q, found in before for x in lost_answers(c, found, _answers(ctx, glimpse, q, now), stand_ins)]
+        if why := recall_refusal(lost):
+            ids = tuple(dict.fromkeys(i for x in lost for i in x.ids))
+            raise GateStopped(f"{_REFUSAL}{why}.", ids, remedy=_REMEDY)
 
     return check
 
 
 def why_of(error: GateStopped) -> str:
     """Return which gate stopped a plan and why, as a reason for the journal."""
-    return error.message.removeprefix(_STOPPED).removesuffix(".")
+    return error.message.removeprefix(_REFUSAL).removesuffix(".")
 
 
 def check_only(ctx: Context, plan: Plan, check: Check) -> None:

@@ -70,31 +70,31 @@ def maintain(
     """
     due = due_places(ctx, ctx.clock(), anew=False)
     start = crc32(owner.encode()) % max(1, len(due))  # workers that start together begin at different places
-    done = _Round()
+    results = _Round()
     for place, policy in (*due[start:], *due[:start]):
         if stop():
             break
         if turns is None or turns.begin(place):
-            _sweep(ctx, place, policy, owner, ttl, done)
+            _sweep(ctx, place, policy, owner, ttl, results)
             if turns is not None:
-                turns.end(place, done.failed.get(place, ""))
-    return done.result(owner, len(due))
+                turns.end(place, results.failed.get(place, ""))
+    return results.result(owner, len(due))
 
 
-def _sweep(ctx: Context, place: str, policy: str, owner: str, ttl: int, done: _Round) -> None:
+def _sweep(ctx: Context, place: str, policy: str, owner: str, ttl: int, results: _Round) -> None:
     """Sweep one namespace under a lease. What goes wrong there must not keep the others waiting."""
     try:
         lease = ctx.store.take_lease(place, owner, ctx.clock(), ttl)
         if lease is None:
-            done.kept += 1
+            results.kept += 1
             return
         try:
-            done.reports.append(sweep_leased(ctx, lease, policy))
+            results.reports.append(sweep_leased(ctx, lease, policy))
         finally:
             ctx.store.release_lease(lease)
     except LeaseLost:
-        done.lost += 1
+        results.lost += 1
     except StoreUnavailable:
         raise  # it would be so in every namespace, and each would wait for it
     except PerdureError as error:
-        done.failed[place] = f"{error.message} {error.remedy}".strip()
+        results.failed[place] = f"{error.message} {error.remedy}".strip()

@@ -61,14 +61,14 @@ def upkeep(
     turns = _Turns(ctx, owner, eager=eager)
     swept = maintain(ctx, owner=owner, ttl=ttl, stop=stop, turns=turns)
     quiet: MutableMapping[str, Instant] = {} if known is None else known
-    for number, seen in enumerate(_seen(ctx)):
+    for number, status in enumerate(_upkeep_states(ctx)):
         if stop():
             break
-        turns.look(seen, quiet, {**_tasks(ctx, seen, first=not number), **ctx.extension.tasks(ctx)})
+        turns.look(status, quiet, {**_tasks(ctx, status, first=not number), **ctx.extension.tasks(ctx)})
     return Upkept(swept, tuple(turns.runs))
 
 
-def _seen(ctx: Context) -> Iterator[UpkeepState]:
+def _upkeep_states(ctx: Context) -> Iterator[UpkeepState]:
     """Yield what is written down about each namespace; so most of them need not be asked when nothing is due there."""
     after = ""
     while page := ctx.store.upkeep_states(after, PAGE, lacking=ctx.embedder is not None):
@@ -100,15 +100,15 @@ class _Turns:
         if (place, Task.SWEEP) in self.begun:
             self._end(place, Task.SWEEP, problem, ("swept", {}))
 
-    def look(self, seen: UpkeepState, quiet: MutableMapping[str, Instant], tasks: Mapping[Task, _Work]) -> None:
+    def look(self, status: UpkeepState, quiet: MutableMapping[str, Instant], tasks: Mapping[Task, _Work]) -> None:
         """Run those tasks of a namespace that are due, and note when to look again."""
-        place, told = seen.namespace, seen.tasks
-        if self.eager and (told is None or self._lacks_sweep(told.get(Task.SWEEP))):
+        place, last_runs = status.namespace, status.tasks
+        if self.eager and (last_runs is None or self._lacks_sweep(last_runs.get(Task.SWEEP))):
             self._idle(place)
         now = self.ctx.clock()
         if quiet.get(place, now) > now:
             return
-        nexts = [0] if told is None else [self._when(place, task, told.get(task), now) for task in tasks]
+        nexts = [0] if last_runs is None else [self._next_due(place, task, last_runs.get(task), now) for task in tasks]
         if min(nexts) <= now:
             nexts = [self.run(place, task, work) for task, work in tasks.items()]
         quiet[place] = min(nexts)
@@ -148,7 +148,7 @@ class _Turns:
             problem = f"{type(error).__name__}: {error}"
         return self._end(place, task, problem, outcome)
 
-    def _when(self, place: str, task: Task, before: Data | None, now: Instant) -> Instant:
+    def _next_due(self, place: str, task: Task, before: Data | None, now: Instant) -> Instant:
         """Return when a task is next due, not after now if it is or is wanted, by what is written down about it."""
         if self.eager and task in {Task.SWEEP, Task.EMBED} and (before is None or before["last_ms"] <= now - LEASE_MS):
             return now
@@ -156,7 +156,7 @@ class _Turns:
         return next_run(task, before, now, self.ctx.policy.upkeep, early=early)
 
     def _try_claim(self, place: str, task: Task) -> Instant | None:
-        """As ``_claim``; trouble in one namespace is told, and the others go on."""
+        """As ``_claim``; trouble in one namespace is reported, and the others go on."""
         try:
             return self._claim(place, task)
         except StoreUnavailable:
@@ -173,7 +173,7 @@ class _Turns:
         """Write this worker into a task that is due; else return when to look again."""
         now, policy = self.ctx.clock(), self.ctx.policy.upkeep
         before = state(self.ctx, place).get(task)
-        if (due := self._when(place, task, before, now)) > now:
+        if (due := self._next_due(place, task, before, now)) > now:
             return due
         running = begin_run(before, now, self.owner, policy)
         if not self._write(place, task, before, running, f"{self.owner} begins the {task}"):
@@ -189,9 +189,9 @@ class _Turns:
             after = fail_run(running, problem, self.ctx.clock(), policy)
         else:
             after = finish_run(running, task, note, policy, more)
-        told = f"{task} failed: {problem}" if problem else f"{task}: {note}"
+        message = f"{task} failed: {problem}" if problem else f"{task}: {note}"
         try:
-            self._write(place, task, running, after, told)
+            self._write(place, task, running, after, message)
         except StoreUnavailable:
             raise
         except PerdureError as error:  # it stays "running", and so is tried again after a while
@@ -227,10 +227,10 @@ def _report(ctx: Context, place: str) -> TaskResult:
         "importance": percentiles([m.importance for m in sample]),
         "sampled": len(sample),
     }
-    seen = [a.to_dict() for a in alerts(ctx, place)]
-    told = f", {len(seen)} alerts (perdure alerts)" if seen else ""
-    note = f"{counts.visible} visible, {report['hidden_soon']} would be hidden in {SOON_DAYS} days{told}"
-    return note, {"report": {**report, "alerts": seen}}
+    active = [a.to_dict() for a in alerts(ctx, place)]
+    alert_note = f", {len(active)} alerts (perdure alerts)" if active else ""
+    note = f"{counts.visible} visible, {report['hidden_soon']} would be hidden in {SOON_DAYS} days{alert_note}"
+    return note, {"report": {**report, "alerts": active}}
 
 
 def _backup(ctx: Context, place: str) -> TaskResult:
@@ -247,9 +247,9 @@ def _backup(ctx: Context, place: str) -> TaskResult:
 def _check(ctx: Context, place: str) -> TaskResult:
     """Compare a share of a namespace with its journal, and again the shares in which something was wrong."""
     shares = ctx.policy.upkeep.check_days
-    known = state(ctx, place).get(Task.CHECK, {}).get("shares", {})
-    wanted = sorted({ctx.clock() // DAY_MS % shares} | {int(share) for share in known if int(share) < shares})
-    found = {str(s): [str(f) for f in ctx.store.check(CheckScope(share=(s, shares)), place)] for s in wanted}
+    checked = state(ctx, place).get(Task.CHECK, {}).get("shares", {})
+    due_shares = sorted({ctx.clock() // DAY_MS % shares} | {int(share) for share in checked if int(share) < shares})
+    found = {str(s): [str(f) for f in ctx.store.check(CheckScope(share=(s, shares)), place)] for s in due_shares}
     faults = [fault for some in found.values() for fault in some]
     damaged = {share: len(some) for share, some in found.items() if some}
     note = f"{len(faults)} faults: {faults[0]}" if faults else "no damage found"
@@ -263,19 +263,19 @@ def _erase(ctx: Context, place: str) -> TaskResult:
     due = archived_since(ctx, place, until)[:ERASED_AT_ONCE]
     if not due:
         return "nothing to erase", {"erased": 0, "operations": []}
-    chosen, reason = Selection(due), f"archived for {days:g} days (upkeep.erase_archived_days)"
-    word = erase(ctx, place, chosen, reason=reason).confirm
-    done = erase(ctx, place, chosen, reason=reason, by="maintenance", confirm=word, dry_run=False)
-    count = len(done.memories) + len(done.derived)
-    return f"{count} erased for good", {"erased": count, "operations": list(done.operations)}
+    selection, reason = Selection(due), f"archived for {days:g} days (upkeep.erase_archived_days)"
+    word = erase(ctx, place, selection, reason=reason).confirm
+    erased = erase(ctx, place, selection, reason=reason, by="maintenance", confirm=word, dry_run=False)
+    count = len(erased.memories) + len(erased.derived)
+    return f"{count} erased for good", {"erased": count, "operations": list(erased.operations)}
 
 
 def _trim(ctx: Context, place: str) -> TaskResult:
     """Trim what is older than the journal's horizon, going on where the last run ended."""
-    known = state(ctx, place).get(Task.TRIM, {})
-    done = trim(ctx, place, str(known.get("last", "")))
-    left = f", {done.damaged} left: something about them is damaged" if done.damaged else ""
-    note = f"{done.operations} operations trimmed{left}; the journal has {done.size:,} characters"
+    previous = state(ctx, place).get(Task.TRIM, {})
+    done = trim(ctx, place, str(previous.get("last", "")))
+    remark = f", {done.damaged} left: something about them is damaged" if done.damaged else ""
+    note = f"{done.operations} operations trimmed{remark}; the journal has {done.size:,} characters"
     return note, {"last": done.last, "operations": done.operations, "damaged": done.damaged, "journal": done.size}
 
 
@@ -305,16 +305,16 @@ def _index(ctx: Context, place: str) -> TaskResult:
     return f"{found['vectors']} vectors are searched by an index", {"vectors": found["vectors"]}
 
 
-def _tasks(ctx: Context, seen: UpkeepState, *, first: bool) -> dict[Task, _Work]:
-    place = seen.namespace
+def _tasks(ctx: Context, status: UpkeepState, *, first: bool) -> dict[Task, _Work]:
+    place = status.namespace
     erasing = {Task.ERASE: _erase} if ctx.policy.upkeep.erase_archived_days else {}
     checking = {Task.CHECK: _check} if ctx.policy.upkeep.check_days else {}
     trimming = {Task.TRIM: _trim} if ctx.policy.journal.horizon_days else {}
-    waiting = {Task.EMBED: _embed} if seen.lacks else {}
+    waiting = {Task.EMBED: _embed} if status.lacks else {}
     telling = {Task.ALERT: _alert} if tells_alerts(ctx) else {}
-    kept = ctx.summary is not None and place == ctx.policy.digest.namespace
+    has_summary = ctx.summary is not None and place == ctx.policy.digest.namespace
     above = ctx.policy.upkeep.index_above
-    indexes = 0 < above <= seen.vectors and ctx.store.lacks_index(place, above)
+    indexes = 0 < above <= status.vectors and ctx.store.lacks_index(place, above)
     indexing = {Task.INDEX: _index} if indexes else {}
     return {
         **waiting,
@@ -326,5 +326,5 @@ def _tasks(ctx: Context, seen: UpkeepState, *, first: bool) -> dict[Task, _Work]
         **erasing,
         **trimming,
         **({Task.COMPACT: _compact} if first and ctx.policy.upkeep.compact_share < 1 else {}),
-        **({Task.DIGEST: _digest} if kept else {}),
+        **({Task.DIGEST: _digest} if has_summary else {}),
     }

@@ -32,7 +32,7 @@ from perdure.rules.lifecycle.reinforcement import (
 )
 
 
-def decay(ctx: Context, namespace: str | None, asked: Decay, *, dry_run: bool = True) -> DecayResult:
+def decay(ctx: Context, namespace: str | None, settings: Decay, *, dry_run: bool = True) -> DecayResult:
     """Report what every visible memory's importance is worth, and unless it is a dry run write it down and sweep.
 
     What is written is only a record; no base changes, so it makes no difference how often it is called. A second call
@@ -44,7 +44,7 @@ def decay(ctx: Context, namespace: str | None, asked: Decay, *, dry_run: bool = 
     for place in ctx.store.namespaces() if namespace is None else [namespace]:
         after: str | None = ""
         while after is not None:
-            page, after = _page(ctx, place, after, asked, now, operations, dry_run=dry_run)
+            page, after = _page(ctx, place, after, settings, now, operations, dry_run=dry_run)
             analyzed += page.analyzed
             factors += page.factors
             found += page.decayed
@@ -54,7 +54,7 @@ def decay(ctx: Context, namespace: str | None, asked: Decay, *, dry_run: bool = 
 
 
 def _page(
-    ctx: Context, place: str, after: str, asked: Decay, now: Instant, operations: list[str], *, dry_run: bool
+    ctx: Context, place: str, after: str, settings: Decay, now: Instant, operations: list[str], *, dry_run: bool
 ) -> tuple[Page, str | None]:
     """Report on the next memories, and write it down; return the report and the last id, None after the last page."""
     most = ctx.policy.upkeep.decay_batch
@@ -63,9 +63,9 @@ def _page(
         rows = ctx.store.importance_rows(place, after, most, PREVIEW + 1)
         waiting = ctx.store.accesses(place, [g.id for g in rows], now + CENTURY_MS)
         states = {i: state for i, (state, _) in ctx.store.states(place, list(waiting)).items()} if waiting else {}
-        page = decay_page(rows, states, waiting, asked, ctx.policy, now)
+        page = decay_page(rows, states, waiting, settings, ctx.policy, now)
         if page.unwritten and not dry_run:
-            plan = decay_plan(page, asked, plan_id=ctx.ids(now), namespace=place, policy=ctx.policy, now=now)
+            plan = decay_plan(page, settings, plan_id=ctx.ids(now), namespace=place, policy=ctx.policy, now=now)
             ctx.store.apply(plan)
             operations.append(plan.id)
         return page, rows[-1].id if len(rows) == most else None
@@ -140,26 +140,26 @@ def _activate(
 
 def _change_all(ctx: Context, ids: Sequence[str], rule: Rule, operation: str, now: Instant, *, accessed: bool) -> _Done:
     """Write what a rule makes of the memories that are in view, namespace by namespace."""
-    done = _Done()
+    total = _Done()
 
-    def attempt(place: str, wanted: list[str]) -> tuple[str | None, Changes]:
-        records = read_visible(ctx, place, wanted)
+    def attempt(place: str, place_ids: list[str]) -> tuple[str | None, Changes]:
+        records = read_visible(ctx, place, place_ids)
         if not records:
             return None, {}
         decisions = begin(ctx, place, now)
         decisions.admit(records)
-        made = dict(zip(decisions.states, rule(list(decisions.states.values())), strict=True))
-        for identity, change in made.items():
+        new = dict(zip(decisions.states, rule(list(decisions.states.values())), strict=True))
+        for identity, change in new.items():
             decisions.change(identity, change.state, operation, change.because, accessed=accessed)
         note = f"{operation} {records[0].id if len(records) == 1 else f'{len(records)} memories'}"
         written = write(ctx, decisions, operation, note)
-        return written, {r.id: (_words(r), made[r.id]) for r in records}
+        return written, {r.id: (_words(r), new[r.id]) for r in records}
 
-    for place, wanted in ids_by_namespace(ctx, ids).items():
-        written, changes = retry(partial(attempt, place, wanted))
-        done.operations += [written] if written is not None else []
-        done.changes |= changes
-    return done
+    for place, place_ids in ids_by_namespace(ctx, ids).items():
+        written, changes = retry(partial(attempt, place, place_ids))
+        total.operations += [written] if written is not None else []
+        total.changes |= changes
+    return total
 
 
 def _mean(values: Sequence[float]) -> float:

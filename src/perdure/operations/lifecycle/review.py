@@ -47,17 +47,17 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     """
     now = ctx.clock()
     about = _open_reviews(ctx, namespace)
-    asked: list[Question] = []
+    questions: list[Question] = []
     for page in pages(about):
         never = _never_asked(ctx, namespace, page)
-        seen = [m for m in _visible(ctx, namespace, page, now) if m.id not in never]
-        rivals = _rivals(ctx, namespace, [d for m in seen for d in about[m.id]], now)
-        asked += [q for m in seen if (q := _question(m, about[m.id], rivals)) is not None]
+        visible = [m for m in _visible(ctx, namespace, page, now) if m.id not in never]
+        rivals = _rivals(ctx, namespace, [d for m in visible for d in about[m.id]], now)
+        questions += [q for m in visible if (q := _question(m, about[m.id], rivals)) is not None]
     most = left_today(ctx, namespace) if limit is None else limit
-    asked += [_stale_question(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now, about, most)]
-    asked += ctx.extension.questions(ctx, namespace, now)
-    asked.sort(key=lambda q: (not q.against, -q.value_at_risk, q.id))
-    return asked[:most]
+    questions += [_stale_question(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now, about, most)]
+    questions += ctx.extension.questions(ctx, namespace, now)
+    questions.sort(key=lambda q: (not q.against, -q.value_at_risk, q.id))
+    return questions[:most]
 
 
 def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], most: int) -> list[MemoryItem]:
@@ -84,29 +84,29 @@ def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], 
 
 def _never_asked(ctx: Context, namespace: str, ids: Sequence[str]) -> set[str]:
     """Return the facts of which a person said: do not ask again, and those of who that person is."""
-    told = ((d.id, d.data) for d in ctx.store.documents.find(namespace, Shelf.FACT, ids))
-    return {i for i, f in told if f["asked_not"] or (f["subject"] == USER and f["predicate"] in ABOUT_ONESELF)}
+    facts = ((d.id, d.data) for d in ctx.store.documents.find(namespace, Shelf.FACT, ids))
+    return {i for i, f in facts if f["asked_not"] or (f["subject"] == USER and f["predicate"] in ABOUT_ONESELF)}
 
 
 def left_today(ctx: Context, namespace: str) -> int:
     """Return how many questions may still be put to a person today: answers count, unless they were taken back."""
     today = text_of(ctx.clock()).partition(" ")[0]
-    done = ctx.store.operations(namespace, _ANSWERS)
+    operations = ctx.store.operations(namespace, _ANSWERS)
     answered = sum(
         1
-        for o in done
+        for o in operations
         if o.at.startswith(today) and o.undone_by is None and (o.operation in ANSWERS or o.note.startswith("settle "))
     )
     return max(0, ctx.policy.knowledge.questions_per_day - answered)
 
 
 def _stale_question(memory: MemoryItem, policy: KnowledgePolicy) -> Question:
-    said = validated_at(memory.state)
-    since = said + int(policy.aging_days * DAY_MS)
+    confirmed_at = validated_at(memory.state)
+    since = confirmed_at + int(policy.aging_days * DAY_MS)
     return Question(
         id=memory.id,
         namespace=memory.namespace,
-        question=confirmation_question(memory, said),
+        question=confirmation_question(memory, confirmed_at),
         why=f"not confirmed for {policy.aging_days:g} days",
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),
@@ -157,24 +157,24 @@ def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> 
 
     def attempt() -> Outcome:
         record = read_record(ctx, identity)
-        told = f": {reason}" if reason else ""
-        closed = close_questions(ctx, record, f"a person answered {verdict}{told}")
+        suffix = f": {reason}" if reason else ""
+        closed = close_questions(ctx, record, f"a person answered {verdict}{suffix}")
         if not closed:
             raise NotFound(f"There is no open question about {identity}.", remedy="`review` lists the open ones.")
         if (learned := ctx.extension.answer(ctx, record, verdict, reason)) is not None:
             return learned
         decisions = begin(ctx, record.namespace, ctx.clock())
         decisions.admit([record])
-        _decide(decisions, record, verdict, told)
+        _decide(decisions, record, verdict, suffix)
         decisions.add(closed)
         operation = "settle" if verdict == "keep" else "archive"  # what a person hides is no loss of upkeep
-        written = write(ctx, decisions, operation, f"settle {identity}: {verdict}{told}")
+        written = write(ctx, decisions, operation, f"settle {identity}: {verdict}{suffix}")
         return outcome(ctx, decisions.result(identity), written)
 
     return retry(attempt)
 
 
-def _decide(decisions: Decisions, record: Record, verdict: Answer, told: str) -> None:
+def _decide(decisions: Decisions, record: Record, verdict: Answer, suffix: str) -> None:
     """Decide what a person's answer does to a memory: one that is hidden already stays as it is."""
     if record.state.status is not Status.ACTIVE:
         if verdict == "keep":
@@ -183,9 +183,9 @@ def _decide(decisions: Decisions, record: Record, verdict: Answer, told: str) ->
             )
         return
     if verdict == "keep":
-        made = validate_state(decisions.states[record.id], decisions.now)
-        state, because = made.state, f"a person said it is right: {made.because}"
+        validated = validate_state(decisions.states[record.id], decisions.now)
+        state, because = validated.state, f"a person said it is right: {validated.because}"
     else:
         state = replace(decisions.states[record.id], status=Status.ARCHIVED, status_ms=decisions.now, held=False)
-        because = f"archived: a person said it is not right{told}"
+        because = f"archived: a person said it is not right{suffix}"
     decisions.change(record.id, state, "settled", because)

@@ -125,12 +125,12 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
     for place, policy in due_places(ctx, until):
         if namespace is None or place == namespace:
             anew, came = _differs(policy, ctx), dict[str, tuple[int, int]]()
-            sharing = _rationing(ctx, now, until, anew=anew)
-            for page in _foreseen(ctx, place, until, sharing, anew=anew):
+            sharing = _new_rationing(ctx, now, until, anew=anew)
+            for page in _foresee_pages(ctx, place, until, sharing, anew=anew):
                 came |= {identity: (examined, row) for row, identity in page.losing().items()}
                 moves += list_steps(page, place, examined, ctx.policy)
                 examined += len(page.ids)
-            for some in pages(_rationed(ctx, place, sharing)):
+            for some in pages(_replay_ration(ctx, place, sharing)):
                 for one in shorten(ctx, place, some, until)[0]:
                     moves += order_moves(one, place, *came[one.id])
     moves.sort(key=itemgetter(0))
@@ -139,12 +139,12 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
 
 def hidden_by(ctx: Context, place: str, until: Instant) -> int:
     """Return how many memories of a namespace would be hidden by an instant if nothing happened."""
-    sharing = _rationing(ctx, ctx.clock(), until, anew=False)
-    deque(_foreseen(ctx, place, until, sharing, anew=False), maxlen=0)
-    return count_hidden(_rationed(ctx, place, sharing))
+    sharing = _new_rationing(ctx, ctx.clock(), until, anew=False)
+    deque(_foresee_pages(ctx, place, until, sharing, anew=False), maxlen=0)
+    return count_hidden(_replay_ration(ctx, place, sharing))
 
 
-def _foreseen(ctx: Context, place: str, until: Instant, sharing: Rationing, *, anew: bool) -> Iterator[Foreseen]:
+def _foresee_pages(ctx: Context, place: str, until: Instant, sharing: Rationing, *, anew: bool) -> Iterator[Foreseen]:
     """Yield page by page what becomes of what falls due by an instant; what loses something is admitted to share."""
     for ids in _pages(ctx, place, until, anew=anew):
         states, _, accesses = _read(ctx, place, ids, until)
@@ -153,9 +153,9 @@ def _foreseen(ctx: Context, place: str, until: Instant, sharing: Rationing, *, a
         yield page
 
 
-def _rationed(ctx: Context, place: str, sharing: Rationing) -> list[Trajectory]:
+def _replay_ration(ctx: Context, place: str, sharing: Rationing) -> list[Trajectory]:
     """Return what becomes of the admitted memories with every day's allowance."""
-    openings = _shared(ctx, place, sharing).openings
+    openings = _share_out(ctx, place, sharing).openings
     return replay(sharing.states, sharing.accesses, sharing.until, ctx.policy, openings)
 
 
@@ -173,16 +173,16 @@ def waits(ctx: Context, place: str) -> Mapping[str, Wait]:
 
 def _ration(ctx: Context, place: str, now: Instant, until: Instant, *, anew: bool) -> Ration:
     """Share the allowances of all days up to an instant out among what a namespace would lose by then."""
-    sharing = _rationing(ctx, now, until, anew=anew)
-    deque(_foreseen(ctx, place, until, sharing, anew=anew), maxlen=0)
-    return _shared(ctx, place, sharing)
+    sharing = _new_rationing(ctx, now, until, anew=anew)
+    deque(_foresee_pages(ctx, place, until, sharing, anew=anew), maxlen=0)
+    return _share_out(ctx, place, sharing)
 
 
-def _shared(ctx: Context, place: str, sharing: Rationing) -> Ration:
+def _share_out(ctx: Context, place: str, sharing: Rationing) -> Ration:
     return sharing.share_out(loss_history(ctx, place, sharing.first_day)) if sharing.states else Ration()
 
 
-def _rationing(ctx: Context, now: Instant, until: Instant, *, anew: bool) -> Rationing:
+def _new_rationing(ctx: Context, now: Instant, until: Instant, *, anew: bool) -> Rationing:
     # What a new policy lets go it lets go from today on: the days before it had another one.
     return Rationing(ctx.policy, until, now - now % DAY_MS) if anew else Rationing(ctx.policy, until)
 
@@ -190,7 +190,7 @@ def _rationing(ctx: Context, now: Instant, until: Instant, *, anew: bool) -> Rat
 def _openings(
     ctx: Context, now: Instant, ration: Ration, states: Mapping[str, State], *, anew: bool
 ) -> dict[str, Opening]:
-    first = _rationing(ctx, now, now, anew=anew).since(states)
+    first = _new_rationing(ctx, now, now, anew=anew).since(states)
     return {i: ration.openings.get(i, opening) for i, opening in first.items()}
 
 
@@ -225,7 +225,7 @@ class _Sweep:
     def _page(self, ids: Sequence[str]) -> tuple[list[Trajectory], Plan, GateRefusals]:
         """Play a page and write it; what a gate stops is held, and the rest goes on."""
         refusals = GateRefusals()
-        for left in reversed(range(TRIES + 1)):
+        for tries in reversed(range(TRIES + 1)):
             trajectories, ops, accesses = self._play(ids, refusals)
             trajectories, texts, measured = shorten(self.ctx, self.place, trajectories, self.now)
             own, policy = self.ctx.ids(self.now), self.ctx.policy
@@ -238,7 +238,7 @@ class _Sweep:
             try:
                 self._write(plan)
             except GateStopped as error:
-                refusals = _tighter(refusals, plan, error, alone=left > 1)
+                refusals = _add_refusals(refusals, plan, error, alone=tries > 1)
             else:
                 return trajectories, plan, refusals
         raise StoreError("A gate stopped a plan that loses nothing.", remedy="Report this; nothing was written.")
@@ -277,7 +277,7 @@ class _Sweep:
             check_only(self.ctx, plan, check)
 
 
-def _tighter(refusals: GateRefusals, plan: Plan, error: GateStopped, *, alone: bool) -> GateRefusals:
+def _add_refusals(refusals: GateRefusals, plan: Plan, error: GateStopped, *, alone: bool) -> GateRefusals:
     """Hold back the memories whose answers would be lost; where they are not in the plan themselves, all of it."""
     why = why_of(error)
     culprits = {identity: why for identity in error.lost if identity in plan.hidden | plan.shortened}

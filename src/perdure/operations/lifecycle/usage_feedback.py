@@ -35,7 +35,7 @@ class _Origin:
 
 @dataclass(slots=True)
 class _Done:
-    """What has been done so far: for which memories it counted, which are not in view or told already, and how."""
+    """What has been done so far: for which memories it counted, which are not in view or reported already, and how."""
 
     counted: set[str] = field(default_factory=set)
     repeated: set[str] = field(default_factory=set)
@@ -51,20 +51,20 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
     """
     if recall_id is not None:
         checked_id(recall_id, "recall_id")
-    told = _Done()
+    results = _Done()
     found: set[str] = set()
-    for place, wanted in ids_by_namespace(ctx, ids).items():
+    for place, place_ids in ids_by_namespace(ctx, ids).items():
         if outcome == "unused":
-            found |= {r.id for r in read_visible(ctx, place, wanted)}
+            found |= {r.id for r in read_visible(ctx, place, place_ids)}
         else:
-            retry(partial(_tell, ctx, place, outcome, _origins(ctx, place, wanted, recall_id), told))
-    found |= told.counted | told.repeated
+            retry(partial(_record, ctx, place, outcome, _origins(ctx, place, place_ids, recall_id), results))
+    found |= results.counted | results.repeated
     return Used(
         outcome,
-        tuple(i for i in ids if i in told.counted),
-        tuple(i for i in ids if i in told.repeated),
+        tuple(i for i in ids if i in results.counted),
+        tuple(i for i in ids if i in results.repeated),
         tuple(i for i in ids if i not in found),
-        tuple(told.operations),
+        tuple(results.operations),
     )
 
 
@@ -81,12 +81,12 @@ def _origins(ctx: Context, place: str, ids: Sequence[str], recall_id: str | None
     return {i: found.get(i, _Origin(recall_id or "")) for i in ids}
 
 
-def _tell(ctx: Context, place: str, outcome: WhatCame, origins: Mapping[str, _Origin], told: _Done) -> None:
+def _record(ctx: Context, place: str, outcome: WhatCame, origins: Mapping[str, _Origin], results: _Done) -> None:
     """Write down what became of memories of one namespace, those with their recalls that are in view."""
     records = read_visible(ctx, place, list(origins))
     edits = DocumentEdits(ctx.store.documents.find(place, Shelf.OUTCOME, [r.id for r in records]))
     fresh = [r for r in records if _is_news(edits.get(Shelf.OUTCOME, r.id, origins[r.id].name), outcome)]
-    told.repeated |= {r.id for r in records} - {r.id for r in fresh} - told.counted
+    results.repeated |= {r.id for r in records} - {r.id for r in fresh} - results.counted
     if not fresh:
         return
     decisions = begin(ctx, place, ctx.clock())
@@ -98,36 +98,36 @@ def _tell(ctx: Context, place: str, outcome: WhatCame, origins: Mapping[str, _Or
         _ask(edits, decisions, origins)
     decisions.add(edits.changes())
     written = write(ctx, decisions, "used", f"used: {len(fresh)} {outcome}")
-    told.operations += [written] if written is not None else []
-    told.counted |= {r.id for r in fresh}
+    results.operations += [written] if written is not None else []
+    results.counted |= {r.id for r in fresh}
 
 
 def _change_signals(decisions: Decisions, outcome: WhatCame, origins: Mapping[str, _Origin]) -> None:
     ids, states, policy = list(decisions.states), list(decisions.states.values()), decisions.policy
     if outcome == WRONG:
-        for identity, made in zip(ids, doubt_states(states, policy, decisions.now), strict=True):
-            decisions.change(identity, made.state, "used", made.because)
+        for identity, new in zip(ids, doubt_states(states, policy, decisions.now), strict=True):
+            decisions.change(identity, new.state, "used", new.because)
         return
     accessed = [not origins[i].counted for i in ids]
     boost = Boost("additive", policy.use.boost, policy.use.strength)
-    for identity, made in zip(ids, reinforce_states(states, accessed, boost, policy, decisions.now), strict=True):
-        because, counts = f"helpful: {made.because}", not origins[identity].counted
-        decisions.change(identity, made.state, "used", because, accessed=counts)
+    for identity, new in zip(ids, reinforce_states(states, accessed, boost, policy, decisions.now), strict=True):
+        because, counts = f"helpful: {new.because}", not origins[identity].counted
+        decisions.change(identity, new.state, "used", because, accessed=counts)
 
 
 def _is_news(earlier: Mapping[str, Any] | None, outcome: WhatCame) -> bool:
-    """Whether an outcome has not been told: the first word counts, and that it was wrong counts after any other."""
+    """Whether an outcome has not been reported: the first one counts, and that it was wrong counts after any other."""
     return earlier is None or (outcome == WRONG and earlier.get("outcome") != WRONG)
 
 
 def _note(edits: DocumentEdits, decisions: Decisions, outcome: WhatCame, origins: Mapping[str, _Origin]) -> None:
     """Remember which question each memory answered."""
     for i in decisions.records:
-        asked = origins[i].query
+        query = origins[i].query
         because = (
-            f"{outcome}, for the question {asked!r}" if asked else f"{outcome}, for a question that was not logged"
+            f"{outcome}, for the question {query!r}" if query else f"{outcome}, for a question that was not logged"
         )
-        data = {"outcome": outcome, "query": asked, "at_ms": decisions.now}
+        data = {"outcome": outcome, "query": query, "at_ms": decisions.now}
         edits.put(Shelf.OUTCOME, i, origins[i].name, data, because)
 
 
@@ -135,7 +135,7 @@ def _ask(edits: DocumentEdits, decisions: Decisions, origins: Mapping[str, _Orig
     """Open a review of each memory that has none of the kind."""
     for i in decisions.records:
         if edits.get(Shelf.REVIEW, i, WRONG) is None:
-            asked = origins[i].query
-            why = f"it was wrong as an answer to {asked!r}" if asked else "it was reported wrong"
+            query = origins[i].query
+            why = f"it was wrong as an answer to {query!r}" if query else "it was reported wrong"
             data = {"why": why, "since_ms": decisions.now}
             edits.put(Shelf.REVIEW, i, WRONG, data, "a person is asked whether it is right")

@@ -42,11 +42,11 @@ class Address:
         """
         start = max(url.find("@"), 0)  # a password may hold a question mark
         head, mark, query = url[start:].partition("?")
-        given = [(part.partition("=")[0], part) for part in query.split("&") if part]
-        ours = {name: unquote(part.partition("=")[2]) for name, part in given if name in _OURS}
-        rest = url[:start] + head + mark + "&".join(part for name, part in given if name not in _OURS)
+        pairs = [(part.partition("=")[0], part) for part in query.split("&") if part]
+        ours = {name: unquote(part.partition("=")[2]) for name, part in pairs if name in _OURS}
+        rest = url[:start] + head + mark + "&".join(part for name, part in pairs if name not in _OURS)
         prefix, size, seconds = ours.get("namespace_prefix"), ours.get("pool_size", "10"), ours.get("timeout", "30")
-        if sum(name in _OURS for name, _ in given) > len(ours):
+        if sum(name in _OURS for name, _ in pairs) > len(ours):
             raise InvalidInput("A parameter of the URL is given twice.", remedy="Give each once.")
         if prefix is not None and not _PREFIX.fullmatch(prefix):
             raise InvalidInput(
@@ -60,7 +60,7 @@ class Address:
         prepare = ours.get("prepare", "yes")
         if prepare not in ("yes", "no"):
             raise InvalidInput("prepare must be yes or no.", remedy="yes is the default; older poolers need no.")
-        _check_parameters([name for name, _ in given if name not in _OURS])
+        _check_parameters([name for name, _ in pairs if name not in _OURS])
         _check(rest)
         return cls(rest.removesuffix("?"), prefix or "", int(size), int(seconds), prepare == "yes")
 
@@ -73,9 +73,9 @@ class Address:
 
 
 def _check_parameters(names: list[str]) -> None:
-    known = {setting.keyword.decode() for setting in psycopg.pq.Conninfo.get_defaults()} | {"ssl"}
+    settings = {setting.keyword.decode() for setting in psycopg.pq.Conninfo.get_defaults()} | {"ssl"}
     for name in names:
-        if name not in known and _NAME.fullmatch(name):
+        if name not in settings and _NAME.fullmatch(name):
             raise InvalidInput(f"Unknown URL parameter: {name}.", remedy="Omit it, or correct its name.")
 
 

@@ -85,15 +85,15 @@ def _head(oid: int, values: Sequence[Any]) -> bytes:
 def _element(value: str | None) -> bytes:
     if value is None:
         return _NULL
-    return _short(value) if len(value) <= _SHORT else _packed(value)
+    return _short(value) if len(value) <= _SHORT else _pack_text(value)
 
 
-def _packed(value: str) -> bytes:
+def _pack_text(value: str) -> bytes:
     data = value.encode()
     return _LENGTH.pack(len(data)) + data
 
 
-_short = lru_cache(maxsize=20_000)(_packed)
+_short = lru_cache(maxsize=20_000)(_pack_text)
 
 
 class _ArrayDumper(Dumper):

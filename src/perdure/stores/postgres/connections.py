@@ -45,7 +45,7 @@ PATIENCE: Final = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 }
-"""What libpq is told unless the URL says otherwise: a machine that vanished is noticed in seconds, not in hours."""
+"""What libpq is passed unless the URL says otherwise: a machine that vanished is noticed in seconds, not in hours."""
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it ignores is no news for whoever uses us
 
@@ -61,10 +61,10 @@ def dial(dsn: str, *, prepares: bool = True, seconds: float = 3600.0) -> Connect
     Raises:
         psycopg.OperationalError: The server cannot be reached, or refuses.
     """
-    given = psycopg.conninfo.conninfo_to_dict(dsn)
-    missing: dict[str, Any] = {name: value for name, value in PATIENCE.items() if name not in given}
+    params = psycopg.conninfo.conninfo_to_dict(dsn)
+    missing: dict[str, Any] = {name: value for name, value in PATIENCE.items() if name not in params}
     missing["connect_timeout"] = max(
-        2, min(int(given.get("connect_timeout") or PATIENCE["connect_timeout"]), int(seconds))
+        2, min(int(params.get("connect_timeout") or PATIENCE["connect_timeout"]), int(seconds))
     )
     # Texts go out as UTF-8, whatever the environment or the URL says of the client.
     threshold = PREPARED_AFTER if prepares else None
@@ -105,15 +105,15 @@ class Connections:
             _abandoned.extend(connection for _, connection in self._idle)
             self._start()
         seconds = POOL_SECONDS if seconds is None else min(POOL_SECONDS, seconds)
-        kept = self._turn(seconds)
-        if kept is not None:
-            return kept
+        idle = self._turn(seconds)
+        if idle is not None:
+            return idle
         fresh = None
         try:
             fresh = dial(self._dsn, prepares=self._prepares, seconds=seconds)
             make_ready(fresh)
         except BaseException:
-            self._back(fresh, good=False)
+            self._put_back(fresh, good=False)
             raise
         return fresh
 
@@ -146,9 +146,9 @@ class Connections:
         if os.getpid() != self._owner:
             _abandoned.append(connection)
             return
-        self._back(connection, good=connection.pgconn.transaction_status == TransactionStatus.IDLE)
+        self._put_back(connection, good=connection.pgconn.transaction_status == TransactionStatus.IDLE)
 
-    def _back(self, connection: Connection | None, *, good: bool) -> None:
+    def _put_back(self, connection: Connection | None, *, good: bool) -> None:
         with self._changed:
             self._out -= 1
             if connection is not None and good and not self._closed:
@@ -163,9 +163,9 @@ class Connections:
         """Close the connections that nobody has used for so many seconds: all of them when the server was lost."""
         until = time.monotonic() - older_than
         with self._changed:
-            gone = [c for since, c in self._idle if since <= until]
+            idle = [c for since, c in self._idle if since <= until]
             self._idle = deque(pair for pair in self._idle if pair[0] > until)
-        for connection in gone:
+        for connection in idle:
             connection.close()
 
     def _watch(self) -> None:

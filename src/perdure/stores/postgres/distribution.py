@@ -47,25 +47,25 @@ def migration_steps(text: str, *, distributed: bool) -> list[str]:
 @cache
 def tables() -> dict[str, bool]:
     """Return every table of the schema, in the order in which they were made -> whether it belongs to namespaces."""
-    made = [found for _, text in migrations("postgres") for found in _TABLE.findall(text)]
-    return {"meta": False} | {table: column == "namespace" for table, column in made}
+    created = [found for _, text in migrations("postgres") for found in _TABLE.findall(text)]
+    return {"meta": False} | {table: column == "namespace" for table, column in created}
 
 
 @cache
 def limited(text: str) -> str:
     """Return a fan-out that reads the namespaces of the list ``:living`` only, so that no other node is asked."""
     spread = "|".join(table for table, by_namespace in tables().items() if by_namespace)
-    chosen = registry("postgres")["living_memories"].sql.rstrip(";")
+    subselect = registry("postgres")["living_memories"].sql.rstrip(";")
 
     def narrow(found: re.Match[str]) -> str:
-        return f"{found[1]} ({chosen.replace('memory', found[2])}) AS {found[3] or found[2]}"
+        return f"{found[1]} ({subselect.replace('memory', found[2])}) AS {found[3] or found[2]}"
 
     return re.sub(rf"\b(FROM|JOIN) ({spread})\b(?: AS (\w+))?", narrow, text)
 
 
 def is_distributed(connection: psycopg.Connection[Any]) -> bool:
     """Whether the tables of this schema lie over a cluster."""
-    return _has_citus(connection) and "meta" in _done(connection)
+    return _has_citus(connection) and "meta" in _distributed_tables(connection)
 
 
 def distribute(connection: psycopg.Connection[Any], say: Say) -> None:
@@ -79,9 +79,9 @@ def distribute(connection: psycopg.Connection[Any], say: Say) -> None:
             "The extension citus is not installed in this database, so tables cannot be distributed.",
             remedy="Run `CREATE EXTENSION citus` on the coordinator and its workers, or leave --distribute out.",
         )
-    done = _done(connection)
+    distributed = _distributed_tables(connection)
     for table, spread in tables().items():
-        if table not in done:
+        if table not in distributed:
             _distribute(connection, table, spread=spread)
             say(f"{table}: {'by namespace' if spread else 'on every node'}")
 
@@ -102,15 +102,15 @@ def _distribute(connection: psycopg.Connection[Any], table: str, *, spread: bool
 def _policies(table: str) -> list[str]:
     """Return the statements that take the sub-selects out of a table's policies."""
     steps = [step for _, text in migrations("postgres") for step in migration_steps(text, distributed=True)]
-    made = [(found, step) for step in steps if (found := _POLICY.match(step)) and found[2] == table]
-    return [f"ALTER {found[1]}{step[found.end() :]}" for found, step in made]
+    policies = [(found, step) for step in steps if (found := _POLICY.match(step)) and found[2] == table]
+    return [f"ALTER {found[1]}{step[found.end() :]}" for found, step in policies]
 
 
 def _has_citus(connection: psycopg.Connection[Any]) -> bool:
     return connection.execute(_text("has_citus")).fetchone() == (True,)
 
 
-def _done(connection: psycopg.Connection[Any]) -> set[str]:
+def _distributed_tables(connection: psycopg.Connection[Any]) -> set[str]:
     return {str(table) for (table,) in connection.execute(_text("distributed_tables")).fetchall()}
 
 

@@ -123,7 +123,7 @@ def translated(error: psycopg.Error) -> PerdureError:
         if error.sqlstate in states:
             return ours(message.format(text=text), remedy=remedy)
     if error.sqlstate is None or error.sqlstate in LOST:
-        return _unreachable(text)
+        return _connection_error(text)
     return StoreError(f"PostgreSQL refused a statement ({error.sqlstate}: {text}).", remedy="Report this.")
 
 
@@ -136,7 +136,7 @@ def node_unavailable(*nodes: str) -> NodeUnavailable:
     )
 
 
-def _unreachable(text: str) -> PerdureError:
+def _connection_error(text: str) -> PerdureError:
     for words, ours, message, remedy in _BY_TEXT:
         needed = "does not exist" if words in {"role", "database"} else ""
         if f'{words} "' in text and needed in text if needed else words in text:
@@ -172,7 +172,7 @@ SERVER: Final = ""  # the server that the URL names. A node of a cluster is know
 class _Outage:
     since: float
     tried: float
-    told: PerdureError
+    error: PerdureError
 
 
 class Outages:
@@ -202,19 +202,19 @@ class Outages:
             return
         with self._lock:
             now = time.monotonic()
-            for name in self._needed(place):
+            for name in self._needed_outages(place):
                 outage = self._down[name]
                 waits = (place != "" or name == SERVER) and now < outage.since + PATIENCE
                 if not waits and now < outage.tried + PAUSE:
-                    raise type(outage.told)(outage.told.message, remedy=outage.told.remedy)
+                    raise type(outage.error)(outage.error.message, remedy=outage.error.remedy)
                 outage.tried = now
 
-    def note(self, node: str, place: str | None, told: PerdureError) -> float:
+    def note(self, node: str, place: str | None, error: PerdureError) -> float:
         """Note that a node did not answer, and return until when it is worth waiting for it."""
         with self._lock:
             now = time.monotonic()
-            outage = self._down.setdefault(node, _Outage(now, now, told))
-            outage.tried, outage.told = now, told
+            outage = self._down.setdefault(node, _Outage(now, now, error))
+            outage.tried, outage.error = now, error
             if place:
                 self._homes[place] = node
             return outage.since + PATIENCE
@@ -224,11 +224,11 @@ class Outages:
         if not self._down:
             return
         with self._lock:
-            for name in self._needed(place):
+            for name in self._needed_outages(place):
                 del self._down[name]
             self._homes = {other: node for other, node in self._homes.items() if node in self._down}
 
-    def _needed(self, place: str | None) -> list[str]:
+    def _needed_outages(self, place: str | None) -> list[str]:
         """Return what a transaction needs of that which is down."""
         needed = set(self._down) if place == "" else {SERVER, self._homes.get(place or "", SERVER)}
         return sorted(needed & self._down.keys())

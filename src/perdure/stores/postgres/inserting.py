@@ -85,10 +85,10 @@ def entries_of(document: IndexedText) -> dict[str, int]:
 def rows_in(first: int, entries: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Yield (row, what is said of it) of a line of postings."""
     for entry in entries:
-        yield first + (entry >> 40), entry & _SAID
+        yield first + (entry >> 40), entry & _ENTRY_MASK
 
 
-_SAID: Final = (1 << 40) - 1
+_ENTRY_MASK: Final = (1 << 40) - 1
 
 
 LARGE: Final = 8_000_000  # characters of text that one statement carries
@@ -116,17 +116,17 @@ def ask_for_duplicates(
     session: PostgresSession, changes: Sequence[Change], plan_id: str
 ) -> Cursor[tuple[Any, ...]] | None:
     """Ask for words that another process has stored since the plan was made; None where nothing needs asking."""
-    asked = [(c.id, a) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
-    if not asked:
+    rows = [(c.id, a) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
+    if not rows:
         return None
-    bindings: dict[str, Any] = {name: [a[name] for _, a in asked] for name in ("session", "speaker", "task", "text")}
-    digests = [content_digest(a["text"]) for _, a in asked]
+    bindings: dict[str, Any] = {name: [a[name] for _, a in rows] for name in ("session", "speaker", "task", "text")}
+    digests = [content_digest(a["text"]) for _, a in rows]
     return session.run(
         "duplicate",
-        id=[i for i, _ in asked],
+        id=[i for i, _ in rows],
         digest=digests,
         digests=digests,
-        kind=[plain(a["kind"]) for _, a in asked],
+        kind=[plain(a["kind"]) for _, a in rows],
         op=plan_id,
         **bindings,
     )
@@ -181,14 +181,14 @@ def _insert_content(
 ) -> None:
     for group in chunks(changes, lambda c: len(present(c.after)["text"]) + 200):
         afters = [present(c.after) for c in group]
-        kept = [(a["text"], None) if a.get("shown") is None else packed(a["text"]) for a in afters]
+        packed_texts = [(a["text"], None) if a.get("shown") is None else packed(a["text"]) for a in afters]
         session.run(
             "insert_content",
             row=[rows[c.id] for c in group],
             id=[c.id for c in group],
-            text=[text for text, _ in kept],
+            text=[text for text, _ in packed_texts],
             shown=[a.get("shown") for a in afters],
-            packed=[_base64(pack) for _, pack in kept],
+            packed=[_base64(pack) for _, pack in packed_texts],
             tags=[json.dumps(list(a["tags"]), ensure_ascii=False) for a in afters],
             source=[a["source"] for a in afters],
             task=[a["task"] for a in afters],
@@ -205,11 +205,11 @@ def update_content(
     if "shown" in columns:
         texts = {row: unpacked(text, pack) for row, text, pack in session.rows("content_texts", rows=list(numbers))}
         shown = [present(c.after)["shown"] for c in changes]
-        kept = [
+        pairs = [
             (texts[row], None) if form is None else packed(texts[row]) for row, form in zip(numbers, shown, strict=True)
         ]
-        packs = [_base64(pack) for _, pack in kept]
-        session.run("show_content", row=list(numbers), text=[text for text, _ in kept], shown=shown, packed=packs)
+        packs = [_base64(pack) for _, pack in pairs]
+        session.run("show_content", row=list(numbers), text=[text for text, _ in pairs], shown=shown, packed=packs)
     if columns - {"shown"}:
         _update_labels(session, changes, numbers)
 

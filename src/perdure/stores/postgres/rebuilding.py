@@ -46,7 +46,7 @@ def schema_faults(address: Address) -> list[Fault]:
 
 def _differences(connection: psycopg.Connection[tuple[object, ...]]) -> list[Fault]:
     rows = connection.execute(registry("postgres")["schema"].sql).fetchall()
-    found = schema_of((str(what), str(name), str(body)) for what, name, body in rows)
+    found = schema_of((str(kind), str(name), str(body)) for kind, name, body in rows)
     return list(differences(found, distributed=is_distributed(connection)))
 
 
@@ -120,9 +120,9 @@ def _word_faults(
     expected = {row: entries_of(document) for row, _, document in page}
     found: dict[int, dict[str, int]] = {row: {} for row in expected}
     for term, first, entries in session.rows("postings_between", row_after=after, until_row=last, span=SPAN):
-        for row, said in rows_in(first, entries):
+        for row, entry in rows_in(first, entries):
             if after < row <= last:
-                found.setdefault(row, {})[term] = said
+                found.setdefault(row, {})[term] = entry
     ids = {row: identity for row, identity, _ in page}
     faults = [
         Fault("words", "The index of words does not hold its words.", namespace, ids.get(row))
@@ -139,10 +139,10 @@ def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
     """Vacuum the tables, search them for passages, and name replicas and archives, which keep what they have."""
     notes = ["Pages of the server's disk and its log of writes keep dead rows until the server reuses them."]
     notes += vacuum(address) + _copies(address)
-    wanted = passages(texts)
+    phrases = passages(texts)
 
     def rows(session: PostgresSession) -> dict[str, list[str]]:
-        return rows_with(session.rows, wanted)
+        return rows_with(session.rows, phrases)
 
     found = {
         passage: some
@@ -150,7 +150,7 @@ def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
         for passage, some in part.items()
     }
     notes += [f"The node {node} of the cluster cannot be reached; it was not searched." for node in server.unreachable]
-    return Purged(len(wanted), places(found), tuple(notes))
+    return Purged(len(phrases), places(found), tuple(notes))
 
 
 def vacuum(address: Address) -> list[str]:

@@ -29,70 +29,70 @@ _NEAR: Final = "embedding.embedding_near_"
 """How the names of indexes for approximate search begin; maintenance makes them."""
 _WORD: Final = re.compile(r"[\w'.-]+|[=<>!~]+")
 _ALIAS: Final = re.compile(r"\bAS \w+|::\w+")
-_MADE: Final = re.compile(r"CREATE (?:UNIQUE )?(INDEX|POLICY) (\w+) ON (\w+)")
+_CREATE: Final = re.compile(r"CREATE (?:UNIQUE )?(INDEX|POLICY) (\w+) ON (\w+)")
 
 
 def schema_of(rows: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str], str]:
     """Return a schema from the rows of the statement ``schema``; versions of PostgreSQL write the same alike."""
-    return {(what, name): " ".join(_WORD.findall(_ALIAS.sub("", body))) for what, name, body in rows}
+    return {(kind, name): " ".join(_WORD.findall(_ALIAS.sub("", body))) for kind, name, body in rows}
 
 
 @cache
 def new_schema() -> Schema:
     """Return the schema of a new store on one server."""
     text = (files("perdure.stores") / "sql" / "postgres" / "schema.json").read_text("utf-8")
-    return {(what, name): body for what, name, body in json.loads(text)}
+    return {(kind, name): body for kind, name, body in json.loads(text)}
 
 
 def differences(found: Schema, *, distributed: bool) -> Iterator[Fault]:
     """Yield where a schema differs from a new store's.
 
     Tables and indexes of others may stand beside ours, but nothing of others on our tables acts on what is written.
-    On a cluster policies are written in another way, and are told by their names.
+    On a cluster policies are written in another way, and are recognised by their names.
     """
     expected = new_schema()
-    for what, name in expected.keys() - found.keys():
-        yield _fault(what, name, "is missing")
-    for (what, name), body in found.items():
-        if (what, name) not in expected:
-            if _is_foreign(what, name, distributed=distributed):
-                yield _fault(what, name, "is not Perdure's")
-        elif body != expected[what, name] and not (distributed and what in ("policy", "table")):
-            yield _fault(what, name, "is not as Perdure made it")
+    for kind, name in expected.keys() - found.keys():
+        yield _fault(kind, name, "is missing")
+    for (kind, name), body in found.items():
+        if (kind, name) not in expected:
+            if _is_foreign(kind, name, distributed=distributed):
+                yield _fault(kind, name, "is not Perdure's")
+        elif body != expected[kind, name] and not (distributed and kind in ("policy", "table")):
+            yield _fault(kind, name, "is not as Perdure made it")
 
 
-def _is_foreign(what: str, name: str, *, distributed: bool) -> bool:
-    if what == "function":
+def _is_foreign(kind: str, name: str, *, distributed: bool) -> bool:
+    if kind == "function":
         return True
     ours = name.split(".", maxsplit=1)[0] in tables()
-    if what in _ACTS or what == "column":
-        return ours and not (distributed and what == "trigger")
-    return what == "index" and ours and not name.startswith(_NEAR)
+    if kind in _ACTS or kind == "column":
+        return ours and not (distributed and kind == "trigger")
+    return kind == "index" and ours and not name.startswith(_NEAR)
 
 
-def _fault(what: str, name: str, how: str) -> Fault:
-    return Fault("schema", f"The {what} {name} {how}.", columns=(what, name))
+def _fault(kind: str, name: str, how: str) -> Fault:
+    return Fault("schema", f"The {kind} {name} {how}.", columns=(kind, name))
 
 
 def remedies(faults: Iterable[Fault], *, distributed: bool) -> list[str]:
     """Return the statements that make a schema a new store's again, as far as that needs no data."""
     steps = [step for _, text in migrations("postgres") for step in migration_steps(text, distributed=distributed)]
-    made = {(m[1].lower(), f"{m[3]}.{m[2]}"): step for step in steps if (m := _MADE.match(step))}
+    created = {(m[1].lower(), f"{m[3]}.{m[2]}"): step for step in steps if (m := _CREATE.match(step))}
     found: list[str] = []
     for fault in faults:
         if len(fault.columns) != 2 or fault.part != "schema":  # noqa: PLR2004  # what and name
             continue
-        what, name = fault.columns
+        kind, name = fault.columns
         table, _, own = name.partition(".")
         quoted = own.replace('"', '""')
         is_there = not fault.message.endswith("is missing.")
-        if what in ("trigger", "rule", "policy") and is_there:
-            found.append(f'DROP {what} "{quoted}" ON "{table}"')
-        if what == "index" and is_there:
+        if kind in ("trigger", "rule", "policy") and is_there:
+            found.append(f'DROP {kind} "{quoted}" ON "{table}"')
+        if kind == "index" and is_there:
             found.append(f'DROP INDEX "{quoted}"')
-        if (what, name) in made:
-            found.append(made[what, name])
-        if what == "table" and tables().get(table):
+        if (kind, name) in created:
+            found.append(created[kind, name])
+        if kind == "table" and tables().get(table):
             found += [f'ALTER TABLE "{table}" {how} ROW LEVEL SECURITY' for how in ("ENABLE", "FORCE")]
     return found
 
@@ -169,7 +169,7 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
         try:
             _check_server(connection)
             _check_vector(connection)
-            done = _run_migrations(connection, address, say, distribute=distribute)
+            applied = _run_migrations(connection, address, say, distribute=distribute)
             if (connection.execute(_text("server_status")).fetchone() or (False, False))[1]:
                 say("Note: this role bypasses row-level security. Use a role that is not a superuser.")
         except psycopg.errors.InsufficientPrivilege as error:
@@ -180,7 +180,7 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
             ) from error
         except psycopg.Error as error:
             raise _refusal(error) from error
-    return done
+    return applied
 
 
 def _refusal(error: psycopg.Error) -> PerdureError:

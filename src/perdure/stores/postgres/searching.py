@@ -109,8 +109,8 @@ class PostgresSearch(Search):
             if found:
                 stems.setdefault(found[0], word)
         if unread := [term for s in stems if (term := term_of(s)) not in self._counts]:
-            counted = self.session.rows("document_counts", terms=unread)
-            self._counts |= dict.fromkeys(unread, 0) | {t: int(n) for t, n in counted}
+            counts = self.session.rows("document_counts", terms=unread)
+            self._counts |= dict.fromkeys(unread, 0) | {t: int(n) for t, n in counts}
         listed = [Term(word, stem, self._counts[term_of(stem)]) for stem, word in stems.items()]
         return sorted(listed, key=lambda t: t.documents), self.statistics.documents
 
@@ -180,26 +180,26 @@ class PostgresSearch(Search):
         return {row[0]: float(row[7]) for row in rows}
 
     def nearest(
-        self, vectors: Sequence[Vector], limit: int, known: SearchStatistics
+        self, vectors: Sequence[Vector], limit: int, statistics: SearchStatistics
     ) -> tuple[list[list[tuple[str, float]]], SearchStatistics]:
         """Return (id, cosine) of the nearest visible memories of each vector, nearest first, and the statistics.
 
         Args:
             vectors: In the active space.
             limit: Most for each.
-            known: The statistics as they last were: where they still hold, everything is one round trip.
+            statistics: The statistics as they last were: where they still hold, everything is one round trip.
         """
         queries = [_text(np.frombuffer(vector, "<f4")) for vector in vectors]
-        wide, self.statistics = max(50, 10 * limit), known
+        wide, self.statistics = max(50, 10 * limit), statistics
         while True:
             with self.postgres.together():
                 now = self.postgres.run("search_statistics")
-                asked = [self._ask(query, wide, limit) for query in queries] if self.has_vectors() else []
+                cursors = [self._ask(query, wide, limit) for query in queries] if self.has_vectors() else []
             before, self.statistics = self.statistics, SearchStatistics.of(now.fetchall())
-            if self.statistics.like(before) and self.has_vectors() == bool(asked):
+            if self.statistics.like(before) and self.has_vectors() == bool(cursors):
                 break
         found = []
-        for query, cursor in zip(queries, asked, strict=False):
+        for query, cursor in zip(queries, cursors, strict=False):
             self._query = query
             rows = self._enough(cursor.fetchall(), Filters(), wide, limit)
             found.append([(row[1], float(row[7])) for row in rows])

@@ -46,13 +46,13 @@ _SCOPE: Final = sql.SQL(
     " set_config('perdure.prefix', %(prefix)b, true), set_config('perdure.namespace', %(namespace)b, true)"
 )
 """One statement that is prepared once, whatever the namespace."""
-_NAMED: Final = re.compile(r"(?<![:\w]):(\w+)")
+_PLACEHOLDER: Final = re.compile(r"(?<![:\w]):(\w+)")
 
 
 @cache
 def _text(statement: str) -> str:
     """Return a statement of the registry as the driver takes it."""
-    return _NAMED.sub(r"%(\1)b", statement.replace("%", "%%")).rstrip(";\n")
+    return _PLACEHOLDER.sub(r"%(\1)b", statement.replace("%", "%%")).rstrip(";\n")
 
 
 class PostgresSession:
@@ -206,7 +206,7 @@ class Server:
 
     def read(self, namespace: str, work: Callable[[PostgresSession], T], *, once: bool = False) -> T:
         """Run reads of one namespace on one consistent view; where they go out ``once``, in one round trip."""
-        return self._whole("routed", namespace, READING, _reading(work, once=once))
+        return self._run_transaction("routed", namespace, READING, _reading(work, once=once))
 
     def write(self, namespace: str, work: Callable[[PostgresSession, bool], T], *, flush: bool = True) -> T:
         """Run a transaction that writes to one namespace.
@@ -217,7 +217,7 @@ class Server:
                 without waiting for each other's answers, so an error may be raised by a later one.
             flush: Wait until it is safe on disk.
         """
-        return self._whole("routed", namespace, WRITING if flush else UNFLUSHED, work)
+        return self._run_transaction("routed", namespace, WRITING if flush else UNFLUSHED, work)
 
     def everywhere(
         self, work: Callable[[PostgresSession], list[T]], *, limited: bool = True, once: bool = False
@@ -236,28 +236,28 @@ class Server:
         for last in (False, False, True):
             try:
                 needs = "" if living is None else None
-                return self._whole("fan-out", needs, READING, read, limited=limited)
+                return self._run_transaction("fan-out", needs, READING, read, limited=limited)
             except NodeUnavailable:
                 if last:
                     raise
-                living = self._living()
+                living = self._live_namespaces()
         raise AssertionError
 
-    def _living(self) -> list[str]:
+    def _live_namespaces(self) -> list[str]:
         """Return the namespaces on nodes that answer."""
         parts = self.admin(lambda s: s.rows("living_namespaces", prefix=self.address.prefix))
         return [name for answered, names in parts if answered for name in json.loads(names)]
 
     def admin(self, work: Callable[[PostgresSession], T], *, reading: bool = False) -> T:
         """Run statements about what belongs to no namespace."""
-        return self._whole("admin", None, READING if reading else ADMIN, _reading(work, once=reading))
+        return self._run_transaction("admin", None, READING if reading else ADMIN, _reading(work, once=reading))
 
     def close(self) -> None:
         """Close all connections. Calling it twice is harmless."""
         self._connections.close()
         self._outages = Outages()  # from now on it is closed, whatever else it was
 
-    def _whole(
+    def _run_transaction(
         self,
         reach: Reach,
         needs: str | None,
@@ -286,7 +286,7 @@ class Server:
                 begin = opening(connection, reach, place or "", self.address.prefix, mode)
                 session = PostgresSession(connection, reach, place or "", begin)
                 with self._deadlines.limit(connection, seconds) as watched:
-                    result = self._once(session, work, mode, again=again)
+                    result = self._run_once(session, work, mode, again=again)
             except psycopg.errors.UniqueViolation:
                 raise  # the caller knows what it means
             except psycopg.Error as error:
@@ -319,7 +319,7 @@ class Server:
         deadline = self._outages.note(node, place, translated(error))
         return time.monotonic() < deadline and not (node and place == "")
 
-    def _once(
+    def _run_once(
         self, session: PostgresSession, work: Callable[[PostgresSession, bool], T], mode: Mode, *, again: bool
     ) -> T:
         connection = session.connection
@@ -378,9 +378,9 @@ def scope(connection: Connection, reach: Reach, place: str, prefix: str) -> list
 def _too_late(seconds: int, session: PostgresSession) -> StoreBusy:
     if is_over():
         return exceeded(known=not session.committing)
-    known = "Whether it was written is not known" if session.committing else "Nothing was written"
+    fate = "Whether it was written is not known" if session.committing else "Nothing was written"
     return StoreBusy(
-        f"The server did not answer within {seconds} s. {known}.",
+        f"The server did not answer within {seconds} s. {fate}.",
         remedy="Try again; with an idempotency key nothing is stored twice. timeout=60 in the URL waits longer.",
     )
 

@@ -48,7 +48,7 @@ _FULL_VACUUM: Final = (
     "The server uses the gaps again itself; to give them back to the disk, its operator runs VACUUM FULL journal"
     " (which locks the table) or pg_repack."
 )
-_KNOWN: Final = 1000  # namespaces whose statistics are remembered at once
+_MOST_CACHED: Final = 1000  # namespaces whose statistics are remembered at once
 _TRIM_EVERY: Final = 20
 """The log of recalls is trimmed at every so many recalls of a process, oftener where it is short: it may be longer by
 as many for each process."""
@@ -156,13 +156,13 @@ class PostgresStore(SqlStore):
     def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
         if not vectors:
             return []
-        known = self._statistics.get(namespace, SearchStatistics())
+        statistics = self._statistics.get(namespace, SearchStatistics())
         found, now = self._server.read(
             namespace,
-            lambda s: PostgresSearch(s, RecallPolicy(), self._stemmer).nearest(vectors, limit, known),
+            lambda s: PostgresSearch(s, RecallPolicy(), self._stemmer).nearest(vectors, limit, statistics),
             once=True,
         )
-        if len(self._statistics) > _KNOWN:
+        if len(self._statistics) > _MOST_CACHED:
             self._statistics = {}
         self._statistics[namespace] = now
         return found

@@ -38,7 +38,7 @@ class ServerSnapshot(Server):
 
     def read(self, namespace: str, work: Callable[[PostgresSession], T], *, once: bool = False) -> T:  # noqa: ARG002  # the server's
         """Run reads of one namespace."""
-        return self._within("routed", self.address.prefix + namespace, work)
+        return self._run_scoped("routed", self.address.prefix + namespace, work)
 
     def everywhere(
         self,
@@ -48,11 +48,11 @@ class ServerSnapshot(Server):
         once: bool = False,  # noqa: ARG002  # the server's
     ) -> list[T]:
         """Run reads that may see every namespace with the connection's prefix."""
-        return self._within("fan-out", "", work)
+        return self._run_scoped("fan-out", "", work)
 
     def admin(self, work: Callable[[PostgresSession], T], *, reading: bool = True) -> T:  # noqa: ARG002  # the server's
         """Run statements about what belongs to no namespace."""
-        return self._within("admin", "", work)
+        return self._run_scoped("admin", "", work)
 
     def write(self, namespace: str, work: Callable[..., Any], *, flush: bool = True) -> Any:  # noqa: ARG002  # the server's
         """Refuse to write."""
@@ -63,7 +63,7 @@ class ServerSnapshot(Server):
         self._connection.close()
         super().close()
 
-    def _within(self, reach: Reach, place: str, work: Callable[[PostgresSession], T]) -> T:
+    def _run_scoped(self, reach: Reach, place: str, work: Callable[[PostgresSession], T]) -> T:
         try:
             return work(
                 PostgresSession(
@@ -74,7 +74,7 @@ class ServerSnapshot(Server):
             raise translated(error) from error
 
 
-_SIZED: Final = {"memory", "journal"}
+_SIZED_PARTS: Final = {"memory", "journal"}
 """Parts whose rows may be large: how many fit a page is asked first."""
 
 _DETOURS: Final[tuple[LiteralString, ...]] = (
@@ -134,7 +134,7 @@ class PostgresTransfer(SqlTransfer):
 def _page(session: PostgresSession, part: str, after: dict[str, int | str], limit: int) -> list[tuple[Any, ...]]:
     for setting in _DETOURS:
         session.set_local(setting, "off")
-    if part in _SIZED:
+    if part in _SIZED_PARTS:
         sizes = [int(size) for (size,) in session.rows(f"move_{part}_sizes", limit=limit, **after)]
         limit = max(1, len(list(takewhile(lambda total: total <= LARGE, accumulate(sizes)))))
     return session.rows(f"move_{part}", limit=limit, **after)

@@ -49,7 +49,7 @@ class _Growth:
     """What a plan adds to its namespace."""
 
     documents: dict[str, IndexedText] = field(default_factory=dict)
-    gone: dict[str, IndexedText] = field(default_factory=dict)
+    removed: dict[str, IndexedText] = field(default_factory=dict)
     vectors: int = 0
 
 
@@ -73,8 +73,8 @@ def apply_plan(session: PostgresSession, plan: Plan, stemmer: Stemmer, fence: Le
     if again and session.value("operation_exists", id=plan.id):
         raise AppliedBefore
     if fence is not None:
-        held = session.value("hold_lease", owner=fence.owner, epoch=fence.epoch, until=fence.until)
-        if held is None:
+        lease = session.value("hold_lease", owner=fence.owner, epoch=fence.epoch, until=fence.until)
+        if lease is None:
             raise lease_lost(fence)
     writer.write_all()
     _write_journal(session, plan, writer.vectors)
@@ -94,7 +94,7 @@ def write_rows(session: PostgresSession, page: Plan, stemmer: Stemmer) -> None:
 def _start(session: PostgresSession, plan: Plan, stemmer: Stemmer) -> _Writer:
     """Count a plan into its namespace, which is locked from here on, and return its writer."""
     growth = _growth(plan, stemmer)
-    added = [growth.documents, growth.gone]
+    added = [growth.documents, growth.removed]
     counts = [len(d) for d in added]
     lengths = [sum(x.length for x in d.values()) for d in added]
     counted = session.run(
@@ -116,7 +116,7 @@ def _growth(plan: Plan, stemmer: Stemmer) -> _Growth:
             growth.documents[change.id] = document_of(change.after, stemmer)
             growth.vectors += bool(change.after.get("space"))
         elif change.target is Target.MEMORY and change.after is None and change.before:
-            growth.gone[change.id] = document_of(change.before, stemmer)
+            growth.removed[change.id] = document_of(change.before, stemmer)
         elif change.target is Target.VECTOR:
             growth.vectors += 1 if change.before is None else -1
     return growth
@@ -171,7 +171,7 @@ class _Writer(PlanWriter):
         if keyed := [(b["key"], i) for i, b in befores if b.get("key")]:
             self.session.run("delete_keys", key=[k for k, _ in keyed], id=[i for _, i in keyed])
         for identity, row in zip(ids, numbers, strict=True):
-            terms = list(self.growth.gone[identity].times)
+            terms = list(self.growth.removed[identity].times)
             self.session.run("shrink_posting", terms=terms, row=row, span=SPAN - 1)
             self.session.run("delete_posting", terms=terms, row=row, span=SPAN - 1)
         less = self.session.changed("delete_vectors", rows=numbers)  # of every space
@@ -193,8 +193,8 @@ class _Writer(PlanWriter):
         spaces = [self._space(present(c.after)["space"]) for c in changes]
         data = Halfvecs([np.frombuffer(vector, np.int8) for vector in self._int8_vectors(changes)])
         old = [c.id for c in changes if c.id not in self.new]
-        known = dict(zip(old, self._numbers(old), strict=True))
-        rows = [self.new[c.id] if c.id in self.new else known[c.id] for c in changes]
+        old_rows = dict(zip(old, self._numbers(old), strict=True))
+        rows = [self.new[c.id] if c.id in self.new else old_rows[c.id] for c in changes]
         self.session.run("insert_vector", space=spaces, row=rows, data=data)
 
     def _delete_vectors(self, changes: list[Change]) -> None:
@@ -211,9 +211,9 @@ class _Writer(PlanWriter):
     def _match_rows(self, name: str, rows: Sequence[Row], changes: Sequence[Change]) -> None:
         """Run a statement for the changes of each turn; one document may change twice in a plan."""
         keys = [tuple(v for k, v in row.items() if k not in ("before", "after")) for row in rows]
-        of = {id(change): row for change, row in zip(changes, rows, strict=True)}
+        row_of = {id(change): row for change, row in zip(changes, rows, strict=True)}
         for turn in turns(keys, changes):
-            self._expect(self.session.run_rows(name, [of[id(change)] for change in turn]), turn)
+            self._expect(self.session.run_rows(name, [row_of[id(change)] for change in turn]), turn)
 
     def _expect(self, cursor: Cursor[tuple[Any, ...]], changes: Sequence[Change]) -> None:
         self.expected.append((cursor, changes))
@@ -229,10 +229,10 @@ class _Writer(PlanWriter):
 
     def _space(self, name: str) -> int:
         """Return the number of an embedding space, which never changes."""
-        known = self.session.connection.spaces
-        if name not in known:
-            known[name] = super()._space(name)
-        return known[name]
+        spaces = self.session.connection.spaces
+        if name not in spaces:
+            spaces[name] = super()._space(name)
+        return spaces[name]
 
     def _numbers(self, ids: Sequence[str]) -> list[int]:
         """Return the rows of some memories."""
@@ -241,6 +241,6 @@ class _Writer(PlanWriter):
             self.rows |= {i: int(last) + row for i, row in self.new.items()}
         if missing := [i for i in ids if i not in self.rows]:
             self.rows |= {i: int(row) for i, row in self.session.rows("rows_of", ids=missing)}
-        if gone := [i for i in ids if i not in self.rows]:
-            raise memory_gone(gone)
+        if deleted := [i for i in ids if i not in self.rows]:
+            raise memory_gone(deleted)
         return [self.rows[i] for i in ids]

@@ -134,39 +134,39 @@ class Attributes:
         """Return which positions a filter lets through, or None for all of them; ``at`` names those that are asked."""
         if not self.count:
             return None if at is None else np.zeros(len(at), np.bool_)
-        chosen = slice(self.count) if at is None else at
-        tests = self._tests(filters, chosen)
+        rows = slice(self.count) if at is None else at
+        tests = self._tests(filters, rows)
         if filters.include_archived:
-            tests.append(self._columns["status"][chosen] != GONE)
+            tests.append(self._columns["status"][rows] != GONE)
         elif self.hidden:
-            tests.append(self._visible[chosen])
+            tests.append(self._visible[rows])
         return np.logical_and.reduce(tests) if tests else None
 
-    def _tests(self, filters: Filters, chosen: Any) -> list[NDArray[np.bool_]]:
-        column, tests = partial(self._column, chosen), []
+    def _tests(self, filters: Filters, rows: Any) -> list[NDArray[np.bool_]]:
+        column, tests = partial(self._column, rows), []
         if filters.kinds:
             tests.append(_any_of(column("kind"), [KINDS[k] for k in filters.kinds]))
         if filters.scopes:
             tests.append(_any_of(column("scope"), [SCOPES[s] for s in filters.scopes]))
         if filters.tags:
-            wanted = np.uint64(tag_bits(filters.tags))
-            tests.append((column("tags") & wanted) == wanted)
+            bits = np.uint64(tag_bits(filters.tags))
+            tests.append((column("tags") & bits) == bits)
         if filters.session is not None:
             tests.append(column("session") == session_code(filters.session))
         if filters.isolated and self.private:
-            tests.append(_seen(column, filters.seen_inside))
+            tests.append(_visible_from(column, filters.seen_inside))
         if filters.since is not None:
             tests.append(column("created") >= filters.since)
         if filters.until is not None:
             tests.append(column("created") < filters.until)
         if filters.as_of is not None:
-            tests.append((column("kind") == _FACT) | (self.recorded[chosen] <= filters.as_of))
+            tests.append((column("kind") == _FACT) | (self.recorded[rows] <= filters.as_of))
         if filters.known_at is not None:
-            tests.append(self.recorded[chosen] <= filters.known_at)
+            tests.append(self.recorded[rows] <= filters.known_at)
         return tests
 
-    def _column(self, chosen: Any, name: str) -> NDArray[Any]:
-        found: NDArray[Any] = self._columns[name][chosen]
+    def _column(self, rows: Any, name: str) -> NDArray[Any]:
+        found: NDArray[Any] = self._columns[name][rows]
         return found
 
     @property
@@ -175,7 +175,7 @@ class Attributes:
         return sum(c.nbytes for c in self._columns.values()) + self._visible.nbytes + self.recorded.nbytes
 
 
-def _seen(column: Callable[[str], NDArray[Any]], inside: str | None) -> NDArray[np.bool_]:
+def _visible_from(column: Callable[[str], NDArray[Any]], inside: str | None) -> NDArray[np.bool_]:
     """Which positions are shared, or belong to the session that asks."""
     shared = column("scope") == _SHARED
     if inside is None:
@@ -183,6 +183,6 @@ def _seen(column: Callable[[str], NDArray[Any]], inside: str | None) -> NDArray[
     return np.asarray(shared | (column("session") == session_code(inside)), dtype=np.bool_)
 
 
-def _any_of(codes: NDArray[np.uint8], wanted: Sequence[int]) -> NDArray[np.bool_]:
+def _any_of(codes: NDArray[np.uint8], allowed: Sequence[int]) -> NDArray[np.bool_]:
     """As np.isin, which takes twenty times as long for a few codes."""
-    return np.asarray(np.logical_or.reduce([codes == code for code in wanted]), dtype=np.bool_)
+    return np.asarray(np.logical_or.reduce([codes == code for code in allowed]), dtype=np.bool_)

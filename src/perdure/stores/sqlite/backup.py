@@ -46,11 +46,11 @@ from perdure.stores.statements import Session, migrations
 
 T = TypeVar("T")
 _PAGES: Final = 2048  # pages that are copied at once
-_BESIDE: Final = ("-wal", "-shm", "-journal")
+_SIDE_FILES: Final = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite keeps beside a store while it is used."""
 _ALONE_MS: Final = 2000  # how long a restore waits for others to close the store that it replaces
 _NO_RIGHT: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
-_KEPT: Final = "before-restore"
+_KEPT_NAME: Final = "before-restore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def backup(source: apsw.Connection | str | os.PathLike[str], target: Path, *, ov
     if isinstance(source, apsw.Connection):
         return _backed_up(source, source.filename, target, overwrite=overwrite)
     place = Path(source)
-    with _opened(place, apsw.SQLITE_OPEN_READWRITE) as connection:
+    with _open_as_is(place, apsw.SQLITE_OPEN_READWRITE) as connection:
         return _backed_up(connection, str(place), target, overwrite=overwrite)
 
 
@@ -87,12 +87,12 @@ def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: b
         raise InvalidInput(f"{target} is the store itself.", remedy="Choose another file.")
     with translate_errors(name or "The store"):
         _check_identity(source, name)
-    with _appearing(target) as growing:
-        done = _copied(source, name or "The store", growing, target)
+    with _new_file(target) as growing:
+        copied = _copy_moment(source, name or "The store", growing, target)
         _take_rights(growing, like)
         _check_target(target, overwrite=overwrite, stale=False)
         growing.replace(target)
-    return done
+    return copied
 
 
 def copy_as_it_is(source: Path, target: Path) -> None:
@@ -103,9 +103,9 @@ def copy_as_it_is(source: Path, target: Path) -> None:
         StoreDamaged, DiskFull: It cannot be read, or the copy not written.
     """
     with (
-        _opened(source, apsw.SQLITE_OPEN_READONLY) as connection,
-        closing(apsw.Connection(str(target))) as made,
-        made.backup("main", connection, "main") as going,
+        _open_as_is(source, apsw.SQLITE_OPEN_READONLY) as connection,
+        closing(apsw.Connection(str(target))) as copy,
+        copy.backup("main", connection, "main") as going,
     ):
         while not going.done:
             going.step(_PAGES)
@@ -125,12 +125,12 @@ def backup_filled(fill: Callable[[Path], None], name: str, target: Path, *, over
         InvalidInput, DiskFull, StoreReadOnly: The target cannot be written.
     """
     _check_target(target, overwrite=overwrite, stale=False)
-    with _appearing(target) as growing:
+    with _new_file(target) as growing:
         fill(growing)
-        done = _verified(growing, name, target, None)
+        copied = _verify_copy(growing, name, target, None)
         _check_target(target, overwrite=overwrite, stale=False)
         growing.replace(target)
-    return done
+    return copied
 
 
 def restore_backup(source: Path, target: Path, *, overwrite: bool = False) -> Copied:
@@ -152,24 +152,24 @@ def restore_backup(source: Path, target: Path, *, overwrite: bool = False) -> Co
     _check_target(target, overwrite=overwrite, stale=True)
     if target.exists() and source.exists() and target.samefile(source):
         raise InvalidInput(f"{target} is the backup itself.", remedy="Pass the store's file.")
-    with _appearing(target) as growing:
-        with _opened(source, apsw.SQLITE_OPEN_READONLY) as connection:
-            done = _copied(connection, str(source), growing, target)
+    with _new_file(target) as growing:
+        with _open_as_is(source, apsw.SQLITE_OPEN_READONLY) as connection:
+            copied = _copy_moment(connection, str(source), growing, target)
         _take_rights(growing, target if target.exists() else source)
         _check_target(target, overwrite=overwrite, stale=True)
         kept = _set_aside(target)
         growing.replace(target)
-    return replace(done, kept=kept)
+    return replace(copied, kept=kept)
 
 
 @contextmanager
-def _opened(path: Path, flags: int) -> Iterator[apsw.Connection]:
+def _open_as_is(path: Path, flags: int) -> Iterator[apsw.Connection]:
     """Open a store as it is: nothing is made, migrated or switched."""
     if not path.is_file():
         raise NotFound(f"There is no store at {path}.", remedy="Check the path.")
     name = str(path)
     # A file alone is read without the files that SQLite would else leave beside it, also from a read-only disk.
-    if flags == apsw.SQLITE_OPEN_READONLY and not any(Path(name + end).exists() for end in _BESIDE):
+    if flags == apsw.SQLITE_OPEN_READONLY and not any(Path(name + end).exists() for end in _SIDE_FILES):
         name, flags = path.absolute().as_uri() + "?immutable=1", flags | apsw.SQLITE_OPEN_URI
     with translate_errors(str(path)), closing(apsw.Connection(name, flags=flags)) as connection:
         connection.set_busy_timeout(BUSY_MS)
@@ -189,31 +189,31 @@ def _check_identity(connection: apsw.Connection, path: str) -> None:
         )
 
 
-def _copied(source: apsw.Connection, name: str, growing: Path, target: Path) -> Copied:
+def _copy_moment(source: apsw.Connection, name: str, growing: Path, target: Path) -> Copied:
     """Copy one moment of a store into a new file, check it there, and flush it."""
     with translate_errors(name), snapshot(source):
-        wanted = _counts(source)  # also begins the read transaction that the copy runs in
-        with closing(apsw.Connection(str(growing))) as made:
-            made.execute("PRAGMA synchronous = OFF")  # flushed once, when it is whole
+        expected = _counts(source)  # also begins the read transaction that the copy runs in
+        with closing(apsw.Connection(str(growing))) as copy:
+            copy.execute("PRAGMA synchronous = OFF")  # flushed once, when it is whole
             try:
-                with made.backup("main", source, "main") as going:
+                with copy.backup("main", source, "main") as going:
                     while not going.done:
                         going.step(_PAGES)
             except (apsw.FullError, apsw.IOError) as error:
                 raise DiskFull(f"{target} could not be written ({error}).", remedy="Free some space.") from error
-    return _verified(growing, name, target, wanted)
+    return _verify_copy(growing, name, target, expected)
 
 
-def _verified(growing: Path, name: str, target: Path, wanted: tuple[int, int] | None) -> Copied:
-    """Check a copy whole and flush it; ``wanted`` is how many memories and operations the store has, if known."""
-    with translate_errors(name), closing(apsw.Connection(str(growing))) as made:
-        add_functions(made)
-        made.execute("PRAGMA journal_mode = DELETE")
-        made.execute("PRAGMA trusted_schema = OFF")
-        found = _faults(made)
-        counts = (0, 0) if found else _counts(made)
-        if not found and wanted not in (None, counts):
-            found = [f"the copy has {counts} memories and operations, the store {wanted}."]
+def _verify_copy(growing: Path, name: str, target: Path, expected: tuple[int, int] | None) -> Copied:
+    """Check a copy whole and flush it; ``expected`` is how many memories and operations the store has, if known."""
+    with translate_errors(name), closing(apsw.Connection(str(growing))) as copy:
+        add_functions(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
+        copy.execute("PRAGMA trusted_schema = OFF")
+        found = _faults(copy)
+        counts = (0, 0) if found else _counts(copy)
+        if not found and expected not in (None, counts):
+            found = [f"the copy has {counts} memories and operations, the store {expected}."]
     if found:
         raise StoreDamaged(
             f"{name} is damaged: {' '.join(found[:5])} Nothing was written.",
@@ -267,12 +267,12 @@ def _check_target(target: Path, *, overwrite: bool, stale: bool) -> None:
         raise InvalidInput(f"The folder {target.parent} does not exist.", remedy="Create it, or choose another folder.")
     if target.exists() and not overwrite:
         raise InvalidInput(f"{target} already exists.", remedy="Choose another file, or add --force (overwrite=True).")
-    if not stale and any(Path(f"{target}{end}").exists() for end in _BESIDE):
+    if not stale and any(Path(f"{target}{end}").exists() for end in _SIDE_FILES):
         raise InvalidInput(f"{target} looks like a store in use.", remedy="Choose another file for the backup.")
 
 
 @contextmanager
-def _appearing(target: Path) -> Iterator[Path]:
+def _new_file(target: Path) -> Iterator[Path]:
     """Give a name beside the target for a file to grow under; what is left there at the end is removed."""
     growing = growing_path(target)
     try:
@@ -285,7 +285,7 @@ def _appearing(target: Path) -> Iterator[Path]:
             f"{target} could not be written ({error.strerror}).", remedy="Check the folder and the space on the disk."
         ) from error
     finally:
-        for end in ("", *_BESIDE):
+        for end in ("", *_SIDE_FILES):
             with suppress(OSError):
                 Path(f"{growing}{end}").unlink()
 
@@ -295,16 +295,16 @@ def _set_aside(target: Path) -> Path | None:
 
     A left-over ``-wal`` must not meet the new file: SQLite would write its pages into it.
     """
-    there = [end for end in ("", *_BESIDE) if Path(f"{target}{end}").exists()]
-    if not there:
+    suffixes = [end for end in ("", *_SIDE_FILES) if Path(f"{target}{end}").exists()]
+    if not suffixes:
         return None
-    if "" in there:
+    if "" in suffixes:
         _leave_alone(target)
-    kept = _free_name(target)
-    for end in there:
+    new_path = _free_name(target)
+    for end in suffixes:
         with suppress(FileNotFoundError):  # folded into the file just now
-            _name_too(Path(f"{target}{end}"), Path(f"{kept}{end}"), keep=end == "")
-    return kept
+            _name_too(Path(f"{target}{end}"), Path(f"{new_path}{end}"), keep=end == "")
+    return new_path
 
 
 def _name_too(path: Path, name: Path, *, keep: bool) -> None:
@@ -337,8 +337,8 @@ def _leave_alone(target: Path) -> None:
 def _free_name(target: Path) -> Path:
     """Return the first name for a store that is set aside under which nothing lies yet."""
     for number in count(1):
-        name = target.with_name(f"{target.name}.{_KEPT}" + (f"-{number}" if number > 1 else ""))
-        if not any(Path(f"{name}{end}").exists() for end in ("", *_BESIDE)):
+        name = target.with_name(f"{target.name}.{_KEPT_NAME}" + (f"-{number}" if number > 1 else ""))
+        if not any(Path(f"{name}{end}").exists() for end in ("", *_SIDE_FILES)):
             break
     return name
 

@@ -51,7 +51,7 @@ class SqliteSearch(Search):
 
         Some filters are known only to the file. Where they leave too few, the search goes over what passes them.
         """
-        among = self._holding(filters.entity) if filters.entity else None
+        among = self._rows_holding(filters.entity) if filters.entity else None
         late = bool(filters.tags or filters.entity) or filters.min_confidence > 0.0
         cosine = self._near(vector, filters, among, None if late else self.policy.candidates)
         exact = not late and self._is_held(filters)  # what was looked for there needs no second look
@@ -93,7 +93,7 @@ class SqliteSearch(Search):
         best = np.argsort(-cosine, kind="stable")[:most]
         return dict(zip(rows[best].tolist(), cosine[best].tolist(), strict=True))
 
-    def _holding(self, entity: str) -> NDArray[np.int64] | None:
+    def _rows_holding(self, entity: str) -> NDArray[np.int64] | None:
         """The rows whose words hold a name, in order; None where they are so many that the nearest hold it anyway."""
         if entity not in self._listed:
             if len(self._listed) >= MOST_NAMES:
@@ -115,14 +115,14 @@ class SqliteSearch(Search):
         """Those rows whose words hold a name; texts are read only where the index lists too many rows."""
         if entity is None or not rows:
             return rows
-        listed = self._holding(entity)
+        listed = self._rows_holding(entity)
         if listed is not None:
             return dict(compress(rows.items(), np.isin(list(rows), listed).tolist()))
-        known = {} if self.index is None else self.index.resident.holding(entity)
-        unknown = {row: values for row, values in rows.items() if row not in known}
-        known |= dict.fromkeys(unknown, False)
-        known |= dict.fromkeys(super().naming(unknown, entity), True)
-        return {row: values for row, values in rows.items() if known[row]}
+        holds = {} if self.index is None else self.index.resident.holding(entity)
+        unknown = {row: values for row, values in rows.items() if row not in holds}
+        holds |= dict.fromkeys(unknown, False)
+        holds |= dict.fromkeys(super().naming(unknown, entity), True)
+        return {row: values for row, values in rows.items() if holds[row]}
 
     # --- by words
 
@@ -140,10 +140,10 @@ class SqliteSearch(Search):
 
     def held(self, terms: Sequence[Term], seen: AbstractSet[str] = frozenset()) -> frozenset[str]:
         """Return the stems of those words that a memory of the namespace holds; the counts are of the whole file."""
-        known = [t for t in terms if t.documents]
-        if any(t.stem not in seen for t in known) and not self._is_whole_file():
-            known = [t for t in known if t.stem in seen or self._holds(t)]
-        return frozenset(t.stem for t in known)
+        stored = [t for t in terms if t.documents]
+        if any(t.stem not in seen for t in stored) and not self._is_whole_file():
+            stored = [t for t in stored if t.stem in seen or self._holds(t)]
+        return frozenset(t.stem for t in stored)
 
     def _is_whole_file(self) -> bool:
         """Whether no other namespace has words in the file."""

@@ -35,7 +35,7 @@ def find_faults(connection: apsw.Connection, read: NamespaceView, scope: CheckSc
         scope: How much is compared with the journal.
     """
     steps = [_file_faults(connection), _schema_faults(connection), _rule_faults(connection)]
-    namespaces = [namespace for (namespace,) in _guarded(run(connection, "namespaces"))]
+    namespaces = [namespace for (namespace,) in _readable_rows(run(connection, "namespaces"))]
     steps += [journal_faults(read, namespace, scope) for namespace in namespaces]
     if scope.whole:
         steps += [_word_faults(connection), _code_faults(connection)]
@@ -48,7 +48,7 @@ def find_faults(connection: apsw.Connection, read: NamespaceView, scope: CheckSc
             yield Fault("file", f"A value cannot be read ({error}).")
 
 
-def _guarded(rows: Iterator[Any]) -> Iterator[Any]:
+def _readable_rows(rows: Iterator[Any]) -> Iterator[Any]:
     """Yield rows as far as they can be read; the file's own check says why the others cannot."""
     try:
         yield from rows
@@ -107,7 +107,7 @@ def _word_faults(connection: apsw.Connection) -> Iterator[Fault]:
             for part in ("blocks", "words_pages"):
                 run_many(copy, f"insert_{part}", run(connection, part))
         sizes = [list(run(index, "sizes_of_texts")) for index in (fresh, connection)]
-        if sizes[0] == sizes[1] and _merged(fresh) == _merged(copy):
+        if sizes[0] == sizes[1] and _merge_index(fresh) == _merge_index(copy):
             return
         sums, others = _sums(fresh), _sums(connection)
     for row in sorted(sums.keys() | others.keys()):
@@ -125,7 +125,7 @@ def _index_beside(connection: apsw.Connection) -> Iterator[apsw.Connection]:
         yield beside
 
 
-def _merged(index: apsw.Connection) -> list[Any]:
+def _merge_index(index: apsw.Connection) -> list[Any]:
     """Merge an index into one segment and return it: equal entries make equal bytes. A last one has it written anew."""
     with index:
         run_many(index, "insert_words", [(_LAST_ROW, "last", "")])
@@ -151,13 +151,13 @@ def _code_faults(connection: apsw.Connection) -> Iterator[Fault]:
         rows = np.frombuffer(row_bytes, "<i8")
         packed = np.frombuffer(codes, "<u8").reshape(len(rows), -1)
         for start in range(0, len(rows), _PAGE):
-            wanted = rows[start : start + _PAGE]
-            key = {"namespace": namespace, "space": space, "rows": json_list(wanted.tolist())}
+            page = rows[start : start + _PAGE]
+            key = {"namespace": namespace, "space": space, "rows": json_list(page.tolist())}
             vectors = dict(fetch_all(connection, "vectors_at", key))
-            known = np.array([row in vectors for row in wanted.tolist()])
-            if not known.any():
+            mask = np.array([row in vectors for row in page.tolist()])
+            if not mask.any():
                 continue
-            data = np.frombuffer(b"".join(vectors[r] for r in wanted[known].tolist()), np.int8).reshape(known.sum(), -1)
-            if (encode(data).astype("<u8") != packed[start : start + _PAGE][known]).any():
+            data = np.frombuffer(b"".join(vectors[r] for r in page[mask].tolist()), np.int8).reshape(mask.sum(), -1)
+            if (encode(data).astype("<u8") != packed[start : start + _PAGE][mask]).any():
                 yield Fault("codes", f"The packed codes {number} are not those of the vectors.", namespace)
                 break

@@ -32,7 +32,7 @@ class Checkpoints:
 
     def watch(self, connection: apsw.Connection) -> None:
         """Look at the log's length after each commit of a connection, in place of SQLite's own checkpoints."""
-        connection.set_wal_hook(self._grown)
+        connection.set_wal_hook(self._on_commit)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -40,7 +40,7 @@ class Checkpoints:
         with self._lock:
             yield
 
-    def _grown(self, connection: apsw.Connection, name: str, pages: int) -> int:
+    def _on_commit(self, connection: apsw.Connection, name: str, pages: int) -> int:
         if pages >= MOST_PAGES:
             with suppress(apsw.Error):  # the commit is done; the next one tries again
                 connection.wal_checkpoint(name)
@@ -53,14 +53,14 @@ class Checkpoints:
         if not self._lock.acquire(blocking=False):
             return
         try:
-            with suppress(apsw.Error), closing(_opened(self._path)) as own:
+            with suppress(apsw.Error), closing(_open(self._path)) as own:
                 own.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
                 own.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
         finally:
             self._lock.release()
 
 
-def _opened(path: str) -> apsw.Connection:
+def _open(path: str) -> apsw.Connection:
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(_BUSY_MS)
     connection.pragma("user_version")  # the library sees the log with the first read only

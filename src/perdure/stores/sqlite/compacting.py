@@ -67,10 +67,10 @@ def _restore_schema(connection: apsw.Connection) -> None:
 
 
 def _rebuild_words(connection: apsw.Connection) -> None:
-    made = [sql for (sql,) in run(connection, "schema_of_words")]
+    statements = [sql for (sql,) in run(connection, "schema_of_words")]
     run(connection, "drop_vocabulary")
     run(connection, "drop_words")
-    for sql in made:
+    for sql in statements:
         connection.execute(sql)
     rows: list[Any] = run(connection, "texts_with_rows").fetchall()
     for row, namespace, _, text, pack, speaker in rows:
@@ -97,9 +97,9 @@ def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequenc
         SqliteSession(connection, namespace).run("clear_segments")
         SqliteSession(connection, namespace).run("clear_cells")
         run(connection, "merge_words")
-    wanted = passages(texts)
-    known = rows_with(lambda name, **bindings: fetch_all(connection, name, bindings), wanted)
-    free = [passage for passage in wanted if passage not in known]
+    phrases = passages(texts)
+    holders = rows_with(lambda name, **bindings: fetch_all(connection, name, bindings), phrases)
+    free = [passage for passage in phrases if passage not in holders]
     notes = [] if _checkpoint(connection) else [_BUSY.format(path=path)]
     found = _in_files(path, free)
     if found:
@@ -109,7 +109,7 @@ def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequenc
             found = _in_files(path, free)
         except apsw.Error as error:
             notes.append(f"{path} could not be written anew ({error}); erase again when no other process uses it.")
-    return Purged(len(wanted), (*places(known), *found), tuple(notes))
+    return Purged(len(phrases), (*places(holders), *found), tuple(notes))
 
 
 _KEPT_SECONDS: Final = 1.0
@@ -131,9 +131,9 @@ def _checkpoint(connection: apsw.Connection) -> bool:
             return True
 
 
-def _in_files(path: str, wanted: Sequence[str]) -> tuple[str, ...]:
+def _in_files(path: str, phrases: Sequence[str]) -> tuple[str, ...]:
     """Return where the file and its log hold one of some passages, one sentence each."""
-    probes = [passage.encode("utf-8", "replace") for passage in wanted]
+    probes = [passage.encode("utf-8", "replace") for passage in phrases]
     files = (Path(path), Path(f"{path}-wal")) if path != ":memory:" else ()
     holding = [file for file in files if file.is_file() and _holds(file, probes)]
     return tuple(f"The file {file} holds words of an erased memory." for file in holding)
@@ -210,9 +210,9 @@ def _check_room(path: str, connection: apsw.Connection) -> None:
     size = connection.pragma("page_count") * connection.pragma("page_size") + _SPARE
     folder, temporary = Path(path).resolve().parent, Path(tempfile.gettempdir())
     # The log grows by the whole file beside it, and the copy lies with the system's temporary files.
-    for place, wanted in ((folder, 2 * size), (temporary, size)):
-        if shutil.disk_usage(place).free < wanted:
+    for place, needed in ((folder, 2 * size), (temporary, size)):
+        if shutil.disk_usage(place).free < needed:
             raise DiskFull(
-                f"Compacting {path} needs {wanted / 1e6:,.0f} MB free in {place}; nothing was done.",
+                f"Compacting {path} needs {needed / 1e6:,.0f} MB free in {place}; nothing was done.",
                 remedy="Free some space, or set SQLITE_TMPDIR and TMPDIR to a folder with more.",
             )

@@ -65,8 +65,8 @@ class SearchIndex:
     @property
     def nbytes(self) -> int:
         """Bytes held by codes, vectors, attributes, rows and cells."""
-        held = (self.codes, self.attributes, self.resident, self._row_buffer, self.lists, self._sketches)
-        return sum(one.nbytes for one in held if one is not None)
+        parts = (self.codes, self.attributes, self.resident, self._row_buffer, self.lists, self._sketches)
+        return sum(one.nbytes for one in parts if one is not None)
 
     def refresh(self, connection: apsw.Connection) -> None:
         """Take in what the file has and this index has not; a no-op of one lookup where nothing changed."""
@@ -75,11 +75,11 @@ class SearchIndex:
             return
         self.holding.clear()
         key = {"namespace": self.namespace, "space": self.space}
-        seen = self.version
-        if not seen:
-            seen = self._load(connection)
-        self._append(connection, {**key, "seen": self._last_seq if not self.version else seen})
-        self._follow(connection, seen)
+        version_seen = self.version
+        if not version_seen:
+            version_seen = self._load(connection)
+        self._append(connection, {**key, "seen": self._last_seq if not self.version else version_seen})
+        self._follow(connection, version_seen)
         self.version = int(version)
 
     _last_seq: int = 0
@@ -119,16 +119,16 @@ class SearchIndex:
             return
         rows = np.array([values[0] for values in new], np.int64)
         data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), self.dimensions)
-        known = len(self)
-        ascending = self._ascending and (not known or rows[0] > self._rows[-1])
+        count = len(self)
+        ascending = self._ascending and (not count or rows[0] > self._rows[-1])
         self._ascending = bool(ascending and (len(rows) == 1 or (rows[1:] > rows[:-1]).all()))
-        if known + len(rows) > len(self._row_buffer):
-            self._row_buffer = np.resize(self._row_buffer, max(known + len(rows), 2 * len(self._row_buffer)))
-        self._row_buffer[known : known + len(rows)] = rows
+        if count + len(rows) > len(self._row_buffer):
+            self._row_buffer = np.resize(self._row_buffer, max(count + len(rows), 2 * len(self._row_buffer)))
+        self._row_buffer[count : count + len(rows)] = rows
         self._sorter = None
         self.codes.extend(encode(data))
         if len(rows) >= _MANY:  # one costs more to keep than to read again, where it is asked for at all
-            self.resident.keep(np.arange(known, known + len(rows)), data)
+            self.resident.keep(np.arange(count, count + len(rows)), data)
         self.attributes.extend(
             packed(
                 [
@@ -144,17 +144,17 @@ class SearchIndex:
         changed = fetch_all(connection, "changed_rows", key)
         if changed:
             positions = self.positions(np.array([row for row, *_ in changed], np.int64))
-            known = positions >= 0
-            status = np.array([STATUSES.get(s, GONE) for _, s, *_ in changed], np.uint8)[known]
-            scope = np.array([SCOPES.get(s, 0) for _, _, s, *_ in changed], np.uint8)[known]
-            tags = np.array([tag_bits(tags_of(t)) for *_, t, _ in changed], np.uint64)[known]
-            created = np.array([at for *_, at in changed], np.int64)[known]
-            self.attributes.change(positions[known], status, scope, tags, created)
-        gone = [row for (row,) in run(connection, "gone_rows", key)]
-        if gone:
-            positions = self.positions(np.array(gone, np.int64))
+            indexed = positions >= 0
+            status = np.array([STATUSES.get(s, GONE) for _, s, *_ in changed], np.uint8)[indexed]
+            scope = np.array([SCOPES.get(s, 0) for _, _, s, *_ in changed], np.uint8)[indexed]
+            tags = np.array([tag_bits(tags_of(t)) for *_, t, _ in changed], np.uint64)[indexed]
+            created = np.array([at for *_, at in changed], np.int64)[indexed]
+            self.attributes.change(positions[indexed], status, scope, tags, created)
+        deleted = [row for (row,) in run(connection, "gone_rows", key)]
+        if deleted:
+            positions = self.positions(np.array(deleted, np.int64))
             self.attributes.change(positions[positions >= 0], GONE)
-        other = [*(row for row, *_ in changed), *gone]
+        other = [*(row for row, *_ in changed), *deleted]
         if other or self.resident.has_absent:
             positions = self.positions(np.array(other, np.int64))
             self.resident.forget(other, positions[positions >= 0] if self._ascending else None)
@@ -181,31 +181,31 @@ class SearchIndex:
 
     def look_back(self, connection: apsw.Connection) -> None:
         """Read when each memory was stored: what questions about another time are filtered by; once for each row."""
-        known = len(self.attributes.recorded)
-        if known == len(self):
+        count = len(self.attributes.recorded)
+        if count == len(self):
             return
-        after = -1 if not known or not self._ascending else int(self._rows[known - 1])
+        after = -1 if not count or not self._ascending else int(self._rows[count - 1])
         found = fetch_all(connection, "recorded", {"namespace": self.namespace, "after": after})
         recorded = np.full(len(self), NEVER, np.int64)
         rows, instants = np.array(found, np.int64).reshape(-1, 2).T
         positions = self.positions(rows)
         recorded[positions[positions >= 0]] = instants[positions >= 0]
         if after >= 0:
-            recorded[:known] = self.attributes.recorded
+            recorded[:count] = self.attributes.recorded
         self.attributes.recorded = recorded
 
     def slots(self, session: Session, rows: Sequence[int]) -> tuple[Positions, NDArray[np.int32]]:
         """Return those of some rows that have a vector, and where it is kept."""
-        asked = np.array(rows, np.int64)
-        positions = self.positions(asked)
+        known_rows = np.array(rows, np.int64)
+        positions = self.positions(known_rows)
         if (positions < 0).any():
-            asked, positions = asked[positions >= 0], positions[positions >= 0]
-        return _having(asked, self.resident.slots(session, asked, positions))
+            known_rows, positions = known_rows[positions >= 0], positions[positions >= 0]
+        return _with_slots(known_rows, self.resident.slots(session, known_rows, positions))
 
     def slots_at(self, session: Session, positions: Positions) -> tuple[Positions, NDArray[np.int32]]:
         """Return the rows at some positions that have a vector, and where it is kept."""
         rows = self._rows[positions]
-        return _having(rows, self.resident.slots(session, rows, positions))
+        return _with_slots(rows, self.resident.slots(session, rows, positions))
 
     def nearest(
         self,
@@ -246,9 +246,9 @@ class SearchIndex:
         by_cells = self.cells is not None and len(self) >= cells_above
         if len(queries) < _MANY or by_cells or not max(_FEWEST_SKETCHED, 2 * count) <= len(self) <= _MOST_SKETCHED:
             return [self.nearest(query, count, Filters(), cells_above=cells_above) for query in queries]
-        return list(self._sketched(session).likely(queries, self.attributes.mask(Filters())))
+        return list(self._build_sketches(session).likely(queries, self.attributes.mask(Filters())))
 
-    def _sketched(self, session: Session) -> Sketches:
+    def _build_sketches(self, session: Session) -> Sketches:
         """Return sketches of all vectors; their directions are chosen anew when four times as many have come."""
         if self._sketches is None or len(self) >= _OUTGROWN * self._sketched_first:
             sample = np.linspace(0, len(self) - 1, min(len(self), FITTED)).astype(np.int64)
@@ -267,7 +267,7 @@ class SearchIndex:
         return found
 
 
-def _having(rows: Positions, slots: NDArray[np.int32]) -> tuple[Positions, NDArray[np.int32]]:
+def _with_slots(rows: Positions, slots: NDArray[np.int32]) -> tuple[Positions, NDArray[np.int32]]:
     has = slots >= 0
     return (rows, slots) if has.all() else (rows[has], slots[has])
 
@@ -340,8 +340,8 @@ def save_cells(
 
 def _vectors(connection: apsw.Connection, namespace: str, space: int, rows: NDArray[np.int64]) -> NDArray[np.int8]:
     """Return the vectors of some rows, in their order; zeros where a memory was taken back."""
-    wanted = rows.tolist()
-    key = {"namespace": namespace, "space": space, "rows": json_list(wanted)}
+    row_list = rows.tolist()
+    key = {"namespace": namespace, "space": space, "rows": json_list(row_list)}
     found = dict(fetch_all(connection, "vectors_at", key))
     size = max((len(data) for data in found.values()), default=0)
-    return np.frombuffer(b"".join(found.get(r, bytes(size)) for r in wanted), np.int8).reshape(len(wanted), -1)
+    return np.frombuffer(b"".join(found.get(r, bytes(size)) for r in row_list), np.int8).reshape(len(row_list), -1)

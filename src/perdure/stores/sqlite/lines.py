@@ -82,17 +82,17 @@ def packed_line(
     if not operation or len(line.translate(None, _RESERVED)) < len(line):
         return _PLAIN + line
     packer = _PACKER.copy()
-    return _PACKED + packer.compress(_shortened(line.replace(operation.encode(), _OWN))) + packer.flush()
+    return _PACKED + packer.compress(_shorten_numbers(line.replace(operation.encode(), _OWN))) + packer.flush()
 
 
 def line_part(data: bytes, part: int, operation: str | None) -> str | None:
     """Return what was there (0), what is there (1) or why (2); of a damaged value what is no JSON."""
     global _last  # noqa: PLW0603  # one pair, set at once: other threads see the one before or this one
     try:
-        told = _last
-        if told[0] != data:
-            _last = told = data, _parts_of(data)
-        found = told[1][part]
+        cached = _last
+        if cached[0] != data:
+            _last = cached = data, _parts_of(data)
+        found = cached[1][part]
         if found == _NOTHING:
             return None
         return (found.replace(_OWN, (operation or "").encode()) if data[:1] == _PACKED else found).decode()
@@ -115,7 +115,7 @@ def _parts_of(data: bytes) -> list[bytes]:
     return line.split(_BETWEEN, 2)
 
 
-def _shortened(line: bytes) -> bytes:
+def _shorten_numbers(line: bytes) -> bytes:
     return _NUMBERS.sub(_as_bytes, line)
 
 
@@ -162,13 +162,13 @@ def plain_id(identity: bytes | str) -> str:
 def packed_after(identity: str) -> bytes:
     """Return the least bytes that a UUID may have whose text comes after an id."""
     digits = ""
-    for wanted, given in zip(_FORM, identity, strict=False):
-        if given not in (_DIGITS if wanted == "h" else "-"):
-            later = [digit for digit in ("-" if wanted == "-" else _DIGITS) if digit > given]
+    for kind, char in zip(_FORM, identity, strict=False):
+        if char not in (_DIGITS if kind == "h" else "-"):
+            later = [digit for digit in ("-" if kind == "-" else _DIGITS) if digit > char]
             if not later:  # no UUID that begins with these digits
                 return bytes.fromhex(digits.ljust(32, "f")) + b"\x00"
             return bytes.fromhex((digits + later[0].strip("-")).ljust(32, "0"))
-        digits += given.strip("-")
+        digits += char.strip("-")
     whole = bytes.fromhex(digits.ljust(32, "0"))
     return whole if len(identity) < len(_FORM) else whole + b"\x00"
 

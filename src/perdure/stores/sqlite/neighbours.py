@@ -40,40 +40,40 @@ def _best(
     limit: int,
 ) -> list[list[tuple[str, float]]]:
     """Return the best of the positions that are near each query."""
-    kept, counts = index.resident, [len(positions) for positions in near]
+    resident, counts = index.resident, [len(positions) for positions in near]
     positions = np.concatenate(near)
-    slots = kept.slots(session, index.rows(positions), positions)
-    cosine = np.where(slots >= 0, kept.similarities_of_each(queries, slots, counts), np.float32(-1.0))
-    of = np.repeat(np.arange(len(queries)), counts)
-    kept_of, chosen, values = _largest(of, cosine, index.rows(positions), limit)
-    known = kept.narrow(session, dict.fromkeys(chosen))
+    slots = resident.slots(session, index.rows(positions), positions)
+    cosine = np.where(slots >= 0, resident.similarities_of_each(queries, slots, counts), np.float32(-1.0))
+    query_of = np.repeat(np.arange(len(queries)), counts)
+    kept_of, best_rows, values = _largest_cosines(query_of, cosine, index.rows(positions), limit)
+    columns = resident.narrow(session, dict.fromkeys(best_rows))
     found: list[list[tuple[str, float]]] = [[] for _ in queries]
-    for query, row, value in zip(kept_of, chosen, values, strict=True):
+    for query, row, value in zip(kept_of, best_rows, values, strict=True):
         if len(found[query]) < limit:
-            found[query].append((known[row][1], value))
+            found[query].append((columns[row][1], value))
     return found
 
 
-def _largest(
-    of: NDArray[np.int64], cosine: NDArray[np.float32], rows: NDArray[np.int64], limit: int
+def _largest_cosines(
+    query_of: NDArray[np.int64], cosine: NDArray[np.float32], rows: NDArray[np.int64], limit: int
 ) -> tuple[list[int], list[int], list[float]]:
     """Return (query, row, cosine) of at least the largest cosines of each query, largest first, ties as they come.
 
     Args:
-        of: int64 [n], the query of each, ascending.
+        query_of: int64 [n], the query of each, ascending.
         cosine: float32 [n].
         rows: int64 [n].
         limit: How many are wanted of each query.
     """
-    if not len(of):  # all that are near are hidden
+    if not len(query_of):  # all that are near are hidden
         return [], [], []
-    counts = np.bincount(of)
+    counts = np.bincount(query_of)
     beside = np.arange(counts.max())[None] < counts[:, None]
     if beside.shape[1] > limit:
         table = np.full(beside.shape, np.float32(-2.0))
         table[beside] = cosine
         least = np.partition(table, -limit, axis=1)[:, -limit]
-        large = cosine >= least[of]
-        of, cosine, rows = of[large], cosine[large], rows[large]
-    order = np.lexsort((-cosine, of))
-    return of[order].tolist(), rows[order].tolist(), cosine[order].tolist()
+        large = cosine >= least[query_of]
+        query_of, cosine, rows = query_of[large], cosine[large], rows[large]
+    order = np.lexsort((-cosine, query_of))
+    return query_of[order].tolist(), rows[order].tolist(), cosine[order].tolist()

@@ -1,7 +1,7 @@
 """What searches have read of the rows of one namespace, kept in memory: vectors, narrow columns, places in sessions.
 
 All of it is derived, and most of it never changes: a row keeps its vector, its id, its session, its turn and its
-speaker. What does change is told by the change feed of the namespace; see :meth:`Resident.forget`.
+speaker. What does change is reported by the change feed of the namespace; see :meth:`Resident.forget`.
 """
 
 from __future__ import annotations
@@ -140,15 +140,15 @@ class Resident:
 
     def narrow(self, session: Session, rows: Iterable[int]) -> dict[int, Narrow]:
         """Return row -> its narrow columns, whatever its status."""
-        wanted = list(rows)
-        found = {row: values for row in wanted if (values := self._narrow.get(row)) is not None}
-        if len(found) < len(wanted):
-            missing = [row for row in wanted if row not in found]
+        row_list = list(rows)
+        found = {row: values for row in row_list if (values := self._narrow.get(row)) is not None}
+        if len(found) < len(row_list):
+            missing = [row for row in row_list if row not in found]
             if len(self._narrow) + len(missing) > MOST:
                 self._narrow, self._rows = {}, {}
                 self._take(found.values())
             self._take(session.rows("narrow", (), rows=missing))
-            found = {row: self._narrow[row] for row in wanted if row in self._narrow}
+            found = {row: self._narrow[row] for row in row_list if row in self._narrow}
         return found
 
     def _take(self, found: Iterable[Narrow]) -> None:
@@ -158,23 +158,23 @@ class Resident:
 
     def tagged(self, session: Session, rows: Iterable[int], tags: AbstractSet[str]) -> set[int]:
         """Return those of some rows that have all of some tags."""
-        wanted = list(rows)
-        missing = [row for row in wanted if row not in self._tags]
+        row_list = list(rows)
+        missing = [row for row in row_list if row not in self._tags]
         if missing:
             if len(self._tags) + len(missing) > MOST:
-                self._tags, missing = {}, wanted
+                self._tags, missing = {}, row_list
             read = session.rows("tags_at", rows=missing)
             self._tags.update((row, _NO_TAGS if text == "[]" else frozenset(tags_of(text))) for row, text in read)
-        return {row for row in wanted if tags <= self._tags.get(row, _NO_TAGS)}
+        return {row for row in row_list if tags <= self._tags.get(row, _NO_TAGS)}
 
     def holding(self, name: str) -> dict[int, bool]:
         """Return row -> whether its words hold a name, of rows that were looked at; what is put there is kept."""
         if name not in self._holding and len(self._holding) >= _NAMES:
             del self._holding[next(iter(self._holding))]
-        known = self._holding.setdefault(name, {})
-        if len(known) > MOST:
-            known.clear()
-        return known
+        holders = self._holding.setdefault(name, {})
+        if len(holders) > MOST:
+            holders.clear()
+        return holders
 
     def stems(
         self, rows: Sequence[int], read: Callable[[Sequence[int]], Mapping[int, frozenset[str]]]
@@ -185,8 +185,8 @@ class Resident:
             found = read(missing)
             self._stem_count += sum(map(len, found.values()))
             if self._stem_count > _STEMS:
-                kept = {row: self._stems[row] for row in rows if row in self._stems}
-                self._stems, self._stem_count = kept, sum(map(len, [*kept.values(), *found.values()]))
+                cached = {row: self._stems[row] for row in rows if row in self._stems}
+                self._stems, self._stem_count = cached, sum(map(len, [*cached.values(), *found.values()]))
             self._stems.update(found)
         return {row: self._stems[row] for row in rows if row in self._stems}
 
@@ -221,8 +221,8 @@ class Resident:
         for row in changed:
             self._tags.pop(row, None)
             self._stem_count -= len(self._stems.pop(row, ()))
-            for known in self._holding.values():
-                known.pop(row, None)
+            for holders in self._holding.values():
+                holders.pop(row, None)
             if (values := self._narrow.pop(row, None)) is not None:
                 self._rows.pop(values[1], None)
         self._places = {place: row for place, row in self._places.items() if row in self._narrow}

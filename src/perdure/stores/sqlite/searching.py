@@ -57,11 +57,11 @@ class Searches:
         rows = index.resident.rows_of(ids)
         if None in rows.values():
             return reading.vectors(session, ids)
-        wanted = {row: identity for identity, row in rows.items() if row is not None}
-        found, slots = index.slots(session, list(wanted))
+        identity_of = {row: identity for identity, row in rows.items() if row is not None}
+        found, slots = index.slots(session, list(identity_of))
         unit = index.resident.vectors(slots).astype(np.float32)
         unit = (unit / np.sqrt(np.vecdot(unit, unit))[:, None]).astype("<f4", copy=False)
-        return {wanted[row]: vector.tobytes() for row, vector in zip(found.tolist(), unit, strict=True)}
+        return {identity_of[row]: vector.tobytes() for row, vector in zip(found.tolist(), unit, strict=True)}
 
     def _search(
         self, namespace: str, index: SearchIndex | None, policy: RecallPolicy, *, majority: bool
@@ -85,12 +85,12 @@ class Searches:
         return self._unchanged.get("space", lambda: reading.active_space(SqliteSession(self.connection, "")))
 
     def _index(self, namespace: str) -> SearchIndex | None:
-        return self._unchanged.get((namespace, "index"), lambda: self._refreshed(namespace))
+        return self._unchanged.get((namespace, "index"), lambda: self._refresh_index(namespace))
 
-    def _refreshed(self, namespace: str) -> SearchIndex | None:
+    def _refresh_index(self, namespace: str) -> SearchIndex | None:
         if not self.connection.in_transaction:
             with snapshot(self.connection):
-                return self._refreshed(namespace)
+                return self._refresh_index(namespace)
         found = self.space()
         if found is None:
             return None

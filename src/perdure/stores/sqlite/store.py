@@ -126,14 +126,14 @@ class SqliteStore(SqlStore):
                 session = SqliteSession(connection, plan.namespace)
                 apply_plan(session, plan, fence)
                 if check is not None:
-                    self._look(session, check)
+                    self._check_inside(session, check)
                 written = self._append_waiting(connection)
             note_written(plan.id)
             if not any(c.target is Target.ACCESS or (c.target is Target.MEMORY and not c.after) for c in plan.changes):
                 self._unchanged.keep_only((plan.namespace, _ACCESSES))
             self._remove_waiting(written)
 
-    def _look(self, session: SqliteSession, check: Callable[[TransactionView], None]) -> None:
+    def _check_inside(self, session: SqliteSession, check: Callable[[TransactionView], None]) -> None:
         searched = False
 
         def pool(query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
@@ -187,10 +187,10 @@ class SqliteStore(SqlStore):
 
     def _remove_waiting(self, written: int) -> None:
         for plan in self._waiting[:written]:
-            kept = self._kept_accesses(plan.namespace)
+            accesses = self._kept_accesses(plan.namespace)
             for change in plan.changes:
                 if change.target is Target.ACCESS and change.after is not None:
-                    kept.append(change.id, change.after["at_ms"], change.after["times"])
+                    accesses.append(change.id, change.after["at_ms"], change.after["times"])
         del self._waiting[:written]
 
     def _kept_accesses(self, namespace: str) -> KeptAccesses:
@@ -199,9 +199,9 @@ class SqliteStore(SqlStore):
     def get(self, namespace: str, ids: Sequence[str]) -> list[Record]:
         if not ids:
             return []
-        with self._fresh() as connection, snapshot(connection):
-            kept = self._kept_accesses(namespace)  # in the snapshot: it must be of the state that is read
-            return reading.records(SqliteSession(connection, namespace), namespace, ids, kept)
+        with self._flushed_connection() as connection, snapshot(connection):
+            accesses = self._kept_accesses(namespace)  # in the snapshot: it must be of the state that is read
+            return reading.records(SqliteSession(connection, namespace), namespace, ids, accesses)
 
     # --- searching
 
@@ -283,7 +283,7 @@ class SqliteStore(SqlStore):
         """Return what is wrong with the file, or with one namespace of it; empty for a sound one."""
         if namespace is not None:
             return list(journal_faults(self._view, namespace, scope))
-        with self._beside() as connection:
+        with self._own_connection() as connection:
             return list(find_faults(connection, self._view, scope))
 
     def rebuild(self) -> bool:
@@ -294,7 +294,7 @@ class SqliteStore(SqlStore):
         return True
 
     def _view(self, namespace: str, work: Callable[[Session], T]) -> T:
-        with self._fresh() as connection, snapshot(connection):
+        with self._flushed_connection() as connection, snapshot(connection):
             return work(SqliteSession(connection, namespace))
 
     def health(self) -> StoreHealth:
@@ -323,7 +323,7 @@ class SqliteStore(SqlStore):
 
     @property
     def transfer(self) -> SqliteTransfer:
-        return SqliteTransfer(self._rows, self._global, self._fresh)
+        return SqliteTransfer(self._rows, self._global, self._flushed_connection)
 
     @property
     def nbytes(self) -> int:
@@ -333,7 +333,7 @@ class SqliteStore(SqlStore):
     # --- how statements are run
 
     def _read(self, namespace: str, work: Callable[[Session], T]) -> T:
-        with self._fresh() as connection:
+        with self._flushed_connection() as connection:
             return work(SqliteSession(connection, namespace))
 
     def _write(self, namespace: str, work: Callable[[Session], T]) -> T:
@@ -349,7 +349,7 @@ class SqliteStore(SqlStore):
         return self._write("", work)
 
     def _everywhere(self, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
-        with self._fresh() as connection:
+        with self._flushed_connection() as connection:
             return fetch_all(connection, name, bindings)
 
     def _global(self, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
@@ -362,9 +362,9 @@ class SqliteStore(SqlStore):
         return self._using
 
     @contextmanager
-    def _beside(self) -> Iterator[apsw.Connection]:
+    def _own_connection(self) -> Iterator[apsw.Connection]:
         """A connection that no other call waits for; the store's own where a file cannot be opened twice."""
-        with self._fresh() as own:
+        with self._flushed_connection() as own:
             if self.path == MEMORY or self._read_only or own.in_transaction:
                 yield own
                 return
@@ -372,7 +372,7 @@ class SqliteStore(SqlStore):
             yield connection
 
     @contextmanager
-    def _fresh(self) -> Iterator[apsw.Connection]:
+    def _flushed_connection(self) -> Iterator[apsw.Connection]:
         """A connection whose reads see this store's own accesses, unless another process holds the lock just now."""
         with self._use() as connection:
             if self._waiting and not self._read_only and not connection.in_transaction:
@@ -390,8 +390,8 @@ class _Use:
         self._store, self._errors = store, translate_errors(store.path)
 
     def __enter__(self) -> apsw.Connection:
-        left = seconds_left()  # a thread of this process may hold it for long
-        if not self._store._lock.acquire(timeout=-1 if left is None else left):  # noqa: SLF001  # of this file
+        timeout = seconds_left()  # a thread of this process may hold it for long
+        if not self._store._lock.acquire(timeout=-1 if timeout is None else timeout):  # noqa: SLF001  # of this file
             raise exceeded()
         return self._store._connection  # noqa: SLF001  # as above
 

@@ -76,13 +76,13 @@ def _write_operations(session: SqliteSession, rows: Sequence[Line]) -> None:
     """Number them in their order; among the operations of other namespaces by the instants that their ids were made."""
     number = int(session.value("last_number"))
     for row in rows:
-        number = max(number + 1, _made(row["id"]))
+        number = max(number + 1, _instant_of_id(row["id"]))
         while session.value("number_taken", number=number):
             number += 1
         session.run("insert_operation", number=number, **row)
 
 
-def _made(identity: str) -> int:
+def _instant_of_id(identity: str) -> int:
     """Return a number that grows with the instant of a UUIDv7; 0 for another id."""
     digits = identity.replace("-", "")[:16]
     number = int(digits, 16) if _HEX.fullmatch(digits) else 0
@@ -90,9 +90,9 @@ def _made(identity: str) -> int:
 
 
 def _write_journal(session: SqliteSession, rows: Sequence[Line]) -> None:
-    known = {row["operation"] for row in rows}
-    numbers = {row[1]: row[0] for row in session.rows("operations_named", operations=list(known))}
-    if missing := known - numbers.keys():
+    operations = {row["operation"] for row in rows}
+    numbers = {row[1]: row[0] for row in session.rows("operations_named", operations=list(operations))}
+    if missing := operations - numbers.keys():
         raise InvalidInput(
             f"The journal has lines of the operation {min(missing)}, which is not there.",
             remedy="Export again from a store that a check calls sound.",

@@ -26,27 +26,27 @@ class Unchanged:
         self._of_accesses = 0
         self._kept: dict[Hashable, Any] = {}
 
-    def get(self, what: Hashable, read: Callable[[], T]) -> T:
+    def get(self, key: Hashable, read: Callable[[], T]) -> T:
         """Return what ``read`` says, or said when the file was as it is now."""
         if self._connection.txn_state() == apsw.SQLITE_TXN_WRITE:  # what is read now may be rolled back
             return read()
-        state = self._current()
+        state = self._current_state()
         if state != self._state or len(self._kept) >= _MOST:
             self._kept = {}
             self._state = state
-        if what not in self._kept:
-            self._kept[what] = read()
-        found: T = self._kept[what]
+        if key not in self._kept:
+            self._kept[key] = read()
+        found: T = self._kept[key]
         return found
 
-    def _current(self) -> tuple[Any, int]:
+    def _current_state(self) -> tuple[Any, int]:
         return self._connection.execute(_VERSION).get, self._connection.total_changes() - self._of_accesses
 
-    def keep_only(self, what: Hashable) -> None:
+    def keep_only(self, key: Hashable) -> None:
         """After a commit of this connection that did not touch it, keep one answer, unless another one wrote, too."""
-        state = self._current()
-        if self._state is not None and state[0] == self._state[0] and what in self._kept:
-            self._kept, self._state = {what: self._kept[what]}, state
+        state = self._current_state()
+        if self._state is not None and state[0] == self._state[0] and key in self._kept:
+            self._kept, self._state = {key: self._kept[key]}, state
 
     def forget(self) -> None:
         """Keep nothing of what was read."""

@@ -30,8 +30,8 @@ def apply_plan(session: SqliteSession, plan: Plan, fence: Lease | None = None) -
         LeaseLost: Another worker has taken the namespace over.
     """
     if fence is not None:
-        held = session.value("hold_lease", owner=fence.owner, epoch=fence.epoch, until=fence.until)
-        if held is None:
+        lease = session.value("hold_lease", owner=fence.owner, epoch=fence.epoch, until=fence.until)
+        if lease is None:
             raise lease_lost(fence)
     _write_journal(session, plan, write_rows(session, plan).vectors)
     if deleted := erase_traces(session, plan):
@@ -94,10 +94,10 @@ def append_accesses(session: SqliteSession, plan: Plan, log_entries: int) -> Non
 
 
 def _trim(session: SqliteSession, log_entries: int) -> None:
-    kept = session.value("count_recall")
-    if kept is not None and kept > log_entries:
-        session.run("trim_recalls", many=kept - log_entries)
-        session.run("uncount_recalls", many=kept - log_entries)
+    logged = session.value("count_recall")
+    if logged is not None and logged > log_entries:
+        session.run("trim_recalls", many=logged - log_entries)
+        session.run("uncount_recalls", many=logged - log_entries)
 
 
 class _Writer(PlanWriter):
@@ -135,10 +135,10 @@ class _Writer(PlanWriter):
 
     def _refuse_duplicates(self, changes: list[Change]) -> None:
         """Another process may have stored the same words since this plan was made."""
-        asked = [(c.id, a, self._digest(a)) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
-        if not asked or not self.session.rows("find_digests", digests=[digest for *_, digest in asked]):
+        texts = [(c.id, a, self._digest(a)) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
+        if not texts or not self.session.rows("find_digests", digests=[digest for *_, digest in texts]):
             return
-        for identity, a, digest in asked:
+        for identity, a, digest in texts:
             same = {name: a[name] for name in ("session", "speaker", "task", "text")}
             if (
                 self.session.value("duplicate", digest=digest, kind=plain(a["kind"]), op=self.plan.id, **same)
@@ -177,7 +177,7 @@ class _Writer(PlanWriter):
             row |= {f"after_{c}": column_value(c, after[c]) for c in columns}
             row |= {f"before_{c}": column_value(c, before[c]) for c in checked}
             values.append(row)
-        self._match(sql, values, changes)
+        self._match_all(sql, values, changes)
 
     def _update_content(self, columns: Sequence[str], changes: list[Change]) -> None:
         """Change what is shown of memories, and their labels; their rows were compared before."""
@@ -230,9 +230,9 @@ class _Writer(PlanWriter):
             raise stored_meanwhile(name.removeprefix("insert_"), [row["id"] for row in rows]) from error
 
     def _match_rows(self, name: str, rows: Sequence[Row], changes: Sequence[Change]) -> None:
-        self._match(registry("sqlite")[name].sql, [{**row, "namespace": self.namespace} for row in rows], changes)
+        self._match_all(registry("sqlite")[name].sql, [{**row, "namespace": self.namespace} for row in rows], changes)
 
-    def _match(self, sql: str, bindings: Sequence[Row], changes: Sequence[Change]) -> None:
+    def _match_all(self, sql: str, bindings: Sequence[Row], changes: Sequence[Change]) -> None:
         # The index of words writes at a savepoint what waits, and that counts as changes: so it comes first.
         self.connection.execute("SAVEPOINT checked")
         before = self.connection.total_changes()
