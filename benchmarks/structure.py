@@ -12,6 +12,7 @@ import math
 import sys
 import tokenize
 from collections import Counter, defaultdict
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -61,11 +62,17 @@ def surface(root: Path) -> list[Path]:
     return sorted({path for pattern in SURFACE for path in base.glob(pattern)})
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Return the syntax tree of a source file."""
+    return ast.parse(path.read_text("utf-8"))
+
+
 def function_lengths(root: Path) -> dict[str, list[int]]:
     """Return folder -> the lengths of its functions in lines, sorted."""
     found: dict[str, list[int]] = defaultdict(list)
     for path in sources(root):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 folder = path.parent.relative_to(root / "src").as_posix()
                 found[folder].append((node.end_lineno or node.lineno) - node.lineno + 1)
@@ -82,7 +89,7 @@ def repeated_class_names(root: Path) -> list[str]:
     counts = Counter(
         node.name
         for path in sources(root)
-        for node in ast.parse(path.read_text("utf-8")).body
+        for node in parsed(path).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     return sorted(name for name, count in counts.items() if count > 1)

@@ -384,6 +384,14 @@ def clock():
     return Clock()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _forked(request):
+    """Fork the commands of a file; one that says ``REAL_PROCESSES`` starts Python anew for each."""
+    real = sys.platform != "linux" or getattr(request.module, "REAL_PROCESSES", False)
+    with nullcontext() if real else import_module("starts").forked():
+        yield
+
+
 @pytest.fixture(params=STORES[:2], scope="module")
 def store(request):
     """Which store the test runs on."""

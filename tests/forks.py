@@ -14,10 +14,12 @@ from contextlib import suppress
 from conftest import finished, python
 
 FORKING = """
-import json, os, sys
+import gc, json, os, sys
 import perdure.compose, perdure.stores.sqlite.store
 
 exec(sys.argv[2])
+gc.collect()
+gc.freeze()
 life = compile(sys.argv[1], "child", "exec")
 for order in iter(sys.stdin.readline, ""):
     if not order.startswith("["):  # a child was killed before it could read it

@@ -1,6 +1,7 @@
-"""New files of stores as copies of an empty one: the migrations of a new store cost more than most tests.
+"""Made once in a process: an empty store, of which new files are copies, and the session that runs the embedder.
 
-Processes that tests start run the migrations as always, and tests of upgrades run them on older files.
+The migrations of a new store and the start of a session cost more than most tests. Processes that tests start run the
+migrations as always, and tests of upgrades run them on older files.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import cache
 
 import apsw
 
+from perdure.models import local
 from perdure.stores.sqlite import connection as opening
 
 _migrate = opening._set_up
@@ -35,3 +37,4 @@ def set_up(connection: apsw.Connection) -> None:
 
 
 opening._set_up = set_up
+local._open_session = cache(local._open_session)

@@ -27,10 +27,21 @@ MOST = 1 << 18
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: whose parent has ended becomes a child of this process
 
 MOTHER = """
-import io, json, os, runpy, socket, sys, warnings
+import atexit, gc, io, json, os, runpy, socket, sys, threading, warnings
+from functools import cache
+import csv, email.utils, importlib.metadata, pydantic.main, pydantic.type_adapter, rich.table, typer.rich_utils
 import perdure.compose, perdure.stores.sqlite.store, perdure.knowledge.extension
-import perdure.interfaces.cli.app, perdure.interfaces.hooks.agent_hooks, perdure.interfaces.mcp.run
+import perdure.operations.hooks, perdure.operations.ingest
+import perdure.interfaces.entry, perdure.interfaces.cli.app, perdure.interfaces.hooks.agent_hooks
+import perdure.interfaces.mcp.run, perdure.interfaces.mcp.server, perdure.interfaces.mcp.tools
+import perdure.interfaces.views.memory, perdure.interfaces.views.terminal
+from perdure.models import local
+
+local._open_session = cache(local._open_session)
+local._open_session(local._installed_weights())  # it starts no thread, so that it is there in each child
 exec(sys.argv[2])
+gc.collect()
+gc.freeze()  # a child's collector would go through all that, and have each page copied
 
 def become(order, streams):
     for number, stream in enumerate(streams):
@@ -69,11 +80,26 @@ while True:
 order = json.loads(told)
 orders.close()
 become(order, streams)
-if order["module"] == "-c":
-    exec(compile(order["code"], "<string>", "exec"), {"__name__": "__main__"})
-else:
-    runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
+code = 0
+try:
+    if order["module"] == "-c":
+        exec(compile(order["code"], "<string>", "exec"), {"__name__": "__main__"})
+    else:
+        runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
+except SystemExit as end:
+    if not isinstance(end.code, int | None):
+        raise
+    code = end.code or 0
+threading._shutdown()
+atexit._run_exitfuncs()
+try:
+    sys.stdout.flush()
+    sys.stderr.flush()
+except (OSError, ValueError):
+    sys.exit(code)  # as Python says it
+os._exit(code)
 """
+"""A child ends as Python does, but takes nothing apart that was loaded: that costs more than most commands."""
 
 
 class Mother:

@@ -33,9 +33,12 @@ POLICY = {
     "archive": {"rule": "value", "value_below": 0.3, "cold_days": 2},
     "consolidate": {"content_weight": 0.3, "review_at": 0.8, "link_at": 0.75},
 }
+LOADED = f"""
+sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+import conftest, perdure.knowledge.extension
+"""
 KILLED = """
 import os, pickle, sys, warnings
-sys.path.insert(0, sys.argv[2])
 from conftest import Clock, HashEmbedder, opened
 from perdure.records.errors import PerdureError
 
@@ -58,7 +61,6 @@ EXAMPLES = int(os.environ.get("PERDURE_RANDOM_CALLS", budget(5, 24)))
 TAKES_AWAY = {"undo", "erase", "repair"}
 """The verbs after which a memory may be gone for good."""
 WRITING = sorted(name for name, verb in VERBS.items() if not verb.reads)
-TESTS = Path(__file__).parents[1]
 
 TEXTS = [
     "Deploys happen on Tuesdays at 10:00.",
@@ -297,7 +299,7 @@ class RandomCalls(RuleBasedStateMachine):
             return  # a hostile argument that no process can be sent
         note(f"{name}({arguments!r}), killed after {milliseconds} ms")
         before = self.state()
-        self.mother.bear(call.hex(), TESTS)
+        self.mother.bear(call.hex())
         if self.mother.hear("") == "ready":
             time.sleep(milliseconds / 1000)
         told = [line for line in self.mother.kill() if line != "ready"]
@@ -325,7 +327,7 @@ def store(request):
 
 def test_random_calls_of_every_verb(store, elsewhere, tmp_path):
     reached = Counter()
-    with Mother(KILLED) as mother:
+    with Mother(KILLED, LOADED) as mother:
         here = {"make_place": staticmethod(elsewhere), "reached": reached, "mother": mother}
         here["copies"] = tmp_path if store == "sqlite" else None
         run_state_machine_as_test(

@@ -30,7 +30,7 @@ from mcp import Client
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from conftest import places
+from conftest import MEMORY, ROOMY, places
 from golden import doors
 from golden.tour import TOURS
 
@@ -180,7 +180,7 @@ def tour(store: str, door: str) -> dict[str, Any]:
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="tour-") as name:
+    with tempfile.TemporaryDirectory(prefix="tour-", dir=MEMORY if ROOMY else None) as name:
         folder, before = Path(name).resolve(), Path.cwd()
         os.chdir(folder)
         try:

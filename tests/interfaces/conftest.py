@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 
 import pytest
 import typer.testing
-
-from starts import forked
 
 
 @pytest.fixture(scope="module")
@@ -21,14 +18,4 @@ def _commands_once():
     """Make the commands once, not anew for each command line: that takes most of the time of a short one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
-        yield
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _forked(request):
-    """Fork the commands of a file; one that says ``REAL_PROCESSES`` starts Python anew for each."""
-    if sys.platform != "linux" or getattr(request.module, "REAL_PROCESSES", False):
-        yield
-        return
-    with forked():
         yield

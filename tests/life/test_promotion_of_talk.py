@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import weekly_on_a_server
+
 FOLDER = Path(__file__).resolve().parents[2] / "training" / "conversations" / "test"
 TALKS = sorted(
     path.stem
@@ -29,6 +31,7 @@ def asked_of(name):
 
 
 @pytest.mark.behaviour("PR01")
+@weekly_on_a_server
 @pytest.mark.parametrize("name", TALKS)
 def test_of_a_talk_of_forty_messages_what_was_recalled_is_promoted(opening, clock, name):
     memory = opening({"embedder": {"model": "local"}})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import nullcontext
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +10,6 @@ from starlette.testclient import TestClient
 import perdure
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
-from starts import forked
 
 POLICY = {"embedder": {"model": "none"}}
 HOST = "localhost:8766"
@@ -35,10 +32,3 @@ def memory():
 def client(memory):
     with TestClient(build_app(lambda: memory, Settings(frozenset({HOST}))), base_url=BASE) as made:
         yield made
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _forked():
-    """Fork the commands that a file starts."""
-    with forked() if sys.platform == "linux" else nullcontext():
-        yield

@@ -9,7 +9,7 @@ from contextlib import closing
 import apsw
 import pytest
 
-from conftest import HashEmbedder, edit, on_a_file, opened, servers
+from conftest import Clock, HashEmbedder, edit, on_a_file, opened, servers
 from perdure.compose import backup, copy, is_server, store_at
 from perdure.records.errors import OlderThanHorizon
 from perdure.records.instant import from_instant
@@ -69,11 +69,25 @@ def images(path):
         )
 
 
+LIVED = []
+"""What the last life told, and when it ended."""
+
+
+def fill(path):
+    clock = Clock()
+    with opened(path, KEEP, clock, HashEmbedder()) as memory:
+        LIVED.append((live(memory, clock), clock.now))
+        memory.upkeep("worker", eager=True)
+
+
 @pytest.fixture
 def lived(path, clock):
-    with opened(path, KEEP, clock, HashEmbedder()) as memory:
-        told = live(memory, clock)
-        memory.upkeep("worker", eager=True)
+    """What a life told; on a server it is lived once, and its database copied."""
+    if is_server(str(path)):
+        servers().copied(str(path), fill)
+    else:
+        fill(path)
+    told, clock.now = LIVED[-1]
     return told
 
 
