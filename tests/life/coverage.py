@@ -127,6 +127,7 @@ DERIVED: Final[Mapping[str, Row]] = {
 
 BY_HAND: Final[Mapping[str, Row]] = {
     "vault to warm": _by("move", _turns("tier", "vault", "warm")),
+    **{f"{tier} to vault": _turns("tier", tier, Tier.VAULT) for tier in (Tier.HOT, Tier.WARM, Tier.COLD)},
     "shows its full text again": _turns("form", None, Form.FULL),
     "starts in hot": _born(tier="hot"),
     "starts in warm": _born(tier="warm"),
