@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 import perdure
-from conftest import STORES, opened, tables
+from conftest import STORES, WORDS_ONLY, opened, tables
 from faults.server_faults import own_server
 from perdure.compose import current_instant, import_lines, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
@@ -63,6 +63,27 @@ def test_nothing_is_left_of_an_erased_memory(tmp_path):
     for passage in (ADDRESS[:32], ADDRESS[20:50], "Harbour Lane", "4711-beta"):
         assert found_in(tmp_path, passage) == []
     assert found_in(tmp_path, OTHER[:32]) == [str(path)]
+
+
+def test_questions_and_notes_that_say_it_go_too(tmp_path, clock):
+    fading = {**WORDS_ONLY, "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1}}
+    with opened(tmp_path / "a.db", fading, clock) as memory:
+        kept = memory.remember(ADDRESS)
+        memory.remember("The kettle stays on the third shelf.")
+        other = memory.remember(OTHER, tags=["work"])
+        assert memory.recall("Which door of Anna Schmidt has a code?", limit=1).hits[0].memory.id == kept.id
+        (hit,) = memory.recall(f"Is the Tuesday release after this? {ADDRESS}", tags=["work"]).hits
+        assert hit.memory.id == other.id
+        clock.passes(days=30)
+        memory.sweep(accept_loss=f"she moved: {ADDRESS}")
+        assert any(ADDRESS in o.note for o in memory.history())
+        for passage in ("Which door of Anna", f"release after this? {ADDRESS[:20]}", f"she moved: {ADDRESS[:20]}"):
+            assert found_in(tmp_path, passage)
+        assert erased(memory, kept.id).places == ()
+        assert not any("Harbour" in o.note for o in memory.history())
+    for passage in ("Which door of Anna", "Harbour Lane", "4711-beta"):
+        assert found_in(tmp_path, passage) == []
+    assert found_in(tmp_path, "release after this?")  # it found another, and only the words are taken out
 
 
 def test_a_large_text_and_what_showed_it_shorter_leave_no_page(tmp_path):
