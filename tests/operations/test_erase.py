@@ -79,7 +79,9 @@ def test_questions_and_notes_that_say_it_go_too(tmp_path, clock):
         assert any(ADDRESS in o.note for o in memory.history())
         for passage in ("Which door of Anna", f"release after this? {ADDRESS[:20]}", f"she moved: {ADDRESS[:20]}"):
             assert found_in(tmp_path, passage)
-        assert erased(memory, kept.id).places == ()
+        done = erased(memory, kept.id)
+        assert done.places == ()
+        assert any("`export`" in note and "backups elsewhere" in note for note in done.unreachable)
         assert not any("Harbour" in o.note for o in memory.history())
     for passage in ("Which door of Anna", "Harbour Lane", "4711-beta"):
         assert found_in(tmp_path, passage) == []
