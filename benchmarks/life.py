@@ -109,7 +109,7 @@ def lived(kind: str, seed: int, days: int, every: float, place: Any, embedder: A
         course.answers.append((query, " | ".join(h.memory.content for h in hits) or "nothing known"))
     player.note()
     course.faults["everything is undone"] = [
-        *invariants.undo_everything(memory, player.told.operations),
+        *invariants.undo_everything(memory, player.told, player.told.operations),
         *(f"{m.id} is still there" for m in invariants.everything(memory)),
     ]
     memory.close()

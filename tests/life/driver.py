@@ -43,6 +43,7 @@ class Told:
         texts: Memory -> its words as they were handed over.
         ids: Label -> memory.
         operations: Every operation, oldest first.
+        undone: Those that the life itself has taken back, and those that took them back.
         names: What each of them is called in the journal -> how often.
         sessions: The sessions in which something was said.
         refused: (verb, error) -> how often.
@@ -52,6 +53,7 @@ class Told:
     texts: dict[str, str] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
     operations: list[str] = field(default_factory=list)
+    undone: set[str] = field(default_factory=set)
     names: Counter[str] = field(default_factory=Counter)
     sessions: set[str] = field(default_factory=set)
     refused: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -122,6 +124,7 @@ class Player:
             if len(fresh) < most:
                 break
         self.told.operations += [o.id for o in reversed(fresh)]
+        self.told.undone |= {i for o in fresh if o.undoes is not None for i in (o.id, o.undoes)}
         self.told.names.update(o.operation for o in fresh)
         self._busy, self._done = False, fresh[0].id if fresh else self._done
 

@@ -179,11 +179,10 @@ def state_of_everything(memory: Memory) -> dict[str, object]:
     }
 
 
-def undo_everything(memory: Memory, operations: Sequence[str]) -> Iterator[str]:
+def undo_everything(memory: Memory, told: Told, operations: Sequence[str]) -> Iterator[str]:
     """Take operations back, newest first; what the life itself has taken back is left."""
-    known = {o.id: o for o in memory.history(limit=1000)}
     for identity in reversed(operations):
-        if identity in known and (known[identity].undoes is not None or known[identity].undone_by is not None):
+        if identity in told.undone:
             continue
         try:
             memory.undo(identity)

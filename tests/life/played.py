@@ -72,10 +72,10 @@ def live(player: Player, work: Work | None = None) -> Played:
     if work is not None:
         faults["it grows with the store alone"] = [*work.grows_with_the_store_alone(life.length)]
     player.note()
-    faults["undone to the middle"] = [*invariants.undo_everything(memory, told.operations[first:])]
+    faults["undone to the middle"] = [*invariants.undo_everything(memory, told, told.operations[first:])]
     clock.now = then
     faults["as in the middle"] = invariants.differences(before, invariants.state_of_everything(memory))
-    faults["undone"] = [*invariants.undo_everything(memory, told.operations[:first])]
+    faults["undone"] = [*invariants.undo_everything(memory, told, told.operations[:first])]
     faults["as at the beginning"] = [
         *invariants.differences(nothing, invariants.state_of_everything(memory)),
         *(f"{q!r} is answered" for q in life.questions if not memory.recall(q, touch=False).nothing_known),
