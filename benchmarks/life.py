@@ -24,9 +24,10 @@ sys.path[0] = str(Path(__file__).parent.parent / "tests")  # this file has the n
 
 from conftest import HashEmbedder  # noqa: E402  # after the path
 from life import invariants  # noqa: E402  # after the path
-from life.coverage import ROWS, reached  # noqa: E402  # after the path
+from life.coverage import ROWS  # noqa: E402  # after the path
 from life.driver import START, Player, begin  # noqa: E402  # after the path
 from life.lives import KINDS, life_of  # noqa: E402  # after the path
+from life.played import checked  # noqa: E402  # after the path
 from perdure.records.memory import Status  # noqa: E402  # as above
 
 COLOURS = ("#c0392b", "#e08e2b", "#2b6cb0", "#2f855a", "#718096", "#805ad5")
@@ -94,33 +95,21 @@ def lived(kind: str, seed: int, days: int, every: float, place: Any, embedder: A
     memory = player.memory
     memory.sweep()
     player.note()
-    items = invariants.everything(memory)
-    histories: dict[str, Any] = {item.id: memory.history(item.id) for item in items}
-    for item in items:
+    histories: dict[str, Any] = {}
+    for item in invariants.everything(memory, player.told.sessions):
+        histories[item.id] = memory.history(item.id)
         if item.status is Status.ACTIVE:
             course.values.setdefault(str(item.kind), []).append(item.value)
-    course.rows, course.asked = reached(histories.values()), player.told.asked
+    course.faults, course.rows = checked(player)
+    course.asked = player.told.asked
     course.questions = [f"{q.question} ({q.why})" for q in memory.review(limit=20)]
     course.journal = Counter(e.operation for entries in histories.values() for e in entries)
     for query in player.life.questions:
         hits = memory.recall(query, limit=3, touch=False).hits
         course.answers.append((query, " | ".join(h.memory.content for h in hits) or "nothing known"))
-    opening = memory.agent.opening("a new session", "default")
-    course.faults = {
-        "nothing waits in silence": [*invariants.nothing_waits_in_silence(memory, items, player.clock.now)],
-        "nothing is lost": [*invariants.nothing_is_lost(memory, player.told)],
-        "every change is explained": [*invariants.every_change_is_explained(histories)],
-        "the journal tells the state": [*invariants.journal_tells_the_state(items, histories)],
-        "what is hidden stays hidden": [
-            *invariants.hidden_stays_hidden(memory, player.told, items, player.life.questions, opening)
-        ],
-        "the digest fits": [*invariants.digest_fits(memory)],
-        "budgets hold each day": [*invariants.budgets_hold(histories, memory.policy.gates)],
-        "the store is sound": memory.check(),
-    }
     player.note()
     course.faults["everything is undone"] = [
-        *invariants.undo_everything(memory, player.told.operations),
+        *invariants.undo_everything(memory, player.told, player.told.operations),
         *(f"{m.id} is still there" for m in invariants.everything(memory)),
     ]
     memory.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import perdure
+from conftest import HashEmbedder
 from perdure.compose_policy import RLM_KEYS, RLM_VARIABLE, rlm_file
 from perdure.records.errors import PolicyError
 from perdure.records.policy import Policy
@@ -68,6 +69,64 @@ def test_each_of_the_five_keys_reaches_its_own(home):
     for name, value in OTHER.items():
         write(home, {"memory": {name: value}})
         assert keys(perdure.load_policy()) == {**keys(Policy()), name: value}
+
+
+def _promotes(memory, clock):
+    memory.remember("The gate code is with the porter.", session="s", confidence=0.85)
+    return memory.promote("s").promoted_count
+
+
+def _doubts(memory, clock):
+    kept = memory.remember("The gate code is with the porter.", confidence=0.8)
+    clock.passes(days=10)
+    return round(memory.get(kept.id).confidence, 6)
+
+
+def _hides(memory, clock):
+    memory.remember("The gate code is with the porter.")
+    kept = memory.remember("The gate code is with the porter, they say.", confidence=0.25, importance=0.0)
+    clock.passes(days=100)
+    memory.sweep()
+    return memory.get(kept.id) is None
+
+
+def _merges(memory, clock):
+    """Two that say the same and share two of three edges."""
+    texts = ("The gate code is with the porter.", "The gate code is with the porter")
+    one, other = (memory.remember(text, task="t", confidence=0.9).id for text in texts)
+    for edge in ([one, other], [one, other], [one, memory.remember("x", task="t").id]):
+        memory.relate(edge)
+    return memory.complete_task("t", dry_run=True).merged_count
+
+
+def _reports(memory, clock):
+    memory.remember("The gate code is with the porter.")
+    clock.passes(hours=1)
+    runs = []
+    for _ in range(8):
+        runs += [run.task for run in memory.upkeep("worker").runs]
+        clock.passes(hours=12)
+    return runs.count("report")
+
+
+@pytest.mark.behaviour("AG40")
+@pytest.mark.parametrize(
+    ("key", "shows", "seen"),
+    [
+        ("promotion_threshold", _promotes, {0.8: 1, 0.9: 0}),
+        ("decay_factor", _doubts, {0.95: round(0.8 * 0.95**10, 6), 0.9: round(0.8 * 0.9**10, 6)}),
+        ("decay_min_confidence", _hides, {0.3: True, 0.2: False}),
+        ("consolidation_threshold", _merges, {0.6: 1, 0.7: 0}),
+        ("decay_interval_hours", _reports, {24: 4, 48: 2}),
+    ],
+)
+def test_each_of_the_five_keys_has_its_effect_in_a_store(home, clock, key, shows, seen):
+    found = {}
+    for value in seen:
+        write(home, {"memory": {key: value}})
+        with perdure.open(":memory:", embedder=HashEmbedder(), clock=clock) as memory:
+            found[value] = shows(memory, clock)
+    assert found == seen
 
 
 @pytest.mark.behaviour("AG41")

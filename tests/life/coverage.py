@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final
 
-from perdure.records.memory import Form, Status, Tier
+import perdure.memory  # noqa: F401  # declares the verbs
+from perdure.knowledge.rules.claim_resolution import ConflictStrategy
+from perdure.records.instant import DAY_MS
+from perdure.records.memory import Form, Kind, Scope, Status, Tier
+from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.report import Entry
 from perdure.rules.lifecycle.tier_table import RULES, Rule
+from perdure.verbs.declaration import VERBS
 
 Row = Callable[[Entry], bool]
-"""Whether a change is of a row of the table."""
+"""Whether a change is of a row of the table; before a change of a memory stands all that is known of it by then."""
 
 
 def _by_rule(rule: Rule) -> Row:
@@ -48,19 +55,79 @@ def _born(**columns: Any) -> Row:
     )
 
 
+def _from_tier(tier: Tier) -> Row:
+    """Recognise that what lies in a tier is archived."""
+    return lambda e: (
+        {**(e.before or {}), **(e.after or {})}.get("tier") == tier and _turns("status", None, "archived")(e)
+    )
+
+
+def _aged(entry: Entry) -> bool:
+    """Recognise that somebody validates a fact that nobody has for the days after which it is aged."""
+    before, after = entry.before or {}, entry.after or {}
+    days = (after.get("validated_ms", 0) - (before.get("validated_ms") or before.get("created_ms", 0))) / DAY_MS
+    return "validated_ms" in after and before.get("kind") == Kind.FACT and days > KnowledgePolicy().aging_days
+
+
+def _decided(**data: str) -> Row:
+    """Recognise how a conflict of two facts was decided."""
+
+    def is_such(entry: Entry) -> bool:
+        row = entry.after or {}
+        return row.get("shelf") == "conflict" and data.items() <= row["data"].items()
+
+    return is_such
+
+
 _SAYING: Final = ("remember", "ingest", "learn", "update")
-_HIDDEN: Final = (Status.SUPERSEDED, Status.INVALIDATED, Status.CONSOLIDATED)
-ROWS: Final[Mapping[str, Row]] = {
+_FORMS: Final = tuple(Form)
+_SCOPES: Final = tuple(Scope)
+
+NOT_LIVED: Final[Mapping[str, str]] = {
+    "recall": "what it writes is counted by sweeps: a row of its own",
+    "review": "an answer is an operation of its own",
+    "forget": "is written as archive",
+    "remember_many": "is written as remember",
+    "erase": "cannot be taken back, as a life is: test_erased.py",
+    **dict.fromkeys(("reembed", "optimize", "repair", "compact"), "is about the store, not about a memory"),
+    **dict.fromkeys(("create_token", "revoke_token"), "is about who may come in"),
+}
+"""Verb that writes -> why it is no row."""
+_WRITTEN_AS: Final = {"rates": "learn_rates", "procedures": "learn_procedures"}
+_DECIDED_AS: Final = {ConflictStrategy.AUTHORITY: "trust_db"}
+"""What the journal calls some of them; an authority that is a database is asked when a fact comes in."""
+OPERATIONS: Final = {
+    f"operation {name}": _WRITTEN_AS.get(name, name)
+    for name, verb in VERBS.items()
+    if not verb.reads and name not in NOT_LIVED
+}
+"""Row -> the name of the operation in the journal."""
+
+DERIVED: Final[Mapping[str, Row]] = {
     **{f"rule {rule.name}": _by_rule(rule) for rule in RULES},
     **{
-        f"{one} to {other}": _turns("tier", one, other)
-        for one, other in (
-            *((Tier.HOT, Tier.WARM), (Tier.HOT, Tier.COLD), (Tier.WARM, Tier.COLD), (Tier.COLD, Tier.WARM)),
-            *((Tier.WARM, Tier.HOT), (Tier.WARM, Tier.VAULT), (Tier.HOT, Tier.VAULT)),
-        )
+        f"{source} to {rule.target}": _turns("tier", source, rule.target)
+        for rule in RULES
+        if isinstance(rule.target, Tier)
+        for source in rule.sources
+        if source is not rule.target
     },
-    **{f"becomes {status}": _turns("status", "active", status) for status in _HIDDEN},
-    **{f"shows its {form}": _turns("form", None, form) for form in Form if form is not Form.FULL},
+    **{
+        f"archived from {tier}": _from_tier(tier)
+        for tier in dict.fromkeys(t for rule in RULES if rule.target is Status.ARCHIVED for t in rule.sources)
+    },
+    **{f"becomes {status}": _turns("status", "active", status) for status in Status if status is not Status.ACTIVE},
+    **{f"{one} is shortened to {other}": _turns("form", one, other) for one, other in pairwise(_FORMS)},
+    **{f"{one} memory becomes {other}": _turns("scope", one, other) for one, other in pairwise(_SCOPES)},
+    **{f"a {kind} is stored": _born(kind=kind) for kind in Kind},
+    **{f"a conflict is decided: {s}": _decided(strategy=_DECIDED_AS.get(s, s)) for s in ConflictStrategy},
+    **dict.fromkeys(OPERATIONS, lambda _: False),  # counted in ``reached``
+}
+"""What the engine's own tables hold: each rule, tier, status, form, scope, kind, decision of a conflict and verb."""
+
+BY_HAND: Final[Mapping[str, Row]] = {
+    "vault to warm": _by("move", _turns("tier", "vault", "warm")),
+    **{f"{tier} to vault": _turns("tier", tier, Tier.VAULT) for tier in (Tier.HOT, Tier.WARM, Tier.COLD)},
     "shows its full text again": _turns("form", None, Form.FULL),
     "starts in hot": _born(tier="hot"),
     "starts in warm": _born(tier="warm"),
@@ -71,42 +138,63 @@ ROWS: Final[Mapping[str, Row]] = {
     ),
     "pinned by hand": _by("pin", lambda e: (e.after or {}).get("pinned") is True),
     "moved by hand": _by("move", lambda e: "tier" in (e.after or {})),
-    "the same text is stored once": _by("remember", lambda e: e.before is not None and "status" not in e.before),
+    "the same text is stored once": _by("remember", lambda e: e.before is not None and "status" not in (e.after or {})),
     "replaced by an update": _by("update", _turns("status", "active", "superseded")),
     "replaced by remember": _by("remember", _turns("status", "active", "superseded")),
     "duplicates are merged": _by("consolidate", _turns("status", "active", "consolidated")),
-    "a task's memories join the session": _turns("scope", "task", "session"),
-    "a session's memories are promoted": _turns("scope", "session", "long_term"),
-    "a session is summed up": _born(kind="summary"),
+    "a task's edges are strengthened": _because("accesses of its members", "complete_task"),
+    "a session's memories are promoted": _by("promote", _turns("scope", "session", "long_term")),
+    "a session is summed up": _by("promote", _born(kind="summary")),
+    "an entity is summed up": _by("summarize", _born(kind="summary")),
+    "a summary is replaced by its newer one": _by("summarize", _turns("status", "active", "superseded")),
+    "a summary makes its facts surer": _because("summed up in", "summarize"),
     "use is counted": _because("by recall", "sweep"),
     "use raises importance": _by("used", lambda e: "importance" in (e.after or {})),
     "a wrong answer lowers confidence": _by("used", lambda e: "confidence" in (e.after or {})),
     "reinforced by hand": _by("reinforce", lambda e: "importance" in (e.after or {})),
     "strengthened by hand": _by("strengthen", lambda e: "level" in (e.after or {})),
     "weakened by hand": _by("weaken", lambda e: "strength" in (e.after or {}) or "level" in (e.after or {})),
-    "a fact is learned": _born(kind="fact"),
+    "something is extracted": _by("extract", _born()),
+    "importance is decayed by hand": _by("decay", lambda e: "decayed" in (e.after or {})),
     "a fact is said again": lambda e: e.operation in _SAYING and "reinforcements" in (e.after or {}) and bool(e.before),
     "a fact is confirmed": _by("confirm", lambda e: "validated_ms" in (e.after or {})),
     "a fact is denied": _by("deny", _turns("status", "active", "invalidated")),
+    "a fact is denied in a conversation": _by("learn", _turns("status", "active", "invalidated")),
+    "a fact has ended": lambda e: "said not to hold any longer" in e.because and "status" in (e.after or {}),
     "a fact is corrected": _by("correct", _turns("status", "active", "superseded")),
+    "a fact that aged is confirmed": _by("confirm", _aged),
+    "what was true before yields to what is known": _decided(outcome="kept"),
+    "two values stand until somebody answers": _decided(outcome="open"),
+    "a conflict is answered": _decided(outcome="answered"),
     "a fact is replaced by what is said": _by("learn", _turns("status", "active", "superseded")),
     "held by the loss budget": _because("held back by the loss budget"),
     "held by the recall gate": _because("held back by the recall gate"),
     "what was held is let go": lambda _: False,  # seen over several changes, in ``reached``
     "undone": lambda e: e.operation == "undo",
 }
-"""What the five specifications say can happen to a memory -> how the journal tells it."""
+"""What else can happen to a memory -> how the journal tells it."""
+ROWS: Final[Mapping[str, Row]] = {**DERIVED, **BY_HAND}
 
 
-def reached(histories: Iterable[Iterable[Entry]]) -> Counter[str]:
-    """Return row -> how often it was reached."""
-    found: Counter[str] = Counter()
+def reached(histories: Iterable[Iterable[Entry]], operations: Mapping[str, int]) -> Counter[str]:
+    """Return row -> how often it was reached; ``operations`` is name in the journal -> how often."""
+    found = Counter({row: operations.get(name, 0) for row, name in OPERATIONS.items()})
     for entries in histories:
         held = False
-        for entry in entries:
+        for entry in _with_rows(entries):
             found.update(name for name, row in ROWS.items() if row(entry))
             if entry.target == "memory":
                 gone = (entry.after or {}).get("status") == "archived" or "form" in (entry.after or {})
                 found["what was held is let go"] += held and gone and entry.operation == "sweep"
                 held = "held back by" in entry.because or (held and not gone)
     return found
+
+
+def _with_rows(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield changes, those of a memory with its whole row before it."""
+    row: dict[str, Any] = {}
+    for entry in entries:
+        is_change = entry.target == "memory" and entry.before is not None
+        yield replace(entry, before={**row, **(entry.before or {})}) if is_change else entry
+        if entry.target == "memory":
+            row |= entry.after or {}

@@ -19,6 +19,8 @@ from perdure.records.report import Operation
 
 START: Final = datetime(2026, 1, 5, tzinfo=UTC)
 """A Monday."""
+VALUE: Final = "value "
+"""How a label begins that names a fact by its value."""
 PAGES: Final = (60, 1000)
 """Operations that are read at once: a day seldom has more than the first number."""
 
@@ -41,6 +43,9 @@ class Told:
         texts: Memory -> its words as they were handed over.
         ids: Label -> memory.
         operations: Every operation, oldest first.
+        undone: Those that the life itself has taken back, and those that took them back.
+        names: What each of them is called in the journal -> how often.
+        sessions: The sessions in which something was said.
         refused: (verb, error) -> how often.
         asked: (verb, what was found) -> how often.
     """
@@ -48,6 +53,9 @@ class Told:
     texts: dict[str, str] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
     operations: list[str] = field(default_factory=list)
+    undone: set[str] = field(default_factory=set)
+    names: Counter[str] = field(default_factory=Counter)
+    sessions: set[str] = field(default_factory=set)
     refused: Counter[tuple[str, str]] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
 
@@ -116,18 +124,21 @@ class Player:
             if len(fresh) < most:
                 break
         self.told.operations += [o.id for o in reversed(fresh)]
+        self.told.undone |= {i for o in fresh if o.undoes is not None for i in (o.id, o.undoes)}
+        self.told.names.update(o.operation for o in fresh)
         self._busy, self._done = False, fresh[0].id if fresh else self._done
 
     # --- steps
 
     def _do(self, step: Step) -> None:
+        self.told.sessions |= {step.arguments.get("session")} - {None}
         verbs: Mapping[str, Callable[[Step], None]] = {
             "remember": self._remember,
             "update": self._update,
             "ingest": self._ingest,
             "recall": self._recall,
             "mark": lambda s: self._plain("used", ids=[self._id(s)], outcome=s.arguments["outcome"]),
-            "reinforce": lambda s: self._plain("reinforce", memory_ids=[self._id(s)], boost_amount=0.2),
+            "reinforce": self._reinforce,
             "strengthen": lambda s: self._plain("strengthen", memory_ids=[self._id(s)]),
             "weaken": lambda s: self._plain("weaken", memory_ids=[self._id(s)], amount=1.0),
             "relate": self._relate,
@@ -137,6 +148,8 @@ class Player:
             "fit": lambda s: self._plain("fit", tokens=s.arguments["tokens"], dry_run=False),
             "summarize": lambda _: self._plain("summarize", dry_run=False),
             "learn_rates": lambda _: self._plain("rates", dry_run=False),
+            "learn_procedures": lambda _: self._plain("procedures", dry_run=False),
+            "same": lambda _: self._same(),
             "promote": lambda s: self._plain("promote", session_id=s.arguments["session_id"], confirm=True),
             "undo": lambda _: self._undo(),
         }
@@ -151,7 +164,10 @@ class Player:
         self._plain(step.verb, **{**step.arguments, **named})
 
     def _id(self, step: Step) -> str:
-        return self.told.ids.get(step.arguments["id"], "00000000-0000-7000-8000-000000000000")
+        label = step.arguments["id"]
+        facts = self.memory.facts(limit=1000) if label.startswith(VALUE) else []
+        named = {**self.told.ids, **{VALUE + f.value: f.id for f in facts}}
+        return named.get(label, "00000000-0000-7000-8000-000000000000")
 
     def _keep(self, label: str, identity: str, text: str) -> None:
         self.told.ids[label] = identity
@@ -199,6 +215,15 @@ class Player:
         for change in (c for plan in done.plans for c in plan.changes):
             if change.target is Target.MEMORY and change.after is None:
                 self.told.texts.pop(change.id, None)
+
+    def _reinforce(self, step: Step) -> None:
+        how = {"boost_amount": 0.2, **{k: v for k, v in step.arguments.items() if k != "id"}}
+        self._plain("reinforce", memory_ids=[self._id(step)], **how)
+
+    def _same(self) -> None:
+        """Say of two predicates that are asked about that they are one."""
+        question = next(q for q in self.memory.review(limit=100) if q.same)
+        self.memory.same(question.id)
 
     def _relate(self, step: Step) -> None:
         """Link the last memories."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime, timedelta
 from itertools import zip_longest
@@ -21,15 +21,19 @@ from perdure.records.report import Entry
 LATE: Final = timedelta(days=7)
 """So long after it fell due a move must be done, or wait for a reason that is shown."""
 MOVES: Final = re.compile(r"^(hot|warm|cold|vault|full|summary|keywords|archived)( to |:)")
+DIGEST_LINE: Final = re.compile(r"- .*\[(\w+)\]$")
 GONE: Final = (Status.SUPERSEDED, Status.INVALIDATED, Status.CONSOLIDATED)
 
 
-def everything(memory: Memory) -> list[MemoryItem]:
-    """Return every memory, hidden ones too, newest first."""
-    found: list[MemoryItem] = []
-    while page := memory.list(limit=1000, include_archived=True, before=found[-1].id if found else None):
-        found += page
-    return found
+def everything(memory: Memory, sessions: Iterable[str] = ()) -> list[MemoryItem]:
+    """Return every memory, hidden ones too and those that only these sessions see, newest first."""
+    found: dict[str, MemoryItem] = {}
+    for inside in (None, *sessions):
+        last = None
+        while page := memory.list(limit=1000, include_archived=True, before=last, inside=inside):
+            found |= {m.id: m for m in page}
+            last = page[-1].id
+    return [found[i] for i in sorted(found, reverse=True)]
 
 
 def nothing_is_lost(memory: Memory, told: Told) -> Iterator[str]:
@@ -95,6 +99,7 @@ def hidden_stays_hidden(
     # What MEMORY.md shows of a memory in a shorter form are its whole sentences, each with a full stop.
     active = [m for m in items if m.status is Status.ACTIVE]
     said = {text for m in active for text in (m.content, f"{m.content}.", told.texts.get(m.id, ""))}
+    said |= {f"{f.name}: {f.predicate.replace('_', ' ')}: {f.value}" for f in memory.facts(limit=1000)}
     for text, where in ((digest.text, "MEMORY.md"), (opening, "the start of a session")):
         for item in hidden.values():
             if len(item.content) > 25 and item.content in text and not any(item.content in s for s in said):
@@ -106,6 +111,18 @@ def digest_fits(memory: Memory) -> Iterator[str]:
     for budget in (100, 500, 2000):
         if (digest := memory.digest_details(budget_tokens=budget)).tokens > budget:
             yield f"MEMORY.md has {digest.tokens} tokens of {budget}"
+
+
+def digest_is_true(memory: Memory) -> Iterator[str]:
+    """No line of MEMORY.md is of a memory that is hidden, or that says only what is believed no longer."""
+    facts = memory.facts(limit=1000, past=True)
+    gone = {s for f in facts if f.state in GONE for s in (f.id, *f.sources)}
+    held = {s for f in facts if f.state not in GONE for s in (f.id, *f.sources)}
+    for line in memory.digest().splitlines():
+        if named := DIGEST_LINE.match(line):
+            shown = memory.get(named[1])
+            if shown is None or shown.id in gone - held:
+                yield f"MEMORY.md says what does not hold: {line}"
 
 
 def nothing_waits_in_silence(memory: Memory, items: Sequence[MemoryItem], now: datetime) -> Iterator[str]:
@@ -162,11 +179,10 @@ def state_of_everything(memory: Memory) -> dict[str, object]:
     }
 
 
-def undo_everything(memory: Memory, operations: Sequence[str]) -> Iterator[str]:
+def undo_everything(memory: Memory, told: Told, operations: Sequence[str]) -> Iterator[str]:
     """Take operations back, newest first; what the life itself has taken back is left."""
-    known = {o.id: o for o in memory.history(limit=1000)}
     for identity in reversed(operations):
-        if identity in known and (known[identity].undoes is not None or known[identity].undone_by is not None):
+        if identity in told.undone:
             continue
         try:
             memory.undo(identity)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
+from life import clerk
 from life.words import BACKED_UP, CODER, DESK, FAMILY, HISTORY, TALK, Grammar
 
 MINUTES: Final = 24 * 60
@@ -390,6 +391,9 @@ def _returner(me: Teller, number: int) -> None:
             me.note(session=f"visit-{number}")
             me.talk(f"visit-{number}", me.chance.randint(2, 6), scope=me.chance.choice(("session", "long_term")))
             me.step("promote", session_id=f"visit-{number}")
+        if number == 5:  # any day of the first weeks
+            me.note(session="visit-5", importance=0.0)
+            me.step("move", id=me.past[-1][0], tier="hot", reason=me.draw("why"))
         me.ask(use="helpful")
         me.love()
         if me.often(0.3):
@@ -406,6 +410,7 @@ KINDS: Final[Mapping[str, tuple[Habit, Grammar, Mapping[str, Any]]]] = {
     "importer": (_importer, HISTORY, {"preset": "balanced"}),
     "returner": (_returner, CODER, {"preset": "confidence-decay", "gates": {"canaries": 6}}),
     "visitor": (_returner, FAMILY, {"preset": "activation"}),
+    "clerk": (clerk.clerk, FAMILY, clerk.policy()),
 }
 """Kind of user -> habits, words, and the policy of the store."""
 

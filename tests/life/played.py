@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -21,9 +22,12 @@ CORE: Final[Mapping[str, tuple[int, int, float]]] = {
     "importer": (1, budget(40, 45), 24.0),
     "returner": (1, budget(200, 212), budget(96.0, 72.0)),
     "visitor": (1, budget(150, 206), 96.0),
+    "clerk": (1, 152, 24.0),
 }
 """Kind of user -> seed, days, and hours between sweeps of the life that is played."""
 
+READ: Final = 5
+"""MEMORY.md is read on every such day."""
 MIDDLE: Final = 0.6
 """Share of a life after which its state is kept, to be found again when the rest is taken back."""
 
@@ -49,23 +53,29 @@ def played(kind: str) -> Played:
 def live(player: Player, work: Work | None = None) -> Played:
     """Play a life to its end, check it, and take it back; ``work`` counts what its calls are."""
     life, memory, clock = player.life, player.memory, player.clock
-    nothing, counted = invariants.state_of_everything(memory), work or Work()
+    nothing, counted, untrue = invariants.state_of_everything(memory), work or Work(), list[str]()
+
+    def look(day: int) -> None:
+        counted.weigh(player, day)
+        untrue.extend(invariants.digest_is_true(memory) if day % READ == 0 else ())
+
     with counted.of(player):
-        player.play(int(life.length * MIDDLE), evening=lambda day: counted.weigh(player, day))
+        player.play(int(life.length * MIDDLE), evening=look)
     memory.sweep()
     player.note()
     then, before, first = clock.now, invariants.state_of_everything(memory), len(player.told.operations)
     with counted.of(player):
-        told = player.play(evening=lambda day: counted.weigh(player, day))
+        told = player.play(evening=look)
     memory.sweep()
-    faults, rows = _checked(player)
+    faults, rows = checked(player)
+    faults["the digest is true"] = untrue
     if work is not None:
         faults["it grows with the store alone"] = [*work.grows_with_the_store_alone(life.length)]
     player.note()
-    faults["undone to the middle"] = [*invariants.undo_everything(memory, told.operations[first:])]
+    faults["undone to the middle"] = [*invariants.undo_everything(memory, told, told.operations[first:])]
     clock.now = then
     faults["as in the middle"] = invariants.differences(before, invariants.state_of_everything(memory))
-    faults["undone"] = [*invariants.undo_everything(memory, told.operations[:first])]
+    faults["undone"] = [*invariants.undo_everything(memory, told, told.operations[:first])]
     faults["as at the beginning"] = [
         *invariants.differences(nothing, invariants.state_of_everything(memory)),
         *(f"{q!r} is answered" for q in life.questions if not memory.recall(q, touch=False).nothing_known),
@@ -75,9 +85,10 @@ def live(player: Player, work: Work | None = None) -> Played:
     return Played(faults, rows)
 
 
-def _checked(player: Player) -> tuple[dict[str, list[str]], Mapping[str, int]]:
+def checked(player: Player) -> tuple[dict[str, list[str]], Counter[str]]:
+    """Return the faults of each check of what a store is like by now, and how often the rows were reached."""
     memory, told = player.memory, player.told
-    items = invariants.everything(memory)
+    items = invariants.everything(memory, told.sessions)
     histories: dict[str, Any] = {item.id: memory.history(item.id) for item in items}
     opening = memory.agent.opening("a new session", "default")
     return {
@@ -91,4 +102,4 @@ def _checked(player: Player) -> tuple[dict[str, list[str]], Mapping[str, int]]:
         "the digest fits": [*invariants.digest_fits(memory)],
         "budgets hold each day": [*invariants.budgets_hold(histories, memory.policy.gates)],
         "the store is sound": memory.check(),
-    }, reached(histories.values())
+    }, reached(histories.values(), told.names)

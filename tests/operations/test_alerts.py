@@ -44,7 +44,7 @@ def test_what_is_about_to_be_archived_is_named_before_it_happens(opening, clock)
     assert {i for i, _, _ in stats.about_to_fade} == set(ids[1:])
     found = names(memory)
     assert (found["fading_share"].severity, found["fading_share"].value) == ("warning", 0.8)
-    assert set(found["at_risk"].ids) <= set(ids[1:])
+    assert set(found["at_risk"].ids) == {i for i, _, _ in stats.at_risk} == set(ids[1:])
     assert "pin" in found["at_risk"].message
     clock.passes(days=9)
     memory.sweep()
@@ -104,10 +104,22 @@ def test_growth_of_the_journal_and_questions_and_values_are_figures(opening, clo
     stats = memory.stats()
     assert (stats.journal.day, stats.journal.total) == (0, grown.total)
     assert stats.questions == 1
+    assert "questions" not in names(memory)  # from twenty on
     assert stats.value_by_form == {"full": pytest.approx(sum(m.value for m in memory.list()) / 5, abs=1e-4)}
     for _ in range(25):
         memory.reinforce(ids)
     assert names(memory)["journal_changes"].value >= 25
+
+
+@pytest.mark.behaviour("MO04")
+def test_questions_that_wait_are_told_from_a_number_on(opening):
+    memory = opening({**WORDS_ONLY, "alerts": {"questions": 2}})
+    ids = filled(memory)
+    memory.used([ids[0]], "wrong")
+    assert "questions" not in names(memory)
+    memory.used([ids[1]], "wrong")
+    told = names(memory)["questions"]
+    assert (told.severity, told.value, told.threshold) == ("info", 2, 2)
 
 
 @pytest.mark.behaviour("MO05")
@@ -119,7 +131,9 @@ def test_what_is_nearly_worth_the_vault_is_a_candidate_until_it_is_there(opening
         clock.passes(minutes=1)
         memory.recall("gate opens", limit=1)
         memory.sweep()
-        seen.append((memory.get(kept.id).tier.value, [i for i, _, _ in memory.stats().vault_candidates]))
+        near = [i for i, _, _ in memory.stats().vault_candidates]
+        seen.append((memory.get(kept.id).tier.value, near))
+        assert [*names(memory)["vault_candidates"].ids] == near if near else "vault_candidates" not in names(memory)
     assert ("vault", []) in seen
     before = seen.index(("vault", [])) - 1
     assert seen[before] == ("hot", [kept.id])

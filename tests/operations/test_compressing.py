@@ -268,6 +268,21 @@ def test_a_text_with_numbers_and_names_reaches_every_form_and_is_still_found(ope
     assert memory.get(identity).content == text
 
 
+@pytest.mark.parametrize(("strictness", "reached"), [("listed", Form.EMBEDDING), ("strict", Form.SUMMARY)])
+def test_keywords_that_mean_something_else_are_refused_where_the_policy_is_strict_alone(
+    opening, clock, strictness, reached
+):
+    compression = {**EAGER["compression"], "preservation": 0.42, "strictness": strictness}
+    memory = opening({**EAGER, "archive": {"rule": "never"}, "compression": compression}, HashEmbedder())
+    identity = memory.remember(f"{GARDEN} {GARDEN.replace('tulips', 'lilies')} A kingfisher nested there.").id
+    for _ in range(12):
+        clock.passes(days=1)
+        memory.sweep()
+    assert memory.get(identity).form is reached
+    refused = [e.because for e in memory.history(identity) if "its meaning differs too much" in e.because]
+    assert len(refused) == (strictness == "strict")
+
+
 @pytest.mark.behaviour("FORM16")
 def test_a_late_sweep_ends_where_timely_ones_end(opening, elsewhere, clock):
     timely, late = opening(GUARDED), opening(GUARDED, at=elsewhere())

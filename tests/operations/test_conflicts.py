@@ -169,6 +169,12 @@ def test_a_correction_of_something_never_said_is_believed_and_replaces_nothing(m
     assert len(memory.facts(past=True)) == 1
 
 
+@pytest.mark.parametrize("correction", ["No, Thursday, not Monday.", "I meant Oslo, not Lyon."])
+def test_a_correction_of_another_value_does_not_replace_what_was_said_last(memory, say, correction):
+    say("Remember that Marek lives in Bern.", correction)
+    assert told(memory, "Marek") == {"Bern": "active"}
+
+
 @pytest.mark.behaviour("BE23")
 @pytest.mark.parametrize(
     ("verb", "which", "more"),

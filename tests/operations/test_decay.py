@@ -47,6 +47,8 @@ def test_what_a_call_omits_is_as_the_policy_has_it(opening, clock):
         assert told[identity].new_importance == memory.get(identity).importance
     given = {"decay_function": "exponential", "half_life_days": 30, "min_importance": 0.1, "access_weight": 0.0}
     assert worth(memory, **given)[ids[1]].new_importance == pytest.approx(2 ** (-15 / 60))
+    clock.passes(days=60)
+    assert worth(memory)[ids[1]].new_importance == memory.get(ids[1]).importance == 0.0  # the policy's floor
 
 
 @pytest.mark.behaviour("SG101")

@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import apsw
 import pytest
 
 import perdure
-from conftest import STORES, tables
-from perdure.records.errors import InvalidInput, NotFound
+from conftest import STORES, WORDS_ONLY, opened, tables
+from faults.server_faults import own_server
+from perdure.compose import current_instant, import_lines, store_at
+from perdure.interfaces.files.export_files import export_reader, write_export
+from perdure.operations.transfer import export_lines
+from perdure.records.errors import InvalidInput, NotFound, TargetTaken
+from perdure.records.policy import Policy
+from replicas import replica_of
 
 ADDRESS = "Anna Schmidt lives at 17 Harbour Lane and her door code is 4711-beta."
 OTHER = "The Tuesday release moved to Wednesday because of the audit."
@@ -56,6 +63,29 @@ def test_nothing_is_left_of_an_erased_memory(tmp_path):
     for passage in (ADDRESS[:32], ADDRESS[20:50], "Harbour Lane", "4711-beta"):
         assert found_in(tmp_path, passage) == []
     assert found_in(tmp_path, OTHER[:32]) == [str(path)]
+
+
+def test_questions_and_notes_that_say_it_go_too(tmp_path, clock):
+    fading = {**WORDS_ONLY, "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1}}
+    with opened(tmp_path / "a.db", fading, clock) as memory:
+        kept = memory.remember(ADDRESS)
+        memory.remember("The kettle stays on the third shelf.")
+        other = memory.remember(OTHER, tags=["work"])
+        assert memory.recall("Which door of Anna Schmidt has a code?", limit=1).hits[0].memory.id == kept.id
+        (hit,) = memory.recall(f"Is the Tuesday release after this? {ADDRESS}", tags=["work"]).hits
+        assert hit.memory.id == other.id
+        clock.passes(days=30)
+        memory.sweep(accept_loss=f"she moved: {ADDRESS}")
+        assert any(ADDRESS in o.note for o in memory.history())
+        for passage in ("Which door of Anna", f"release after this? {ADDRESS[:20]}", f"she moved: {ADDRESS[:20]}"):
+            assert found_in(tmp_path, passage)
+        done = erased(memory, kept.id)
+        assert done.places == ()
+        assert any("`export`" in note and "backups elsewhere" in note for note in done.unreachable)
+        assert not any("Harbour" in o.note for o in memory.history())
+    for passage in ("Which door of Anna", "Harbour Lane", "4711-beta"):
+        assert found_in(tmp_path, passage) == []
+    assert found_in(tmp_path, "release after this?")  # it found another, and only the words are taken out
 
 
 def test_a_large_text_and_what_showed_it_shorter_leave_no_page(tmp_path):
@@ -127,6 +157,53 @@ def test_the_same_transcript_does_not_bring_it_back(memory):
     again = memory.ingest([*TALK, {"role": "user", "content": "Good night.", "session": "s1"}], "home")
     assert again.added == 1
     assert ADDRESS not in [m.content for m in memory.list("home")]
+
+
+@pytest.mark.parametrize("store", STORES[:2], indirect=True)
+@pytest.mark.parametrize("chosen", [{"tags": ["anna"]}, {"everything": True}])
+def test_an_export_from_before_does_not_bring_it_back(opening, path, elsewhere, tmp_path, chosen):
+    def export(name):
+        with store_at(path) as store:
+            write_export(str(tmp_path / name), export_lines(store))
+
+    def bring(name, into, *, partial=False):
+        lines = export_reader(str(tmp_path / name), partial=partial)
+        import_lines(lines, into, Policy(), current_instant(), partial=partial)
+
+    memory, copy = opening(), elsewhere()
+    kept = memory.remember(ADDRESS, tags=["anna"])
+    memory.remember(OTHER)
+    export("earlier.jsonl")
+    erased(memory, **chosen)
+    left = [m.content for m in memory.list(include_archived=True)]
+    for partial in (False, True):
+        with pytest.raises(TargetTaken):
+            bring("earlier.jsonl", path, partial=partial)
+    assert [m.content for m in memory.list(include_archived=True)] == left
+    export("later.jsonl")
+    bring("later.jsonl", copy)
+    other = opening(at=copy)
+    assert [m.content for m in other.list(include_archived=True)] == left
+    with pytest.raises(NotFound, match="erased: she asked for it"):
+        other.why(kept.id)
+
+
+@pytest.mark.parametrize("archive", ["on", "off"])
+def test_replicas_and_archived_logs_of_a_server_are_named_and_replicas_follow(archive):
+    with own_server(archive_mode=archive, archive_command="true") as primary:
+        with replica_of(primary, synchronous=False) as replica, opened(primary.dsn()) as memory:
+            kept = memory.remember(ADDRESS)
+            notes = " ".join(erased(memory, kept.id).unreachable)
+            assert "Replicas of the server (1, also those away) follow" in notes
+            assert ("The server archives its log of writes" in notes) is (archive == "on")
+            until = time.monotonic() + 10
+            while not replica.sql("SELECT 1 FROM document WHERE shelf = 'erased' AND name <> 'salt'", "perdure"):
+                assert time.monotonic() < until
+            assert [name for name, rows in tables(replica.dsn()).items() if "Harbour Lane" in str(rows)] == []
+        with opened(primary.dsn()) as memory:
+            assert "Replicas" not in " ".join(erased(memory, memory.remember(OTHER).id).unreachable)
+            primary.sql("SELECT pg_create_physical_replication_slot('away', true)")
+            assert "Replicas of the server (1," in " ".join(erased(memory, memory.remember(OTHER).id).unreachable)
 
 
 def test_what_else_an_operation_did_can_still_be_undone(memory):

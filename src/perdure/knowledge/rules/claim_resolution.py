@@ -10,7 +10,7 @@ from typing import Final
 
 from perdure.knowledge.extraction.words import base_verb
 from perdure.knowledge.languages import language
-from perdure.knowledge.records.facts import Claim, Fact, Learned
+from perdure.knowledge.records.facts import UNNAMED, Claim, Fact, Learned
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State, Trust
 from perdure.records.policy_knowledge import KnowledgePolicy
@@ -119,6 +119,9 @@ def _matching_facts(claim: Claim, known: Sequence[KnownFact], akin: Akin) -> tup
     if exact or claim.learned is not Learned.CORRECTION:
         return claim.predicate, exact
     family = [k for k in known if akin(claim.predicate, k.fact.predicate)]
+    if claim.predicate == UNNAMED and claim.old is not None:
+        # "Thursday, not Friday" is not about where somebody lives.
+        family = [k for k in family if k.fact.value.norm == claim.old.norm or _alike(k.fact.value.norm, claim.old.norm)]
     for near in (
         [k for k in family if claim.old is not None and k.fact.value.norm == claim.old.norm],
         [k for k in family if k.fact.value.kind is claim.value.kind],

@@ -171,7 +171,7 @@ def _copies(address: Address) -> list[str]:
     with connect(address) as connection:
         replicas, archived = connection.execute(registry("postgres")["copies_of_server"].sql).fetchone() or (0, "off")
     if replicas:
-        notes.append(f"{replicas} replicas of the server follow with their own delay; check them.")
+        notes.append(f"Replicas of the server ({replicas}, also those away) follow with a delay; check them.")
     if archived != "off":
         notes.append("The server archives its log of writes: backups made from it hold what was erased.")
     return notes

@@ -689,7 +689,9 @@ UPDATE namespace SET version = version + :more WHERE namespace = :namespace RETU
 
 -- name: copies_of_server
 -- kind: admin
-SELECT (SELECT count(*) FROM pg_stat_replication), current_setting('archive_mode');
+SELECT
+  (SELECT count(*) FROM pg_stat_replication) + (SELECT count(*) FROM pg_replication_slots WHERE NOT active),
+  current_setting('archive_mode');
 
 -- --- the schema, and the index of words against the texts: what a whole check reads, and what makes them anew
 

@@ -1,0 +1,64 @@
+"""The page of a life, as the benchmark writes it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+from conftest import ENV, finished
+from life.coverage import ROWS
+
+SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "life.py"
+
+
+class Page(HTMLParser):
+    """Every table as rows of cells, and how many shapes are drawn."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tables, self.shapes, self._cell = [], 0, False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+        self._cell = tag in ("td", "th")
+        self.shapes += tag == "polygon" and len(dict(attrs)["points"].split()) > 2
+
+    def handle_data(self, data):
+        if self._cell:
+            self.tables[-1][-1][-1] += data
+
+    def table(self, *head):
+        (found,) = [rows for rows in self.tables if tuple(rows[0]) == head]
+        return found[1:]
+
+
+def test_the_page_of_a_short_life_shows_what_holds_what_was_asked_and_what_was_reached(tmp_path):
+    written = tmp_path / "life.html"
+    command = [sys.executable, str(SCRIPT), "--days", "12", "--output", str(written), "coder"]
+    child = subprocess.Popen(command, env=ENV, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    told, text = finished(child), written.read_text("utf-8")
+    page = Page(text)
+    held = dict(page.table("what must hold", "faults"))
+    assert {"nothing is lost", "budgets hold each day", "everything is undone"} <= held.keys()
+    assert {name for name, faults in held.items() if faults != "none"} == set()
+    assert all(f"coder: {name}: 0 faults" in told for name in held)
+    times = {row: int(number or 0) for row, number in page.table("row", "coder")}
+    assert times.keys() == ROWS.keys()
+    assert times["operation remember"] > 5
+    assert {row for row, number in times.items() if number == 0} == set(
+        told.split("not reached: ")[1].split("\n")[0].split(", ")
+    )
+    assert all(found for _, found in page.table("asked at the end", "found"))
+    assert sum(int(number) for _, number, *_ in page.table("kind", "visible", "mean value", "highest")) > 5
+    assert dict(page.table("journal lines of", "number")).keys() >= {"remember", "sweep"}
+    assert page.shapes >= 3  # tiers, and at least one status
+    assert not re.search(r"""(?:src|href)=|https?:""", text)
