@@ -114,6 +114,7 @@ def test_the_previous_release_works_on_tables_that_a_later_one_has_extended(path
 CITUS = """
 CREATE TABLE pg_dist_partition (logicalrelid regclass);
 GRANT SELECT ON pg_dist_partition TO PUBLIC;
+CREATE SEQUENCE tries;
 CREATE FUNCTION create_reference_table(t regclass) RETURNS void LANGUAGE sql AS
   'INSERT INTO pg_dist_partition VALUES (t)';
 CREATE FUNCTION undistribute_table(t regclass) RETURNS void LANGUAGE sql AS
@@ -123,6 +124,9 @@ CREATE FUNCTION create_distributed_table(t regclass, c text, colocate_with text 
   $$ BEGIN
     IF t::text = (SELECT value FROM meta WHERE key = 'breaks at') THEN
       RAISE 'the connection to a worker was lost';
+    END IF;
+    IF t::text = (SELECT value FROM meta WHERE key = 'meets at') AND nextval('tries') = 1 THEN
+      RAISE 'involved in a distributed deadlock' USING ERRCODE = '40P01';
     END IF;
     INSERT INTO pg_dist_partition VALUES (t);
   END $$;
@@ -152,6 +156,16 @@ def test_a_distribution_that_stops_leaves_nothing_and_the_next_one_does_all(path
         steps = []
         migrate(url, say=steps.append)
         assert not [step for step in steps if "namespace" in step]
+
+
+@as_operator
+def test_a_distribution_that_meets_another_transaction_is_tried_again_whole(path):
+    with servers().reader(path) as operator:
+        operator.execute(CITUS)
+        operator.execute("INSERT INTO meta VALUES ('meets at', 'posting')")
+        migrate(servers().server().dsn(path.rsplit("/", 1)[1], "postgres"), distribute=True)
+        assert operator.execute("SELECT last_value FROM tries").fetchone() == (2,)
+        assert operator.execute("SELECT count(*) FROM pg_dist_partition").fetchone() == (len(tables()) - 2,)
 
 
 NODE_DOWN = """
