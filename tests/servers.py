@@ -120,7 +120,12 @@ def drop_database(url: str) -> None:
     if given := os.environ.get("PERDURE_TEST_DSN"):
         schema = url.rsplit("search_path%3D", 1)[1].split(",", maxsplit=1)[0]
         with psycopg.connect(given, autocommit=True) as connection:
-            connection.execute(f'DROP SCHEMA "{schema}" CASCADE')
+            for last in (False, False, True):
+                try:
+                    connection.execute(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
+                except psycopg.errors.DeadlockDetected:  # with another process that makes or drops one
+                    if last:
+                        raise
         return
     _operator().execute(f"DROP DATABASE IF EXISTS {_name(url)} WITH (FORCE)")
 

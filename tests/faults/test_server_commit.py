@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import pytest
 
 import servers
@@ -33,8 +35,8 @@ def place():
 
 
 @pytest.fixture
-def line():
-    line = Line(servers.server().port)
+def line(place):
+    line = Line(urlsplit(place).port)
     yield line
     line.close()
 

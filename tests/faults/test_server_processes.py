@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import servers
-from conftest import HashEmbedder, budget, finished, opened, python
+from conftest import HashEmbedder, as_operator, budget, finished, opened, python
 from faults.server_faults import everything, operations
 from perdure.compose import store_at
 from perdure.records.errors import ConflictError, InvalidInput
@@ -164,6 +164,7 @@ def test_four_processes_lose_nothing_double_nothing_and_count_exactly(place, rec
         assert memory.check() == []
 
 
+@as_operator
 def test_eight_threads_on_one_memory_share_its_connections(place):
     memory = opened(f"{place}{'&' if '?' in str(place) else '?'}pool_size=3", embedder=HashEmbedder(32))
     memory.remember_many([f"zebra base {i}" for i in range(50)])

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 import servers
-from conftest import opened
+from conftest import as_operator, opened
 from faults.server_faults import Line, everything
 from perdure.compose import EmbedderWarning, address_of, migrate
 from perdure.records.errors import (
@@ -33,6 +33,7 @@ from perdure.stores.postgres import connections, faults, schema
 from perdure.stores.postgres.local_programs import free_port
 
 WRONG = "s3cr3t-word"
+pytestmark = as_operator
 
 
 @pytest.fixture(scope="module")

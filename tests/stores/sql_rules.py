@@ -6,7 +6,8 @@
 3. Clock, ids and randomness are parameters.
 4. Nothing fires by itself, nothing counts by itself, and nothing leans on one engine's locks or storage.
 5. What Citus refuses does not occur: a sub-select in a policy, an insert of a list that reads no distributed table (it
-   would go through the coordinator by COPY, which row-level security forbids), several statements in one text.
+   would go through the coordinator by COPY, which row-level security forbids), several statements in one text, an
+   outer join of a fan-out that keeps the rows of what is no table of namespaces (it crashes).
 """
 
 from __future__ import annotations
@@ -126,6 +127,7 @@ def broken_statement(engine: str, name: str, kind: str, sql: str) -> list[str]:
     elif kind == "fan-out":
         if not isinstance(tree, exp.Query) or any(tree.find_all(exp.Insert, exp.Update, exp.Delete, exp.Lock)):
             found.append("a fan-out writes or locks")
+        found += _kept(tree) if engine == "postgres" else []
     elif kind == "admin":
         used = {t.name for t in tree.find_all(exp.Table)} & namespaced(engine)
         if used and name not in ACROSS.get(engine, ()):
@@ -343,6 +345,12 @@ def _pulled(tree: exp.Expression) -> list[str]:
         if not (isinstance(first, exp.Column) and first.name == "namespace" and first.table in read):
             found.append(f"the insert into {table} takes the namespace from no distributed table")
     return found
+
+
+def _kept(tree: exp.Expression) -> list[str]:
+    """Name what outer joins keep beside tables that are distributed: a sub-select there crashes the coordinator."""
+    kept = [join.parent.args["from_"].this for join in tree.find_all(exp.Join) if join.side]
+    return [f"an outer join keeps {one.sql()[:40]}" for one in kept if one.name not in namespaced("postgres")]
 
 
 def _refused_by_citus(sql: str) -> list[str]:

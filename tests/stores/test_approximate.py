@@ -89,7 +89,9 @@ def test_a_large_namespace_switches_and_finds_what_an_exact_search_finds(filled,
     assert all(len(found(raw_store, given, "large", row, 50)) == 50 for row in asked)
     assert {row: found(raw_store, given, "small", row) for row in asked} == small
     with psycopg.connect(path, autocommit=True) as connection:
-        rows = connection.execute("SELECT 1 FROM pg_indexes WHERE indexname LIKE 'embedding_near_%'").fetchall()
+        rows = connection.execute(
+            "SELECT 1 FROM pg_indexes WHERE indexname LIKE 'embedding_near_%' AND schemaname = current_schema()"
+        ).fetchall()
     assert len(rows) == 1
 
 
@@ -149,6 +151,8 @@ def test_upkeep_builds_the_index_of_a_large_namespace_once(given):
             runs = memory.upkeep("worker").runs
             assert [run.namespace for run in runs if run.task == "index"] == indexed
     with psycopg.connect(url, autocommit=True) as connection:
-        rows = connection.execute("SELECT 1 FROM pg_indexes WHERE indexname LIKE 'embedding_near_%'").fetchall()
+        rows = connection.execute(
+            "SELECT 1 FROM pg_indexes WHERE indexname LIKE 'embedding_near_%' AND schemaname = current_schema()"
+        ).fetchall()
     drop_database(url)
     assert len(rows) == 1

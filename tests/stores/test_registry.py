@@ -197,6 +197,15 @@ def test_an_insert_that_a_worker_cannot_run_is_refused(name):
 
 
 @pytest.mark.parametrize(
+    "start", ["(SELECT namespace FROM namespace ORDER BY namespace LIMIT 9) AS n", "space AS n", "first AS n"]
+)
+def test_an_outer_join_by_which_the_coordinator_crashes_is_refused(start):
+    sql = "WITH first AS (SELECT 1 AS namespace) SELECT d.id FROM {} LEFT JOIN document AS d USING (namespace);"
+    assert any("outer join" in broken for broken in broken_statement("postgres", "x", "fan-out", sql.format(start)))
+    assert broken_statement("postgres", "x", "fan-out", sql.format("namespace AS n")) == []
+
+
+@pytest.mark.parametrize(
     "sql",
     [
         "CREATE POLICY own ON memory USING (namespace = (SELECT current_setting('perdure.namespace', true)));",

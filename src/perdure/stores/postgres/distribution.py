@@ -1,7 +1,7 @@
 """The tables on one server and over a Citus cluster: what row-level security says in each, and which table lies where.
 
 On a cluster every table lies by its namespace, all of them together, so that a transaction of one namespace runs on one
-worker; the few that belong to no namespace lie whole on every node.
+worker; what is read beside them lies whole on every node, and tokens with the coordinator alone.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ ON_CLUSTER: Final = {
     "{reached}": f"{_REACH} = 'fan-out' AND starts_with(namespace, {_PREFIX})",
 }
 """The same without sub-selects, which Citus refuses in policies."""
+
+_WITH_COORDINATOR: Final = {"token", "login"}
+"""Tables that no node is asked for: who may come in does not depend on whether all nodes answer."""
 
 _COMMENT: Final = re.compile(r"--[^\n]*")
 _TABLE: Final = re.compile(r"CREATE TABLE (\w+) \(\s*(\w+)")
@@ -81,7 +84,10 @@ def distribute(connection: psycopg.Connection[Any], say: Say) -> None:
         )
     distributed = _distributed_tables(connection)
     for table, spread in tables().items():
-        if table not in distributed:
+        if table in _WITH_COORDINATOR:
+            if table in distributed:  # earlier versions kept them on every node
+                connection.execute(_text("gather_table"), {"table": table})
+        elif table not in distributed:
             _distribute(connection, table, spread=spread)
             say(f"{table}: {'by namespace' if spread else 'on every node'}")
 

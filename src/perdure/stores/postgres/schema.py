@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,8 +17,8 @@ from perdure.records.damage import Fault
 from perdure.records.errors import NotAStore, PerdureError, StoreDenied, StoreError, StoreTooNew, StoreTooOld
 from perdure.stores.postgres import distribution
 from perdure.stores.postgres.distribution import Say, migration_steps, tables
-from perdure.stores.postgres.faults import plain, translated
-from perdure.stores.postgres.server import Address, Connection, connect
+from perdure.stores.postgres.faults import COLLIDED, plain, translated
+from perdure.stores.postgres.server import COLLISIONS, Address, Connection, connect
 from perdure.stores.statements import migrations, registry
 
 Schema = Mapping[tuple[str, str], str]
@@ -169,7 +170,7 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
         try:
             _check_server(connection)
             _check_vector(connection)
-            applied = _run_migrations(connection, address, say, distribute=distribute)
+            applied = _run_again(lambda: _run_migrations(connection, address, say, distribute=distribute))
             if (connection.execute(_text("server_status")).fetchone() or (False, False))[1]:
                 say("Note: this role bypasses row-level security. Use a role that is not a superuser.")
         except psycopg.errors.InsufficientPrivilege as error:
@@ -181,6 +182,18 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
         except psycopg.Error as error:
             raise _refusal(error) from error
     return applied
+
+
+def _run_again(migrations: Callable[[], int]) -> int:
+    """Run them, and again where their transaction met another one, such as that of another schema on a cluster."""
+    for tries in range(COLLISIONS):
+        try:
+            return migrations()
+        except psycopg.Error as error:
+            if error.sqlstate not in COLLIDED:
+                raise
+            time.sleep(0.02 * tries)
+    return migrations()
 
 
 def _refusal(error: psycopg.Error) -> PerdureError:

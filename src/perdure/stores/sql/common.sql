@@ -194,8 +194,9 @@ SELECT namespace FROM namespace ORDER BY namespace;
 -- name: upkeep_states
 -- kind: fan-out
 SELECT n.namespace, n.vectors, d.id, d.data
-FROM (SELECT namespace, vectors FROM namespace WHERE namespace > :after ORDER BY namespace LIMIT :limit) AS n
-LEFT JOIN document AS d ON d.namespace = n.namespace AND d.shelf = 'upkeep'
+FROM namespace AS n LEFT JOIN document AS d ON d.namespace = n.namespace AND d.shelf = 'upkeep'
+WHERE n.namespace > :after AND n.namespace <= (SELECT max(p.namespace) FROM
+  (SELECT namespace FROM namespace WHERE namespace > :after ORDER BY namespace LIMIT :limit) AS p)
 ORDER BY n.namespace;
 
 -- name: due_ids

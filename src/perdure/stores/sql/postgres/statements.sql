@@ -607,6 +607,10 @@ SELECT CAST(logicalrelid AS text) FROM pg_dist_partition;
 -- kind: admin
 SELECT create_reference_table(CAST(:table AS regclass));
 
+-- name: gather_table
+-- kind: admin
+SELECT undistribute_table(CAST(:table AS regclass));
+
 -- name: spread_table
 -- kind: admin
 SELECT create_distributed_table(CAST(:table AS regclass), 'namespace', colocate_with => CAST(:beside AS text));
