@@ -384,6 +384,7 @@ def verbs(ids, operations):
         "recall": lambda m: m.recall("where is the key", "alice", include_archived=True),
         "get": lambda m: m.get(ids[0], include_archived=True),
         "list": lambda m: m.list("alice", include_archived=True),
+        "list_all": lambda m: list(m.list_all("alice", include_archived=True)),
         "why": lambda m: m.why(ids[0]),
         "why_not": lambda m: m.why_not(ids[0], "where is the key"),
         "pin": lambda m: m.pin(ids[0]),
