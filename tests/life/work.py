@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -12,6 +12,7 @@ from typing import Any, Final
 import apsw
 
 from life.driver import START, Player
+from perdure.records.report import Report
 
 VERBS: Final = ("remember", "recall", "sweep")
 """What a user waits for, and what runs by itself."""
@@ -24,12 +25,15 @@ FEWEST_MEMORIES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What one call of a life was: its day, Python functions called, steps of SQLite, and memories stored by then."""
+    """What one call of a life was: its day, Python functions called, steps of SQLite, and memories it looked at.
+
+    A sweep looks at those that are due or were accessed; other calls at all that were stored by then.
+    """
 
     day: int
     functions: int
     steps: int
-    stored: int
+    memories: int
 
 
 @dataclass(slots=True)
@@ -74,11 +78,14 @@ class Work:
             before = sys.getprofile()
             sys.setprofile(self._count_functions)
             try:
-                return call(*args, **kwargs)
+                result = call(*args, **kwargs)
             finally:
                 sys.setprofile(before)
-                day, stored = (player.clock.now - START).days, max(1, len(player.told.texts))
-                self.calls[verb].append(Call(day, self._functions, self._steps, stored))
+            memories = _swept(result) if isinstance(result, Report) else max(1, len(player.told.texts))
+            if memories:
+                day = (player.clock.now - START).days
+                self.calls[verb].append(Call(day, self._functions, self._steps, memories))
+            return result
 
         return run
 
@@ -96,23 +103,38 @@ class Work:
         self._steps += steps - before if steps >= before else steps
 
     def growth(self, length: int) -> Iterator[tuple[str, float, float]]:
-        """Yield (what, at the beginning, at the end): medians of 10 to 25 % of a life, and of the last 15 %."""
+        """Yield (what, at the beginning, at the end): medians of 10 to 25 % of a life, and of the last 15 %.
+
+        The functions of a call that stores or finds do not depend on how many memories there are. There the lower
+        quartile is compared: a memory with facts takes three times as many as one without, and what a call is given
+        differs more in a life than what it costs.
+        """
         early, late = range(length // 10, length // 4), range(round(length * 0.85), length)
         sizes = [statistics.median(self.bytes_each[day] for day in days) for days in (early, late)]
         yield "bytes for each memory", *sizes
         for verb, calls in self.calls.items():
             one, other = ([call for call in calls if call.day in days] for days in (early, late))
             few = min(len(one), len(other)) < FEWEST_CALLS
-            if few or statistics.median(call.stored for call in one) < FEWEST_MEMORIES:
+            if few or (verb != "sweep" and statistics.median(call.memories for call in one) < FEWEST_MEMORIES):
                 continue
             for name in ("functions", "steps"):
-                each = [statistics.median(getattr(c, name) / c.stored for c in some) for some in (one, other)]
+                each = [statistics.median(getattr(c, name) / c.memories for c in some) for some in (one, other)]
                 yield f"{verb}, {name} for each memory", *each
-            if verb != "sweep":  # what is done for one memory does not depend on how many there are
-                yield f"{verb}, functions", *(statistics.median(c.functions for c in some) for some in (one, other))
+            if verb != "sweep":
+                yield f"{verb}, functions", *(_lower_quartile(c.functions for c in some) for some in (one, other))
 
     def grows_with_the_store_alone(self, length: int) -> Iterator[str]:
         """Neither what a memory takes nor what a call costs for each grows in a life."""
         for what, early, late in self.growth(length):
             if late > MOST * early:
                 yield f"{what}: {early:.4g} at the beginning, {late:.4g} at the end"
+
+
+def _swept(report: Report) -> int:
+    """Return how many memories a sweep looked at; 0 where gates asked past recalls, which costs by the recall."""
+    asked = report.held or any(one.move.endswith("archive") for one in report.moved)
+    return 0 if asked else report.examined
+
+
+def _lower_quartile(values: Iterable[int]) -> float:
+    return statistics.quantiles(values, n=4)[0]

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import HARSH, WORDS_ONLY, Clock, HashEmbedder, on_a_file, on_two_servers_too, opened, tables
 from perdure.compose import store_at
-from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.errors import InvalidInput, NotFound, StoreUnavailable
 from perdure.records.identifier import short_id
 
 
@@ -315,3 +315,15 @@ def test_shorter_forms_are_counted_and_beyond_a_number_of_changes_only_the_newes
         assert not found.whole
         assert found.events["shortened"][1] <= 3
         assert "stored" not in found.events
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda m: m.remember("the deploy is on tuesday"), lambda m: m.recall("deploy"), lambda m: m.sweep()],
+    ids=["remember", "recall", "sweep"],
+)
+def test_a_closed_store_says_that_it_is_closed(memory, call):
+    memory.remember("the river is cold in march")
+    memory.close()
+    with pytest.raises(StoreUnavailable, match="was closed"):
+        call(memory)

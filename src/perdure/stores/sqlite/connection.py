@@ -23,6 +23,7 @@ from perdure.records.errors import (
     StoreError,
     StoreReadOnly,
     StoreTooNew,
+    StoreUnavailable,
 )
 from perdure.stores.rows import unreadable
 from perdure.stores.sqlite.lines import add_functions
@@ -267,6 +268,7 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
         f"{{path}} was locked by another process for {BUSY_MS // 1000} s.",
         "Try again; nothing was written.",
     ),
+    ((apsw.ConnectionClosedError,), StoreUnavailable, "The store was closed.", "Open it again."),
     ((apsw.NotADBError,), NotAStore, "{path} is not a SQLite file.", "Choose another file; this one is unchanged."),
     (
         (apsw.CorruptError,),
