@@ -88,7 +88,7 @@ NOT_LIVED: Final[Mapping[str, str]] = {
     "review": "an answer is an operation of its own",
     "forget": "is written as archive",
     "remember_many": "is written as remember",
-    "erase": "cannot be taken back, as a life is: test_erased.py",
+    "erase": "cannot be taken back, as a life is: operations/test_erase.py",
     **dict.fromkeys(("reembed", "optimize", "repair", "compact"), "is about the store, not about a memory"),
     **dict.fromkeys(("create_token", "revoke_token"), "is about who may come in"),
 }
