@@ -91,3 +91,17 @@ def test_a_fact_whose_end_lies_ahead_ends_by_itself(opening, clock):
     assert over.id not in {h.memory.id for h in memory.recall("city Mia", touch=False).hits}
     assert over.id in {h.memory.id for h in memory.recall("city Mia", as_of=before, touch=False).hits}
     assert [s.id for s in memory.answer_sheet("In which city is Mia?", as_of=before).known] == [over.id]
+
+
+def test_of_very_many_the_fact_with_the_most_at_risk_is_asked_about_first(opening, clock):
+    memory = opening({**WORDS_ONLY, "knowledge": {"questions_per_day": 1000}})
+    memory.learn(claims=[{**MOOD, "subject": f"Person {n}"} for n in range(60)])
+    asked = max(memory.facts(limit=100), key=lambda fact: fact.id)  # the last of them where none is at more risk
+    clock.passes(days=119)
+    for _ in range(3):
+        memory.recall(f"mood of {asked.subject}", limit=1)
+    clock.passes(days=1)
+    at_risk = {q.id: q.value_at_risk for q in memory.review(limit=1000)}
+    assert len(at_risk) == 60
+    assert max(at_risk, key=at_risk.__getitem__) == asked.id
+    assert [q.id for q in memory.review(limit=1)] == [asked.id]

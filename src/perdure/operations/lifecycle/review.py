@@ -28,6 +28,7 @@ from perdure.rules.lifecycle.confirmation import (
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.signals import current_signals, memory_items
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
+from perdure.rules.lifecycle.trajectory import count_accesses
 
 LONGEST: Final = 5000  # so many ageing facts are ranked
 FEW: Final = 50  # so many of them are read at a time
@@ -68,7 +69,10 @@ def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], 
     policy = ctx.policy.knowledge
     before = now - int(policy.aging_days * DAY_MS)
     ids = ctx.store.unconfirmed_facts(namespace, before, policy.aging_reinforcements, LONGEST)
-    states = {i: s for i, s in find_states(ctx, namespace, ids).items() if is_aging(s, ctx.policy, now)}
+    stored = find_states(ctx, namespace, ids)
+    waiting = ctx.store.accesses(namespace, list(stored), now)
+    counted = count_accesses(list(stored.values()), [waiting.get(i, ()) for i in stored], ctx.policy)
+    states = {i: s for i, s in zip(stored, counted, strict=True) if is_aging(s, ctx.policy, now)}
     sure = current_signals(list(states.values()), ctx.policy, now)
     risk = dict(zip(states, (sure.value * (1.0 - sure.confidence)).tolist(), strict=True))
     ranked = sorted((i for i in states if i not in besides), key=lambda i: (-risk[i], i))
