@@ -119,6 +119,17 @@ def test_a_life_of_400_days_keeps_what_is_promised(kind):
 
 
 @weekly
+@pytest.mark.behaviour("LV11", "LV12")
+@pytest.mark.parametrize("kind", ["clerk", "coder", "desk", "family"])
+def test_a_whole_life_on_a_server_keeps_what_is_promised(store, elsewhere, kind):
+    if store == "sqlite":
+        pytest.skip("asked check by check above")
+    seed, days, every = CORE[kind]
+    player = begin(life_of(kind, seed, days), elsewhere(), every=every, embedder=HashEmbedder())
+    assert {name: faults for name, faults in live(player, Work()).faults.items() if faults} == {}
+
+
+@weekly
 @pytest.mark.behaviour("LV9", "LV11")
 def test_lives_on_a_server_reach_every_row_of_the_table(store, elsewhere):
     if store == "sqlite":

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, Final
 
 import apsw
 
 from life.driver import START, Player
+from perdure.operations.lifecycle.gates import recall_gate
 from perdure.records.report import Report
 
 VERBS: Final = ("remember", "recall", "sweep")
@@ -27,7 +29,8 @@ FEWEST_MEMORIES: Final = 10
 class Call:
     """What one call of a life was: its day, Python functions called, steps of SQLite, and memories it looked at.
 
-    A sweep looks at those that are due or were accessed; other calls at all that were stored by then.
+    A sweep looks at those that are due or were accessed; other calls at all that were stored by then. Sweeps that ask
+    past recalls whether something may be hidden are left out: that is work for each recall.
     """
 
     day: int
@@ -44,6 +47,7 @@ class Work:
     bytes_each: dict[int, float] = field(default_factory=dict)
     _functions: int = 0
     _steps: int = 0
+    _gated: bool = False
     _before: dict[int, int] = field(default_factory=dict)
     """Prepared statement -> its steps so far: SQLite adds up those of all its runs."""
 
@@ -75,14 +79,15 @@ class Work:
     def _counted(self, player: Player, verb: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
             self._functions = self._steps = 0
+            self._gated = False
             before = sys.getprofile()
             sys.setprofile(self._count_functions)
             try:
                 result = call(*args, **kwargs)
             finally:
                 sys.setprofile(before)
-            memories = _swept(result) if isinstance(result, Report) else max(1, len(player.told.texts))
-            if memories:
+            memories = result.examined if isinstance(result, Report) else max(1, len(player.told.texts))
+            if memories and not self._gated:
                 day = (player.clock.now - START).days
                 self.calls[verb].append(Call(day, self._functions, self._steps, memories))
             return result
@@ -94,8 +99,9 @@ class Work:
         stored = max(1, sum(player.memory.stats().statuses.values()))
         self.bytes_each[day] = player.memory.compact(dry_run=True).bytes_after / stored
 
-    def _count_functions(self, _frame: object, event: str, _: object) -> None:
+    def _count_functions(self, frame: FrameType, event: str, _: object) -> None:
         self._functions += event == "call"
+        self._gated |= frame.f_code is recall_gate.__code__
 
     def _count_steps(self, told: Mapping[str, Any]) -> None:
         steps, before = told["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"], self._before.get(told["id"], 0)
@@ -118,7 +124,7 @@ class Work:
             if few or (verb != "sweep" and statistics.median(call.memories for call in one) < FEWEST_MEMORIES):
                 continue
             for name in ("functions", "steps"):
-                each = [statistics.median(getattr(c, name) / c.memories for c in some) for some in (one, other)]
+                each = [_for_each(verb, [(getattr(c, name), c.memories) for c in some]) for some in (one, other)]
                 yield f"{verb}, {name} for each memory", *each
             if verb != "sweep":
                 yield f"{verb}, functions", *(_lower_quartile(c.functions for c in some) for some in (one, other))
@@ -130,10 +136,11 @@ class Work:
                 yield f"{what}: {early:.4g} at the beginning, {late:.4g} at the end"
 
 
-def _swept(report: Report) -> int:
-    """Return how many memories a sweep looked at; 0 where gates asked past recalls, which costs by the recall."""
-    asked = report.held or any(one.move.endswith("archive") for one in report.moved)
-    return 0 if asked else report.examined
+def _for_each(verb: str, calls: Sequence[tuple[int, int]]) -> float:
+    """Return work for each memory; of all sweeps together, since one that looks at two costs hardly more than one."""
+    if verb == "sweep":
+        return sum(work for work, _ in calls) / sum(memories for _, memories in calls)
+    return statistics.median(work / memories for work, memories in calls)
 
 
 def _lower_quartile(values: Iterable[int]) -> float:
