@@ -51,8 +51,8 @@ class FormGuard:
         """
         check_origin(request)
         fields = await _read(request)
-        given = next(iter(fields.get(TOKEN, ())), "")
-        if not hmac.compare_digest(given.encode(), form_token(session).encode()):
+        token = next(iter(fields.get(TOKEN, ())), "")
+        if not hmac.compare_digest(token.encode(), form_token(session).encode()):
             raise FormRefused("This form has expired. Go back, reload the page and send it again.")
         return fields
 

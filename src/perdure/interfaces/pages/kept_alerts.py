@@ -29,7 +29,7 @@ class ShownAlerts(NamedTuple):
     sampled: int  # the memories that they were estimated from; 0 where all count that the command counts
 
 
-class _Counted(NamedTuple):
+class _CountedAlerts(NamedTuple):
     at: float
     alerts: Sequence[Alert]
 
@@ -39,7 +39,7 @@ class KeptAlerts:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._kept: WeakKeyDictionary[Memory, dict[str, _Counted]] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[Memory, dict[str, _CountedAlerts]] = WeakKeyDictionary()
         self._counting: set[tuple[int, str]] = set()
 
     def of(self, memory: Memory, place: str, stats: Stats) -> ShownAlerts:
@@ -69,7 +69,7 @@ class KeptAlerts:
 
     def _count(self, memory: Memory, place: str, key: tuple[int, str]) -> None:
         try:
-            counted = _Counted(monotonic(), memory.alerts(place))
+            counted = _CountedAlerts(monotonic(), memory.alerts(place))
             with self._lock:
                 self._kept.setdefault(memory, {})[place] = counted
         except PerdureError as error:

@@ -47,7 +47,7 @@ class Live:
     """Answers the requests for news.
 
     A connection ends after a few seconds and the browser connects again where it left off, so that the service need
-    not wait for open pages when it ends, and what was lost on the way is told later.
+    not wait for open pages when it ends, and what was lost on the way is sent later.
 
     Args:
         every: Seconds between two looks at the operations.
@@ -91,8 +91,8 @@ def _differences(known: str, news: News) -> list[str]:
     operation, _, alerts = known.partition("/")
     if not known:
         return [_event("hello", news)]
-    found = [_event("operation", news)] if operation != news.operation else []
-    return [*found, _event("alerts", news)] if alerts != news.alerts else found
+    events = [_event("operation", news)] if operation != news.operation else []
+    return [*events, _event("alerts", news)] if alerts != news.alerts else events
 
 
 def _event(kind: str, news: News) -> str:
