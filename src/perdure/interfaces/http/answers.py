@@ -96,11 +96,11 @@ def response_of(answer: Payload, method: str, headers: Mapping[str, str]) -> Res
         return Response(answer.body, media_type=answer.media, headers={"cache-control": "no-store"})
     if not answer.etag or method == "POST":
         return WholeAnswer(answer.body)
-    told = {"etag": answer.etag, "cache-control": _PRIVATE, "vary": "accept, authorization, cookie"}
-    known = {tag.strip() for tag in headers.get("if-none-match", "").split(",")}
-    if answer.etag in known or "*" in known:
-        return Response(status_code=304, headers=told)
-    return Response(answer.body, media_type=JSON, headers=told)
+    cache_headers = {"etag": answer.etag, "cache-control": _PRIVATE, "vary": "accept, authorization, cookie"}
+    known_tags = {tag.strip() for tag in headers.get("if-none-match", "").split(",")}
+    if answer.etag in known_tags or "*" in known_tags:
+        return Response(status_code=304, headers=cache_headers)
+    return Response(answer.body, media_type=JSON, headers=cache_headers)
 
 
 def json_bytes(data: Any) -> bytes:
