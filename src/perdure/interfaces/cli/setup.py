@@ -90,7 +90,7 @@ def mcp(
 
 
 @contextmanager
-def extra_needed(what: str, extra: str) -> Iterator[None]:
+def extra_needed(part: str, extra: str) -> Iterator[None]:
     """Say how to install a part of Perdure where its libraries are missing."""
     try:
         with short_warnings():
@@ -99,7 +99,7 @@ def extra_needed(what: str, extra: str) -> Iterator[None]:
         if error.name is None or error.name.split(".")[0] == "perdure":
             raise
         raise MissingExtra(
-            f"{what} is not installed (the module {error.name} is missing).",
+            f"{part} is not installed (the module {error.name} is missing).",
             remedy=f'Install it with `pip install "perdure[{extra}]"`.',
         ) from error
 
@@ -156,8 +156,8 @@ def demo(
 
 def _demo_store(call: Call) -> str | None:
     """A server if one was asked for; files of the demonstration lie in its own folder, never in the user's store."""
-    named = call.given_store
-    return named if named is not None and (named == "postgres" or compose.is_server(named)) else None
+    store = call.given_store
+    return store if store is not None and (store == "postgres" or compose.is_server(store)) else None
 
 
 def plugin_path(call: Call) -> None:
@@ -209,43 +209,43 @@ def trust(
     if listed and (file is not None or revoke):
         raise InvalidInput("--list cannot be combined with a file or --revoke.", remedy="Use one at a time.")
     if listed:
-        _list(call)
+        _list_trusted(call)
     else:
-        (_revoke if revoke else _add)(call, _path(file))
+        (_revoke_trust if revoke else _add_trust)(call, _policy_path(file))
 
 
-def _list(call: Call) -> None:
-    records = [{"file": record.path, "state": _state(Path(record.path))} for record in compose_trust.trust_records()]
+def _list_trusted(call: Call) -> None:
+    records = [{"file": record.path, "state": _state_of(Path(record.path))} for record in compose_trust.trust_records()]
     lines = [Line((Foreign(record["file"]), f": {record['state']}")) for record in records]
     call.answer({"trusted": records}, *lines or [Line("No policy file is trusted.")])
 
 
-def _path(file: str | None) -> Path:
+def _policy_path(file: str | None) -> Path:
     path = Path(file) if file is not None else compose.policy_file()
     if path is None or (file is None and path.is_absolute()):
         raise NotFound("There is no perdure.toml in this folder.", remedy="Pass a file: perdure trust FILE.")
     return path
 
 
-def _add(call: Call, path: Path) -> None:
+def _add_trust(call: Call, path: Path) -> None:
     compose.load_policy(path)  # a file with faults is refused here, with all of them
     found = compose.folder_policy(path)
     if found is None or not found.protected:
         data: dict[str, Any] = {"file": str(path.absolute()), "trusted": False, "keys": {}}
-        _answer(call, data, "sets no protected key, so it needs no trust.")
+        _show_trust(call, data, "sets no protected key, so it needs no trust.")
         return
     compose_trust.add_trust(found.path, found.digest)
     data = {"file": str(found.path), "trusted": True, "keys": found.protected}
-    _answer(call, data, "is now trusted, until it changes.")
+    _show_trust(call, data, "is now trusted, until it changes.")
 
 
-def _revoke(call: Call, path: Path) -> None:
+def _revoke_trust(call: Call, path: Path) -> None:
     removed = compose_trust.revoke_trust(path)
     end = "is no longer trusted." if removed else "was not trusted."
-    _answer(call, {"file": str(path.absolute()), "trusted": False, "revoked": removed > 0}, end)
+    _show_trust(call, {"file": str(path.absolute()), "trusted": False, "revoked": removed > 0}, end)
 
 
-def _state(path: Path) -> str:
+def _state_of(path: Path) -> str:
     """Return whether a file is as it was when it was trusted."""
     try:
         found = compose.folder_policy(path)
@@ -254,7 +254,7 @@ def _state(path: Path) -> str:
     return "trusted" if found is not None and found.trusted else "changed since it was trusted; not trusted"
 
 
-def _answer(call: Call, data: dict[str, Any], end: str) -> None:
+def _show_trust(call: Call, data: dict[str, Any], end: str) -> None:
     keys = data.get("keys", {}).items()
     items = [(f"{key} = ", Foreign(json.dumps(value, ensure_ascii=False))) for key, value in keys]
     call.answer(data, Line((Foreign(data["file"]), f" {end}")), *(Line(item, item=True) for item in items))
