@@ -53,8 +53,8 @@ def tool_of(verb: Verb, profile: str) -> Tool:
 
 def offered(verb: Verb, profile: str) -> list[Parameter]:
     """Return the parameters that a profile's tool has."""
-    few = None if profile == "full" else verb.agent
-    return [p for p in verb.parameters if p.param.tool and not p.param.local and (few is None or p.name in few)]
+    names = None if profile == "full" else verb.agent
+    return [p for p in verb.parameters if p.param.tool and not p.param.local and (names is None or p.name in names)]
 
 
 def input_schema(verb: Verb, profile: str) -> dict[str, Any]:
@@ -98,13 +98,13 @@ def answer_data(verb: Verb, result: Any, arguments: Mapping[str, Any]) -> dict[s
     return found
 
 
-def arguments_of(verb: Verb, given: Mapping[str, Any], profile: str) -> dict[str, Any]:
+def arguments_of(verb: Verb, values: Mapping[str, Any], profile: str) -> dict[str, Any]:
     """Return arguments as the verb takes them.
 
     Raises:
         InvalidInput: There is no such argument, or one is missing.
     """
-    return json_arguments(verb, given, offered(verb, profile), where="tool", schema="the tool's input schema")
+    return json_arguments(verb, values, offered(verb, profile), where="tool", schema="the tool's input schema")
 
 
 def answer(structured: Mapping[str, Any], text: str) -> CallToolResult:
@@ -120,6 +120,6 @@ def failed(error: Mapping[str, Any]) -> CallToolResult:
     message = str(error["message"])
     if len(message) > _LONGEST_ERROR:  # it repeats what was given, or lists many faults
         message = f"{message[:_LONGEST_ERROR]} [...]"
-    told = {**error, "message": message}
+    data = {**error, "message": message}
     text = one_line(f"{message} {error['remedy']}")
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta={"perdure/error": told})
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta={"perdure/error": data})
