@@ -15,8 +15,8 @@ from perdure.records.plan import Plan
 from perdure.records.report import Entry, Explanation, Operation
 from perdure.records.store_results import CompactResult, ErasureResult, RepairResult, UndoResult
 
-_SAYS: Final = 500
-_REASONS: Final = 4  # reasons of one operation that are shown
+_LONGEST_CONTENT: Final = 500
+_MOST_REASONS: Final = 4  # reasons of one operation that are shown
 
 
 def view_explanation(found: Explanation, _: Request) -> Iterator[Block]:
@@ -26,7 +26,7 @@ def view_explanation(found: Explanation, _: Request) -> Iterator[Block]:
     if found.fact is not None:
         yield from _fact(found.fact)
     else:
-        yield Quote(found.says if len(found.says) <= _SAYS else f"{found.says[: _SAYS - 1]}…")
+        yield Quote(found.says if len(found.says) <= _LONGEST_CONTENT else f"{found.says[: _LONGEST_CONTENT - 1]}…")
     yield Line("Signals", tone="strong")
     yield Pairs(tuple(found.signals.items()))
     yield Line(f"value = {sum_of(found.value_parts)}")
@@ -48,9 +48,9 @@ def _history(entries: tuple[Entry, ...]) -> Iterator[Line]:
         operations.setdefault(entry.operation_id, {}).setdefault(entry.because, entry)
     for reasons in list(operations.values())[-MOST:]:
         shown = list(reasons.values())
-        yield from (line_of(entry) for entry in shown[:_REASONS])
-        if len(shown) > _REASONS:
-            yield Line((f"{shown[0].at}  {operation_text(shown[0])}: and {len(shown) - _REASONS} more"), item=True)
+        yield from (line_of(entry) for entry in shown[:_MOST_REASONS])
+        if len(shown) > _MOST_REASONS:
+            yield Line((f"{shown[0].at}  {operation_text(shown[0])}: and {len(shown) - _MOST_REASONS} more"), item=True)
 
 
 def _fact(r: FactReasons) -> Iterator[Block]:
@@ -93,8 +93,8 @@ def _check(c: Checked) -> Line:
     return Line((f"{c.at}  ", Foreign(c.authority), f": {c.outcome}", *value), item=True)
 
 
-_LISTED = 20
-_COUNTED = re.compile(r"counted (one access|\d+ accesses) by recall")
+_MOST_LISTED = 20
+_COUNTED_ACCESSES = re.compile(r"counted (one access|\d+ accesses) by recall")
 _COLUMNS = ("id", "at", "operation", "namespace", "changes", "hides", "note", "undone_by")
 
 
@@ -118,13 +118,13 @@ def line_of(entry: Entry) -> Line:
 
 
 def operation_text(entry: Entry) -> str:
-    """Return what happened to a memory: a sweep that only counted its accesses tells of those."""
-    return "access" if _COUNTED.fullmatch(entry.because) else entry.operation
+    """Return what happened to a memory: of a sweep that only counted its accesses, those."""
+    return "access" if _COUNTED_ACCESSES.fullmatch(entry.because) else entry.operation
 
 
 def reason_text(entry: Entry) -> str:
     """Return why something happened to a memory, in a person's words where the journal counts accesses."""
-    counted_in = _COUNTED.fullmatch(entry.because)
+    counted_in = _COUNTED_ACCESSES.fullmatch(entry.because)
     if counted_in is None:
         return entry.because
     times = counted_in[1].partition(" ")[0]
@@ -162,11 +162,11 @@ def view_erasure_result(done: ErasureResult, _: Request) -> Iterator[Block]:
         yield Line(f"This would erase {count} for good; it cannot be undone.", tone="strong")
     else:
         yield Line(f"Erased {count} for good.", tone="strong")
-    yield from _listed("asked for", done.memories)
-    yield from _listed("made of them", done.derived)
-    yield from _listed("stay without the quoted words", done.redacted)
-    yield from _listed("come back into view", done.restored)
-    yield from _listed("names", done.entities)
+    yield from _id_line("asked for", done.memories)
+    yield from _id_line("made of them", done.derived)
+    yield from _id_line("stay without the quoted words", done.redacted)
+    yield from _id_line("come back into view", done.restored)
+    yield from _id_line("names", done.entities)
     if done.dry_run:
         yield Line(f"To erase exactly this, repeat the call with confirm {done.confirm}.")
         return
@@ -178,11 +178,11 @@ def view_erasure_result(done: ErasureResult, _: Request) -> Iterator[Block]:
     yield from (Line((Foreign(sentence),), item=True) for sentence in done.unreachable)
 
 
-def _listed(what: str, ids: Sequence[str]) -> Iterator[Line]:
+def _id_line(title: str, ids: Sequence[str]) -> Iterator[Line]:
     if ids:
-        more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
-        named = [part for identity in ids[:_LISTED] for part in (" ", Identifier(identity))]
-        yield Line((f"{what}:", *named, more), item=True)
+        more = f" and {len(ids) - _MOST_LISTED} more" if len(ids) > _MOST_LISTED else ""
+        shown = [part for identity in ids[:_MOST_LISTED] for part in (" ", Identifier(identity))]
+        yield Line((f"{title}:", *shown, more), item=True)
 
 
 def view_repair_result(done: RepairResult, _: Request) -> Iterator[Block]:
@@ -201,8 +201,8 @@ def view_repair_result(done: RepairResult, _: Request) -> Iterator[Block]:
 def view_compact_result(done: CompactResult, _: Request) -> Iterator[Block]:
     """Show what compacting gave back, or would give."""
     before, after = _megabytes(done.bytes_before), _megabytes(done.bytes_after)
-    told = f"takes {before}; written anew it would take about" if done.dry_run else f"took {before}; now it takes"
-    yield Line(f"The store {told} {after}.", tone="strong")
+    sizes = f"takes {before}; written anew it would take about" if done.dry_run else f"took {before}; now it takes"
+    yield Line(f"The store {sizes} {after}.", tone="strong")
     yield from (Line((Foreign(note),), item=True) for note in done.notes)
 
 
@@ -213,6 +213,6 @@ def _megabytes(size: int) -> str:
 def _sentences(title: str, texts: Sequence[str]) -> Iterator[Block]:
     if texts:
         yield Line(f"{title} ({len(texts):,}):")
-        yield from (Line((Foreign(text),), item=True) for text in texts[:_LISTED])
-        if len(texts) > _LISTED:
-            yield Line(f"... and {len(texts) - _LISTED:,} more", tone="faint")
+        yield from (Line((Foreign(text),), item=True) for text in texts[:_MOST_LISTED])
+        if len(texts) > _MOST_LISTED:
+            yield Line(f"... and {len(texts) - _MOST_LISTED:,} more", tone="faint")

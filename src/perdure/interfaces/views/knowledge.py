@@ -12,7 +12,7 @@ from perdure.interfaces.views.values import MOST, cell, counted, ending, joined,
 from perdure.knowledge.records.results import AnswerSheet, FactLine, Learnt, Summaries, Timeline, Verified
 
 _BRIEF: Final = 40
-_BELIEVED: Final = ("active", "aging")
+_BELIEVED_STATES: Final = ("active", "aging")
 _ATTENTION: Final = ("disagrees", "ambiguous", "unreachable", "silent", "agrees")
 
 
@@ -27,9 +27,9 @@ def view_facts(found: Sequence[FactLine], _: Request) -> Iterator[Block]:
 
 
 def _fact(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
-    said = Foreign(f.sources[-1][1], _BRIEF) if f.sources else f"({f.learned})"
+    quote = Foreign(f.sources[-1][1], _BRIEF) if f.sources else f"({f.learned})"
     remarks = joined((*_remarks(f), *_links(f, values)), "; ")
-    return (Identifier(f.id), Foreign(f.name), *_claim(f), f"{f.confidence:.2f}", _day(f.valid_from), said, remarks)
+    return (Identifier(f.id), Foreign(f.name), *_claim(f), f"{f.confidence:.2f}", _day(f.valid_from), quote, remarks)
 
 
 def view_timeline(found: Timeline, _: Request) -> Iterator[Block]:
@@ -45,7 +45,7 @@ def view_timeline(found: Timeline, _: Request) -> Iterator[Block]:
 
 def _entry(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
     true, believed = true_period(f.valid_from, f.valid_to, f.state), period(f.believed_from, f.believed_to)
-    confidence = f"{f.confidence:.2f}" if f.state in _BELIEVED else "-"
+    confidence = f"{f.confidence:.2f}" if f.state in _BELIEVED_STATES else "-"
     return (Identifier(f.id), true, believed, *_claim(f), state(f.state), confidence, joined(_links(f, values), "; "))
 
 
@@ -61,8 +61,8 @@ def view_learnt(done: Learnt, request: Request) -> Iterator[Block]:
     if not (done.messages or done.changed):
         return
     facts = f"{counted(len(done.created), 'new fact')}, {len(done.reinforced):,} confirmed"
-    read = f"{counted(done.messages, 'message')} read: " if done.messages else ""
-    head = f"{read}{facts}, {len(done.retired):,} no longer believed."
+    messages = f"{counted(done.messages, 'message')} read: " if done.messages else ""
+    head = f"{messages}{facts}, {len(done.retired):,} no longer believed."
     yield from view_beside(head, done.asked, done.related, done.predicates)
     yield from ending(done, request)
 
@@ -72,8 +72,8 @@ def view_summaries(done: Summaries, request: Request) -> Iterator[Block]:
     if done.reason:
         yield Line(done.reason)
     for s in done.made:
-        made = Identifier(s.id) if s.id else "not stored yet"
-        yield Quote(s.text, (made, Foreign(s.entity), f"summarizes {counted(len(s.sources), 'memory')}"), whole=True)
+        shown = Identifier(s.id) if s.id else "not stored yet"
+        yield Quote(s.text, (shown, Foreign(s.entity), f"summarizes {counted(len(s.sources), 'memory')}"), whole=True)
     yield from ending(done, request)
 
 
@@ -129,11 +129,11 @@ def _remarks(f: FactLine) -> Iterator[Text]:
     """Yield what is to be known about a fact besides its value."""
     if f.unconfirmed_since:
         yield f"not confirmed since {f.unconfirmed_since}"
-    if f.state not in _BELIEVED:
+    if f.state not in _BELIEVED_STATES:
         yield state(f.state)
     if f.confirmations > 1:
-        said = "stated" if len(f.sources) >= f.confirmations else "stated or confirmed"
-        yield f"{said} {f.confirmations} times"
+        wording = "stated" if len(f.sources) >= f.confirmations else "stated or confirmed"
+        yield f"{wording} {f.confirmations} times"
     if f.trust != "user":
         yield f"source: {f.trust}"
 

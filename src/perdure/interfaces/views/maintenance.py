@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 def view_report(report: Report, request: Request) -> Iterator[Block]:
     """Show what a sweep moved or would move, or what a forecast foresees."""
-    foreseen = request.verb == "forecast"
-    if foreseen:
+    is_forecast = request.verb == "forecast"
+    if is_forecast:
         days = request.arguments.get("days", 30)
         yield Line(f"{counted(len(report.moved), 'move')} within {days:g} days without further access.")
-    yield from _moves(report, heading=not foreseen)
-    yield from () if foreseen else ending(report, request)
+    yield from _moves(report, heading=not is_forecast)
+    yield from () if is_forecast else ending(report, request)
 
 
 def _moves(report: Report, *, heading: bool = True) -> Iterator[Block]:
@@ -36,8 +36,8 @@ def _moves(report: Report, *, heading: bool = True) -> Iterator[Block]:
         yield Line(tally(report.tally))
     yield from first([_move(m) for m in report.moved])
     for held in report.held:
-        stopped = f": {counted(len(held.ids), 'move')}. {held.because}"
-        yield Line(("Held back in ", Foreign(held.namespace), stopped), tone="warning")
+        reason = f": {counted(len(held.ids), 'move')}. {held.because}"
+        yield Line(("Held back in ", Foreign(held.namespace), reason), tone="warning")
 
 
 def _move(m: TierMove) -> Line:
@@ -61,27 +61,27 @@ def view_session_result(done: SessionResult, _: Request) -> Iterator[Block]:
 
 def view_stats(found: Stats, request: Request) -> Iterator[Block]:
     """Show how a store is doing; where it has no facts, what may be the reason."""
-    yield Pairs(tuple(_figures(found, request)))
+    yield Pairs(tuple(_stats_pairs(found, request)))
     says = request.notes.get("says")
     risk = "High value, but archived within 30 days without further access:"
-    yield from _listed(risk, _on_days(found.at_risk), says)
+    yield from _memory_lines(risk, _with_dates(found.at_risk), says)
     risky = {i for i, *_ in found.at_risk}
     rest = [row for row in found.about_to_fade if row[0] not in risky]
-    yield from _listed("Archived within 30 days without further access:", _on_days(rest), says)
+    yield from _memory_lines("Archived within 30 days without further access:", _with_dates(rest), says)
     held = [(i, None, f"since {_minute(at)}") for i, at in found.held_first[:_FEW]]
-    yield from _listed("Held back by a gate, longest first:", held, says)
-    near = [(i, value, counted(accesses, "access")) for i, value, accesses in found.vault_candidates]
-    yield from _listed("Nearly worth the vault:", near, says)
-    kept = [(i, None, f"retention {retention:.2f}") for i, retention in found.reviews]
-    more = found.review_suggested - len(kept)
-    yield from _listed("Review suggested, the most valuable first:", kept[:_FEW], says, more + len(kept[_FEW:]))
+    yield from _memory_lines("Held back by a gate, longest first:", held, says)
+    promising = [(i, value, counted(accesses, "access")) for i, value, accesses in found.vault_candidates]
+    yield from _memory_lines("Nearly worth the vault:", promising, says)
+    rows = [(i, None, f"retention {retention:.2f}") for i, retention in found.reviews]
+    more = found.review_suggested - len(rows)
+    yield from _memory_lines("Review suggested, the most valuable first:", rows[:_FEW], says, more + len(rows[_FEW:]))
 
 
 _FEW: Final = 5  # memories of a list that are shown; the structured result has more
 _BEGINNING: Final = 60  # characters of what a memory says
 
 
-def _on_days(rows: Iterable[tuple[str, float, str]]) -> list[tuple[str, float | None, str]]:
+def _with_dates(rows: Iterable[tuple[str, float, str]]) -> list[tuple[str, float | None, str]]:
     return [(i, value, _minute(at)) for i, value, at in rows]
 
 
@@ -89,7 +89,7 @@ def _minute(at: str) -> str:
     return when(datetime.fromisoformat(at))
 
 
-def _listed(
+def _memory_lines(
     heading: str, rows: Sequence[tuple[str, float | None, str]], says: Callable[[str], str] | None, more: int = 0
 ) -> Iterator[Block]:
     """Show memories with their values, and the beginning of what they say, under a heading; nothing for none."""
@@ -97,8 +97,8 @@ def _listed(
         return
     yield Line(heading)
     lines = [
-        Line((Identifier(i), "" if value is None else f"  value {value:.2f}", f"  {told}", *_words(i, says)), item=True)
-        for i, value, told in rows
+        Line((Identifier(i), "" if value is None else f"  value {value:.2f}", f"  {note}", *_words(i, says)), item=True)
+        for i, value, note in rows
     ]
     yield from first(lines)
     if more:
@@ -112,16 +112,16 @@ def _words(identity: str, says: Callable[[str], str] | None) -> tuple[Span, ...]
 def view_alerts(found: Sequence[Alert], request: Request) -> Iterator[Block]:
     """Show what needs attention, the most severe first."""
     for alert in found:
-        told = (f"{alert.severity}: ", Foreign(alert.namespace), ": ", Foreign(alert.message))
-        bound = f" ({amount(alert.name, alert.value)}, threshold {amount(alert.name, alert.threshold)})"
-        yield Line((*told, bound), tone="plain" if alert.severity == "info" else "warning")
-        said = [(Identifier(i), *_words(i, request.notes.get("says"))) for i in alert.ids[:_FEW]]
-        yield from first([Line(one, item=True) for one in said])
+        text = (f"{alert.severity}: ", Foreign(alert.namespace), ": ", Foreign(alert.message))
+        limits = f" ({amount(alert.name, alert.value)}, threshold {amount(alert.name, alert.threshold)})"
+        yield Line((*text, limits), tone="plain" if alert.severity == "info" else "warning")
+        lines = [(Identifier(i), *_words(i, request.notes.get("says"))) for i in alert.ids[:_FEW]]
+        yield from first([Line(line, item=True) for line in lines])
     if not found:
         yield Line("Nothing needs attention.")
 
 
-def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
+def _stats_pairs(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
     if "store" in request.notes:
         yield "store", Foreign(request.notes["store"])
     yield "memories", f"{found.memories:,} in {counted(found.namespaces, 'namespace')}"
@@ -138,7 +138,7 @@ def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
         yield "held back", tally(found.held)
     yield "questions", f"{found.questions:,} to a person"
     if found.journal:
-        yield from _growth(found.journal)
+        yield from _growth_pairs(found.journal)
     yield "without a vector", f"{found.without_vector:,} (found by keyword search only)"
     yield "embedding space", Foreign(found.space) if found.space else "none"
     if use := found.model:
@@ -150,22 +150,22 @@ def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
         yield "facts", f"none. {hint}"
 
 
-def _growth(grown: JournalGrowth) -> Iterator[tuple[str, Text]]:
-    size = f"; {grown.characters / 1e6:,.1f} million characters" if grown.characters else ""
-    yield "journal", f"{grown.total:,} changes, {grown.day:,} within a day, {grown.week:,} within a week{size}"
-    if grown.events:
-        yield "within a week", tally({name: week for name, (_, week) in grown.events.items()})
+def _growth_pairs(growth: JournalGrowth) -> Iterator[tuple[str, Text]]:
+    size = f"; {growth.characters / 1e6:,.1f} million characters" if growth.characters else ""
+    yield "journal", f"{growth.total:,} changes, {growth.day:,} within a day, {growth.week:,} within a week{size}"
+    if growth.events:
+        yield "within a week", tally({name: week for name, (_, week) in growth.events.items()})
 
 
-def view_digest(made: Digest | str, request: Request) -> Iterator[Block]:
+def view_digest(digest: Digest | str, request: Request) -> Iterator[Block]:
     """Show MEMORY.md, or what became of its file."""
-    if isinstance(made, str):
-        yield PlainText(made)
+    if isinstance(digest, str):
+        yield PlainText(digest)
         return
-    size = f"{counted(len(made.ids), 'memory')}, at most {made.tokens:,} tokens, profile {made.profile}"
+    size = f"{counted(len(digest.ids), 'memory')}, at most {digest.tokens:,} tokens, profile {digest.profile}"
     file = request.notes.get("file")
     if file is None:
-        yield PlainText(made.text, size)
+        yield PlainText(digest.text, size)
     elif "stale" in request.notes:
         stale = "out of date; run without --check to update it" if request.notes["stale"] else "up to date"
         yield Line((Foreign(file), f" is {stale}."))

@@ -75,8 +75,8 @@ def _is_preview(result: Any) -> bool:
 
 def undo(operations: Iterable[str | None]) -> Iterator[Undo]:
     """Yield how operations are taken back, if there are any."""
-    if kept := tuple(operation for operation in operations if operation):
-        yield Undo(kept)
+    if ids := tuple(operation for operation in operations if operation):
+        yield Undo(ids)
 
 
 def table(rows: Sequence[Any] | Mapping[str, Any], columns: str = "") -> Iterator[Block]:
@@ -139,8 +139,8 @@ def label(name: str) -> str:
 
 def joined(texts: Iterable[Text], separator: str = ", ") -> Text:
     """Return texts one after the other, without empty ones; empty if there are none."""
-    found = [part for text in texts if text for part in (separator, text)]
-    return tuple(found[1:]) or ""
+    parts = [part for text in texts if text for part in (separator, text)]
+    return tuple(parts[1:]) or ""
 
 
 def counted(number: int, noun: str) -> str:
