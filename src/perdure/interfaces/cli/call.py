@@ -136,8 +136,8 @@ class Call:
 
 def _content(memory: Memory, identity: str) -> str:
     """Return the words of a memory, hidden or not; none where it is gone."""
-    found = memory.get(identity, include_archived=True)
-    return found.content if found else ""
+    item = memory.get(identity, include_archived=True)
+    return item.content if item else ""
 
 
 def without_password(store: str) -> str:

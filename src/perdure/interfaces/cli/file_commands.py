@@ -46,12 +46,12 @@ def ingest(
     **arguments: Any,
 ) -> Exit:
     """Store conversations and notes. Storing the same file again adds nothing; all files are checked first."""
-    found = conversation_files.find_files(paths)
-    with conversation_files.copied_input(found) as copied:
-        messages = conversation_files.ConversationFiles(found, format, arguments.get("session"), zone, copied)
+    files = conversation_files.find_files(paths)
+    with conversation_files.copied_input(files) as copied:
+        messages = conversation_files.ConversationFiles(files, format, arguments.get("session"), zone, copied)
         messages.check()  # what cannot be read makes no store
         arguments |= {"messages": messages, "embed": "later" if embed_later else "now"}
-        return run_verb(call, VERBS["ingest"], arguments, notes={"files": len(found)})
+        return run_verb(call, VERBS["ingest"], arguments, notes={"files": len(files)})
 
 
 def extract(
@@ -135,9 +135,9 @@ def _stats(call: Call, **arguments: Any) -> Exit:
 def alerts(call: Call) -> Exit:
     """List what needs attention, with thresholds from the policy. Exit code 5 for a warning or something critical."""
     with call.memory() as memory:
-        found = memory.alerts(call.namespace)
-        call.show(memory, VERBS["alerts"], {}, found)
-    return Exit.ALERT if any(a.severity != "info" for a in found) else Exit.OK
+        current = memory.alerts(call.namespace)
+        call.show(memory, VERBS["alerts"], {}, current)
+    return Exit.ALERT if any(a.severity != "info" for a in current) else Exit.OK
 
 
 def check(call: Call, **arguments: Any) -> Exit:
@@ -154,8 +154,8 @@ def check(call: Call, **arguments: Any) -> Exit:
 def _review(call: Call, **arguments: Any) -> Exit:
     arguments["namespace"] = call.place
     with call.memory() as memory:
-        found = memory.review_details(**arguments)
-        shown = found if found.answered is not None or not call.as_json else list(found.questions)
+        review = memory.review_details(**arguments)
+        shown = review if review.answered is not None or not call.as_json else list(review.questions)
         call.show(memory, VERBS["review"], arguments, shown)
     return Exit.OK
 

@@ -68,8 +68,8 @@ def apply(
     """Apply a plan exactly as shown; refused if the store or the policy has changed since."""
     plans = plan_file.read(file)
     with call.memory() as memory:
-        done = memory.apply_all(plans, accept_loss=accept_loss)
-    _show(call, done.plans, None)
+        outcome = memory.apply_all(plans, accept_loss=accept_loss)
+    _show(call, outcome.plans, None)
 
 
 def _show(call: Call, plans: Sequence[Plan], file: str | None) -> None:

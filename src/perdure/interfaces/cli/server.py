@@ -56,9 +56,9 @@ def migrate(
         message = "Only servers are migrated: a file is upgraded when it is opened."
         raise InvalidInput(message, remedy="Pass a server: `perdure migrate postgresql://user@host/database`.")
     steps: list[str] = []
-    done = compose.migrate(address, say=steps.append, distribute=distribute)
+    migrations = compose.migrate(address, say=steps.append, distribute=distribute)
     lines = [Line(step) for step in steps or ["Nothing to do: the tables are up to date."]]
-    call.answer({"migrations": done, "steps": steps}, *lines)
+    call.answer({"migrations": migrations, "steps": steps}, *lines)
 
 
 def maintain(
@@ -113,9 +113,9 @@ def _run_round(call: Call, run: Callable[[], Upkept]) -> None:
 
 def _show_state(call: Call) -> None:
     with call.memory() as memory:
-        places = memory.namespaces() if call.namespace is None else [call.namespace]
-        found = {place: memory.upkeep_state(place) for place in places}
-    call.answer(found, *view_of(found, Request("upkeep_state")))
+        namespaces = memory.namespaces() if call.namespace is None else [call.namespace]
+        states = {namespace: memory.upkeep_state(namespace) for namespace in namespaces}
+    call.answer(states, *view_of(states, Request("upkeep_state")))
 
 
 def postgres(
@@ -155,8 +155,8 @@ def _show_round(call: Call, upkept: Upkept) -> None:
     for run in upkept.runs:
         if run.outcome == "done" and run.task != "sweep":
             print(f"  {terminal_line(run.namespace)}: {run.task}: {terminal_line(run.note)}", flush=True)
-    for place, problem in upkept.failed.items():
-        print(f"  {terminal_line(place)}: {terminal_line(problem)}", file=sys.stderr)
+    for namespace, problem in upkept.failed.items():
+        print(f"  {terminal_line(namespace)}: {terminal_line(problem)}", file=sys.stderr)
 
 
 @contextmanager
@@ -167,11 +167,11 @@ def stopping() -> Iterator[threading.Event]:
     def stop(_number: int, _frame: FrameType | None) -> None:
         stopped.set()
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    previous = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield stopped
     finally:
-        for number, handler in before.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)
 
 
@@ -274,9 +274,9 @@ def _look_again(call: Call, memory: Memory, before: Look | None, screen: Any) ->
     return now
 
 
-def _look(memory: Memory, place: str | None) -> Look:
-    operations = [o for o in memory.history(namespace=place, limit=_MOST_OPERATIONS) if isinstance(o, Operation)]
-    return Look(memory.stats(place, sample=_SAMPLE_SIZE), memory.alerts(place), operations)
+def _look(memory: Memory, namespace: str | None) -> Look:
+    operations = [o for o in memory.history(namespace=namespace, limit=_MOST_OPERATIONS) if isinstance(o, Operation)]
+    return Look(memory.stats(namespace, sample=_SAMPLE_SIZE), memory.alerts(namespace), operations)
 
 
 def _screen(*, once: bool) -> Any:

@@ -89,8 +89,8 @@ def import_(
             "redact": not keep_secrets,
             "progress": show,
         }
-        done = compose.import_lines(lines, call.prepared_store(), policy, compose.current_instant(), **options)
-    _show(call, done, "Imported", call.shown_store, started)
+        moved = compose.import_lines(lines, call.prepared_store(), policy, compose.current_instant(), **options)
+    _show(call, moved, "Imported", call.shown_store, started)
 
 
 def _longest_line(policy: Policy) -> int:
@@ -111,20 +111,20 @@ def copy(
     started = time.perf_counter()
     with short_warnings(), terminal.progress("Copying and verifying") as show:
         policy = compose.load_policy(call.policy) if redact else None
-        done = compose.copy(source, target, namespace=call.namespace, policy=policy, progress=show)
-    _show(call, done, "Copied", without_password(target), started)
+        moved = compose.copy(source, target, namespace=call.namespace, policy=policy, progress=show)
+    _show(call, moved, "Copied", without_password(target), started)
 
 
-def _show(call: Call, done: Moved, verb: str, place: str, started: float) -> None:
+def _show(call: Call, moved: Moved, verb: str, address: str, started: float) -> None:
     seconds = round(time.perf_counter() - started, 3)
-    rows = f"{counted(done.written, 'row')} written, {counted(sum(done.parts.values()), 'row')} verified"
-    beginning = f"{verb} {counted(done.namespaces, 'namespace')} to "
-    lines = [Line((beginning, Foreign(place), f" in {seconds:.1f} s: {rows}.")), *view_of(done.parts, Request("copy"))]
-    if done.redacted:
-        lines.append(Line(f"{counted(done.redacted, 'row')} held secrets, which were replaced.", tone="warning"))
-    if not done.whole:
+    rows = f"{counted(moved.written, 'row')} written, {counted(sum(moved.parts.values()), 'row')} verified"
+    head = f"{verb} {counted(moved.namespaces, 'namespace')} to "
+    lines = [Line((head, Foreign(address), f" in {seconds:.1f} s: {rows}.")), *view_of(moved.parts, Request("copy"))]
+    if moved.redacted:
+        lines.append(Line(f"{counted(moved.redacted, 'row')} held secrets, which were replaced.", tone="warning"))
+    if not moved.whole:
         lines.append(Line("The file was truncated: only its complete part is stored.", tone="warning"))
-    call.answer({"store": place, **done.to_dict(), "seconds": seconds}, *lines)
+    call.answer({"store": address, **moved.to_dict(), "seconds": seconds}, *lines)
 
 
 def backup(
@@ -134,12 +134,12 @@ def backup(
 ) -> None:
     """Write a verified copy of the store's file as it is at this moment; other processes may go on writing."""
     started = time.perf_counter()
-    done = compose.backup(call.store, Path(file).expanduser(), overwrite=force)
+    saved = compose.backup(call.store, Path(file).expanduser(), overwrite=force)
     seconds = round(time.perf_counter() - started, 3)
-    counts = {"memories": done.memories, "operations": done.operations, "bytes": done.size}
+    counts = {"memories": saved.memories, "operations": saved.operations, "bytes": saved.size}
     call.answer(
-        {"store": call.shown_store, "file": str(done.path), **counts, "seconds": seconds},
-        Line((f"Backed up {counted(done.memories, 'memory')} to ", Foreign(str(done.path)), f" in {seconds:.1f} s.")),
+        {"store": call.shown_store, "file": str(saved.path), **counts, "seconds": seconds},
+        Line((f"Backed up {counted(saved.memories, 'memory')} to ", Foreign(str(saved.path)), f" in {seconds:.1f} s.")),
     )
 
 
@@ -151,11 +151,11 @@ def restore_backup(
     ] = False,
 ) -> None:
     """Verify a backup and put it where --store says. Stop what uses the store first."""
-    done = compose.restore_backup(Path(file).expanduser(), call.prepared_store(), overwrite=force)
-    kept = None if done.kept is None else str(done.kept)
-    note = () if kept is None else (" The previous store is now ", Foreign(kept), ".")
-    counts = {"memories": done.memories, "operations": done.operations}
+    result = compose.restore_backup(Path(file).expanduser(), call.prepared_store(), overwrite=force)
+    kept_path = None if result.kept is None else str(result.kept)
+    note = () if kept_path is None else (" The previous store is now ", Foreign(kept_path), ".")
+    counts = {"memories": result.memories, "operations": result.operations}
     call.answer(
-        {"store": call.shown_store, "file": file, **counts, "kept": kept},
-        Line((f"Restored {counted(done.memories, 'memory')} to ", Foreign(call.shown_store), ".", *note)),
+        {"store": call.shown_store, "file": file, **counts, "kept": kept_path},
+        Line((f"Restored {counted(result.memories, 'memory')} to ", Foreign(call.shown_store), ".", *note)),
     )

@@ -163,8 +163,8 @@ def _ingest(memory: Memory, clock: SimulatedClock, session: ScriptedSession, lif
             _hand_over(memory, note, life)
     for label, words in FOLLOWED.items():
         if label not in life.followed:
-            found = memory.list(NAMESPACE, limit=len(session.messages), session=session.name)
-            match = next((m for m in reversed(found) if words in m.content), None)
+            stored = memory.list(NAMESPACE, limit=len(session.messages), session=session.name)
+            match = next((m for m in reversed(stored) if words in m.content), None)
             if match is not None:
                 life.followed[label] = match.id
 
@@ -194,6 +194,6 @@ def _ask(memory: Memory, clock: SimulatedClock, at: datetime, question: Scripted
 def _keep_figures(memory: Memory, day: datetime, life: SimulatedLife) -> None:
     life.tiers.append((day, dict(memory.stats(NAMESPACE).tiers)))
     for label, identity in life.followed.items():
-        found = memory.get(identity, include_archived=True)
-        if found is not None:
-            life.values.setdefault(label, []).append((day, found.value))
+        item = memory.get(identity, include_archived=True)
+        if item is not None:
+            life.values.setdefault(label, []).append((day, item.value))

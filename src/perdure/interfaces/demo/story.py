@@ -57,11 +57,11 @@ def run(
         return html
     if store is None:
         _make_room(out)
-    place = str(out / "northwall.db") if store is None else store
-    html = _play(out, place, embedder, show)
+    address = str(out / "northwall.db") if store is None else store
+    html = _play(out, address, embedder, show)
     if store is None:
-        show.print(f"Store: {place}. Look around: perdure --store {place} -n {NAMESPACE} stats", soft_wrap=True)
-        show.print(f"See it in a browser: perdure serve --store {place} --no-maintenance", soft_wrap=True)
+        show.print(f"Store: {address}. Look around: perdure --store {address} -n {NAMESPACE} stats", soft_wrap=True)
+        show.print(f"See it in a browser: perdure serve --store {address} --no-maintenance", soft_wrap=True)
         show.print("The conversation ended in June: maintenance would at once move what has become due since.")
     return html
 

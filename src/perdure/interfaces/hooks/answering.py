@@ -201,10 +201,10 @@ def _bind(path: str) -> socket.socket | None:
 def _is_taken(path: str) -> bool:
     """Return whether another server answers there, or something else has the name."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return False
-    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
+    if not stat.S_ISSOCK(status.st_mode) or status.st_uid != os.getuid():
         return True
     try:
         with socket.socket(socket.AF_UNIX) as probe:

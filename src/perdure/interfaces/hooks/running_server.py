@@ -132,7 +132,7 @@ def _options(words: Sequence[str]) -> tuple[str, str | None, str | None, str | N
     """Return event, store, policy and namespace; None where a word is not of the plainest form."""
     if not words or words[0] not in ANSWERED:
         return None
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     names = {"--store": "store", "--policy": "policy", "--namespace": "namespace", "-n": "namespace"}
     rest = iter(words[1:])
     for word in rest:
@@ -142,8 +142,8 @@ def _options(words: Sequence[str]) -> tuple[str, str | None, str | None, str | N
         last = value if equals else next(rest, "")
         if not last or "://" in last or (not equals and last.startswith("-")):
             return None
-        found[names[name]] = last
-    return words[0], found.get("store"), found.get("policy"), found.get("namespace")
+        options[names[name]] = last
+    return words[0], options.get("store"), options.get("policy"), options.get("namespace")
 
 
 def _is_private(path: str) -> bool:

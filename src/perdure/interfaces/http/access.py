@@ -105,11 +105,11 @@ class Keyring:
     def memory_of(self, grant: Grant) -> Memory:
         """Return the memory as a token's holder may use it, the same one each time."""
         with self._lock:
-            found = self._memories.get(grant)
-        if found is None:
-            found = self._get_memory().confined(grant)
-            self._keep(self._memories, grant, found)
-        return found
+            memory = self._memories.get(grant)
+        if memory is None:
+            memory = self._get_memory().confined(grant)
+            self._keep(self._memories, grant, memory)
+        return memory
 
     def needed(self) -> bool:
         """Whether callers must have a token: as soon as one was made. Asks the store now and then."""
@@ -183,8 +183,8 @@ class Access:
         if secret is None:
             needed = self._keyring.needed() if self._keyring.is_need_known() else await run_sync(self._keyring.needed)
             return None if needed else _PROGRAM
-        known, grant = self._keyring.kept(secret)
-        if not known:
+        is_known, grant = self._keyring.kept(secret)
+        if not is_known:
             grant = await run_sync(self._keyring.grant_of, secret)
         if grant is None:
             raise unauthorized("The token is not valid: it is unknown, revoked or has ended.")
@@ -196,12 +196,12 @@ class Access:
             token = await self._sessions.shared.token_of(session)
             if token is None:
                 return None
-            known, grant = self._keyring.kept(token)
-            if not known:
+            is_known, grant = self._keyring.kept(token)
+            if not is_known:
                 grant = await run_sync(self._keyring.grant_of, token)
             return None if grant is None else Principal(grant, token)
-        known, login = self._keyring.login_kept(session)
-        if not known:
+        is_known, login = self._keyring.login_kept(session)
+        if not is_known:
             login = await run_sync(self._keyring.login_of, session)
         return None if login is None else Principal(login.grant, login.token)
 
@@ -265,8 +265,8 @@ def unauthorized(message: str) -> RequestRefused:
 
 def _secret(scope: Scope) -> str | None:
     """Return the token that a request sends; an empty text where what it sends is none."""
-    found = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
-    if not found:
+    values = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
+    if not values:
         return None
-    text = found[0].decode("latin-1")
-    return text[len(_SCHEME) :].strip() if len(found) == 1 and text.lower().startswith(_SCHEME) else ""
+    text = values[0].decode("latin-1")
+    return text[len(_SCHEME) :].strip() if len(values) == 1 and text.lower().startswith(_SCHEME) else ""

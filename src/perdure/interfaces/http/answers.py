@@ -55,8 +55,8 @@ def answer_of(verb: Verb, result: Any, *, tagged: bool) -> Payload:
 
 def _operation(data: dict[str, Any]) -> str | None:
     several = data.get("operations")
-    found = data.get("operation") or (several[0] if isinstance(several, list) and several else None)
-    return found if isinstance(found, str) else None
+    operation = data.get("operation") or (several[0] if isinstance(several, list) and several else None)
+    return operation if isinstance(operation, str) else None
 
 
 def _etag(data: Any) -> str:

@@ -199,11 +199,11 @@ def _readiness(get_memory: Callable[[], Memory]) -> Callable[[Request], Any]:
         nonlocal cached
         if cached is None or monotonic() - cached[0] >= READY_SECONDS:
             try:
-                found = await run_sync(lambda: get_memory().readiness)
+                state = await run_sync(lambda: get_memory().readiness)
             except PerdureError as error:
                 cached = None
                 return problem_of(error)
-            document = {"status": "ready", **as_json(found.store), "worker_lag_seconds": found.worker_lag_seconds}
+            document = {"status": "ready", **as_json(state.store), "worker_lag_seconds": state.worker_lag_seconds}
             cached = monotonic(), Response(json_bytes(document), media_type=JSON, headers={"cache-control": "no-store"})
         return cached[1]
 

@@ -108,8 +108,8 @@ def _record(type_: Any, data: Mapping[str, Any]) -> Any:
     if not is_default and not {f.name for f in fields(type_)} <= set(data):
         return dict(data)  # it says more briefly what it holds
     hints, merged = _hints(type_), getattr(type_, "_merged", ())
-    found = {f.name: data if f.name in merged else data.get(f.name) for f in fields(type_) if f.init}
-    return type_(**{name: decoded(hints[name], value) for name, value in found.items()})
+    values = {f.name: data if f.name in merged else data.get(f.name) for f in fields(type_) if f.init}
+    return type_(**{name: decoded(hints[name], value) for name, value in values.items()})
 
 
 def _plan(data: Mapping[str, Any]) -> Plan:
@@ -125,8 +125,8 @@ def _plan(data: Mapping[str, Any]) -> Plan:
 def error_of(status: int, problem: Mapping[str, Any]) -> PerdureError:
     """Return the error that a problem document describes: of the class that Python raises, with its attributes."""
     found: Any = getattr(errors, str(problem.get("error")), None)
-    known = isinstance(found, type) and issubclass(found, PerdureError)
-    error_type: type[PerdureError] = found if known else _BY_STATUS.get(status, errors.StoreError)
+    is_error = isinstance(found, type) and issubclass(found, PerdureError)
+    error_type: type[PerdureError] = found if is_error else _BY_STATUS.get(status, errors.StoreError)
     error = error_type.__new__(error_type)  # their own arguments differ
     detail, remedy = str(problem.get("detail", f"The service answered {status}.")), str(problem.get("remedy", ""))
     PerdureError.__init__(error, detail, remedy=remedy)

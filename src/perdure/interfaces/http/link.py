@@ -190,8 +190,8 @@ class SharedByLink(Shared):
 
     async def token_of(self, session: str) -> str | None:
         """Ask ``Shared.token_of``."""
-        found: str | None = await self._link.ask("token_of", session)
-        return found
+        token: str | None = await self._link.ask("token_of", session)
+        return token
 
     async def drop_token(self, session: str) -> None:
         """Ask ``Shared.drop_token``."""

@@ -322,13 +322,13 @@ def object_of(body: bytes) -> Mapping[str, Any]:
         RequestRefused: It is no JSON object.
     """
     try:
-        found = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass")) if body.strip() else {}
+        values = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass")) if body.strip() else {}
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
         raise RequestRefused(400, f"The body is not JSON: {reason}.", remedy="Send one JSON object.") from None
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         raise RequestRefused(400, "The body is not a JSON object.", remedy="Send the arguments as one JSON object.")
-    return found
+    return values
 
 
 def _no_constant(name: str) -> None:

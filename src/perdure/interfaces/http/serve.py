@@ -79,9 +79,7 @@ def serve(
     port = listener.getsockname()[1]
     policy = policy_to_find(policy) if isinstance(policy, str) else policy
     hosts = sorted(accepted_hosts(host, port, tuple(allowed_hosts)))
-    options = ServeOptions(
-        os.fspath(store), _policy_data(policy), host, hosts, trusted, settings, log=log, maintenance=maintenance
-    )
+    options = ServeOptions(os.fspath(store), _policy_data(policy), host, hosts, trusted, settings, log, maintenance)
     announce = partial(_announce, host, port)
     if log:
         log_to(sys.stderr)

@@ -134,9 +134,9 @@ class Shared:
         return {**own_counts, ("workers",): 1, ("worker_restarts",): 0}
 
 
-def _keep_newest(known: OrderedDict[K, V], key: K, value: V) -> None:
+def _keep_newest(cache: OrderedDict[K, V], key: K, value: V) -> None:
     """Keep a value as the newest, and forget the oldest ones."""
-    known[key] = value
-    known.move_to_end(key)
-    while len(known) > _MOST_KNOWN:
-        known.popitem(last=False)
+    cache[key] = value
+    cache.move_to_end(key)
+    while len(cache) > _MOST_KNOWN:
+        cache.popitem(last=False)

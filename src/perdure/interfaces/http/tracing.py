@@ -61,8 +61,8 @@ class Tracing:
             "gen_ai.provider.name": "perdure",
             "perdure.verb": verb,
         }
-        if isinstance(place := arguments.get("namespace"), str):
-            attrs["perdure.namespace"] = place
+        if isinstance(namespace := arguments.get("namespace"), str):
+            attrs["perdure.namespace"] = namespace
         if self._content and isinstance(query := arguments.get("query"), str):
             attrs["gen_ai.memory.query.text"] = query[:_LONGEST]
         parent = propagate.extract(headers)

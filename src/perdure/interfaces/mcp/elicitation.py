@@ -74,12 +74,12 @@ class Asker:
         first = await run(arguments, {})
         if not isinstance(first, CallToolResult) or first.is_error:
             return first
-        found = first.structured_content or {}
-        asks = await run_sync(partial(self._due_questions, name, found, arguments.get("namespace")))
+        data = first.structured_content or {}
+        asks = await run_sync(partial(self._due_questions, name, data, arguments.get("namespace")))
         if not asks:
             return first
         self._put_before |= {(ask.id, ask.question) for ask in asks}
-        recall_id = found.get("recall_id")
+        recall_id = data.get("recall_id")
         if is_version_at_least(context.protocol_version or "", _ROUNDS_SINCE):
             state = {"asked": [[ask.id, ask.same] for ask in asks], "recall_id": recall_id}
             return InputRequiredResult(
@@ -88,12 +88,12 @@ class Asker:
         answered = await self._ask_one_by_one(asks, context)
         return await self._rerun(answered, arguments, recall_id, run) if answered else first
 
-    def _due_questions(self, name: str, found: Mapping[str, Any], namespace: str | None) -> list[Ask]:
+    def _due_questions(self, name: str, data: Mapping[str, Any], namespace: str | None) -> list[Ask]:
         """Return what may be asked now: of the day's questions those of the answer that were not put yet."""
         if name == "recall":
-            asks = [Ask(hit["memory"]["id"], hit["question"]) for hit in found["hits"] if hit["question"]]
+            asks = [Ask(hit["memory"]["id"], hit["question"]) for hit in data["hits"] if hit["question"]]
         else:
-            asks = [Ask(q["id"], q["question"], bool(q["against"]), bool(q["same"])) for q in found["questions"]]
+            asks = [Ask(q["id"], q["question"], bool(q["against"]), bool(q["same"])) for q in data["questions"]]
         fresh = [ask for ask in asks if (ask.id, ask.question) not in self._put_before]
         if not fresh:
             return []

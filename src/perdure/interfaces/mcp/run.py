@@ -223,8 +223,8 @@ def _open(store: str | os.PathLike[str], policy: str | os.PathLike[str] | Mappin
 def _policy_notice() -> str:
     from perdure.compose import folder_policy  # noqa: PLC0415  # loaded by now
 
-    found = folder_policy()
-    return "" if found is None else found.notice
+    policy = folder_policy()
+    return "" if policy is None else policy.notice
 
 
 @contextmanager

@@ -78,10 +78,10 @@ def call_tool(memory: Memory, verb: Verb, arguments: dict[str, Any], *, namespac
         PerdureError: The verb refuses; the text says what to do.
     """
     result = call_verb(memory, verb, arguments, namespace=memory.usual_namespace(namespace))
-    found = answer_data(verb, result, arguments)
+    data = answer_data(verb, result, arguments)
     bound = {**verb.defaults, **arguments}
     text = render_text(view_of(result, Request(verb.name, bound, {"no_facts": memory.no_facts})))
-    return answer(found, text)
+    return answer(data, text)
 
 
 def answer_data(verb: Verb, result: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,11 +91,11 @@ def answer_data(verb: Verb, result: Any, arguments: Mapping[str, Any]) -> dict[s
         return dict(brief(data, whole=True))
     if not isinstance(result, list):
         return dict(brief(data))
-    found: dict[str, Any] = {verb.items: [brief(item) for item in data[verb.items]]}  # as many as were asked for
+    page: dict[str, Any] = {verb.items: [brief(item) for item in data[verb.items]]}  # as many as were asked for
     if "before" in verb.defaults:
         full = len(result) == arguments.get("limit", verb.defaults["limit"])
-        found["next_before"] = result[-1].id if full else None
-    return found
+        page["next_before"] = result[-1].id if full else None
+    return page
 
 
 def arguments_of(verb: Verb, values: Mapping[str, Any], profile: str) -> dict[str, Any]:

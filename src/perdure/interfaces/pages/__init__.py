@@ -31,7 +31,7 @@ from perdure.interfaces.pages import (
 )
 from perdure.interfaces.pages.forms import FormGuard, FormRefused
 from perdure.interfaces.pages.live import Live
-from perdure.interfaces.pages.page_request import Answer, Page, PageRequest
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import FOLDER, respond
 from perdure.interfaces.pages.threads import memory_files_of, run_in_thread
 from perdure.records.errors import PerdureError
@@ -166,5 +166,5 @@ def _answer(handler: Handler, page_request: PageRequest) -> Response:
         return respond(plain, _error("This failed", message, "The service's log has the details.", 500))
 
 
-def _error(title: str, message: str, remedy: str, status: int) -> Page:
-    return Page("error", title, {"message": message, "remedy": remedy}, status)
+def _error(title: str, message: str, remedy: str, status: int) -> HtmlPage:
+    return HtmlPage("error", title, {"message": message, "remedy": remedy}, status)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from perdure.interfaces.pages.page_request import Answer, Page, PageRequest, Redirect
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import Form, Kind, MemoryItem, Status
 from perdure.verbs.declaration import VERBS
@@ -65,24 +65,24 @@ def actions(item: MemoryItem) -> list[MemoryAction]:
 
 def _action(request: PageRequest, item: MemoryItem) -> MemoryAction:
     name = request.form_value("verb") or request.query.get("verb", "")
-    found = next((action for action in actions(item) if action.verb == name), None)
-    if found is None:
+    action = next((action for action in actions(item) if action.verb == name), None)
+    if action is None:
         raise InvalidInput("This cannot be done to this memory as it is now.", remedy="Look at the memory again.")
-    return found
+    return action
 
 
 def _item(request: PageRequest) -> MemoryItem:
-    found = request.memory.get(request.required("id", "The memory's id"), include_archived=True)
-    if found is None:
+    item = request.memory.get(request.required("id", "The memory's id"), include_archived=True)
+    if item is None:
         raise NotFound("There is no such memory.", remedy="It may have been erased.")
-    return found
+    return item
 
 
 def ask(request: PageRequest) -> Answer:
     """Show what a change would do, with the form that does it."""
     item = _item(request)
     action = _action(request, item)
-    return Page("change", action.label, _values(item, action, request.form_value("words")))
+    return HtmlPage("change", action.label, _values(item, action, request.form_value("words")))
 
 
 def _values(item: MemoryItem, action: MemoryAction, words: str) -> dict[str, Any]:
@@ -104,9 +104,9 @@ def change(request: PageRequest) -> Answer:
     if action.asks in {"content", "value"}:
         words = request.required("words", "The new text")
         if not request.form_value("sure"):
-            return Page("change", action.label, _values(item, action, words))
-    done = getattr(request.memory, action.verb)(item.id, **dict(_arguments(action, item, words)))
-    return Redirect(request.link("/memory", id=done.id, done=done.operation))
+            return HtmlPage("change", action.label, _values(item, action, words))
+    outcome = getattr(request.memory, action.verb)(item.id, **dict(_arguments(action, item, words)))
+    return Redirect(request.link("/memory", id=outcome.id, done=outcome.operation))
 
 
 def _arguments(action: MemoryAction, item: MemoryItem, words: str) -> Iterator[tuple[str, Any]]:
@@ -120,8 +120,8 @@ def _arguments(action: MemoryAction, item: MemoryItem, words: str) -> Iterator[t
 
 def undo(request: PageRequest) -> Answer:
     """Take an operation back."""
-    done = request.memory.undo(request.required("operation", "The operation's id"))
+    outcome = request.memory.undo(request.required("operation", "The operation's id"))
     back = request.form_value("id")
     if back and request.memory.get(back, include_archived=True) is not None:
-        return Redirect(request.link("/memory", id=back, done=done.operation))
-    return Redirect(request.link("/plans", done=done.operation))
+        return Redirect(request.link("/memory", id=back, done=outcome.operation))
+    return Redirect(request.link("/plans", done=outcome.operation))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure.interfaces.pages.page_request import Answer, Page, PageRequest
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 
 
 def ask(request: PageRequest) -> Answer:
     """Ask why, and by whose decision."""
-    return Page("erase", "Erase for good", {**_target_and_reason(request), "preview": None, "done": None})
+    return HtmlPage("erase", "Erase for good", {**_target_and_reason(request), "preview": None, "done": None})
 
 
 def erase(request: PageRequest) -> Answer:
@@ -24,10 +24,10 @@ def erase(request: PageRequest) -> Answer:
     }
     confirm = request.form_value("confirm")
     if confirm:
-        done = request.memory.erase(**arguments, confirm=confirm, dry_run=False)
-        return Page("erase", "Erased", {**sent, "preview": None, "done": done})
+        erasure = request.memory.erase(**arguments, confirm=confirm, dry_run=False)
+        return HtmlPage("erase", "Erased", {**sent, "preview": None, "done": erasure})
     preview = request.memory.erase(**arguments, dry_run=True)
-    return Page("erase", "Erase for good", {**sent, "preview": preview, "done": None})
+    return HtmlPage("erase", "Erase for good", {**sent, "preview": preview, "done": None})
 
 
 def _target_and_reason(request: PageRequest) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from perdure.interfaces.pages.page_request import Answer, Page, PageRequest
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import AxisPart, periods
 from perdure.interfaces.views.knowledge import period, state, true_period
 
@@ -39,15 +39,15 @@ def facts(request: PageRequest) -> Answer:
     entity = request.query.get("entity", "").strip()
     if entity:
         return _entity_page(request, entity)
-    place = request.namespace
-    found = request.memory.facts(namespace=place, limit=_FACTS)
+    namespace = request.namespace
+    found = request.memory.facts(namespace=namespace, limit=_FACTS)
     values = {
-        "entities": request.memory.entities(place, limit=_ENTITIES),
+        "entities": request.memory.entities(namespace, limit=_ENTITIES),
         "conflicts": conflicts(found),
         "found": found,
         "hint": "" if found else request.memory.no_facts,
     }
-    return Page("facts", "Facts", values)
+    return HtmlPage("facts", "Facts", values)
 
 
 def conflicts(found: Sequence[FactLine]) -> list[list[FactLine]]:
@@ -75,7 +75,7 @@ def _entity_page(request: PageRequest, name: str) -> Answer:
         "conflicts": conflicts([f for f in timeline.facts if f.state in _BELIEVED_STATES]),
         "entity": request.memory.entity(timeline.entity, namespace=request.namespace),
     }
-    return Page("entity", timeline.name, values)
+    return HtmlPage("entity", timeline.name, values)
 
 
 def _row(fact: FactLine, first: datetime, now: datetime) -> Row:

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from perdure.interfaces.http.access import Keyring
 from perdure.interfaces.http.problems import status_of
 from perdure.interfaces.pages.forms import FormGuard
-from perdure.interfaces.pages.page_request import Page, PageRequest
+from perdure.interfaces.pages.page_request import HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import HEADERS, respond
 from perdure.records.errors import PerdureError
 
@@ -19,7 +19,7 @@ _WAIT = "Too many wrong tokens came from here. Wait five minutes."
 
 def login_page(page_request: PageRequest, message: str = "", status: int = 200) -> Response:
     """Return the page that asks for a token."""
-    return respond(page_request, Page("login", "Log in", {"message": message}, status))
+    return respond(page_request, HtmlPage("login", "Log in", {"message": message}, status))
 
 
 async def log_in(request: Request, guard: FormGuard, page_request: PageRequest) -> Response:
@@ -28,9 +28,9 @@ async def log_in(request: Request, guard: FormGuard, page_request: PageRequest) 
     if not await guard.sessions.shared.may_try(address):
         return login_page(page_request, _WAIT, 429)
     secret, keyring = page_request.form_value("secret"), request.state.keyring
-    known = isinstance(keyring, Keyring)
+    has_keyring = isinstance(keyring, Keyring)
     try:
-        session = await keyring.log_in(guard.sessions, secret) if known else None
+        session = await keyring.log_in(guard.sessions, secret) if has_keyring else None
     except PerdureError as error:  # the store does not answer: nobody knows whether the token is right
         return login_page(page_request, f"{error.message} {error.remedy}", status_of(error))
     if session is None:

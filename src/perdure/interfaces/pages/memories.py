@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.pages.changes import actions
 from perdure.interfaces.pages.curves import NAMES, curves
-from perdure.interfaces.pages.page_request import Answer, Page, PageRequest, Redirect
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.pages.plots import curve
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Block, Line
@@ -45,7 +45,7 @@ def memory(request: PageRequest) -> Answer:
         "actions": [a for a in actions(item) if request.allows(a.verb) and (a.verb != "both" or _is_contested(why))],
         "links": [(kind, other, _content(request, other)) for kind, other, _ in why.links[:20]],
     }
-    return Page("memory", "Memory", values)
+    return HtmlPage("memory", "Memory", values)
 
 
 def read(request: PageRequest, identity: str) -> MemoryItem:
@@ -54,10 +54,10 @@ def read(request: PageRequest, identity: str) -> MemoryItem:
     Raises:
         NotFound: There is none of that id.
     """
-    found = request.memory.get(identity, include_archived=True)
-    if found is None:
+    item = request.memory.get(identity, include_archived=True)
+    if item is None:
         raise NotFound("There is no such memory.", remedy="It may have been erased. Search for its words.")
-    return found
+    return item
 
 
 def find(request: PageRequest) -> Answer:
@@ -98,5 +98,5 @@ def _fact_blocks(why: Explanation) -> list[Block]:
 
 
 def _content(request: PageRequest, identity: str) -> str:
-    found = request.memory.get(identity, include_archived=True)
-    return found.content if found else ""
+    item = request.memory.get(identity, include_archived=True)
+    return item.content if item else ""

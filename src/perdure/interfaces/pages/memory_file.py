@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, cast, get_args
 
 from perdure import compose
-from perdure.interfaces.pages.page_request import Answer, Page, PageRequest
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.records.errors import InvalidInput
 from perdure.verbs.recalling import ProfileName
 
@@ -46,7 +46,7 @@ def memory_file(request: PageRequest) -> Answer:
         "many": Counter(kind for kind, _ in lines),
         "file": file,
     }
-    return Page("memory_file", "MEMORY.md", values)
+    return HtmlPage("memory_file", "MEMORY.md", values)
 
 
 def _file_now(request: PageRequest) -> FileNow | None:

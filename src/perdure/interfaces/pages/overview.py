@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.pages.kept_alerts import KEPT
-from perdure.interfaces.pages.page_request import Answer, Page, PageRequest
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import counted
 
@@ -43,24 +43,24 @@ _AGES: Final = {
 
 def overview(request: PageRequest) -> Answer:
     """Show how a namespace is doing."""
-    memory, place = request.memory, request.namespace
-    stats = memory.stats(place, sample=SAMPLE)
+    memory, namespace = request.memory, request.namespace
+    stats = memory.stats(namespace, sample=SAMPLE)
     values = {
         "stats": stats,
         "sentence": sentence(stats),
-        "shown_alerts": KEPT.of(memory, place, stats),
+        "shown_alerts": KEPT.of(memory, namespace, stats),
         "groups": [(_NAMES[name], *_group(name, groups)) for name, groups in stats.sizes.items()],
         "values_plot": columns(stats.values, "How many memories have which value, from 0 to 1"),
         "events": list(_events(stats)),
         "operations": request.operations(_OPERATIONS)[0],
         "lists": [(title, why, list(_texts(request, ids))) for title, why, ids in _lists(stats) if ids],
     }
-    return Page("overview", "Overview", values)
+    return HtmlPage("overview", "Overview", values)
 
 
-def alerts_of(memory: Memory, place: str) -> Sequence[Alert]:
+def alerts_of(memory: Memory, namespace: str) -> Sequence[Alert]:
     """Return what needs attention in a namespace, as the page shows it."""
-    return KEPT.of(memory, place, memory.stats(place, sample=SAMPLE)).alerts
+    return KEPT.of(memory, namespace, memory.stats(namespace, sample=SAMPLE)).alerts
 
 
 def sentence(stats: Stats) -> str:
@@ -103,12 +103,12 @@ def _lists(stats: Stats) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
 
 def _events(stats: Stats) -> Iterator[tuple[str, int, int]]:
     """Return what became of memories in words, and how often within a day and a week."""
-    known = stats.journal.events if stats.journal else {}
-    return ((label, *known[name]) for name, label in _EVENTS.items() if name in known)
+    counts = stats.journal.events if stats.journal else {}
+    return ((label, *counts[name]) for name, label in _EVENTS.items() if name in counts)
 
 
 def _texts(request: PageRequest, rows: list[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
     """Yield (id, text, note) of memories that are still there."""
     for identity, note in rows:
-        if found := request.memory.get(identity, include_archived=True, namespace=request.namespace):
-            yield identity, found.content, note
+        if item := request.memory.get(identity, include_archived=True, namespace=request.namespace):
+            yield identity, item.content, note

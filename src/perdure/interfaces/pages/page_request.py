@@ -50,25 +50,25 @@ class PageRequest:
     @cached_property
     def namespace(self) -> str:
         """The namespace that the page is about: the one named, else ``default``, else the first."""
-        if named := self.query.get("namespace", "")[:_LONGEST]:
-            return named
+        if name := self.query.get("namespace", "")[:_LONGEST]:
+            return name
         return "default" if "default" in self.namespaces or not self.namespaces else self.namespaces[0]
 
     @cached_property
     def done(self) -> Operation | None:
         """The operation that the page before this one has just made, so that it can be told and undone."""
-        named = self.query.get("done")
-        found = self.memory.history(limit=_RECENT) if named else []
-        return next((one for one in found if one.id == named and isinstance(one, Operation)), None)
+        identity = self.query.get("done")
+        operations = self.memory.history(limit=_RECENT) if identity else []
+        return next((o for o in operations if o.id == identity and isinstance(o, Operation)), None)
 
     def operations(self, limit: int) -> tuple[list[Operation], bool]:
         """Return the newest operations, at most so many, and whether there may be others.
 
         What maintenance notes of its own runs is left out, unless the address names it: nobody wants to undo it.
         """
-        named, read = self.query.get("operation", ""), min(_READ * limit, _MOST_READ)
+        identity, read = self.query.get("operation", ""), min(_READ * limit, _MOST_READ)
         found = cast("list[Operation]", self.memory.history(namespace=self.namespace, limit=read))
-        shown = [one for one in found if one.operation != "upkeep" or one.id == named]
+        shown = [operation for operation in found if operation.operation != "upkeep" or operation.id == identity]
         return shown[:limit], len(shown) > limit or len(found) == read
 
     @property
@@ -100,8 +100,8 @@ class PageRequest:
 
     def content(self, identity: str) -> str:
         """Return the words of a memory, hidden or not; none where it is gone."""
-        found = self.memory.get(identity, include_archived=True)
-        return found.content if found else ""
+        item = self.memory.get(identity, include_archived=True)
+        return item.content if item else ""
 
     def form_value(self, name: str, default: str = "") -> str:
         """Return one value of the form that was sent."""
@@ -125,7 +125,7 @@ class PageRequest:
 
 
 @dataclass(frozen=True)
-class Page:
+class HtmlPage:
     """The page that a handler answers with: a template and its values."""
 
     template: str  # its name, without ``.html``
@@ -141,4 +141,4 @@ class Redirect:
     address: str
 
 
-Answer = Page | Redirect
+Answer = HtmlPage | Redirect

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.pages import previews
 from perdure.interfaces.pages.facts import moment
-from perdure.interfaces.pages.page_request import Answer, Page, PageRequest, Redirect
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import counted
 from perdure.records.errors import ConflictError, InvalidInput
@@ -58,7 +58,7 @@ def plans(request: PageRequest) -> Answer:
         "ahead": _ahead(request) if request.query.get("ahead") else None,
         "trial": _trial(request) if request.query.get("try") else None,
     }
-    return Page("plans", "Plans", values)
+    return HtmlPage("plans", "Plans", values)
 
 
 def _preview(request: PageRequest) -> dict[str, Any]:
@@ -156,10 +156,10 @@ def _part(plans_made: Sequence[Plan], marked: dict[str, str], chosen: Sequence[s
     """Yield plans with only the changes of chosen memories."""
     if not chosen:
         raise InvalidInput("Nothing is chosen.", remedy="Choose at least one move.")
-    known = {mark: identity for identity, mark in marked.items()}
-    if missing := [mark for mark in chosen if mark not in known]:
+    ids_by_mark = {mark: identity for identity, mark in marked.items()}
+    if missing := [mark for mark in chosen if mark not in ids_by_mark]:
         raise _preview_outdated(len(missing))
-    ids = {known[mark] for mark in chosen}
+    ids = {ids_by_mark[mark] for mark in chosen}
     for plan in plans_made:
         changes = tuple(change for change in plan.changes if change.id in ids)
         if changes:
@@ -175,7 +175,7 @@ def _preview_outdated(many: int) -> ConflictError:
 def _trial(request: PageRequest) -> dict[str, Any]:
     """Try another policy on the past, and on the weeks ahead; beside today's."""
     other, now = _policy(request), request.memory.now
-    found = request.memory.backtest(other, request.namespace, limit=_RECALLS)
+    backtest = request.memory.backtest(other, request.namespace, limit=_RECALLS)
     ahead = [
         _weeks(report, now)
         for report in (
@@ -184,12 +184,12 @@ def _trial(request: PageRequest) -> dict[str, Any]:
         )
     ]
     highest = max(many for weeks in ahead for _, many, _ in weeks)
-    names, lives = ("Today's", "The other"), (found.now, found.other)
+    names, lives = ("Today's", "The other"), (backtest.now, backtest.other)
     sides = [
         (name, lived, _lived_plot(lived), weeks, _plot_of_weeks(weeks, highest))
         for name, lived, weeks in zip(names, lives, ahead, strict=True)
     ]
-    return {"found": found, "sides": sides}
+    return {"found": backtest, "sides": sides}
 
 
 def _policy(request: PageRequest) -> dict[str, Any]:

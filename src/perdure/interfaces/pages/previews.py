@@ -59,13 +59,13 @@ def digest(data: Any) -> str:
 
 def preview(request: PageRequest, verb: str) -> dict[str, Any]:
     """Return what the page shows of a verb's dry run."""
-    found = _dry_run(request, verb)
-    shown = found.proposals[:_MOST_SHOWN]
+    dry_run = _dry_run(request, verb)
+    listed = dry_run.proposals[:_MOST_SHOWN]
     return {
-        "found": found,
-        "listed": [(one, [(i, request.content(i)) for i in one.others[:_MOST_TEXTS]]) for one in shown],
-        "hides": sum(plan.hides for plan in found.plans),
-        "rest": len(found.proposals) - len(shown),
+        "found": dry_run,
+        "listed": [(one, [(i, request.content(i)) for i in one.others[:_MOST_TEXTS]]) for one in listed],
+        "hides": sum(plan.hides for plan in dry_run.plans),
+        "rest": len(dry_run.proposals) - len(listed),
     }
 
 
@@ -74,22 +74,22 @@ def _dry_run(request: PageRequest, verb: str) -> Previewed:
 
 
 def _merges(request: PageRequest) -> Previewed:
-    found = request.memory.consolidate(request.namespace, dry_run=True)
-    groups = [group for group in found.groups if group.action_taken == "preview"]
+    report = request.memory.consolidate(request.namespace, dry_run=True)
+    groups = [group for group in report.groups if group.action_taken == "preview"]
     merges = [
         ProposedChange(keeper, request.content(keeper), tuple(i for i in group.member_ids if i != keeper))
         for group in groups
         for keeper in (group.representative_id,)
     ]
-    alike = [f"Pairs that are alike: {tally(found.labels)}"] if found.labels else []
-    return Previewed("consolidate", merges, found.plans, [*alike, *found.notes])
+    alike = [f"Pairs that are alike: {tally(report.labels)}"] if report.labels else []
+    return Previewed("consolidate", merges, report.plans, [*alike, *report.notes])
 
 
 def _summaries(request: PageRequest) -> Previewed:
-    found = request.memory.summarize(request.namespace, dry_run=True)
-    summaries = [ProposedChange(summary.entity, summary.text, summary.sources) for summary in found.made]
-    parts = {one.mark: plan for one, plan in zip(summaries, found.plans, strict=True)}
-    return Previewed("summarize", summaries, found.plans, [found.reason] if found.reason else [], parts)
+    result = request.memory.summarize(request.namespace, dry_run=True)
+    summaries = [ProposedChange(summary.entity, summary.text, summary.sources) for summary in result.made]
+    parts = {one.mark: plan for one, plan in zip(summaries, result.plans, strict=True)}
+    return Previewed("summarize", summaries, result.plans, [result.reason] if result.reason else [], parts)
 
 
 def apply(request: PageRequest, verb: str) -> Answer:
@@ -98,25 +98,25 @@ def apply(request: PageRequest, verb: str) -> Answer:
     Raises:
         ConflictError: It would do something else now; nothing was written.
     """
-    found = _dry_run(request, verb)
+    dry_run = _dry_run(request, verb)
     whole = request.form_value("all")
-    plans = _all_plans(found, whole) if whole else list(_part(found, request.form.get("chosen")))
+    plans = _all_plans(dry_run, whole) if whole else list(_part(dry_run, request.form.get("chosen")))
     return Redirect(request.link("/plans", done=request.memory.apply_all(plans).operation))
 
 
-def _all_plans(found: Previewed, digest_sent: str) -> Sequence[Plan]:
-    if digest_sent != found.all:
-        raise _preview_outdated(found.verb)
-    return found.plans
+def _all_plans(dry_run: Previewed, digest_sent: str) -> Sequence[Plan]:
+    if digest_sent != dry_run.all:
+        raise _preview_outdated(dry_run.verb)
+    return dry_run.plans
 
 
-def _part(found: Previewed, chosen: Sequence[str] | None) -> Iterator[Plan]:
+def _part(dry_run: Previewed, chosen: Sequence[str] | None) -> Iterator[Plan]:
     if not chosen:
         raise InvalidInput("Nothing is chosen.", remedy="Choose at least one.")
     for mark in dict.fromkeys(chosen):
-        if mark not in found.parts:
-            raise _preview_outdated(found.verb)
-        yield found.parts[mark]
+        if mark not in dry_run.parts:
+            raise _preview_outdated(dry_run.verb)
+        yield dry_run.parts[mark]
 
 
 def _preview_outdated(verb: str) -> ConflictError:

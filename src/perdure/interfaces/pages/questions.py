@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from perdure.interfaces.pages.page_request import Answer, Page, PageRequest, Redirect
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.records.memory import Kind
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def questions(request: PageRequest) -> Answer:
     """Show the open questions, those about the most valuable memories first."""
     found = request.memory.review(request.namespace, _MOST)
     open_questions = [one for question in found if (one := _open_question(request, question)) is not None]
-    return Page("questions", "Questions", {"questions": open_questions, "most": _MOST})
+    return HtmlPage("questions", "Questions", {"questions": open_questions, "most": _MOST})
 
 
 def _open_question(request: PageRequest, question: Question) -> OpenQuestion | None:
@@ -52,5 +52,5 @@ def answer(request: PageRequest) -> Answer:
     """Record what the person said."""
     verdict = cast("Any", request.required("verdict", "The answer"))
     value = request.required("value", "The right value") if verdict == "correct" else None
-    done = request.memory.answer(request.required("id", "The memory's id"), verdict, value)
-    return Redirect(request.link("/questions", done=done.operation))
+    outcome = request.memory.answer(request.required("id", "The memory's id"), verdict, value)
+    return Redirect(request.link("/questions", done=outcome.operation))

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from perdure.interfaces.pages import drawing
-from perdure.interfaces.pages.page_request import Answer, Page, PageRequest, Redirect
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.journal import operation_text, reason_text
 from perdure.interfaces.views.values import amount, counted, when
@@ -47,7 +47,7 @@ def respond(request: PageRequest, answer: Answer) -> Response:
     return HTMLResponse(render(request, answer), answer.status, headers=HEADERS)
 
 
-def render(request: PageRequest, page: Page) -> str:
+def render(request: PageRequest, page: HtmlPage) -> str:
     """Return a page as HTML."""
     template = environment().get_template(f"{page.template}.html")
     layout = "part.html" if request.live else "layout.html"

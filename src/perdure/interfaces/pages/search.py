@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from perdure.interfaces.pages.page_request import Answer, Page, PageRequest
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import Bar, stacked
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Block, Line, Quote
@@ -40,13 +40,13 @@ def search(request: PageRequest) -> Answer:
         "absences": [],
     }
     if question:
-        found = request.memory.recall(question, request.namespace, touch=False, **filters)
-        values |= {"found": found, "hits": list(hits(request, found)), "ending": _ending(request, found)}
-        values["absences"] = _absences(request, found, filters)
+        answer = request.memory.recall(question, request.namespace, touch=False, **filters)
+        values |= {"found": answer, "hits": list(hits(request, answer)), "ending": _ending(request, answer)}
+        values["absences"] = _absences(request, answer, filters)
     else:
         listed = {name: value for name, value in filters.items() if name not in {"as_of", "limit"}}
         values["newest"] = request.memory.list(request.namespace, _NEWEST, **listed)
-    return Page("search", "Search", values)
+    return HtmlPage("search", "Search", values)
 
 
 def filters_of(request: PageRequest) -> dict[str, Any]:
@@ -78,16 +78,16 @@ def day_of(text: str, *, end: bool = False) -> datetime:
     return day.replace(hour=23, minute=59, second=59) if end else day
 
 
-def hits(request: PageRequest, found: Recall) -> Iterator[tuple[Hit, list[Block], Markup, str]]:
+def hits(request: PageRequest, answer: Recall) -> Iterator[tuple[Hit, list[Block], Markup, str]]:
     """Yield each hit with its blocks, the plot of its score, and the score in words."""
-    rest = _blocks(request, found) if found.hits else []
+    rest = _blocks(request, answer) if answer.hits else []
     places = [n for n, block in enumerate(rest) if isinstance(block, Quote)]
-    for hit, start, end in zip(found.hits, places, [*places[1:], len(rest)][: len(places)], strict=True):
+    for hit, start, end in zip(answer.hits, places, [*places[1:], len(rest)][: len(places)], strict=True):
         parts = sorted(hit.parts.items(), key=lambda part: -part[1])
         bars = [Bar(name, part * 100, n) for n, (name, part) in enumerate(parts[:5]) if part > _LEAST]
         score_text = f"score {hit.score:.2f} = {sum_of(hit.parts)}"
-        shown = [_without_relevance(b) for b in rest[start:end] if _belongs(b)]
-        yield hit, shown, stacked(bars, score_text), score_text
+        blocks = [_without_relevance(b) for b in rest[start:end] if _belongs(b)]
+        yield hit, blocks, stacked(bars, score_text), score_text
 
 
 def _belongs(block: Block) -> bool:
@@ -103,23 +103,23 @@ def _without_relevance(block: Block) -> Block:
     return replace(block, facts=facts)
 
 
-def _blocks(request: PageRequest, found: Recall) -> list[Block]:
-    return view_of(found, Request("recall", {"namespace": request.namespace}, {"namespaces": request.namespaces}))
+def _blocks(request: PageRequest, answer: Recall) -> list[Block]:
+    return view_of(answer, Request("recall", {"namespace": request.namespace}, {"namespaces": request.namespaces}))
 
 
-def _ending(request: PageRequest, found: Recall) -> list[Block]:
+def _ending(request: PageRequest, answer: Recall) -> list[Block]:
     """Return what is said where nothing was found."""
-    return [] if found.hits else _blocks(request, found)
+    return [] if answer.hits else _blocks(request, answer)
 
 
-def _absences(request: PageRequest, found: Recall, filters: dict[str, Any]) -> list[tuple[str, str, Absence]]:
+def _absences(request: PageRequest, answer: Recall, filters: dict[str, Any]) -> list[tuple[str, str, Absence]]:
     """Return (id, words, why it is not among the answers) of the memories that were expected, by id or by words."""
     expected = request.query.get("why_not", "").strip()
     if not expected:
         return []
     absences: list[tuple[str, str, Absence]] = []
     for identity in _expected_ids(request, expected):
-        absence = request.memory.why_not(identity, found.query, **filters)
+        absence = request.memory.why_not(identity, answer.query, **filters)
         absences.append((identity, request.content(identity), absence))
     return absences
 
@@ -131,5 +131,5 @@ def _expected_ids(request: PageRequest, expected: str) -> Iterator[str]:
             if memory := request.memory.get(expected, include_archived=True):
                 yield memory.id
                 return
-    found = request.memory.recall(expected, request.namespace, _MOST_EXPECTED, touch=False, include_archived=True)
-    yield from (hit.memory.id for hit in found.hits)
+    answer = request.memory.recall(expected, request.namespace, _MOST_EXPECTED, touch=False, include_archived=True)
+    yield from (hit.memory.id for hit in answer.hits)

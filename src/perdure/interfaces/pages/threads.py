@@ -34,5 +34,5 @@ def memory_files_of(request: Request) -> Mapping[str, Path]:
 
 
 def _limits(request: Request) -> CallLimits | None:
-    found: CallLimits | None = getattr(request.app.state, "limits", None)
-    return found
+    limits: CallLimits | None = getattr(request.app.state, "limits", None)
+    return limits

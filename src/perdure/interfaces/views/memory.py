@@ -75,28 +75,28 @@ def _row(m: MemoryItem) -> tuple[Text, ...]:
     return (Identifier(m.id), when(m.created_at), m.kind.value, m.tier.value, _status(m), value, content)
 
 
-def view_outcome(done: Outcome, request: Request) -> Iterator[Block]:
+def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
     """Show what a verb did to one memory, and how it is undone if it changed anything."""
-    m = done.memory
+    m = outcome.memory
     where = (" in ", Foreign(m.namespace)) if request.verb == "remember" else ()
-    yield Line((_outcome_text(done, request), Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
-    yield from undo([done.operation])
+    yield Line((_outcome_text(outcome, request), Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
+    yield from undo([outcome.operation])
 
 
-def _outcome_text(done: Outcome, request: Request) -> str:
+def _outcome_text(outcome: Outcome, request: Request) -> str:
     verb = "different" if request.arguments.get("yes") is False else request.arguments.get("verdict") or request.verb
-    return f"{_PAST.get(verb, verb.removesuffix('e').capitalize() + 'ed')} " if done.changed else "Nothing changed: "
+    return f"{_PAST.get(verb, verb.removesuffix('e').capitalize() + 'ed')} " if outcome.changed else "Nothing changed: "
 
 
-def view_remembered(done: Remembered, request: Request) -> Iterator[Block]:
+def view_remembered(outcome: Remembered, request: Request) -> Iterator[Block]:
     """Show what was stored, what became of its facts, and what it may be compared with."""
-    head, *end = view_outcome(done, request)
+    head, *end = view_outcome(outcome, request)
     yield replace(head, reader="person") if isinstance(head, Line) else head
-    yield Line((_outcome_text(done, request), Identifier(done.id), "."), reader="model")
-    facts = done.facts
+    yield Line((_outcome_text(outcome, request), Identifier(outcome.id), "."), reader="model")
+    facts = outcome.facts
     counts = {"new": facts.created, "confirmed": facts.reinforced, "no longer believed": facts.retired}
-    texts = [f"{len(ids):,} {what}" for what, ids in counts.items() if ids]
-    yield from view_beside(f"Facts: {', '.join(texts)}." if texts else "", facts.asked, done.related, done.predicates)
+    text = ", ".join(f"{len(ids):,} {name}" for name, ids in counts.items() if ids)
+    yield from view_beside(f"Facts: {text}." if text else "", facts.asked, outcome.related, outcome.predicates)
     yield from end
 
 
@@ -153,16 +153,16 @@ def _fit(text: str, room: float) -> str:
     return text[: bisect_right(spent, room)]
 
 
-def view_edge_change(done: EdgeChange, _: Request) -> Iterator[Block]:
+def view_edge_change(change: EdgeChange, _: Request) -> Iterator[Block]:
     """Show by which edge memories were joined."""
-    yield Line(("Linked by the edge ", Foreign(done.edge), "."))
-    yield from undo(done.operations)
+    yield Line(("Linked by the edge ", Foreign(change.edge), "."))
+    yield from undo(change.operations)
 
 
-def view_edges(found: Sequence[Edge], _: Request) -> Iterator[Block]:
+def view_edges(edges: Sequence[Edge], _: Request) -> Iterator[Block]:
     """Show edges with their whole ids, which ``relate`` takes."""
     names = ("kind", "weight", "members")
-    rows = tuple((Foreign(e.id), *(cell(name, getattr(e, name)) for name in names)) for e in found)
+    rows = tuple((Foreign(e.id), *(cell(name, getattr(e, name)) for name in names)) for e in edges)
     yield Table(("edge", *names), rows)
 
 
@@ -173,21 +173,21 @@ def _status(m: MemoryItem) -> str:
 _OTHERS = 5  # other namespaces that are named where nothing was found
 
 
-def view_recall(found: Recall, request: Request) -> Iterator[Block]:
+def view_recall(answer: Recall, request: Request) -> Iterator[Block]:
     """Show the hits of a recall; where there are none, say where else to look."""
-    if not found.hits:
+    if not answer.hits:
         yield Line("No stored memory matches.", reader="person")
         yield Line("No stored memory matches. Do not guess.", reader="model")
         yield from _other_namespaces(request)
-    places = {hit.memory.id: place for place, hit in enumerate(found.hits, 1)}
-    for hit in found.hits:
+    places = {hit.memory.id: place for place, hit in enumerate(answer.hits, 1)}
+    for hit in answer.hits:
         yield from _hit(hit, places)
-    if any(hit.question for hit in found.hits):
+    if any(hit.question for hit in answer.hits):
         yield from _how_to_answer()
-    if found.hits and found.id:
-        yield Line(("Report how they were used: ", command("used", ids=..., recall_id=found.id)), tone="faint")
-    if found.note:
-        yield Line(f"Note: {found.note.removeprefix('no stored memory matches: ')}.", tone="warning")
+    if answer.hits and answer.id:
+        yield Line(("Report how they were used: ", command("used", ids=..., recall_id=answer.id)), tone="faint")
+    if answer.note:
+        yield Line(f"Note: {answer.note.removeprefix('no stored memory matches: ')}.", tone="warning")
 
 
 def _other_namespaces(request: Request) -> Iterator[Block]:
@@ -241,25 +241,25 @@ def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
         yield ("conflicts with ", reference(other), ": ask which is right")
 
 
-def view_absence(found: Absence, _: Request) -> Iterator[Block]:
+def view_absence(absent: Absence, _: Request) -> Iterator[Block]:
     """Show what kept a memory out of an answer."""
-    yield Line(f"Not returned ({found.kept_out_by}): {found.explanation}.")
-    if found.rank is not None:
-        yield Line(f"rank {found.rank}, score {sum(found.parts.values()):.3f} = {sum_of(found.parts)}", tone="faint")
+    yield Line(f"Not returned ({absent.kept_out_by}): {absent.explanation}.")
+    if absent.rank is not None:
+        yield Line(f"rank {absent.rank}, score {sum(absent.parts.values()):.3f} = {sum_of(absent.parts)}", tone="faint")
 
 
-def view_review(found: Review, request: Request) -> Iterator[Block]:
+def view_review(review: Review, request: Request) -> Iterator[Block]:
     """Show what an answer did, and the open questions."""
-    if found.answered is not None:
-        yield from view_outcome(found.answered, request)
-    for number, q in enumerate(found.questions, 1):
+    if review.answered is not None:
+        yield from view_outcome(review.answered, request)
+    for number, q in enumerate(review.questions, 1):
         facts = (Identifier(q.id), f"since {q.since}", f"value at risk {q.value_at_risk:.2f}", Foreign(q.why))
         yield Quote(q.question, facts, number=number)
         if q.same:
             yield Line("The verdict is same or different.", item=True)
-    if found.questions:
+    if review.questions:
         yield from _how_to_answer()
-    elif found.answered is None:
+    elif review.answered is None:
         yield Line(("No open questions in ", Foreign(request.namespace), "."))
 
 

@@ -131,10 +131,10 @@ def _command(call: Command) -> str:
 
 def _option(name: str, value: Any, parameter: Parameter | None) -> str:
     """Return an argument as it is written on the command line."""
-    shown = name.removesuffix("s").upper() if value is ... else _span(_value_span(value))
+    text = name.removesuffix("s").upper() if value is ... else _span(_value_span(value))
     if parameter is None or parameter.is_positional:
-        return shown
-    return f"{parameter.param.option or '--' + name.replace('_', '-')} {shown}"
+        return text
+    return f"{parameter.param.option or '--' + name.replace('_', '-')} {text}"
 
 
 def _value_span(value: Any) -> Span:
