@@ -35,7 +35,7 @@ class Payload:
     # names what the answer says, its figures to four digits: they fade from one moment to the next. Empty for verbs
     # that write
     etag: str = ""
-    operation: str | None = None  # the operation that it tells of, for the log
+    operation: str | None = None  # the operation that it is about, for the log
     hits: int | None = None  # of a recall
 
 

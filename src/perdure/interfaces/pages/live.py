@@ -52,7 +52,7 @@ class Live:
     Args:
         every: Seconds between two looks at the operations.
         life: Seconds that a connection lasts; alerts are looked at when it begins.
-        most: Connections at once; more are told to come back.
+        most: Connections at once; more are refused with 503.
     """
 
     def __init__(self, every: float = 1.0, life: float = 10.0, most: int = 100) -> None:

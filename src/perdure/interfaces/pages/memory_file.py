@@ -50,7 +50,7 @@ def memory_file(request: PageRequest) -> Answer:
 
 
 def _file_now(request: PageRequest) -> FileNow | None:
-    """Return the file of the page's namespace: the one that the service was told of, else the policy's.
+    """Return the file of the page's namespace: the one that the service was started with, else the policy's.
 
     A namespace that the session does not reach was refused when its digest was asked for.
     """

@@ -1,4 +1,4 @@
-"""Templates into responses. What others wrote is escaped, and the browser is told to run no script but ours."""
+"""Templates into responses. What others wrote is escaped, and headers let the browser run no script but ours."""
 
 from __future__ import annotations
 
