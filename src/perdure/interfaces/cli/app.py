@@ -67,18 +67,18 @@ GROUPS: Final[Mapping[str, tuple[Panel, str]]] = {
 
 def all_commands() -> dict[str, TyperCommand | TyperGroup]:
     """Return every command and group by name, panel by panel as the help page lists them."""
-    made = [*verb_commands(file_commands.STEPS), *plan.plan_commands()]
+    grouped = [*verb_commands(file_commands.STEPS), *plan.plan_commands()]
     for panel, functions in OWN.items():
         for words, function in functions.items():
             group, _, name = words.rpartition(" ")
-            made.append((group, own_command(name, function, None if group else panel)))
-    alone: list[TyperCommand | TyperGroup] = [command for group, command in made if not group]
+            grouped.append((group, own_command(name, function, None if group else panel)))
+    top: list[TyperCommand | TyperGroup] = [command for group, command in grouped if not group]
     for name, (panel, text) in GROUPS.items():
-        inside = [command for group, command in made if group == name]
-        alone.append(TyperGroup(name=name, help=text, rich_help_panel=panel, rich_markup_mode="rich", commands=inside))
+        commands = [command for group, command in grouped if group == name]
+        top.append(TyperGroup(name=name, help=text, rich_help_panel=panel, rich_markup_mode="rich", commands=commands))
     order = get_args(Panel)
-    alone.sort(key=lambda command: order.index(command.rich_help_panel))
-    return {str(command.name): command for command in alone}
+    top.sort(key=lambda command: order.index(command.rich_help_panel))
+    return {str(command.name): command for command in top}
 
 
 class Commands(TyperGroup):
@@ -105,23 +105,23 @@ class Commands(TyperGroup):
         **extra: Any,
     ) -> Any:
         """Run the command line and end the process with one of the codes of ``Exit``."""
-        words = list(sys.argv[1:] if args is None else args)
-        as_json = "--json" in (words[: words.index("--")] if "--" in words else words)
+        argv = list(sys.argv[1:] if args is None else args)
+        as_json = "--json" in (argv[: argv.index("--")] if "--" in argv else argv)
         try:
             code = super().main(
-                words, prog_name, complete_var, standalone_mode=False, windows_expand_args=windows_expand_args, **extra
+                argv, prog_name, complete_var, standalone_mode=False, windows_expand_args=windows_expand_args, **extra
             )
-            ended = code if isinstance(code, int) else Exit.OK
-            if ended == Exit.STOPPED:
-                _report(typer.Abort(), as_json=as_json)
+            exit_code = code if isinstance(code, int) else Exit.OK
+            if exit_code == Exit.STOPPED:
+                _report_error(typer.Abort(), as_json=as_json)
         except Exception as error:  # noqa: BLE001  # the outermost place: every error is printed in the asked form
-            ended = _report(error, as_json=as_json)
+            exit_code = _report_error(error, as_json=as_json)
         if standalone_mode:
-            _end(ended)
-        return ended
+            _end_process(exit_code)
+        return exit_code
 
 
-def _report(error: Exception, *, as_json: bool) -> Exit:
+def _report_error(error: Exception, *, as_json: bool) -> Exit:
     """Print an error and return its exit code."""
     if isinstance(error, PerdureError):
         return _report_refusal(error, as_json=as_json)
@@ -129,7 +129,7 @@ def _report(error: Exception, *, as_json: bool) -> Exit:
         if as_json:
             _report_json("UsageError", error.format_message(), "Add --help to see the options.", "caller")
         else:
-            error.message = error.message.replace("Value error, ", "")  # how its library tells a wrong choice
+            error.message = error.message.replace("Value error, ", "")  # its library's prefix of a wrong choice
             error.show()
         return Exit.USAGE
     if isinstance(error, typer.Abort):
@@ -159,7 +159,7 @@ def _report_json(name: str, message: str, remedy: str, fault: str) -> None:
     print_json({"error": name, "message": message, "remedy": remedy, "fault": fault})
 
 
-def _end(code: int) -> NoReturn:
+def _end_process(code: int) -> NoReturn:
     """End the process. A reader that went away (``perdure list | head``) is no error."""
     try:
         sys.stdout.flush()
@@ -179,8 +179,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_set: bool) -> None:
+    if is_set:
         print(f"perdure {__version__}")
         raise typer.Exit
 

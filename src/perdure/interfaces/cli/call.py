@@ -120,9 +120,9 @@ class Call:
         from perdure.interfaces.views.terminal import draw, terminal  # noqa: PLC0415  # rich loads only where it draws
 
         bound = {**verb.defaults, **arguments}
-        known = {"store": self.shown_store, "namespaces": memory.namespaces(), "no_facts": memory.no_facts, **more}
-        known["says"] = partial(_content, memory)
-        draw(terminal(), view_of(result, Request(verb.name, bound, known)))
+        facts = {"store": self.shown_store, "namespaces": memory.namespaces(), "no_facts": memory.no_facts, **more}
+        facts["says"] = partial(_content, memory)
+        draw(terminal(), view_of(result, Request(verb.name, bound, facts)))
 
     def answer(self, data: Any, *blocks: Block) -> None:
         """Print an answer: one JSON document, or what is shown of it."""
@@ -136,8 +136,8 @@ class Call:
 
 def _content(memory: Memory, identity: str) -> str:
     """Return the words of a memory, hidden or not; none where it is gone."""
-    found = memory.get(identity, include_archived=True)
-    return found.content if found else ""
+    item = memory.get(identity, include_archived=True)
+    return item.content if item else ""
 
 
 def without_password(store: str) -> str:
@@ -170,15 +170,15 @@ def short_warnings() -> Iterator[None]:
     from perdure.records.errors import PerdureWarning  # noqa: PLC0415  # start-up time
     from perdure.rules.escaping import terminal_line  # noqa: PLC0415  # start-up time
 
-    said: set[str] = set()
+    shown: set[str] = set()
     with warnings.catch_warnings():
-        usual = warnings.showwarning
+        show_usual = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
             if not issubclass(category, PerdureWarning):
-                usual(message, category, *rest, **more)
-            elif str(message) not in said:
-                said.add(str(message))
+                show_usual(message, category, *rest, **more)
+            elif str(message) not in shown:
+                shown.add(str(message))
                 print(f"Note: {terminal_line(str(message))}", file=sys.stderr)
 
         warnings.showwarning = show

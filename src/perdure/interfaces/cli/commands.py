@@ -40,9 +40,9 @@ class LazyCommand(TyperCommand):
     def __getattr__(self, attribute: str) -> Any:
         if attribute not in {"params", "callback"}:
             raise AttributeError(attribute)
-        single = typer.Typer(add_completion=False)
-        single.command(self.name)(typer_function(self._body()))
-        built = get_command(single)
+        parser = typer.Typer(add_completion=False)
+        parser.command(self.name)(typer_function(self._body()))
+        built = get_command(parser)
         self.params, self.callback = built.params, built.callback
         return getattr(self, attribute)
 
@@ -62,8 +62,8 @@ def own_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     """Return the parameters of a function after the first, as typer takes them."""
     hints = get_type_hints(function, include_extras=True)
     keyword = inspect.Parameter.KEYWORD_ONLY
-    named = [p for p in list(inspect.signature(function).parameters.values())[1:] if p.kind is not p.VAR_KEYWORD]
-    return [p.replace(kind=keyword, annotation=hints[p.name]) for p in named]
+    own = [p for p in list(inspect.signature(function).parameters.values())[1:] if p.kind is not p.VAR_KEYWORD]
+    return [p.replace(kind=keyword, annotation=hints[p.name]) for p in own]
 
 
 def typer_function(body: Body) -> Callable[..., Exit | None]:
@@ -77,8 +77,8 @@ def typer_function(body: Body) -> Callable[..., Exit | None]:
         *(inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in common.items()),
     ]
 
-    def command(context: typer.Context, **given: Any) -> Exit | None:
-        return body(call_of(context, {option: given.pop(option) for option in common}), **given)
+    def command(context: typer.Context, **values: Any) -> Exit | None:
+        return body(call_of(context, {option: values.pop(option) for option in common}), **values)
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions take any attribute
     command.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -88,10 +88,10 @@ def typer_function(body: Body) -> Callable[..., Exit | None]:
 def call_of(context: typer.Context, after: dict[str, Any]) -> Call:
     """Return the call: options after the command's name win over those before it, and these over the environment."""
     before = context.obj or {}
-    chosen = {name: before.get(name) if value is None else value for name, value in after.items()}
-    store = chosen["store"] if chosen["store"] is not None else os.environ.get("PERDURE_STORE") or None
-    namespace = resolve_namespace(chosen["namespace"])
-    return Call(store, chosen["policy"], namespace, bool(chosen["as_json"]), chosen.get("timeout"))
+    options = {name: before.get(name) if value is None else value for name, value in after.items()}
+    store = options["store"] if options["store"] is not None else os.environ.get("PERDURE_STORE") or None
+    namespace = resolve_namespace(options["namespace"])
+    return Call(store, options["policy"], namespace, bool(options["as_json"]), options.get("timeout"))
 
 
 _TYPES: Final[Mapping[str, Any]] = {
@@ -145,14 +145,14 @@ def command_name(declared: Verb) -> str:
 def help_of(declared: Verb, docstring: str) -> str:
     """Return the help of a verb's command: options and commands stand in the place of parameters and methods."""
 
-    def shown(code: re.Match[str]) -> str:
+    def replacement(code: re.Match[str]) -> str:
         name = code[1]
         parameter = next((p for p in declared.parameters if p.name == name), None)
         if parameter is not None:
             return "--apply" if is_inverted(parameter) else option_names(parameter)[0].partition("/")[0]
         return f"'perdure {command_name(VERBS[name])}'" if name in VERBS else name
 
-    text = help_text(_CODE.sub(shown, docstring))
+    text = help_text(_CODE.sub(replacement, docstring))
     return text if declared.empty is None else f"{text}\n\nExit code 3 if nothing is found."
 
 
@@ -172,10 +172,10 @@ def command_of(declared: Verb, step: Step | None = None) -> Callable[..., Exit]:
     left_out = {"namespace", *(p.name for p in own), *(step.without if step else ())}
     offered = [p for p in declared.parameters if p.name not in left_out]
 
-    def run(call: Call, **given: Any) -> Exit:
-        found = {p.name: argument_of(p, given.pop(p.name)) for p in offered}
+    def run(call: Call, **values: Any) -> Exit:
+        found = {p.name: argument_of(p, values.pop(p.name)) for p in offered}
         arguments = {name: value for name, value in found.items() if value is not None}
-        return run_verb(call, declared, arguments) if step is None else step.function(call, **given, **arguments)
+        return run_verb(call, declared, arguments) if step is None else step.function(call, **values, **arguments)
 
     parameters = [inspect.Parameter("call", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Call)]
     parameters += [*own, *(option_of(p) for p in offered)]
@@ -193,8 +193,8 @@ def run_verb(call: Call, declared: Verb, arguments: dict[str, Any], notes: Mappi
         if declared.passes_progress:
             from perdure.interfaces.views.terminal import progress  # noqa: PLC0415  # start-up time
 
-            with progress(declared.title) as tell:
-                result = method(**arguments, progress=tell)
+            with progress(declared.title) as report:
+                result = method(**arguments, progress=report)
         else:
             result = method(**arguments)
         if result is None:
@@ -229,15 +229,15 @@ def option_of(parameter: Parameter) -> inspect.Parameter:
     if parameter.kind in _PARSERS:
         more["parser"] = _PARSERS[parameter.kind]
     if parameter.is_positional:
-        shown: Any = typer.Argument(**more)
+        argument: Any = typer.Argument(**more)
     elif is_inverted(parameter):
-        default, shown = (False, typer.Option("--apply", help="Apply it; without this it is only a preview."))
+        default, argument = (False, typer.Option("--apply", help="Apply it; without this it is only a preview."))
     else:
-        shown = typer.Option(*option_names(parameter), **more)
+        argument = typer.Option(*option_names(parameter), **more)
     if not parameter.required and default is None:
         annotation = annotation | None
     kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(parameter.name, kind, default=default, annotation=Annotated[annotation, shown])
+    return inspect.Parameter(parameter.name, kind, default=default, annotation=Annotated[annotation, argument])
 
 
 def annotation_of(parameter: Parameter) -> Any:
@@ -270,12 +270,12 @@ def option_names(parameter: Parameter) -> list[str]:
 
 def metavar_of(parameter: Parameter) -> str | None:
     """Return what stands for the value in the help page."""
-    told = parameter.param
-    if told.refers is not None:
+    param = parameter.param
+    if param.refers is not None:
         return "ID..." if parameter.kind == "texts" else "ID"
     if parameter.is_positional:
         name = parameter.name.removesuffix("_id").removesuffix("_or").upper()
         return f"{name.removesuffix('S')}..." if parameter.kind == "texts" else name
-    if parameter.kind in ("integer", "number") and told.le is not None and told.le <= _LARGEST_SHOWN:
-        return f"{told.ge or told.gt or 0:g}..{told.le:g}"
+    if parameter.kind in ("integer", "number") and param.le is not None and param.le <= _LARGEST_SHOWN:
+        return f"{param.ge or param.gt or 0:g}..{param.le:g}"
     return _METAVARS.get(parameter.kind)

@@ -46,12 +46,12 @@ def ingest(
     **arguments: Any,
 ) -> Exit:
     """Store conversations and notes. Storing the same file again adds nothing; all files are checked first."""
-    found = conversation_files.find_files(paths)
-    with conversation_files.copied_input(found) as copied:
-        messages = conversation_files.ConversationFiles(found, format, arguments.get("session"), zone, copied)
+    files = conversation_files.find_files(paths)
+    with conversation_files.copied_input(files) as copied:
+        messages = conversation_files.ConversationFiles(files, format, arguments.get("session"), zone, copied)
         messages.check()  # what cannot be read makes no store
         arguments |= {"messages": messages, "embed": "later" if embed_later else "now"}
-        return run_verb(call, VERBS["ingest"], arguments, notes={"files": len(found)})
+        return run_verb(call, VERBS["ingest"], arguments, notes={"files": len(files)})
 
 
 def extract(
@@ -82,13 +82,13 @@ def digest(
         raise typer.BadParameter("--check needs --out FILE, the file to check.")
     arguments["namespace"] = call.place
     with call.memory() as memory:
-        made = memory.digest_details(**arguments)
+        result = memory.digest_details(**arguments)
         notes: dict[str, Any] = {"namespace": call.place, "file": out}
         if out is not None and check:
-            notes["stale"] = not compose.digest_file(out).check(made.text)
+            notes["stale"] = not compose.digest_file(out).check(result.text)
         elif out is not None:
-            notes["written"] = compose.digest_file(out).write(made.text)
-        call.show(memory, VERBS["digest"], arguments, made, notes)
+            notes["written"] = compose.digest_file(out).write(result.text)
+        call.show(memory, VERBS["digest"], arguments, result, notes)
     return Exit.STALE if notes.get("stale") else Exit.OK
 
 
@@ -135,9 +135,9 @@ def _stats(call: Call, **arguments: Any) -> Exit:
 def alerts(call: Call) -> Exit:
     """List what needs attention, with thresholds from the policy. Exit code 5 for a warning or something critical."""
     with call.memory() as memory:
-        found = memory.alerts(call.namespace)
-        call.show(memory, VERBS["alerts"], {}, found)
-    return Exit.ALERT if any(a.severity != "info" for a in found) else Exit.OK
+        current = memory.alerts(call.namespace)
+        call.show(memory, VERBS["alerts"], {}, current)
+    return Exit.ALERT if any(a.severity != "info" for a in current) else Exit.OK
 
 
 def check(call: Call, **arguments: Any) -> Exit:
@@ -145,8 +145,8 @@ def check(call: Call, **arguments: Any) -> Exit:
     from perdure.interfaces.views.terminal import progress  # noqa: PLC0415  # start-up time
 
     with call.memory() as memory:
-        with progress("Check") as tell:
-            faults = memory.check(**arguments, progress=tell)
+        with progress("Check") as report:
+            faults = memory.check(**arguments, progress=report)
         call.show(memory, VERBS["check"], arguments, faults, notes={"store": call.shown_store, "sound": not faults})
     return Exit.FAILED if faults else Exit.OK
 
@@ -154,9 +154,9 @@ def check(call: Call, **arguments: Any) -> Exit:
 def _review(call: Call, **arguments: Any) -> Exit:
     arguments["namespace"] = call.place
     with call.memory() as memory:
-        found = memory.review_details(**arguments)
-        listed = found if found.answered is not None or not call.as_json else list(found.questions)
-        call.show(memory, VERBS["review"], arguments, listed)
+        review = memory.review_details(**arguments)
+        shown = review if review.answered is not None or not call.as_json else list(review.questions)
+        call.show(memory, VERBS["review"], arguments, shown)
     return Exit.OK
 
 
@@ -212,8 +212,8 @@ def _text_of(path: Path) -> str:
             data = file.read(LARGEST_INPUT + 1)
     except (OSError, ValueError) as error:  # some texts are no path at all
         why = getattr(error, "strerror", None) or "it is not a valid path"
-        told = str(path)[:_LONGEST_PATH]
-        raise InvalidInput(f"{told!r} cannot be read ({why}).", remedy="Pass a text file.") from error
+        shown_path = str(path)[:_LONGEST_PATH]
+        raise InvalidInput(f"{shown_path!r} cannot be read ({why}).", remedy="Pass a text file.") from error
     if len(data) > LARGEST_INPUT:
         raise InvalidInput(f"{path} is larger than 16 MiB.", remedy="Split it.")
     try:

@@ -23,8 +23,8 @@ _PANEL: Final = "Common options"
 def moment(text: str) -> datetime:
     """Return an ISO 8601 date or time as an aware datetime; without a zone it is local time."""
     try:
-        read = datetime.fromisoformat(text.strip())
-        return read if read.tzinfo is not None else read.astimezone()
+        instant = datetime.fromisoformat(text.strip())
+        return instant if instant.tzinfo is not None else instant.astimezone()
     except (ValueError, OverflowError, OSError):
         raise typer.BadParameter(
             f"{text[:50]!r} is not a date. Write for example 2026-11-21 or 2026-11-21T09:30+01:00."
@@ -47,8 +47,8 @@ def json_object(text: str) -> dict[str, Any]:
 def json_objects(text: str) -> list[Any]:
     """Return a JSON list that a file holds, or standard input for ``-``."""
     try:
-        read = text_or_input("-") if text == "-" else Path(text).expanduser().read_text("utf-8-sig")
-        value = json.loads(read)
+        content = text_or_input("-") if text == "-" else Path(text).expanduser().read_text("utf-8-sig")
+        value = json.loads(content)
     except OSError as error:
         raise typer.BadParameter(f"{text} cannot be read ({error.strerror}).") from None
     except (ValueError, RecursionError) as error:

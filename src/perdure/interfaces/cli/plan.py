@@ -32,13 +32,13 @@ AcceptLoss = Annotated[
 ]
 
 
-_PREVIEWED: Final = ("sweep", "consolidate", "fit", "complete_task", "promote", "procedures", "summarize")
+_PLANNED_VERBS: Final = ("sweep", "consolidate", "fit", "complete_task", "promote", "procedures", "summarize")
 """Verbs whose result holds the plans of what it would do."""
 
 
 def plan_commands() -> Iterator[tuple[str, LazyCommand]]:
     """Yield the commands of the group ``perdure plan``: one for each verb that can be previewed."""
-    for verb in _PREVIEWED:
+    for verb in _PLANNED_VERBS:
         name = verb.replace("_", "-")
         text = f"Save what 'perdure {name}' would do as a plan file."
         yield "plan", LazyCommand(name, text, None, partial(_plan_command, VERBS[verb]))
@@ -68,12 +68,12 @@ def apply(
     """Apply a plan exactly as shown; refused if the store or the policy has changed since."""
     plans = plan_file.read(file)
     with call.memory() as memory:
-        done = memory.apply_all(plans, accept_loss=accept_loss)
-    _show(call, done.plans, None)
+        outcome = memory.apply_all(plans, accept_loss=accept_loss)
+    _show(call, outcome.plans, None)
 
 
 def _show(call: Call, plans: Sequence[Plan], file: str | None) -> None:
-    told = [
+    summaries = [
         {
             "id": p.id,
             "operation": p.operation,
@@ -85,7 +85,7 @@ def _show(call: Call, plans: Sequence[Plan], file: str | None) -> None:
         }
         for p in plans
     ]
-    answer: dict[str, Any] = {"plans": told, "applied": file is None}
+    answer: dict[str, Any] = {"plans": summaries, "applied": file is None}
     if file is not None:
         answer["file"] = file
     call.answer(answer, *view_of(plans, Request("apply", notes=answer)))

@@ -53,12 +53,12 @@ def migrate(
     """Create or upgrade the tables of a PostgreSQL server. Safe to run twice."""
     address = url or call.store
     if not compose.is_server(address):
-        why = "Only servers are migrated: a file is upgraded when it is opened."
-        raise InvalidInput(why, remedy="Pass a server: `perdure migrate postgresql://user@host/database`.")
+        message = "Only servers are migrated: a file is upgraded when it is opened."
+        raise InvalidInput(message, remedy="Pass a server: `perdure migrate postgresql://user@host/database`.")
     steps: list[str] = []
-    done = compose.migrate(address, say=steps.append, distribute=distribute)
+    migrations = compose.migrate(address, say=steps.append, distribute=distribute)
     lines = [Line(step) for step in steps or ["Nothing to do: the tables are up to date."]]
-    call.answer({"migrations": done, "steps": steps}, *lines)
+    call.answer({"migrations": migrations, "steps": steps}, *lines)
 
 
 def maintain(
@@ -113,9 +113,9 @@ def _run_round(call: Call, run: Callable[[], Upkept]) -> None:
 
 def _show_state(call: Call) -> None:
     with call.memory() as memory:
-        places = memory.namespaces() if call.namespace is None else [call.namespace]
-        found = {place: memory.upkeep_state(place) for place in places}
-    call.answer(found, *view_of(found, Request("upkeep_state")))
+        namespaces = memory.namespaces() if call.namespace is None else [call.namespace]
+        states = {namespace: memory.upkeep_state(namespace) for namespace in namespaces}
+    call.answer(states, *view_of(states, Request("upkeep_state")))
 
 
 def postgres(
@@ -139,12 +139,12 @@ def postgres(
         stopped.wait()
 
 
-def _show_round(call: Call, kept: Upkept) -> None:
+def _show_round(call: Call, upkept: Upkept) -> None:
     if call.as_json:
-        print_json(kept.to_dict())
+        print_json(upkept.to_dict())
         sys.stdout.flush()
         return
-    report = kept.swept
+    report = upkept.swept
     print(
         f"{report.swept} of {report.due} due namespaces swept, "
         f"{report.moves} moves, {report.counted} accesses counted, {report.held} held back"
@@ -152,11 +152,11 @@ def _show_round(call: Call, kept: Upkept) -> None:
         + (f"; {report.lost} taken over by other workers" if report.lost else ""),
         flush=True,
     )
-    for run in kept.runs:
+    for run in upkept.runs:
         if run.outcome == "done" and run.task != "sweep":
             print(f"  {terminal_line(run.namespace)}: {run.task}: {terminal_line(run.note)}", flush=True)
-    for place, problem in kept.failed.items():
-        print(f"  {terminal_line(place)}: {terminal_line(problem)}", file=sys.stderr)
+    for namespace, problem in upkept.failed.items():
+        print(f"  {terminal_line(namespace)}: {terminal_line(problem)}", file=sys.stderr)
 
 
 @contextmanager
@@ -167,11 +167,11 @@ def stopping() -> Iterator[threading.Event]:
     def stop(_number: int, _frame: FrameType | None) -> None:
         stopped.set()
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    previous = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield stopped
     finally:
-        for number, handler in before.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)
 
 
@@ -222,15 +222,15 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
         from perdure.interfaces.http.serve import serve as run  # noqa: PLC0415  # an extra, and start-up time
 
         limits = {"threads": threads, "waiting": waiting, "call_seconds": timeout, "rate": rate, "traces": traces}
-        named: dict[str, Any] = {"namespace": call.place, "tools": tools, **limits}
-        names: dict[str, Any] = {"allowed_hosts": allowed_host or (), "proxies": proxy or ()}
-        beside: dict[str, Any] = {"log": log, "maintenance": not no_maintenance, "memory_file": memory_file or ()}
-        run(call.prepared_store(), call.policy, host, port, workers=workers, **names, **beside, **named)
+        routing: dict[str, Any] = {"namespace": call.place, "tools": tools, **limits}
+        network: dict[str, Any] = {"allowed_hosts": allowed_host or (), "proxies": proxy or ()}
+        others: dict[str, Any] = {"log": log, "maintenance": not no_maintenance, "memory_file": memory_file or ()}
+        run(call.prepared_store(), call.policy, host, port, workers=workers, **network, **others, **routing)
 
 
-_OPERATIONS: Final = 12  # that a picture shows
-_MISSED: Final = 500  # most operations between two looks that are told
-_SAMPLE: Final = 400  # memories that the figures rest on
+_SHOWN_OPERATIONS: Final = 12  # that a picture shows
+_MOST_OPERATIONS: Final = 500  # between two looks
+_SAMPLE_SIZE: Final = 400  # memories that the figures rest on
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,26 +257,26 @@ def watch(
     In a terminal one picture is drawn anew; elsewhere, and with --json, each operation is a line.
     """
     with stopping() as stopped, call.memory() as memory, _screen(once=once or call.as_json) as screen:
-        before = _next(call, memory, None, screen)
+        before = _look_again(call, memory, None, screen)
         while not once and not stopped.wait(every):
-            before = _next(call, memory, before, screen)
+            before = _look_again(call, memory, before, screen)
     return Exit.OK
 
 
-def _next(call: Call, memory: Memory, before: Look | None, screen: Any) -> Look | None:
-    """Look once more and tell what is new; a store that does not answer may answer at the next look."""
+def _look_again(call: Call, memory: Memory, before: Look | None, screen: Any) -> Look | None:
+    """Look once more and show what is new; a store that does not answer may answer at the next look."""
     try:
         now = _look(memory, call.namespace)
     except (StoreUnavailable, StoreBusy) as error:
         print(str(error), file=sys.stderr)
         return before
-    _tell(call, now, before, screen)
+    _show_news(call, now, before, screen)
     return now
 
 
-def _look(memory: Memory, place: str | None) -> Look:
-    operations = [o for o in memory.history(namespace=place, limit=_MISSED) if isinstance(o, Operation)]
-    return Look(memory.stats(place, sample=_SAMPLE), memory.alerts(place), operations)
+def _look(memory: Memory, namespace: str | None) -> Look:
+    operations = [o for o in memory.history(namespace=namespace, limit=_MOST_OPERATIONS) if isinstance(o, Operation)]
+    return Look(memory.stats(namespace, sample=_SAMPLE_SIZE), memory.alerts(namespace), operations)
 
 
 def _screen(*, once: bool) -> Any:
@@ -288,19 +288,19 @@ def _screen(*, once: bool) -> Any:
     return Redrawn(auto_refresh=False)
 
 
-def _tell(call: Call, now: Look, before: Look | None, screen: Any) -> None:
+def _show_news(call: Call, now: Look, before: Look | None, screen: Any) -> None:
     if screen is not None:
         _redraw(screen, now)
     elif call.as_json:
-        _tell_as_json(now, before)
+        _print_news_json(now, before)
     elif before is None:
-        call.answer(None, *_picture(now))
+        call.answer(None, *_picture_blocks(now))
     else:
-        call.answer(None, *(_line(o) for o in now.since(before)), *_news(now, before))
+        call.answer(None, *(_line(o) for o in now.since(before)), *_alert_news(now, before))
     sys.stdout.flush()
 
 
-def _tell_as_json(now: Look, before: Look | None) -> None:
+def _print_news_json(now: Look, before: Look | None) -> None:
     if before is None or before.alerts != now.alerts:
         print_json({"alerts": [a.to_dict() for a in now.alerts]})
     for operation in now.since(before):
@@ -314,11 +314,11 @@ def _redraw(screen: Any, now: Look) -> None:
 
     console = terminal()
     with console.capture() as drawn:
-        draw(console, _picture(now))
+        draw(console, _picture_blocks(now))
     screen.update(Text.from_ansi(drawn.get()), refresh=True)
 
 
-def _picture(now: Look) -> Iterator[Block]:
+def _picture_blocks(now: Look) -> Iterator[Block]:
     yield Line(
         f"{counted(now.stats.memories, 'memory')} in view at {now.stats.at[:19].replace('T', ' ')} UTC", tone="strong"
     )
@@ -330,14 +330,14 @@ def _picture(now: Look) -> Iterator[Block]:
         )
     )
     yield from view_of(list(now.alerts), Request("alerts"))
-    yield from view_of(list(now.operations[:_OPERATIONS]), Request("history"))
+    yield from view_of(list(now.operations[:_SHOWN_OPERATIONS]), Request("history"))
 
 
 def _line(operation: Operation) -> Line:
-    what = (f": {operation.operation} ", Identifier(operation.id), " ", Foreign(operation.note))
-    return Line((f"{operation.at}  ", Foreign(operation.namespace), *what))
+    parts = (f": {operation.operation} ", Identifier(operation.id), " ", Foreign(operation.note))
+    return Line((f"{operation.at}  ", Foreign(operation.namespace), *parts))
 
 
-def _news(now: Look, before: Look) -> list[Block]:
+def _alert_news(now: Look, before: Look) -> list[Block]:
     same = [(a.name, a.namespace) for a in now.alerts] == [(a.name, a.namespace) for a in before.alerts]
     return [] if same else view_of(list(now.alerts), Request("alerts"))

@@ -54,16 +54,16 @@ def policy_check(
     ] = None,
 ) -> None:
     """Check a policy and report all its faults at once."""
-    named = file if file is not None else call.policy
-    path = Path(named) if named is not None else compose.policy_file()
+    source = file if file is not None else call.policy
+    path = Path(source) if source is not None else compose.policy_file()
     policy = compose.load_policy(path)
-    if named is None:
+    if source is None:
         with short_warnings():
             compose.load_policy()  # prints what of the folder's file does not count
-    found = {"file": None if path is None else str(path), "preset": policy.preset, "version": policy.version}
+    data = {"file": None if path is None else str(path), "preset": policy.preset, "version": policy.version}
     checked = "The defaults" if path is None else Foreign(str(path))
     call.answer(
-        {**found, "sound": True}, Line((checked, f": valid (preset {policy.preset}, version {policy.version})."))
+        {**data, "sound": True}, Line((checked, f": valid (preset {policy.preset}, version {policy.version})."))
     )
 
 
@@ -84,13 +84,13 @@ def mcp(
     with extra_needed("The MCP server", "mcp"):
         from perdure.interfaces.mcp.run import run  # noqa: PLC0415  # an extra, and start-up time
 
-        place: dict[str, Any] = {"store": call.prepared_store(), "policy": call.policy, "namespace": call.place}
+        common: dict[str, Any] = {"store": call.prepared_store(), "policy": call.policy, "namespace": call.place}
         http: dict[str, Any] = {"host": host, "port": port, "allowed_hosts": allowed_host or ()}
-        run(**place, transport=transport, profile=profile, seconds=call.timeout, **http)
+        run(**common, transport=transport, profile=profile, seconds=call.timeout, **http)
 
 
 @contextmanager
-def extra_needed(what: str, extra: str) -> Iterator[None]:
+def extra_needed(part: str, extra: str) -> Iterator[None]:
     """Say how to install a part of Perdure where its libraries are missing."""
     try:
         with short_warnings():
@@ -99,7 +99,7 @@ def extra_needed(what: str, extra: str) -> Iterator[None]:
         if error.name is None or error.name.split(".")[0] == "perdure":
             raise
         raise MissingExtra(
-            f"{what} is not installed (the module {error.name} is missing).",
+            f"{part} is not installed (the module {error.name} is missing).",
             remedy=f'Install it with `pip install "perdure[{extra}]"`.',
         ) from error
 
@@ -119,13 +119,11 @@ def mcp_config(
         compose.file_of(store)
     if "://" not in store and store != ":memory:":
         store = str(Path(call.prepared_store()).absolute())
-    found = (
-        compose.policy_file() if call.policy is None else Path(call.policy)
-    )  # the client starts it in another folder
-    if call.policy is None and found is not None and not found.is_absolute():
-        print(f"Note: {found} in this folder is not included; pass it with --policy to include it.", file=sys.stderr)
-        found = None
-    text = snippet(client, store, None if found is None else str(found))
+    path = compose.policy_file() if call.policy is None else Path(call.policy)  # the client starts it in another folder
+    if call.policy is None and path is not None and not path.is_absolute():
+        print(f"Note: {path} in this folder is not included; pass it with --policy to include it.", file=sys.stderr)
+        path = None
+    text = snippet(client, store, None if path is None else str(path))
     call.answer({"client": client, "store": store, "snippet": text}, PlainText(text))
 
 
@@ -156,8 +154,8 @@ def demo(
 
 def _demo_store(call: Call) -> str | None:
     """A server if one was asked for; files of the demonstration lie in its own folder, never in the user's store."""
-    named = call.given_store
-    return named if named is not None and (named == "postgres" or compose.is_server(named)) else None
+    store = call.given_store
+    return store if store is not None and (store == "postgres" or compose.is_server(store)) else None
 
 
 def plugin_path(call: Call) -> None:
@@ -183,12 +181,12 @@ def plugin_install(
     """
     from perdure.interfaces.plugin.installation import data_folder, install  # noqa: PLC0415  # start-up time
 
-    found = install((folder or data_folder() / "claude-plugin").absolute(), scope)
-    commands = [shlex.join(command) for command in found.commands]
-    data = {"folder": str(found.folder), "installed": found.done, "commands": commands}
-    place = Foreign(str(found.folder))
-    if found.done:
-        call.answer(data, Line(("The plugin is installed from ", place, ". Restart Claude Code to use it.")))
+    installation = install((folder or data_folder() / "claude-plugin").absolute(), scope)
+    commands = [shlex.join(command) for command in installation.commands]
+    data = {"folder": str(installation.folder), "installed": installation.done, "commands": commands}
+    folder_text = Foreign(str(installation.folder))
+    if installation.done:
+        call.answer(data, Line(("The plugin is installed from ", folder_text, ". Restart Claude Code to use it.")))
     else:
         steps = [Line((Foreign(command),), item=True) for command in commands]
         call.answer(data, Line("The command claude was not found. Where Claude Code is installed, run:"), *steps)
@@ -209,52 +207,52 @@ def trust(
     if listed and (file is not None or revoke):
         raise InvalidInput("--list cannot be combined with a file or --revoke.", remedy="Use one at a time.")
     if listed:
-        _list(call)
+        _list_trusted(call)
     else:
-        (_revoke if revoke else _add)(call, _path(file))
+        (_revoke_trust if revoke else _add_trust)(call, _policy_path(file))
 
 
-def _list(call: Call) -> None:
-    records = [{"file": record.path, "state": _state(Path(record.path))} for record in compose_trust.trust_records()]
+def _list_trusted(call: Call) -> None:
+    records = [{"file": record.path, "state": _state_of(Path(record.path))} for record in compose_trust.trust_records()]
     lines = [Line((Foreign(record["file"]), f": {record['state']}")) for record in records]
     call.answer({"trusted": records}, *lines or [Line("No policy file is trusted.")])
 
 
-def _path(file: str | None) -> Path:
+def _policy_path(file: str | None) -> Path:
     path = Path(file) if file is not None else compose.policy_file()
     if path is None or (file is None and path.is_absolute()):
         raise NotFound("There is no perdure.toml in this folder.", remedy="Pass a file: perdure trust FILE.")
     return path
 
 
-def _add(call: Call, path: Path) -> None:
+def _add_trust(call: Call, path: Path) -> None:
     compose.load_policy(path)  # a file with faults is refused here, with all of them
-    found = compose.folder_policy(path)
-    if found is None or not found.protected:
+    policy = compose.folder_policy(path)
+    if policy is None or not policy.protected:
         data: dict[str, Any] = {"file": str(path.absolute()), "trusted": False, "keys": {}}
-        _answer(call, data, "sets no protected key, so it needs no trust.")
+        _show_trust(call, data, "sets no protected key, so it needs no trust.")
         return
-    compose_trust.add_trust(found.path, found.digest)
-    data = {"file": str(found.path), "trusted": True, "keys": found.protected}
-    _answer(call, data, "is now trusted, until it changes.")
+    compose_trust.add_trust(policy.path, policy.digest)
+    data = {"file": str(policy.path), "trusted": True, "keys": policy.protected}
+    _show_trust(call, data, "is now trusted, until it changes.")
 
 
-def _revoke(call: Call, path: Path) -> None:
+def _revoke_trust(call: Call, path: Path) -> None:
     removed = compose_trust.revoke_trust(path)
     end = "is no longer trusted." if removed else "was not trusted."
-    _answer(call, {"file": str(path.absolute()), "trusted": False, "revoked": removed > 0}, end)
+    _show_trust(call, {"file": str(path.absolute()), "trusted": False, "revoked": removed > 0}, end)
 
 
-def _state(path: Path) -> str:
+def _state_of(path: Path) -> str:
     """Return whether a file is as it was when it was trusted."""
     try:
-        found = compose.folder_policy(path)
+        policy = compose.folder_policy(path)
     except PolicyError:
         return "missing or unreadable"
-    return "trusted" if found is not None and found.trusted else "changed since it was trusted; not trusted"
+    return "trusted" if policy is not None and policy.trusted else "changed since it was trusted; not trusted"
 
 
-def _answer(call: Call, data: dict[str, Any], end: str) -> None:
+def _show_trust(call: Call, data: dict[str, Any], end: str) -> None:
     keys = data.get("keys", {}).items()
     items = [(f"{key} = ", Foreign(json.dumps(value, ensure_ascii=False))) for key, value in keys]
     call.answer(data, Line((Foreign(data["file"]), f" {end}")), *(Line(item, item=True) for item in items))

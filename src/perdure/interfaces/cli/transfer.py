@@ -29,7 +29,7 @@ else:
     (moving,) = lazy_modules("perdure.operations", "transfer")
 
 
-_ESCAPED: Final = 7  # characters that one may become as JSON within JSON
+_LONGEST_ESCAPE: Final = 7  # characters that one may become as JSON within JSON
 
 
 def export(
@@ -43,19 +43,19 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a store with its journal to a file: all namespaces, or the one given with -n."""
-    begun, rows = time.perf_counter(), 0
-    with short_warnings(), compose.store_at(call.store, existing=True) as store, terminal.progress("Exporting") as told:
+    started, rows = time.perf_counter(), 0
+    with short_warnings(), compose.store_at(call.store, existing=True) as store, terminal.progress("Exporting") as show:
 
         def count(done: int, total: int) -> None:
             nonlocal rows
             rows = done
-            if told is not None:
-                told(done, total)
+            if show is not None:
+                show(done, total)
 
         export_files.write_export(
             file, moving.export_lines(store, namespace=call.namespace, progress=count), force=force
         )
-    seconds = round(time.perf_counter() - begun, 3)
+    seconds = round(time.perf_counter() - started, 3)
     if file == export_files.STDIO:
         print(f"Exported {counted(rows, 'row')}.", file=sys.stderr)
         return
@@ -79,24 +79,24 @@ def import_(
 
     Secrets in it are replaced, as the policy says, in the journal too.
     """
-    begun = time.perf_counter()
-    with short_warnings(), terminal.progress("Importing") as told:
+    started = time.perf_counter()
+    with short_warnings(), terminal.progress("Importing") as show:
         policy = compose.load_policy(call.policy)
         lines = export_files.export_reader(file, partial=partial, longest=_longest_line(policy))
-        chosen: dict[str, Any] = {
+        options: dict[str, Any] = {
             "namespace": call.namespace,
             "partial": partial,
             "redact": not keep_secrets,
-            "progress": told,
+            "progress": show,
         }
-        done = compose.import_lines(lines, call.prepared_store(), policy, compose.current_instant(), **chosen)
-    _show(call, done, "Imported", call.shown_store, begun)
+        moved = compose.import_lines(lines, call.prepared_store(), policy, compose.current_instant(), **options)
+    _show(call, moved, "Imported", call.shown_store, started)
 
 
 def _longest_line(policy: Policy) -> int:
     """Return the longest line of an export under a policy's limits, in bytes."""
     sizes = policy.limits.content_bytes + policy.limits.metadata_bytes
-    return export_files.LONGEST + _ESCAPED * sizes
+    return export_files.LONGEST + _LONGEST_ESCAPE * sizes
 
 
 def copy(
@@ -108,23 +108,23 @@ def copy(
     redact: Annotated[bool, typer.Option("--redact", help="Replace secrets on the way, as the policy says.")] = False,
 ) -> None:
     """Copy a store with its journal into another, and verify every row. Can be interrupted and resumed."""
-    begun = time.perf_counter()
-    with short_warnings(), terminal.progress("Copying and verifying") as told:
+    started = time.perf_counter()
+    with short_warnings(), terminal.progress("Copying and verifying") as show:
         policy = compose.load_policy(call.policy) if redact else None
-        done = compose.copy(source, target, namespace=call.namespace, policy=policy, progress=told)
-    _show(call, done, "Copied", without_password(target), begun)
+        moved = compose.copy(source, target, namespace=call.namespace, policy=policy, progress=show)
+    _show(call, moved, "Copied", without_password(target), started)
 
 
-def _show(call: Call, done: Moved, verb: str, place: str, begun: float) -> None:
-    seconds = round(time.perf_counter() - begun, 3)
-    rows = f"{counted(done.written, 'row')} written, {counted(sum(done.parts.values()), 'row')} verified"
-    what = f"{verb} {counted(done.namespaces, 'namespace')} to "
-    lines = [Line((what, Foreign(place), f" in {seconds:.1f} s: {rows}.")), *view_of(done.parts, Request("copy"))]
-    if done.redacted:
-        lines.append(Line(f"{counted(done.redacted, 'row')} held secrets, which were replaced.", tone="warning"))
-    if not done.whole:
+def _show(call: Call, moved: Moved, verb: str, address: str, started: float) -> None:
+    seconds = round(time.perf_counter() - started, 3)
+    rows = f"{counted(moved.written, 'row')} written, {counted(sum(moved.parts.values()), 'row')} verified"
+    head = f"{verb} {counted(moved.namespaces, 'namespace')} to "
+    lines = [Line((head, Foreign(address), f" in {seconds:.1f} s: {rows}.")), *view_of(moved.parts, Request("copy"))]
+    if moved.redacted:
+        lines.append(Line(f"{counted(moved.redacted, 'row')} held secrets, which were replaced.", tone="warning"))
+    if not moved.whole:
         lines.append(Line("The file was truncated: only its complete part is stored.", tone="warning"))
-    call.answer({"store": place, **done.to_dict(), "seconds": seconds}, *lines)
+    call.answer({"store": address, **moved.to_dict(), "seconds": seconds}, *lines)
 
 
 def backup(
@@ -133,13 +133,13 @@ def backup(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a verified copy of the store's file as it is at this moment; other processes may go on writing."""
-    begun = time.perf_counter()
-    done = compose.backup(call.store, Path(file).expanduser(), overwrite=force)
-    seconds = round(time.perf_counter() - begun, 3)
-    counts = {"memories": done.memories, "operations": done.operations, "bytes": done.size}
+    started = time.perf_counter()
+    saved = compose.backup(call.store, Path(file).expanduser(), overwrite=force)
+    seconds = round(time.perf_counter() - started, 3)
+    counts = {"memories": saved.memories, "operations": saved.operations, "bytes": saved.size}
     call.answer(
-        {"store": call.shown_store, "file": str(done.path), **counts, "seconds": seconds},
-        Line((f"Backed up {counted(done.memories, 'memory')} to ", Foreign(str(done.path)), f" in {seconds:.1f} s.")),
+        {"store": call.shown_store, "file": str(saved.path), **counts, "seconds": seconds},
+        Line((f"Backed up {counted(saved.memories, 'memory')} to ", Foreign(str(saved.path)), f" in {seconds:.1f} s.")),
     )
 
 
@@ -151,11 +151,11 @@ def restore_backup(
     ] = False,
 ) -> None:
     """Verify a backup and put it where --store says. Stop what uses the store first."""
-    done = compose.restore_backup(Path(file).expanduser(), call.prepared_store(), overwrite=force)
-    kept = None if done.kept is None else str(done.kept)
-    before = () if kept is None else (" The previous store is now ", Foreign(kept), ".")
-    counts = {"memories": done.memories, "operations": done.operations}
+    result = compose.restore_backup(Path(file).expanduser(), call.prepared_store(), overwrite=force)
+    kept_path = None if result.kept is None else str(result.kept)
+    note = () if kept_path is None else (" The previous store is now ", Foreign(kept_path), ".")
+    counts = {"memories": result.memories, "operations": result.operations}
     call.answer(
-        {"store": call.shown_store, "file": file, **counts, "kept": kept},
-        Line((f"Restored {counted(done.memories, 'memory')} to ", Foreign(call.shown_store), ".", *before)),
+        {"store": call.shown_store, "file": file, **counts, "kept": kept_path},
+        Line((f"Restored {counted(result.memories, 'memory')} to ", Foreign(call.shown_store), ".", *note)),
     )

@@ -18,7 +18,7 @@ NAMESPACE = "northwall"
 
 
 class SimulatedClock:
-    """A clock that stands still until it is told the time."""
+    """A clock that stands still until it is set."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now
@@ -69,7 +69,7 @@ def _moment(text: str) -> datetime:
 
 def sessions() -> list[ScriptedSession]:
     """Return the conversation, session by session, in the order of time."""
-    found: dict[str, list[Message]] = {}
+    messages: dict[str, list[Message]] = {}
     times: dict[str, list[datetime]] = {}
     for line in _data("conversation.jsonl").splitlines():
         item: dict[str, Any] = json.loads(line)
@@ -82,8 +82,8 @@ def sessions() -> list[ScriptedSession]:
             item["session"],
             "the demo conversation",
         )
-        found.setdefault(item["session"], []).append(message)
-    return [ScriptedSession(name, tuple(found[name]), times[name][0], times[name][-1]) for name in found]
+        messages.setdefault(item["session"], []).append(message)
+    return [ScriptedSession(name, tuple(messages[name]), times[name][0], times[name][-1]) for name in messages]
 
 
 def notes() -> list[ScriptedNote]:
@@ -94,10 +94,10 @@ def notes() -> list[ScriptedNote]:
 def questions() -> list[ScriptedQuestion]:
     """Return the questions in the order in which they are asked first."""
     items = json.loads(_data("questions.json"))
-    asked = [
+    scripted = [
         ScriptedQuestion(q["question"], q["answer_hint"], _moment(q["asked_after"]), q.get("repeat", 1)) for q in items
     ]
-    return sorted(asked, key=lambda q: q.at)
+    return sorted(scripted, key=lambda q: q.at)
 
 
 AFTERWARDS = timedelta(days=30)  # how long the story goes on after the last message, without any use
@@ -133,43 +133,43 @@ FOLLOWED = {
 
 def live(memory: Memory, clock: SimulatedClock, *, budget: int) -> SimulatedLife:
     """Play the conversation, the questions and a sweep a day; return what happened."""
-    lived, waiting = SimulatedLife(), sessions()
-    asking = sorted(
+    life, upcoming = SimulatedLife(), sessions()
+    questions_due = sorted(
         ((q.at + timedelta(days=7 * week), q) for q in questions() for week in range(q.times)), key=lambda pair: pair[0]
     )
-    day = waiting[0].began.replace(hour=23, minute=0, second=0, microsecond=0)
-    last = max(waiting[-1].ended, asking[-1][0]) + AFTERWARDS
+    day = upcoming[0].began.replace(hour=23, minute=0, second=0, microsecond=0)
+    last = max(upcoming[-1].ended, questions_due[-1][0]) + AFTERWARDS
     while day <= last:
-        while waiting and waiting[0].ended <= day:
-            _take_in(memory, clock, waiting.pop(0), lived)
-        while asking and asking[0][0] <= day:
-            _ask(memory, clock, *asking.pop(0), lived)
+        while upcoming and upcoming[0].ended <= day:
+            _ingest(memory, clock, upcoming.pop(0), life)
+        while questions_due and questions_due[0][0] <= day:
+            _ask(memory, clock, *questions_due.pop(0), life)
         clock.now = day
-        lived.sweeps.append((day, memory.sweep()))
-        _keep_figures(memory, day, lived)
-        if not lived.early_digest and lived.sessions and day - lived.tiers[0][0] >= timedelta(days=30):
-            lived.early_digest = memory.digest(NAMESPACE, budget)
+        life.sweeps.append((day, memory.sweep()))
+        _keep_figures(memory, day, life)
+        if not life.early_digest and life.sessions and day - life.tiers[0][0] >= timedelta(days=30):
+            life.early_digest = memory.digest(NAMESPACE, budget)
         day += timedelta(days=1)
-    return lived
+    return life
 
 
-def _take_in(memory: Memory, clock: SimulatedClock, session: ScriptedSession, lived: SimulatedLife) -> None:
+def _ingest(memory: Memory, clock: SimulatedClock, session: ScriptedSession, life: SimulatedLife) -> None:
     clock.now = max(clock.now, session.ended)
     added = memory.ingest(session.messages, NAMESPACE)
-    lived.messages += added.added
-    lived.sessions += 1
+    life.messages += added.added
+    life.sessions += 1
     for note in notes():
         if note.session == session.name:
-            _hand_over(memory, note, lived)
+            _hand_over(memory, note, life)
     for label, words in FOLLOWED.items():
-        if label not in lived.followed:
-            found = memory.list(NAMESPACE, limit=len(session.messages), session=session.name)
-            match = next((m for m in reversed(found) if words in m.content), None)
+        if label not in life.followed:
+            stored = memory.list(NAMESPACE, limit=len(session.messages), session=session.name)
+            match = next((m for m in reversed(stored) if words in m.content), None)
             if match is not None:
-                lived.followed[label] = match.id
+                life.followed[label] = match.id
 
 
-def _hand_over(memory: Memory, note: ScriptedNote, lived: SimulatedLife) -> None:
+def _hand_over(memory: Memory, note: ScriptedNote, life: SimulatedLife) -> None:
     """Remember what was decided, which Maya pins; where that changes something, update the note and what else is over.
 
     The agent judges which of the messages that it recalls hold no longer: those that name the old value alone.
@@ -178,22 +178,22 @@ def _hand_over(memory: Memory, note: ScriptedNote, lived: SimulatedLife) -> None
         memory.remember(note.content, NAMESPACE, facts=note.facts, pinned=True)
         return
     fact, new = note.facts[0], str(note.facts[0]["value"])
-    (known,) = memory.facts(fact["subject"], predicate=fact["predicate"], namespace=NAMESPACE)
-    memory.update(known.sources[0][0], note.content, note.facts)
+    (replaced_fact,) = memory.facts(fact["subject"], predicate=fact["predicate"], namespace=NAMESPACE)
+    memory.update(replaced_fact.sources[0][0], note.content, note.facts)
     hits = [hit.memory for hit in memory.recall(note.recall, NAMESPACE, limit=10).hits]
-    over = [m.id for m in hits if note.outdated in m.content and new not in m.content]
-    memory.remember(note.content, NAMESPACE, replaces=over)  # the words are known: nothing is stored twice
-    lived.replaced += 1 + len(over)
+    outdated = [m.id for m in hits if note.outdated in m.content and new not in m.content]
+    memory.remember(note.content, NAMESPACE, replaces=outdated)  # the words are known: nothing is stored twice
+    life.replaced += 1 + len(outdated)
 
 
-def _ask(memory: Memory, clock: SimulatedClock, at: datetime, question: ScriptedQuestion, lived: SimulatedLife) -> None:
+def _ask(memory: Memory, clock: SimulatedClock, at: datetime, question: ScriptedQuestion, life: SimulatedLife) -> None:
     clock.now = max(clock.now, at)
-    lived.answers[question.text] = (question, at, memory.recall(question.text, NAMESPACE, limit=3))
+    life.answers[question.text] = (question, at, memory.recall(question.text, NAMESPACE, limit=3))
 
 
-def _keep_figures(memory: Memory, day: datetime, lived: SimulatedLife) -> None:
-    lived.tiers.append((day, dict(memory.stats(NAMESPACE).tiers)))
-    for label, identity in lived.followed.items():
-        found = memory.get(identity, include_archived=True)
-        if found is not None:
-            lived.values.setdefault(label, []).append((day, found.value))
+def _keep_figures(memory: Memory, day: datetime, life: SimulatedLife) -> None:
+    life.tiers.append((day, dict(memory.stats(NAMESPACE).tiers)))
+    for label, identity in life.followed.items():
+        item = memory.get(identity, include_archived=True)
+        if item is not None:
+            life.values.setdefault(label, []).append((day, item.value))

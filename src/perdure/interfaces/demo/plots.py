@@ -16,7 +16,7 @@ LEFT: Final = 48
 RIGHT: Final = 16
 TOP: Final = 16
 BOTTOM: Final = 36
-_MARKS: Final = 5
+_MOST_MARKS: Final = 5
 RIM: Final = WIDTH - RIGHT
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 TIER_COLOURS: Final = {"hot": "#d55e00", "warm": "#e69f00", "cold": "#56b4e9", "vault": "#009e73"}
@@ -71,8 +71,8 @@ def page(
     )
 
 
-def _sentences(some: Sequence[str]) -> str:
-    return "".join(f"<p>{escape(sentence)}</p>" for sentence in some)
+def _sentences(sentences: Sequence[str]) -> str:
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
 
 
 def _x(moment: datetime, start: datetime, end: datetime) -> float:
@@ -108,7 +108,7 @@ def _areas(tiers: Sequence[tuple[datetime, Mapping[str, int]]], start: datetime,
     return "".join(parts)
 
 
-def _frame(start: datetime, end: datetime, most: float, inside: str, label: str) -> str:
+def _frame(start: datetime, end: datetime, most: float, drawing: str, label: str) -> str:
     ticks = "".join(
         f'<line x1="{LEFT}" x2="{RIM}" y1="{_y(v, most):.1f}" y2="{_y(v, most):.1f}" class="grid"/>'
         f'<text x="{LEFT - 6}" y="{_y(v, most) + 4:.1f}" text-anchor="end">{v:g}</text>'
@@ -119,13 +119,13 @@ def _frame(start: datetime, end: datetime, most: float, inside: str, label: str)
         f'<text x="{_x(d, start, end):.1f}" y="{HEIGHT - 12}" text-anchor="middle">{d:%b %d}</text>'
         for d in [start, *months]
     )
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}">{ticks}{inside}{dates}</svg>'
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}">{ticks}{drawing}{dates}</svg>'
 
 
 def _marks(most: float) -> list[float]:
     """Return the values at which an axis from 0 is marked: at most six, at round numbers."""
     step = 10.0 ** (len(str(int(most))) - 2)
-    step = next(step * times for times in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20) if most / (step * times) <= _MARKS)
+    step = next(step * times for times in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20) if most / (step * times) <= _MOST_MARKS)
     return [round(step * i, 6) for i in range(int(most / step + 1e-9) + 1)]
 
 

@@ -1,4 +1,4 @@
-"""The demonstration told step by step in the terminal. Everything shown is what the engine did, nothing is prepared."""
+"""The demonstration, step by step in the terminal. Everything shown is what the engine did, nothing is prepared."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def run(
     embedder: str | None = None,
     console: Console | None = None,
 ) -> Path:
-    """Tell the story, and return the HTML file with the plots.
+    """Play the demonstration, and return the HTML file with the plots.
 
     Args:
         out: The folder for the store, MEMORY.md and the plots; emptied of an earlier demonstration first.
-        store: ``postgres`` tells it on a throw-away server; a URL on that one; in a file in the folder if None.
+        store: ``postgres`` plays it on a throw-away server; a URL on that one; in a file in the folder if None.
         embedder: Overrides the policy's, for example ``none``.
         console: Where to print.
     """
@@ -52,45 +52,45 @@ def run(
         ) from error
     if store == POSTGRES:
         with compose.local_postgres() as url:
-            html = _tell_story(out, url, embedder, show)
+            html = _play(out, url, embedder, show)
         show.print("This server was temporary. To start one that stays: perdure postgres", soft_wrap=True)
         return html
     if store is None:
         _make_room(out)
-    place = str(out / "northwall.db") if store is None else store
-    html = _tell_story(out, place, embedder, show)
+    address = str(out / "northwall.db") if store is None else store
+    html = _play(out, address, embedder, show)
     if store is None:
-        show.print(f"Store: {place}. Look around: perdure --store {place} -n {NAMESPACE} stats", soft_wrap=True)
-        show.print(f"See it in a browser: perdure serve --store {place} --no-maintenance", soft_wrap=True)
+        show.print(f"Store: {address}. Look around: perdure --store {address} -n {NAMESPACE} stats", soft_wrap=True)
+        show.print(f"See it in a browser: perdure serve --store {address} --no-maintenance", soft_wrap=True)
         show.print("The conversation ended in June: maintenance would at once move what has become due since.")
     return html
 
 
-def _tell_story(out: Path, place: str, embedder: str | None, show: Console) -> Path:
-    began = time.perf_counter()
+def _play(out: Path, address: str, embedder: str | None, show: Console) -> Path:
+    started = time.perf_counter()
     clock = SimulatedClock(sessions()[0].began)
-    with compose.open(place, policy={}, clock=clock, embedder=embedder) as memory:
+    with compose.open(address, policy={}, clock=clock, embedder=embedder) as memory:
         _check_empty(memory)
         show.rule("Perdure: five months of one conversation, on a simulated clock")
-        lived = live(memory, clock, budget=BUDGET)
-        _remembered(show, memory, lived)
-        _answered(show, lived)
-        _moved(show, lived)
-        _in_view(show, memory, lived, out)
-        _explained(show, memory, lived)
-        _undone(show, memory)
-        told = _reversals(memory)
+        life = live(memory, clock, budget=BUDGET)
+        _show_remembered(show, memory, life)
+        _show_answers(show, life)
+        _show_moves(show, life)
+        _show_memory_file(show, memory, life, out)
+        _show_reasons(show, memory, life)
+        _show_undo(show, memory)
+        reversals = _reversals(memory)
         policy = memory.policy.tiers
         thresholds = {"leaves hot below": policy.hot_keep_value, "leaves warm below": policy.warm_keep_value}
-    (html := out / "five-months.html").write_text(page(lived.values, lived.tiers, thresholds, told), "utf-8")
+    (html := out / "five-months.html").write_text(page(life.values, life.tiers, thresholds, reversals), "utf-8")
     show.rule()
-    show.print(f"{(lived.tiers[-1][0] - lived.tiers[0][0]).days} days passed in {time.perf_counter() - began:.1f} s.")
+    show.print(f"{(life.tiers[-1][0] - life.tiers[0][0]).days} days passed in {time.perf_counter() - started:.1f} s.")
     show.print(f"Plots: {html}    MEMORY.md: {out / 'MEMORY.md'}", soft_wrap=True)
     return html
 
 
 def _check_empty(memory: Memory) -> None:
-    """A story that was told before on the same server would be told twice."""
+    """Refuse a server on which the demonstration was played before: all of it would be there twice."""
     if NAMESPACE in memory.namespaces():
         raise InvalidInput(
             f"The store already has a namespace {NAMESPACE}.", remedy="Use another store, or omit --store."
@@ -103,63 +103,63 @@ def _make_room(out: Path) -> None:
         (out / name).unlink(missing_ok=True)
 
 
-def _remembered(show: Console, memory: Memory, lived: SimulatedLife) -> None:
+def _show_remembered(show: Console, memory: Memory, life: SimulatedLife) -> None:
     show.rule("1. What was remembered", align="left")
     by = memory.stats(NAMESPACE).space or "keywords only (install the extra 'local' for semantic search)"
     show.print(
-        f"{lived.messages} messages in {lived.sessions} sessions were stored unchanged. Embedder: {by}.", markup=False
+        f"{life.messages} messages in {life.sessions} sessions were stored unchanged. Embedder: {by}.", markup=False
     )
     now = memory.facts(namespace=NAMESPACE, limit=100)
-    told = f"The agent handed {len(notes())} decisions over as facts, and Maya pinned them."
-    show.print(f"{told} Later ones replaced {lived.replaced} notes and messages. Believed:")
+    handed_over = f"The agent handed {len(notes())} decisions over as facts, and Maya pinned them."
+    show.print(f"{handed_over} Later ones replaced {life.replaced} notes and messages. Believed:")
     for fact in now:
         show.print(f"  {fact.name}: {fact.predicate.replace('_', ' ')}: {fact.shown_value}", markup=False)
     again = memory.ingest([m for s in sessions() for m in s.messages], NAMESPACE)
     show.print(f"Ingested a second time: {again.added} added, {again.skipped} skipped.")
 
 
-def _answered(show: Console, lived: SimulatedLife) -> None:
+def _show_answers(show: Console, life: SimulatedLife) -> None:
     show.rule("2. What recall answered, and why", align="left")
     table = Table("Asked", "Question", "Best answers", "Best score and its parts", show_lines=True)
-    for question, at, answer in lived.answers.values():
+    for question, at, answer in life.answers.values():
         if answer.nothing_known:
             table.add_row(f"{at:%b %d}", question.text, "[dim]nothing found[/dim]", _short(answer.note))
             continue
         best, *others = answer.hits
         parts = ", ".join(f"{name} {value:.2f}" for name, value in best.parts.items())
-        also = "".join(f"\n[dim]also {_said(hit)}[/dim]" for hit in others[:1])
-        table.add_row(f"{at:%b %d}", question.text, _said(best) + also, f"{best.score:.2f} = {parts}")
+        runner_up = "".join(f"\n[dim]also {_dated_text(hit)}[/dim]" for hit in others[:1])
+        table.add_row(f"{at:%b %d}", question.text, _dated_text(best) + runner_up, f"{best.score:.2f} = {parts}")
     show.print(table)
 
 
-def _moved(show: Console, lived: SimulatedLife) -> None:
+def _show_moves(show: Console, life: SimulatedLife) -> None:
     show.rule("3. What moved as time passed", align="left")
     table = Table("Month", "Moves between tiers", "In hot, warm, cold, vault at the month's end")
     months: dict[str, Counter[str]] = {}
     ends: dict[str, dict[str, int]] = {}
-    for (day, report), (_, tiers) in zip(lived.sweeps, lived.tiers, strict=True):
+    for (day, report), (_, tiers) in zip(life.sweeps, life.tiers, strict=True):
         months.setdefault(f"{day:%B %Y}", Counter()).update(report.tally)
         ends[f"{day:%B %Y}"] = tiers
     for month, moves in months.items():
-        told = ", ".join(f"{move} {count}" for move, count in moves.most_common())
+        moves_text = ", ".join(f"{move} {count}" for move, count in moves.most_common())
         table.add_row(
-            month, told or "none", ", ".join(str(ends[month].get(t, 0)) for t in ("hot", "warm", "cold", "vault"))
+            month, moves_text or "none", ", ".join(str(ends[month].get(t, 0)) for t in ("hot", "warm", "cold", "vault"))
         )
     show.print(table)
-    woken = [m for _, report in lived.sweeps for m in report.moved if m.move in ("cold to warm", "warm to hot")]
+    woken = [m for _, report in life.sweeps for m in report.moved if m.move in ("cold to warm", "warm to hot")]
     if woken:
         show.print(f"One of {len(woken)} memories that moved back up: {woken[-1].because}.")
 
 
-def _in_view(show: Console, memory: Memory, lived: SimulatedLife, out: Path) -> None:
+def _show_memory_file(show: Console, memory: Memory, life: SimulatedLife, out: Path) -> None:
     show.rule(f"4. MEMORY.md within {BUDGET} tokens, after one month and at the end", align="left")
     details = memory.digest_details(NAMESPACE, BUDGET)
     (out / "MEMORY.md").write_text(details.text, "utf-8")
-    for title, text in (("after one month", lived.early_digest), ("at the end", details.text)):
+    for title, text in (("after one month", life.early_digest), ("at the end", details.text)):
         shown = "\n".join(line for line in text.splitlines() if not line.startswith("<!--"))
         show.print(Panel(Markdown(shown), title=title))
 
-    show.print("\n".join(f"Not in it any more: {told}" for told in _reversals(memory)), markup=False)
+    show.print("\n".join(f"Not in it any more: {reversal}" for reversal in _reversals(memory)), markup=False)
     show.print(f"At most {details.tokens} tokens, {len(details.ids)} memories.")
 
 
@@ -175,39 +175,39 @@ def _reversals(memory: Memory) -> list[str]:
     ]
 
 
-def _explained(show: Console, memory: Memory, lived: SimulatedLife) -> None:
+def _show_reasons(show: Console, memory: Memory, life: SimulatedLife) -> None:
     show.rule("5. Why one of them holds, and why another is where it is", align="left")
     day = _deploy_day(memory)
     show.print(f"[bold]deploy day[/bold]: {escape(memory.why(day.id).summary)}")
     for fact in memory.timeline(day.subject, namespace=NAMESPACE).facts:
         if fact.predicate == DEPLOY_DAY:
             until = f" until {fact.valid_to[:10]}" if fact.valid_to else ""
-            said = "; ".join(_short(quote, 70) for _, quote in fact.sources)
-            show.print(f"  {fact.shown_value} from {fact.valid_from[:10]}{until}, {fact.state}: {said}", markup=False)
+            quotes = "; ".join(_short(quote, 70) for _, quote in fact.sources)
+            show.print(f"  {fact.shown_value} from {fact.valid_from[:10]}{until}, {fact.state}: {quotes}", markup=False)
     label = next(iter(FOLLOWED))
-    identity = lived.followed[label]
-    explained = memory.why(identity)
-    show.print(f"[bold]{label}[/bold]: {explained.summary}")
-    show.print(f"  value {explained.signals['value']}")
-    told = [entry for entry in explained.history if entry.target == "memory"]
-    for entry in told[:1] + told[-3:]:
+    identity = life.followed[label]
+    why = memory.why(identity)
+    show.print(f"[bold]{label}[/bold]: {why.summary}")
+    show.print(f"  value {why.signals['value']}")
+    entries = [entry for entry in why.history if entry.target == "memory"]
+    for entry in entries[:1] + entries[-3:]:
         show.print(f"  {entry.at}  {operation_text(entry)}: {reason_text(entry)}", soft_wrap=True)
 
 
-def _undone(show: Console, memory: Memory) -> None:
+def _show_undo(show: Console, memory: Memory) -> None:
     show.rule("6. Undo", align="left")
     day = _deploy_day(memory)
     _deploy_lines(show, memory, day.subject, "MEMORY.md and facts say")
     wrong = {"subject": day.name, "predicate": day.predicate, "value": "Friday"}
-    done = memory.update(day.sources[-1][0], "Deploy day is Friday at 10:00.", [wrong])
+    updated = memory.update(day.sources[-1][0], "Deploy day is Friday at 10:00.", [wrong])
     _deploy_lines(show, memory, day.subject, "An agent misheard and updated it; now they say")
-    memory.undo(str(done.operation))
+    memory.undo(str(updated.operation))
     _deploy_lines(show, memory, day.subject, "After undo they say")
     forecast = memory.forecast(365 * 3, namespace=NAMESPACE)
-    gone = [m for m in forecast.moved if m.move.endswith("archived")]
-    when = f"the first on {gone[0].at}" if gone else "none"
+    archived = [m for m in forecast.moved if m.move.endswith("archived")]
+    when = f"the first on {archived[0].at}" if archived else "none"
     show.print(
-        f"If nothing were recalled for three years, {len(gone)} would be archived (hidden, not deleted): {when}."
+        f"If nothing were recalled for three years, {len(archived)} would be archived (hidden, not deleted): {when}."
     )
 
 
@@ -226,7 +226,7 @@ def _deploy_lines(show: Console, memory: Memory, subject: str, title: str) -> No
     )
 
 
-def _said(hit: Hit) -> str:
+def _dated_text(hit: Hit) -> str:
     return escape(f"{hit.memory.created_at:%b %d}: {_short(hit.memory.content)}")
 
 

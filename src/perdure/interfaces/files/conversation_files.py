@@ -22,8 +22,8 @@ from perdure.records.memory import Message
 
 STANDARD_INPUT: Final = "-"
 _SUFFIXES: Final = (".jsonl", ".md", ".txt")
-_IN_MEMORY: Final = 16 * 1024 * 1024  # bytes of standard input
-_SAMPLE: Final = 200  # lines from which the format is told
+_MOST_IN_MEMORY: Final = 16 * 1024 * 1024  # bytes of standard input
+_SAMPLE_LINES: Final = 200  # lines from which the format is found out
 _SAMPLE_SIZE: Final = 1_000_000  # and no more than so many characters of them, about: they are in memory at once
 
 
@@ -58,22 +58,22 @@ def find_files(paths: Sequence[str]) -> list[str]:
         if path == STANDARD_INPUT or not Path(path).is_dir():
             found.append(path)
             continue
-        inside = list(_files_in(path))
-        if not inside:
+        files = list(_files_in(path))
+        if not files:
             raise NotFound(
                 f"The folder {path} has no *.jsonl, *.md or *.txt file.", remedy="Pass the files themselves."
             )
-        found += inside
+        found += files
     return list(dict.fromkeys(found))
 
 
 def _files_in(folder: str) -> Iterator[str]:
     """Yield the files of a folder and its folders in order; hidden ones are left out, links to folders not followed."""
-    for place, folders, names in os.walk(folder):
+    for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             if name.lower().endswith(_SUFFIXES) and not name.startswith("."):
-                yield str(Path(place) / name)
+                yield str(Path(root) / name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,8 @@ def read_messages(
     with _open(path, copied) as stream:
         lines = _read_lines(stream, source)
         first = _sample(lines)
-        chosen = detect_format(first, Path(path).suffix.lower()) if format is Format.AUTO else format
-        yield from _parse(chosen, first, chain(first, lines), source)
+        detected = detect_format(first, Path(path).suffix.lower()) if format is Format.AUTO else format
+        yield from _parse(detected, first, chain(first, lines), source)
 
 
 def _sample(lines: Iterator[InputLine]) -> list[InputLine]:
@@ -136,7 +136,7 @@ def _sample(lines: Iterator[InputLine]) -> list[InputLine]:
     for line in lines:
         first.append(line)
         size += len(line.text)
-        if len(first) == _SAMPLE or size > _SAMPLE_SIZE:
+        if len(first) == _SAMPLE_LINES or size > _SAMPLE_SIZE:
             break
     return first
 
@@ -156,11 +156,11 @@ def detect_format(first: Sequence[InputLine], suffix: str) -> Format:
     by_suffix = _BY_SUFFIX.get(suffix)
     if by_suffix in (Format.MARKDOWN, Format.TEXT):
         return by_suffix
-    filled = [line.text for line in first if line.text.strip()]
-    if by_suffix is None and not (filled and _is_object(filled[0])):
-        looks = any(text.startswith(("# ", "## ", "- ", "* ", "```")) for text in filled)
-        return Format.MARKDOWN if looks else Format.TEXT
-    if any(transcripts.is_claude_code(text) for text in filled[:5]):
+    texts = [line.text for line in first if line.text.strip()]
+    if by_suffix is None and not (texts and _is_object(texts[0])):
+        is_markdown = any(text.startswith(("# ", "## ", "- ", "* ", "```")) for text in texts)
+        return Format.MARKDOWN if is_markdown else Format.TEXT
+    if any(transcripts.is_claude_code(text) for text in texts[:5]):
         return Format.CLAUDE_CODE
     return Format.JSONL
 
@@ -182,7 +182,7 @@ def _open(path: str, copied: BinaryIO | None) -> Iterator[BinaryIO]:
     try:
         stream = Path(path).open("rb")  # noqa: SIM115  # closed below; only opening is guarded here
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
+        raise _unreadable_file(path, error) from error
     with stream:
         yield stream
 
@@ -193,12 +193,12 @@ def copied_input(paths: Sequence[str]) -> Iterator[BinaryIO | None]:
     if STANDARD_INPUT not in paths:
         yield None
         return
-    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as copied:
+    with tempfile.SpooledTemporaryFile(_MOST_IN_MEMORY) as copied:
         shutil.copyfileobj(sys.stdin.buffer, copied)
         yield cast("BinaryIO", copied)
 
 
-def _unreadable(path: str, error: OSError | ValueError) -> PerdureError:
+def _unreadable_file(path: str, error: OSError | ValueError) -> PerdureError:
     if isinstance(error, FileNotFoundError):
         return NotFound(f"There is no file {path}.", remedy="Check the path.")
     return InvalidInput(
@@ -214,7 +214,7 @@ def _read_lines(stream: BinaryIO, source: InputSource) -> Iterator[InputLine]:
         try:
             raw = stream.readline(LONGEST + 1)
         except OSError as error:
-            raise _unreadable(source.name, error) from error
+            raise _unreadable_file(source.name, error) from error
         if not raw:
             return
         number += 1

@@ -22,7 +22,7 @@ STDIO: Final = "-"
 PARQUET: Final = ".parquet"
 LONGEST: Final = 24 * 1024 * 1024  # the longest line that is read unless the caller says otherwise, in bytes
 
-_AGAIN: Final = "Export again, or import the complete part with --partial."
+_TRUNCATED_REMEDY: Final = "Export again, or import the complete part with --partial."
 _to_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -130,7 +130,7 @@ def _lines(file: Any, name: str, longest: int, *, partial: bool) -> Iterator[Lin
                     f"{name}, line {number}, is not JSON.", remedy="Use a file that `perdure export` wrote."
                 ) from error
             if not partial:
-                raise InvalidInput(f"{name} is truncated in line {number}.", remedy=_AGAIN) from error
+                raise InvalidInput(f"{name} is truncated in line {number}.", remedy=_TRUNCATED_REMEDY) from error
             return
         if not isinstance(line, dict):
             raise InvalidInput(f"{name}, line {number}, is not a JSON object.", remedy="Export again.")

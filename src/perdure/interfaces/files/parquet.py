@@ -12,7 +12,7 @@ from perdure.records.errors import InvalidInput, StoreError
 from perdure.records.transfer import Line
 
 _HEADER: Final = 65_536  # bytes of a page's header at most: its statistics may hold two values of the column
-_DEEPEST: Final = 16  # structures within each other
+_MOST_NESTED: Final = 16  # structures within each other
 _STOP, _TRUE, _FALSE, _BYTE, _I64, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 0, 1, 2, 3, 6, 7, 8, 9, 10, 12
 _UNPACKED, _PACKED = 2, 3  # fields of a page's header
 
@@ -51,7 +51,7 @@ class _Reader:
 
     def numbers(self, depth: int = 0) -> dict[int, int]:
         """Return field -> value of the whole numbers of the structure that begins here, and go past it."""
-        if depth > _DEEPEST:
+        if depth > _MOST_NESTED:
             raise ValueError("a page's header is nested too deep")
         found: dict[int, int] = {}
         field = 0
@@ -123,14 +123,14 @@ except ImportError as missing:
 ROWS: Final = 5000
 LARGE: Final = 8_000_000  # rows, and characters, of a row group at most: it is in memory at once
 
-_GROUP: Final = 64 * 1024 * 1024  # bytes that a group of rows may unpack to, besides two of the longest lines
+_MOST_BYTES: Final = 64 * 1024 * 1024  # bytes that a group of rows may unpack to, besides two of the longest lines
 _MOST_ENTRIES: Final = 1_000_000  # of one list in what the file says of itself
-_READ: Final = ["namespace", "part", "data"]
+_FIELDS: Final = ["namespace", "part", "data"]
 _HEAD: Final = "perdure.head"
 _TAIL: Final = "perdure.tail"
-_NAMED: Final = ("namespace", "part", "id", "text", "kind", "tier", "status")
+_TEXTS: Final = ("namespace", "part", "id", "text", "kind", "tier", "status")
 SCHEMA: Final = pa.schema(
-    [*((name, pa.string()) for name in _NAMED), ("created_at", pa.timestamp("ms", tz="UTC")), ("data", pa.string())]
+    [*((name, pa.string()) for name in _TEXTS), ("created_at", pa.timestamp("ms", tz="UTC")), ("data", pa.string())]
 )
 _to_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -174,17 +174,17 @@ def read_parquet(path: str, longest: int) -> Iterator[Line]:
                 path,
                 thrift_string_size_limit=longest,
                 thrift_container_size_limit=_MOST_ENTRIES,
-                read_dictionary=_READ,
+                read_dictionary=_FIELDS,
                 pre_buffer=False,
             ) as file,
         ):
-            own = file.metadata.metadata or {}
-            yield _parsed(own.get(_HEAD.encode(), b"{}"), longest)
+            metadata = file.metadata.metadata or {}
+            yield _parse(metadata.get(_HEAD.encode(), b"{}"), longest)
             for group in range(file.num_row_groups):
-                _check_group(raw, file.metadata.row_group(group), 2 * longest + _GROUP)
-                for batch in file.iter_batches(batch_size=1000, row_groups=[group], columns=_READ, use_threads=False):
+                _check_group(raw, file.metadata.row_group(group), 2 * longest + _MOST_BYTES)
+                for batch in file.iter_batches(batch_size=1000, row_groups=[group], columns=_FIELDS, use_threads=False):
                     yield from _lines(batch, longest)
-            yield _parsed(own.get(_TAIL.encode(), b"{}"), longest)
+            yield _parse(metadata.get(_TAIL.encode(), b"{}"), longest)
     except (pa.ArrowException, KeyError, OSError, TypeError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
@@ -197,7 +197,7 @@ def _check_group(raw: IO[bytes], group: Any, most: int) -> None:
     size = sum(
         unpacked_size(raw, column)
         for column in map(group.column, range(group.num_columns))
-        if column.path_in_schema in _READ
+        if column.path_in_schema in _FIELDS
     )
     if size > most:
         raise ValueError(f"a group of rows unpacks to {size:,} bytes; {most:,} are read")
@@ -205,14 +205,14 @@ def _check_group(raw: IO[bytes], group: Any, most: int) -> None:
 
 def _lines(batch: Any, longest: int) -> Iterator[Line]:
     """Yield the lines of a batch. A text stands in the dictionary of its column once, however many rows have it."""
-    for place, part, data in zip(*(batch.column(name) for name in ("namespace", "part", "data")), strict=True):
+    for namespace, part, data in zip(*(batch.column(name) for name in ("namespace", "part", "data")), strict=True):
         size = len(data.value.as_buffer()) if data.is_valid else 0
         if size > longest:
             raise ValueError(f"a row has {size:,} bytes; {longest:,} are read")
-        yield {"part": part.as_py(), "namespace": place.as_py(), **_parsed(data.value.as_buffer(), longest)}
+        yield {"part": part.as_py(), "namespace": namespace.as_py(), **_parse(data.value.as_buffer(), longest)}
 
 
-def _parsed(data: Any, longest: int) -> Line:
+def _parse(data: Any, longest: int) -> Line:
     if len(data) > longest:
         raise ValueError(f"a line has {len(data):,} bytes; {longest:,} are read")
     line: Line = parse_json(bytes(data).decode("utf-8"))
@@ -221,5 +221,5 @@ def _parsed(data: Any, longest: int) -> Line:
 
 def _cells(line: Line) -> dict[str, Any]:
     data = {k: v for k, v in line.items() if k not in {"namespace", "part"}}
-    named = {name: line.get(name) for name in _NAMED}
-    return {**named, "created_at": line.get("created_ms", line.get("at_ms")), "data": _to_json(data)}
+    cells = {name: line.get(name) for name in _TEXTS}
+    return {**cells, "created_at": line.get("created_ms", line.get("at_ms")), "data": _to_json(data)}

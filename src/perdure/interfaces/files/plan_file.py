@@ -29,10 +29,10 @@ def write(path: str, plans: Sequence[Plan], *, force: bool = False) -> None:
     """
     file = Path(path)
     check_target(file, force=force)
-    whole = [plan.to_json() for plan in plans]
+    documents = [plan.to_json() for plan in plans]
     summary = [_summary(plan) for plan in plans]
     text = json.dumps(
-        {"perdure_plan": FORMAT, "summary": summary, "plans": whole, "digest": _digest(whole)},
+        {"perdure_plan": FORMAT, "summary": summary, "plans": documents, "digest": _digest(documents)},
         ensure_ascii=False,
         indent=1,
     )
@@ -67,8 +67,8 @@ def _read_json(file: Path) -> Any:
     if not file.is_file():
         raise NotFound(f"There is no file {file}.", remedy="Check the path.")
     try:
-        with file.open("rb") as opened:
-            data = opened.read(LONGEST + 1)
+        with file.open("rb") as stream:
+            data = stream.read(LONGEST + 1)
         if len(data) > LONGEST:
             raise InvalidInput(f"{file} is larger than {LONGEST:,} bytes.", remedy=_REMEDY)
         return parse_json(data.decode("utf-8"), values=_MOST_VALUES)

@@ -19,7 +19,7 @@ def render_toml(policy: Policy, path: Path | None) -> str:
         for key in fields(kind):
             lines += [
                 f"# {key.metadata['help']} ({_bounds(key)})",
-                f"{key.name} = {_value(_own(policy, name, key.name))}",
+                f"{key.name} = {_value(_key_value(policy, name, key.name))}",
             ]
     return "\n".join(lines) + "\n"
 
@@ -28,7 +28,7 @@ def policy_data(policy: Policy) -> dict[str, Any]:
     """Return a policy as plain data: of each key the value, default, bounds and meaning."""
     keys = {
         f"{name}.{key.name}": {
-            "value": _own(policy, name, key.name),
+            "value": _key_value(policy, name, key.name),
             "default": key.default,
             "low": key.metadata["low"],
             "high": key.metadata["high"],
@@ -42,7 +42,7 @@ def policy_data(policy: Policy) -> dict[str, Any]:
     return {"preset": policy.preset, "keys": keys}
 
 
-def _own(policy: Policy, section: str, key: str) -> Any:
+def _key_value(policy: Policy, section: str, key: str) -> Any:
     return getattr(getattr(policy, section), key)
 
 

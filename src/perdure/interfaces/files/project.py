@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 HERE: Final = "."  # given as a namespace it stands for the project's own. No namespace has this name
-VARIABLE: Final = "CLAUDE_PROJECT_DIR"  # in it Claude Code tells the project's folder to what it starts
+VARIABLE: Final = "CLAUDE_PROJECT_DIR"  # Claude Code sets it to the project's folder for what it starts
 
 _LONGEST: Final = 200
 _NOT_ALLOWED: Final = re.compile(r"[^\w.@:+ -]+")
@@ -27,9 +27,9 @@ def project_namespace(folder: Path | None, environment: Mapping[str, str] | None
         folder: The working folder; None for this process's.
         environment: Variables; this process's if None.
     """
-    named = (os.environ if environment is None else environment).get(VARIABLE)
-    start = Path(named) if named else folder or Path.cwd()
-    top = start if named else next((p for p in (start, *start.parents) if (p / ".git").exists()), start)
+    project = (os.environ if environment is None else environment).get(VARIABLE)
+    start = Path(project) if project else folder or Path.cwd()
+    top = start if project else next((p for p in (start, *start.parents) if (p / ".git").exists()), start)
     name = _NO_START.sub("", _NOT_ALLOWED.sub("-", top.name))[:_LONGEST].strip()
     return name or "default"
 

@@ -19,17 +19,17 @@ _RULE: Final = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*
 _COMMENT: Final = re.compile(r"\s*<!--.*-->\s*")
 _BEGIN, _END = "<!-- perdure:begin -->", "<!-- perdure:end -->"
 _FRONT_MATTER: Final = 200
-_FEW: Final = 3
-_SHARE: Final = 2 / 3
+_FEW_TURNS: Final = 3
+_MOST_DISTINCT: Final = 2 / 3
 """A list of ``key: value`` has as many names as lines; among more than a few turns, names come back."""
 
 
 def looks_like_dialogue(lines: Sequence[InputLine]) -> bool:
     """Return whether most lines have the form ``Name: words`` and the names come back, as in a conversation."""
-    filled = [line.text for line in lines if line.text.strip()]
-    names = [found.group(1) for text in filled if (found := _TURN.fullmatch(text.strip()))]
-    come_back = len(names) <= _FEW or _SHARE * len(names) >= len(set(names))
-    return len(names) > 1 and len(names) > len(filled) / 2 and come_back
+    texts = [line.text for line in lines if line.text.strip()]
+    names = [found.group(1) for text in texts if (found := _TURN.fullmatch(text.strip()))]
+    names_repeat = len(names) <= _FEW_TURNS or _MOST_DISTINCT * len(names) >= len(set(names))
+    return len(names) > 1 and len(names) > len(texts) / 2 and names_repeat
 
 
 @dataclass(slots=True)
@@ -57,8 +57,8 @@ class _Block:
         words = "\n".join(self.lines).strip("\n")
         lines, self.lines, self.size = self.lines, [], 0
         if words.strip():
-            joint = "" if not path else ":\n" if len(lines) > 1 else ": "
-            yield self.source.message(self.first, f"{path}{joint}{words}", speaker=speaker)
+            separator = "" if not path else ":\n" if len(lines) > 1 else ": "
+            yield self.source.message(self.first, f"{path}{separator}{words}", speaker=speaker)
 
 
 def read_text(lines: Iterable[InputLine], source: InputSource, *, speakers: bool) -> Iterator[Message]:
@@ -86,45 +86,45 @@ def read_markdown(lines: Iterable[InputLine], source: InputSource) -> Iterator[M
     A digest that Perdure wrote into the file is left out: its memories are known.
     """
     reader = _Markdown(source)
-    ours = False
+    in_digest = False
     for line in _without_front_matter(lines):
         plain = line.text.strip()
         if plain == _BEGIN and not reader.fence:
-            ours = True
+            in_digest = True
             yield from reader.flush()
-        elif not ours:
+        elif not in_digest:
             yield from reader.read(line)
         elif plain == _END:
-            ours = False
+            in_digest = False
     yield from reader.flush()
 
 
 def _without_front_matter(lines: Iterable[InputLine]) -> Iterator[InputLine]:
     """Leave out a block of YAML at the beginning; if it has no end, it is none."""
-    held: list[InputLine] = []
+    pending: list[InputLine] = []
     open_ = True
     for line in lines:
         if not open_:
             yield line
         elif line.number == 1 and line.text.rstrip() == "---":
-            held.append(line)
-        elif held and line.text.rstrip() in ("---", "..."):
-            held, open_ = [], False
-        elif held and len(held) < _FRONT_MATTER:
-            held.append(line)
+            pending.append(line)
+        elif pending and line.text.rstrip() in ("---", "..."):
+            pending, open_ = [], False
+        elif pending and len(pending) < _FRONT_MATTER:
+            pending.append(line)
         else:
             open_ = False
-            yield from held
-            held = []
+            yield from pending
+            pending = []
             yield line
-    yield from held
+    yield from pending
 
 
 def _title(text: str) -> str:
     """Return a heading's words; closing signs count as such only after a space, so that C# keeps its own."""
     words = text.strip()
-    bare = words.rstrip("#")
-    return bare.strip() if not bare or bare[-1].isspace() else words
+    stripped = words.rstrip("#")
+    return stripped.strip() if not stripped or stripped[-1].isspace() else words
 
 
 class _Markdown:

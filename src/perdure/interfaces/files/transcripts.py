@@ -25,10 +25,10 @@ _WRITTEN_BY_AGENT: Final = (
     "[Request interrupted by user",
 )
 """How the texts begin that Claude Code itself writes in a user's name."""
-_ADDED: Final = ("system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics")
+_ADDED_TAGS: Final = ("system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics")
 """Tags around what Claude Code and editors add to a user's words."""
-_MADE_UP: Final = "<synthetic>"  # the model's name where Claude Code itself writes in its place
-_SECONDS_END: Final = 1e11
+_SYNTHETIC_MODEL: Final = "<synthetic>"  # the model's name where Claude Code itself writes in its place
+_LATEST_SECONDS: Final = 1e11
 """Larger epoch numbers are milliseconds: as seconds they would lie beyond the year 5100."""
 
 
@@ -45,17 +45,17 @@ def is_claude_code(text: str) -> bool:
 
 def messages(lines: Iterable[InputLine], source: InputSource, *, claude: bool) -> Iterator[Message]:
     """Yield the messages of JSON lines; lines that say nothing are left out."""
-    take = _parse_claude if claude else _parse_plain
-    known: dict[int, int] = {}
+    parse = _parse_claude if claude else _parse_plain
+    first_words: dict[int, int] = {}
     for line in lines:
         if not line.text.strip():
             continue
         item = _parse_line(line, source, claude=claude)
         if item is None:
             return
-        message = take(item, line.number, source)
+        message = parse(item, line.number, source)
         if message is not None:
-            yield _drop_repeated_key(message, known)
+            yield _drop_repeated_key(message, first_words)
 
 
 def _parse_line(line: InputLine, source: InputSource, *, claude: bool) -> dict[str, Any] | None:
@@ -100,23 +100,23 @@ def _parse_plain(item: Mapping[str, Any], number: int, source: InputSource) -> M
     )
 
 
-_ASIDE: Final = ("isMeta", "isCompactSummary", "isApiErrorMessage", "isSidechain", "isVisibleInTranscriptOnly")
+_ASIDE_FLAGS: Final = ("isMeta", "isCompactSummary", "isApiErrorMessage", "isSidechain", "isVisibleInTranscriptOnly")
 """Lines that nobody said to anybody here: a subagent's talk is between two programs."""
 
 
 def _parse_claude(item: Mapping[str, Any], number: int, source: InputSource) -> Message | None:
-    said = item.get("message")
-    if item.get("type") not in ("user", "assistant") or not isinstance(said, dict):
+    message = item.get("message")
+    if item.get("type") not in ("user", "assistant") or not isinstance(message, dict):
         return None
-    if any(item.get(flag) for flag in _ASIDE) or said.get("model") == _MADE_UP:
+    if any(item.get(flag) for flag in _ASIDE_FLAGS) or message.get("model") == _SYNTHETIC_MODEL:
         return None
-    words = _remove_added(_content_text(said.get("content"), number, source)).strip()
+    words = _remove_added(_content_text(message.get("content"), number, source)).strip()
     if not words or words.startswith(_WRITTEN_BY_AGENT):
         return None
     return source.message(
         number,
         words,
-        role=_label(said, ("role",), number, source) or str(item["type"]),
+        role=_label(message, ("role",), number, source) or str(item["type"]),
         at=_parse_time(item, number, source),
         session=_label(item, ("sessionId",), number, source),
         key=_label(item, ("uuid",), number, source),
@@ -126,7 +126,7 @@ def _parse_claude(item: Mapping[str, Any], number: int, source: InputSource) -> 
 
 def _remove_added(text: str) -> str:
     """Leave out what was added to a user's words. No pattern: openings without an end must stay cheap."""
-    for tag in _ADDED:
+    for tag in _ADDED_TAGS:
         begin, end = f"<{tag}>", f"</{tag}>"
         kept: list[str] = []
         at = 0
@@ -192,15 +192,15 @@ def _read_time(value: Any) -> datetime:
             value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise TypeError
-    return datetime.fromtimestamp(value / 1000 if abs(value) >= _SECONDS_END else value, tz=UTC)
+    return datetime.fromtimestamp(value / 1000 if abs(value) >= _LATEST_SECONDS else value, tz=UTC)
 
 
-def _drop_repeated_key(message: Message, known: dict[int, int]) -> Message:
+def _drop_repeated_key(message: Message, first_words: dict[int, int]) -> Message:
     """Drop an id that the file has given to other words before: it names a conversation, say, and no message."""
     if message.key is None:
         return message
     words = _digest(message.content)
-    if known.setdefault(_digest(f"{message.session}\0{message.key}"), words) == words:
+    if first_words.setdefault(_digest(f"{message.session}\0{message.key}"), words) == words:
         return message
     return Message(**{name: getattr(message, name) for name in _FIELDS}, key=None)
 

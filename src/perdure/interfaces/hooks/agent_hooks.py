@@ -58,46 +58,46 @@ def answer_hook(
     Raises:
         PerdureError: The input is not what the agent sends, or the store cannot be used.
     """
-    given = parse_hook_input(text, event)
-    checked_text(given.session, "session_id", longest=_LONGEST_SESSION)
-    place = checked_namespace(namespace if namespace is not None else project_namespace(given.cwd))
+    hook_input = parse_hook_input(text, event)
+    checked_text(hook_input.session, "session_id", longest=_LONGEST_SESSION)
+    namespace = checked_namespace(namespace if namespace is not None else project_namespace(hook_input.cwd))
     with open_memory(event in _WITH_EMBEDDER or (meaning and event == "UserPromptSubmit")) as memory:
-        context = _HANDLERS[event](memory, given, place)
+        context = _HANDLERS[event](memory, hook_input, namespace)
     answer = render_hook_output(event, context, "\n".join(notices) if event == "SessionStart" else None)
     return "" if answer == "{}" else answer
 
 
-def _start_session(memory: Memory, given: HookInput, place: str) -> str:
+def _start_session(memory: Memory, hook_input: HookInput, namespace: str) -> str:
     """End sessions that nobody ended, note this one, and return what is known."""
-    for session in memory.agent.unfinished(place, besides=given.session)[:_MOST_ENDED]:
+    for session in memory.agent.unfinished(namespace, besides=hook_input.session)[:_MOST_ENDED]:
         path = Path(session.transcript) if session.transcript else None
-        gone = bool(session.mark) and (path is None or not path.is_file())
-        if session.silent or gone:
+        is_missing = bool(session.mark) and (path is None or not path.is_file())
+        if session.silent or is_missing:
             try:
-                _finish(memory, session.id, path, place)
+                _finish(memory, session.id, path, namespace)
             except PerdureError as error:  # one session must not keep the others, nor this start
                 _report(f"session {session.id} could not be ended: {error}")
-    memory.agent.begin(given.session, place, _path_text(given.transcript))
-    return memory.agent.opening(given.session, place)
+    memory.agent.begin(hook_input.session, namespace, _path_text(hook_input.transcript))
+    return memory.agent.opening(hook_input.session, namespace)
 
 
-def _submit_prompt(memory: Memory, given: HookInput, place: str) -> str:
-    memory.agent.alive(given.session, place, _path_text(given.transcript))
-    return memory.agent.beside(given.prompt or "", given.session, place)
+def _submit_prompt(memory: Memory, hook_input: HookInput, namespace: str) -> str:
+    memory.agent.alive(hook_input.session, namespace, _path_text(hook_input.transcript))
+    return memory.agent.beside(hook_input.prompt or "", hook_input.session, namespace)
 
 
-def _stop(memory: Memory, given: HookInput, place: str) -> None:
-    _ingest_transcript(memory, given.session, given.transcript, place)
+def _stop(memory: Memory, hook_input: HookInput, namespace: str) -> None:
+    _ingest_transcript(memory, hook_input.session, hook_input.transcript, namespace)
 
 
-def _complete_task(memory: Memory, given: HookInput, place: str) -> None:
-    if given.task is not None:
+def _complete_task(memory: Memory, hook_input: HookInput, namespace: str) -> None:
+    if hook_input.task is not None:
         with suppress(NotFound):  # most tasks have no memories of their own
-            memory.complete_task(given.task, namespace=place)
+            memory.complete_task(hook_input.task, namespace=namespace)
 
 
-def _end_session(memory: Memory, given: HookInput, place: str) -> None:
-    _finish(memory, given.session, given.transcript, place)
+def _end_session(memory: Memory, hook_input: HookInput, namespace: str) -> None:
+    _finish(memory, hook_input.session, hook_input.transcript, namespace)
 
 
 _HANDLERS: Final[dict[str, Callable[[Memory, HookInput, str], str | None]]] = {
@@ -110,28 +110,28 @@ _HANDLERS: Final[dict[str, Callable[[Memory, HookInput, str], str | None]]] = {
 }
 
 
-def _finish(memory: Memory, session: str, transcript: Path | None, place: str) -> None:
+def _finish(memory: Memory, session: str, transcript: Path | None, namespace: str) -> None:
     """Ingest what is left of a session, promote what is worth it, and note that it has ended."""
-    _ingest_transcript(memory, session, transcript, place, embed="later")
+    _ingest_transcript(memory, session, transcript, namespace, embed="later")
     with suppress(NotFound):  # a session in which nothing was said
-        memory.end_session(session, namespace=place)
-    memory.agent.ended(session, place)
+        memory.end_session(session, namespace=namespace)
+    memory.agent.ended(session, namespace)
 
 
-def _ingest_transcript(memory: Memory, session: str, transcript: Path | None, place: str, embed: Embed = "now") -> None:
+def _ingest_transcript(memory: Memory, session: str, path: Path | None, namespace: str, embed: Embed = "now") -> None:
     """Ingest what a transcript holds since its mark; a file that is not there (yet) holds nothing."""
-    if transcript is None:
+    if path is None:
         return
-    known = memory.agent.known(session, place)
-    mark = Mark.from_text(known.mark) if known is not None and known.mark else None
+    session_record = memory.agent.known(session, namespace)
+    mark = Mark.from_text(session_record.mark) if session_record is not None and session_record.mark else None
     while True:
         try:
-            messages, after = read_new_messages(transcript, mark, most=_BYTES_AT_ONCE)
+            messages, after = read_new_messages(path, mark, most=_BYTES_AT_ONCE)
         except NotFound:
             return
         if after == mark:
             return
-        memory.agent.take_in(session, place, messages, transcript=str(transcript), mark=after.to_text(), embed=embed)
+        memory.agent.take_in(session, namespace, messages, transcript=str(path), mark=after.to_text(), embed=embed)
         mark = after
 
 
@@ -153,11 +153,11 @@ def run(
         text: The input, where it was read already.
     """
     try:
-        given = sys.stdin.buffer.read(LONGEST_INPUT * 4).decode("utf-8", "replace") if text is None else text
+        content = sys.stdin.buffer.read(LONGEST_INPUT * 4).decode("utf-8", "replace") if text is None else text
         with _reported_warnings() as notices:
             answer = answer_hook(
                 event,
-                given,
+                content,
                 lambda with_embedder: _open_memory(store, policy, with_embedder=with_embedder),
                 resolve_namespace(namespace),
                 meaning=meaning,
@@ -177,9 +177,9 @@ def _open_memory(store: str | None, policy: str | None, *, with_embedder: bool) 
     gc.disable()  # the many modules that load now stay: looking through them takes a sixth of the start time
     import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 
-    place = str(Path(store).expanduser()) if store is not None and store.startswith("~") else store
+    address = str(Path(store).expanduser()) if store is not None and store.startswith("~") else store
     memory = perdure.open(
-        place or made_default_store(), policy_to_find(policy), embedder=None if with_embedder else "none"
+        address or made_default_store(), policy_to_find(policy), embedder=None if with_embedder else "none"
     )
     gc.freeze()
     gc.enable()
@@ -225,5 +225,5 @@ def main(words: Sequence[str], text: str | None = None) -> None:
     parser.add_argument(
         "--meaning", action="store_true", help="for UserPromptSubmit: add semantic search to keyword search"
     )
-    given = parser.parse_args(words)
-    run(given.event, given.store, given.policy, given.namespace, meaning=given.meaning, text=text)
+    args = parser.parse_args(words)
+    run(args.event, args.store, args.policy, args.namespace, meaning=args.meaning, text=text)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # it loads numpy and SQLite
 RETRY_SECONDS: Final = 60.0
 """How often a server looks whether the one that answers hooks has ended."""
 
-_LONGEST_PLACE: Final = 100  # bytes; the system takes 104 to 108
+_LONGEST_PATH: Final = 100  # bytes; the system takes 104 to 108
 _LONGEST_CALL: Final = 8 * running_server.LONGEST_INPUT
 _READ_SECONDS: Final = 2.0
 _WAIT_SECONDS: Final = 30.0
@@ -49,22 +49,22 @@ class HookAnswering:
 
     Args:
         store: The store's file, or another address.
-        policy: The policy's file as the server was told of it; None where it was looked for.
+        policy: The policy's file as the server was started with it; None where it was looked for.
     """
 
     def __init__(self, store: str | os.PathLike[str], policy: object) -> None:
         self._store = os.fspath(store)
         self._policy = os.fspath(policy) if isinstance(policy, str | os.PathLike) else None
-        self._able = policy is None or self._policy is not None
+        self._can_answer = policy is None or self._policy is not None
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Begin; returns at once. Twice is harmless."""
-        place = running_server.socket_of(self._store)
+        path = running_server.socket_of(self._store)
         possible = hasattr(socket, "AF_UNIX") and "://" not in self._store and Path(self._store).is_file()
-        if self._thread is None and self._able and possible and len(os.fsencode(place)) <= _LONGEST_PLACE:
-            self._thread = threading.Thread(target=self._run, args=(place,), name="perdure-hooks", daemon=True)
+        if self._thread is None and self._can_answer and possible and len(os.fsencode(path)) <= _LONGEST_PATH:
+            self._thread = threading.Thread(target=self._run, args=(path,), name="perdure-hooks", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
@@ -72,31 +72,31 @@ class HookAnswering:
         self._stopped.set()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
-            with suppress(OSError), socket.socket(socket.AF_UNIX) as waking:
-                waking.settimeout(1.0)
-                waking.connect(running_server.socket_of(self._store))
+            with suppress(OSError), socket.socket(socket.AF_UNIX) as wake_up:
+                wake_up.settimeout(1.0)
+                wake_up.connect(running_server.socket_of(self._store))
             thread.join(3.0)
 
-    def _run(self, place: str) -> None:
+    def _run(self, path: str) -> None:
         while not self._stopped.is_set():
-            listening = _bound(place)
-            if listening is None:
+            listener = _bind(path)
+            if listener is None:
                 self._stopped.wait(RETRY_SECONDS)
                 continue
-            with listening:
-                made = os.lstat(place).st_ino
+            with listener:
+                inode = os.lstat(path).st_ino
                 try:
-                    self._listen(listening)
+                    self._listen(listener)
                 finally:
                     with suppress(OSError):
-                        if os.lstat(place).st_ino == made:  # not that of a server that came later
-                            Path(place).unlink()
+                        if os.lstat(path).st_ino == inode:  # not that of a server that came later
+                            Path(path).unlink()
 
-    def _listen(self, listening: socket.socket) -> None:
-        listening.settimeout(_WAIT_SECONDS)
+    def _listen(self, listener: socket.socket) -> None:
+        listener.settimeout(_WAIT_SECONDS)
         while not self._stopped.is_set():
             try:
-                peer, _ = listening.accept()
+                peer, _ = listener.accept()
             except TimeoutError:
                 continue
             except OSError:
@@ -109,34 +109,34 @@ class HookAnswering:
         peer.settimeout(_READ_SECONDS)
         if self._stopped.is_set() or not running_server.is_ours(peer):
             return
-        read: list[bytes] = []
+        pieces: list[bytes] = []
         while piece := peer.recv(1 << 20):
-            read.append(piece)
-            if sum(map(len, read)) > _LONGEST_CALL:
+            pieces.append(piece)
+            if sum(map(len, pieces)) > _LONGEST_CALL:
                 return
         try:
-            call = json.loads(b"".join(read))
+            call = json.loads(b"".join(pieces))
             self._check(call)
             peer.sendall(running_server.TAKEN)  # fails where the hook has given up
-            said = self._said(call)
+            reply = self._reply_to(call)
         except (_WorkAloneError, ValueError, KeyError, TypeError):
             return
         peer.settimeout(_READ_SECONDS)
-        peer.sendall(json.dumps(said).encode())
+        peer.sendall(json.dumps(reply).encode())
 
     def _check(self, call: Mapping[str, Any]) -> None:
         """Refuse what a hook that works alone might do otherwise: another store, another policy."""
-        same = (
+        is_same = (
             call["event"] in running_server.ANSWERED
             and call["store"] == running_server.identity(self._store)
             and call["policy"] == self._policy
             and call["environment"] == running_server.environment()
             and running_server.policy_is_the_users(self._policy)
         )
-        if not same:
+        if not is_same:
             raise _WorkAloneError
 
-    def _said(self, call: Mapping[str, Any]) -> dict[str, object]:
+    def _reply_to(self, call: Mapping[str, Any]) -> dict[str, object]:
         """Do what the hook does, and return what it prints and reports."""
         from perdure.compose import load_policy  # noqa: PLC0415  # numpy and SQLite load here
         from perdure.compose import open as open_memory  # noqa: PLC0415  # as above
@@ -144,12 +144,12 @@ class HookAnswering:
         try:
             policy = load_policy(self._policy)
             _check_models(policy)
-            place = _namespace(call)
+            namespace = _namespace(call)
             answer = answer_hook(
                 call["event"],
                 call["text"],
                 lambda _: open_memory(self._store, policy, embedder="none"),
-                place,
+                namespace,
                 meaning=False,
             )
         except PerdureError as error:
@@ -158,8 +158,8 @@ class HookAnswering:
             raise
         except Exception as error:  # noqa: BLE001  # a defect of ours must not end the server
             _log.exception("A hook failed unexpectedly.")
-            shown = f"{type(error).__name__}: {error} (a bug in Perdure; please report it)"
-            return {"answer": "", "reports": [report_line(shown)]}
+            report = f"{type(error).__name__}: {error} (a bug in Perdure; please report it)"
+            return {"answer": "", "reports": [report_line(report)]}
         return {"answer": answer, "reports": []}
 
 
@@ -171,45 +171,45 @@ def _check_models(policy: Policy) -> None:
 
 def _namespace(call: Mapping[str, Any]) -> str:
     """Return the namespace as the hook itself would resolve it, in its folder and its environment."""
-    given = parse_hook_input(call["text"], call["event"])
-    if any(path is not None and not path.is_absolute() for path in (given.cwd, given.transcript)):
+    hook_input = parse_hook_input(call["text"], call["event"])
+    if any(path is not None and not path.is_absolute() for path in (hook_input.cwd, hook_input.transcript)):
         raise _WorkAloneError
-    named = call["namespace"]
-    if named is not None and named != HERE:
-        return str(named)
+    requested = call["namespace"]
+    if requested is not None and requested != HERE:
+        return str(requested)
     folder = Path(call["folder"])
     project = {} if call["project"] is None else {VARIABLE: call["project"]}
-    return project_namespace(folder if named == HERE else given.cwd or folder, project)
+    return project_namespace(folder if requested == HERE else hook_input.cwd or folder, project)
 
 
-def _bound(place: str) -> socket.socket | None:
+def _bind(path: str) -> socket.socket | None:
     """Return a listening socket at a place that is free, or was left by a server that has ended; else None."""
-    if _is_taken(place):
+    if _is_taken(path):
         return None
-    listening = socket.socket(socket.AF_UNIX)
+    listener = socket.socket(socket.AF_UNIX)
     try:
-        Path(place).unlink(missing_ok=True)
-        listening.bind(place)
-        Path(place).chmod(0o600)  # before it listens: until then nobody can connect
-        listening.listen(4)
+        Path(path).unlink(missing_ok=True)
+        listener.bind(path)
+        Path(path).chmod(0o600)  # before it listens: until then nobody can connect
+        listener.listen(4)
     except OSError:
-        listening.close()
+        listener.close()
         return None
-    return listening
+    return listener
 
 
-def _is_taken(place: str) -> bool:
+def _is_taken(path: str) -> bool:
     """Return whether another server answers there, or something else has the name."""
     try:
-        found = os.lstat(place)
+        status = os.lstat(path)
     except OSError:
         return False
-    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
+    if not stat.S_ISSOCK(status.st_mode) or status.st_uid != os.getuid():
         return True
     try:
-        with socket.socket(socket.AF_UNIX) as asking:
-            asking.settimeout(1.0)
-            asking.connect(place)
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(1.0)
+            probe.connect(path)
     except ConnectionRefusedError:
         return False
     except OSError:

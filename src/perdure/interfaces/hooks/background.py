@@ -44,7 +44,7 @@ class Background:
             self._thread.start()
 
     def stop(self) -> None:
-        """Tell the thread to end and wait a little for it; twice is harmless."""
+        """Ask the thread to end and wait a little for it; twice is harmless."""
         self._stopped.set()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():

@@ -30,8 +30,8 @@ WITH_CONTEXT: Final = frozenset({"SessionStart", "UserPromptSubmit"})
 LONGEST_ANSWER: Final = 10_000
 """Characters of a context or a message that the agent shows; the rest would be put into a file."""
 
-_UNSHOWN: Final = frozenset({"SessionEnd"})
-_CUT: Final = "\n[...]"
+_WITHOUT_MESSAGE: Final = frozenset({"SessionEnd"})
+_CUT_MARK: Final = "\n[...]"
 _REMEDY: Final = "`perdure hook` expects the JSON that Claude Code passes to a hook."
 
 
@@ -80,10 +80,10 @@ def render_hook_output(event: str, context: str | None, system_message: str | No
     """
     _check_event(event)
     answer: dict[str, Any] = {}
-    if system_message and event not in _UNSHOWN:
-        answer["systemMessage"] = _cut(system_message)
+    if system_message and event not in _WITHOUT_MESSAGE:
+        answer["systemMessage"] = _truncate(system_message)
     if context and context.strip() and event in WITH_CONTEXT:
-        answer["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": _cut(context)}
+        answer["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": _truncate(context)}
     return json.dumps(answer)
 
 
@@ -99,11 +99,11 @@ def _parse_object(text: str) -> Mapping[str, Any]:
     return item
 
 
-def _check_event(event: str, named: str | None = None) -> None:
+def _check_event(event: str, received: str | None = None) -> None:
     """Refuse an event that nobody handles, and an input of another one."""
-    if named not in (None, event):
+    if received not in (None, event):
         raise InvalidInput(
-            f"The hook {event} received the input of {named[:40]!r}.", remedy="Fix the plugin's hooks.json."
+            f"The hook {event} received the input of {received[:40]!r}.", remedy="Fix the plugin's hooks.json."
         )
     if event not in EVENTS:
         raise InvalidInput(f"Unknown hook event: {event[:40]!r}.", remedy=f"Use one of {', '.join(EVENTS)}.")
@@ -135,9 +135,9 @@ def _task_id(item: Mapping[str, Any]) -> str | None:
     return _text(item, "task_id") or None
 
 
-def _cut(text: str) -> str:
+def _truncate(text: str) -> str:
     """Return the text as far as the agent shows it: whole lines where there are any."""
     if len(text) <= LONGEST_ANSWER:
         return text
-    kept = text[: LONGEST_ANSWER - len(_CUT)]
-    return (kept[: kept.rfind("\n")] if "\n" in kept else kept) + _CUT
+    beginning = text[: LONGEST_ANSWER - len(_CUT_MARK)]
+    return (beginning[: beginning.rfind("\n")] if "\n" in beginning else beginning) + _CUT_MARK

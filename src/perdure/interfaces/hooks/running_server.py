@@ -4,7 +4,7 @@ A hook that works alone loads numpy, SQLite and a hundred modules of ours, which
 them. This module loads next to nothing. Where anything is not as it should be, it gives no answer, and the hook works
 alone: no server, another policy, a policy file in the working folder, a server that does not take the call at once.
 
-What is asked of a socket and told to it goes only to a process of the same user: the socket's owner and mode and the
+What is sent to a socket goes only to a process of the same user: the socket's owner and mode and the
 peer are looked at. A cloned repository cannot bring a socket, and its policy file is never left to a server.
 """
 
@@ -31,8 +31,8 @@ LONGEST_INPUT = 16 * 1024 * 1024
 _TAKE_SECONDS = 0.3
 _ANSWER_SECONDS = {"SessionStart": 5.0, "UserPromptSubmit": 3.0}
 _OTHER_SECONDS = 30.0
-_FOLDERS = ("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS")
-_OWN = ("PERDURE_STORE", "PERDURE_NAMESPACE")
+_FOLDER_VARIABLES = ("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS")
+_CALL_VARIABLES = ("PERDURE_STORE", "PERDURE_NAMESPACE")
 
 
 def socket_of(store: str) -> str:
@@ -45,29 +45,29 @@ def environment() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if name in _FOLDERS or (name.startswith("PERDURE_") and name not in _OWN)
+        if name in _FOLDER_VARIABLES or (name.startswith("PERDURE_") and name not in _CALL_VARIABLES)
     }
 
 
 def policy_is_the_users(policy: str | None) -> bool:
     """Return whether the policy is the same wherever a process works: no file of the working folder decides."""
-    named = policy or os.environ.get("PERDURE_POLICY")
-    others = os.environ.get("PERDURE_RLM_CONFIG")
-    if others and not os.path.isabs(others):
+    path = policy or os.environ.get("PERDURE_POLICY")
+    rlm_config = os.environ.get("PERDURE_RLM_CONFIG")
+    if rlm_config and not os.path.isabs(rlm_config):
         return False
-    return os.path.isabs(named) if named else not os.path.lexists("perdure.toml")
+    return os.path.isabs(path) if path else not os.path.lexists("perdure.toml")
 
 
 def identity(store: str) -> list[int]:
-    """Return what tells a store's file from every other; raises OSError where there is none."""
-    found = os.stat(store)
-    return [found.st_dev, found.st_ino]
+    """Return what identifies a store's file; raises OSError where there is none."""
+    status = os.stat(store)
+    return [status.st_dev, status.st_ino]
 
 
 def default_store() -> str:
     """Return the store where none is named: ``PERDURE_STORE``, else a file in the user's data folder."""
-    if named := os.environ.get("PERDURE_STORE"):
-        return named
+    if store := os.environ.get("PERDURE_STORE"):
+        return store
     import platformdirs  # noqa: PLC0415  # only where it is used
 
     return os.path.join(platformdirs.user_data_dir("perdure"), "memory.db")
@@ -75,14 +75,14 @@ def default_store() -> str:
 
 def made_default_store() -> str:
     """Return the same, with its folder made where it is the user's data folder."""
-    place = default_store()
+    store = default_store()
     if not os.environ.get("PERDURE_STORE"):
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-    return place
+        os.makedirs(os.path.dirname(store), exist_ok=True)
+    return store
 
 
 def is_ours(peer: socket.socket) -> bool:
-    """Return whether the process at the other end is the same user's, as far as the system tells."""
+    """Return whether the process at the other end is the same user's, as far as the system shows."""
     if not hasattr(socket, "SO_PEERCRED"):  # elsewhere the socket's owner and mode have to do
         return True
     _, user, _ = struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
@@ -98,17 +98,17 @@ def answer(words: Sequence[str]) -> tuple[bool, str | None]:
     Returns:
         Whether it has, and the hook's input as far as it was read already.
     """
-    given = _options(words)
-    if given is None or not hasattr(socket, "AF_UNIX"):
+    options = _options(words)
+    if options is None or not hasattr(socket, "AF_UNIX"):
         return False, None
-    event, store, policy, namespace = given
+    event, store, policy, namespace = options
     try:
-        place = socket_of(os.path.expanduser(store) if store else default_store())
-        if not _is_private(place) or not policy_is_the_users(policy):
+        path = socket_of(os.path.expanduser(store) if store else default_store())
+        if not _is_private(path) or not policy_is_the_users(policy):
             return False, None
         call = {
             "event": event,
-            "store": identity(place.removesuffix(".hooks")),
+            "store": identity(path.removesuffix(".hooks")),
             "policy": policy,
             "namespace": namespace,
             "folder": os.getcwd(),
@@ -118,13 +118,13 @@ def answer(words: Sequence[str]) -> tuple[bool, str | None]:
     except (OSError, ValueError):
         return False, None
     text = sys.stdin.buffer.read(LONGEST_INPUT * 4).decode("utf-8", "replace")
-    said = _ask(place, {**call, "text": text})
-    if said is None:
+    reply = _ask(path, {**call, "text": text})
+    if reply is None:
         return False, text
-    for line in said["reports"]:
+    for line in reply["reports"]:
         print(line, file=sys.stderr)
-    if said["answer"]:
-        print(said["answer"])
+    if reply["answer"]:
+        print(reply["answer"])
     return True, text
 
 
@@ -132,7 +132,7 @@ def _options(words: Sequence[str]) -> tuple[str, str | None, str | None, str | N
     """Return event, store, policy and namespace; None where a word is not of the plainest form."""
     if not words or words[0] not in ANSWERED:
         return None
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     names = {"--store": "store", "--policy": "policy", "--namespace": "namespace", "-n": "namespace"}
     rest = iter(words[1:])
     for word in rest:
@@ -142,20 +142,20 @@ def _options(words: Sequence[str]) -> tuple[str, str | None, str | None, str | N
         last = value if equals else next(rest, "")
         if not last or "://" in last or (not equals and last.startswith("-")):
             return None
-        found[names[name]] = last
-    return words[0], found.get("store"), found.get("policy"), found.get("namespace")
+        options[names[name]] = last
+    return words[0], options.get("store"), options.get("policy"), options.get("namespace")
 
 
-def _is_private(place: str) -> bool:
+def _is_private(path: str) -> bool:
     """Return whether there is a socket that nobody but this user can have made or can reach."""
     try:
-        found = os.lstat(place)
+        status = os.lstat(path)
     except OSError:
         return False
-    return stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    return stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
 
 
-def _ask(place: str, call: Mapping[str, object]) -> dict[str, list[str] | str] | None:
+def _ask(path: str, call: Mapping[str, object]) -> dict[str, list[str] | str] | None:
     """Return what the server says; None where it does not take the call at once or does not end it in time.
 
     A call that was given up may still be done by the server, and is then done twice, as when an agent repeats a hook.
@@ -163,7 +163,7 @@ def _ask(place: str, call: Mapping[str, object]) -> dict[str, list[str] | str] |
     try:
         with socket.socket(socket.AF_UNIX) as peer:
             peer.settimeout(_TAKE_SECONDS)
-            peer.connect(place)
+            peer.connect(path)
             if not is_ours(peer):
                 return None
             peer.sendall(json.dumps(call).encode())
@@ -171,7 +171,7 @@ def _ask(place: str, call: Mapping[str, object]) -> dict[str, list[str] | str] |
             if peer.recv(1) != TAKEN:
                 return None
             peer.settimeout(_ANSWER_SECONDS.get(str(call["event"]), _OTHER_SECONDS))
-            said = json.loads(b"".join(iter(lambda: peer.recv(1 << 16), b"")))
+            reply = json.loads(b"".join(iter(lambda: peer.recv(1 << 16), b"")))
     except (OSError, ValueError):
         return None
-    return said if isinstance(said, dict) and said.keys() == {"answer", "reports"} else None
+    return reply if isinstance(reply, dict) and reply.keys() == {"answer", "reports"} else None

@@ -21,7 +21,7 @@ from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSourc
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import Message
 
-_LOOKED_AT: Final = 1024
+_FINGERPRINT_BYTES: Final = 1024
 """Bytes at the beginning of the file, and before the mark, by which it is known again."""
 _PIECE: Final = 1024 * 1024
 _MOST: Final = 64 * 1024 * 1024
@@ -51,7 +51,7 @@ class Mark:
 
 
 def read_new_messages(path: Path, mark: Mark | None, *, most: int = _MOST) -> tuple[list[Message], Mark]:
-    """Return what was said since a mark, oldest first, and the new mark.
+    """Return the messages since a mark, oldest first, and the new mark.
 
     Only the user's and the agent's words count: tool calls and their results, thinking, reminders, injected context,
     summaries, commands and the talk of subagents are left out. A last line without an end is left for the next time. A
@@ -105,28 +105,28 @@ def _matches(file: BinaryIO, mark: Mark) -> bool:
 
 
 def _fingerprint(file: BinaryIO, at: int) -> str:
-    """Return what tells a file whose first ``at`` bytes are known from another one."""
-    looked = blake2b(digest_size=16)
-    for begin in (0, max(0, at - _LOOKED_AT)):
+    """Return a digest of a file whose first ``at`` bytes are known: of its beginning and of what ends there."""
+    digest = blake2b(digest_size=16)
+    for begin in (0, max(0, at - _FINGERPRINT_BYTES)):
         file.seek(begin)
-        looked.update(file.read(min(_LOOKED_AT, at)))
-    return looked.hexdigest()
+        digest.update(file.read(min(_FINGERPRINT_BYTES, at)))
+    return digest.hexdigest()
 
 
 def _whole_lines(file: BinaryIO, most: int) -> Iterator[tuple[bytes | None, int]]:
     """Yield (line, its size) for lines that have an end; None instead of one that is too long to be read."""
-    done = 0
-    while done < most:
+    total = 0
+    while total < most:
         raw = file.readline(LONGEST + 1)
         size = len(raw)
-        long = size > LONGEST
-        while raw and not raw.endswith(b"\n") and long:
+        is_too_long = size > LONGEST
+        while raw and not raw.endswith(b"\n") and is_too_long:
             raw = file.readline(_PIECE)
             size += len(raw)
         if not raw.endswith(b"\n"):
             return
-        done += size
-        yield (None if long else raw), size
+        total += size
+        yield (None if is_too_long else raw), size
 
 
 def _parse_line(raw: bytes | None, number: int, path: Path) -> list[Message]:

@@ -28,9 +28,9 @@ KNOWN_SECONDS: Final = 1.0
 """How long an answer about a token holds: a revoked one is refused after that."""
 _MOST_KNOWN: Final = 10_000
 _LONGEST_SECRET: Final = 200
-_ANONYMOUS: Final = frozenset(("/healthz", "/readyz", "/openapi.json"))
+_ANONYMOUS_PATHS: Final = frozenset(("/healthz", "/readyz", "/openapi.json"))
 """Paths that answer whoever asks, without finding out who that is: the store may be gone."""
-_OPEN: Final = frozenset(("/login", *_ANONYMOUS))
+_OPEN_PATHS: Final = frozenset(("/login", *_ANONYMOUS_PATHS))
 _OPEN_FOLDER: Final = "/static/"
 _SCHEME: Final = "bearer "
 
@@ -55,11 +55,11 @@ class Keyring:
     """Finds out what a token allows. Thread-safe; answers are kept for a moment.
 
     Args:
-        opened: Returns the open memory.
+        get_memory: Returns the open memory.
     """
 
-    def __init__(self, opened: Callable[[], Memory]) -> None:
-        self._opened = opened
+    def __init__(self, get_memory: Callable[[], Memory]) -> None:
+        self._get_memory = get_memory
         self._lock = Lock()
         self._grants: OrderedDict[str, tuple[float, Grant | None]] = OrderedDict()
         self._logins: OrderedDict[str, tuple[float, Login | None]] = OrderedDict()
@@ -74,7 +74,7 @@ class Keyring:
 
     def grant_of(self, secret: str) -> Grant | None:
         """Return what a token allows; None for an invalid one. Asks the store."""
-        grant = self._opened().recognize(secret) if len(secret) <= _LONGEST_SECRET else None
+        grant = self._get_memory().recognize(secret) if len(secret) <= _LONGEST_SECRET else None
         if grant is not None:  # guesses are not kept: they would push out what is known
             self._keep(self._grants, secret, (monotonic(), grant))
         return grant
@@ -87,35 +87,35 @@ class Keyring:
 
     def login_of(self, session: str) -> Login | None:
         """Return what a browser's session allows; None where it stands for no token. Asks the store."""
-        login = self._opened().logged_in(session) if len(session) <= _LONGEST_SECRET else None
+        login = self._get_memory().logged_in(session) if len(session) <= _LONGEST_SECRET else None
         if login is not None:
             self._keep(self._logins, session, (monotonic(), login))
         return login
 
     async def log_in(self, sessions: Sessions, secret: str) -> str | None:
         """Return a new session of a browser that stands for a token; None where it is not valid. Asks the store."""
-        return await sessions.log_in(self._opened(), secret) if len(secret) <= _LONGEST_SECRET else None
+        return await sessions.log_in(self._get_memory(), secret) if len(secret) <= _LONGEST_SECRET else None
 
     def log_out(self, session: str) -> None:
         """End a browser's session. Asks the store."""
         with self._lock:
             self._logins.pop(session, None)
-        self._opened().log_out(session)
+        self._get_memory().log_out(session)
 
     def memory_of(self, grant: Grant) -> Memory:
         """Return the memory as a token's holder may use it, the same one each time."""
         with self._lock:
-            found = self._memories.get(grant)
-        if found is None:
-            found = self._opened().confined(grant)
-            self._keep(self._memories, grant, found)
-        return found
+            memory = self._memories.get(grant)
+        if memory is None:
+            memory = self._get_memory().confined(grant)
+            self._keep(self._memories, grant, memory)
+        return memory
 
     def needed(self) -> bool:
         """Whether callers must have a token: as soon as one was made. Asks the store now and then."""
         at, needed = self._needed
         if monotonic() - at >= KNOWN_SECONDS:
-            needed = self._opened().has_tokens
+            needed = self._get_memory().has_tokens
             self._needed = (monotonic(), needed)
         return needed
 
@@ -123,12 +123,12 @@ class Keyring:
         """Whether ``needed`` would not ask the store now."""
         return monotonic() - self._needed[0] < KNOWN_SECONDS
 
-    def _keep(self, known: OrderedDict[K, V], key: K, value: V) -> None:
+    def _keep(self, cache: OrderedDict[K, V], key: K, value: V) -> None:
         with self._lock:
-            known[key] = value
-            known.move_to_end(key)
-            while len(known) > _MOST_KNOWN:
-                known.popitem(last=False)
+            cache[key] = value
+            cache.move_to_end(key)
+            while len(cache) > _MOST_KNOWN:
+                cache.popitem(last=False)
 
 
 class Access:
@@ -139,21 +139,21 @@ class Access:
 
     Args:
         app: What is wrapped.
-        opened: Returns the open memory.
+        get_memory: Returns the open memory.
         keyring: Finds out what a token allows.
         sessions: Knows the token behind a browser's cookie.
-        page_of: Returns the page that tells a person of an error, below a path where the pages are mounted.
+        page_of: Returns the page that shows an error to a person, below a path where the pages are mounted.
     """
 
     def __init__(
         self,
         app: ASGIApp,
-        opened: Callable[[], Memory],
+        get_memory: Callable[[], Memory],
         keyring: Keyring,
         sessions: Sessions,
         page_of: Callable[[PerdureError, str], Response],
     ) -> None:
-        self._app, self._opened, self._keyring, self._sessions = app, opened, keyring, sessions
+        self._app, self._get_memory, self._keyring, self._sessions = app, get_memory, keyring, sessions
         self._page_of = page_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -176,37 +176,37 @@ class Access:
     async def _principal(self, scope: Scope) -> Principal | None:
         secret = _secret(scope)
         if secret is None and (session := page_session_of(scope)):
-            principal = await self._logged_in(session)
+            principal = await self._session_principal(session)
             if principal is not None:
                 scope.setdefault("state", {})["session"] = session
                 return principal
         if secret is None:
             needed = self._keyring.needed() if self._keyring.is_need_known() else await run_sync(self._keyring.needed)
             return None if needed else _PROGRAM
-        known, grant = self._keyring.kept(secret)
-        if not known:
+        is_known, grant = self._keyring.kept(secret)
+        if not is_known:
             grant = await run_sync(self._keyring.grant_of, secret)
         if grant is None:
             raise unauthorized("The token is not valid: it is unknown, revoked or has ended.")
         return Principal(grant, secret)
 
-    async def _logged_in(self, session: str) -> Principal | None:
+    async def _session_principal(self, session: str) -> Principal | None:
         """Return who has logged in in a session; None for nobody, or where the token is revoked: log in anew."""
         if self._sessions.is_ours(session):  # in the store is none of these
             token = await self._sessions.shared.token_of(session)
             if token is None:
                 return None
-            known, grant = self._keyring.kept(token)
-            if not known:
+            is_known, grant = self._keyring.kept(token)
+            if not is_known:
                 grant = await run_sync(self._keyring.grant_of, token)
             return None if grant is None else Principal(grant, token)
-        known, login = self._keyring.login_kept(session)
-        if not known:
+        is_known, login = self._keyring.login_kept(session)
+        if not is_known:
             login = await run_sync(self._keyring.login_of, session)
         return None if login is None else Principal(login.grant, login.token)
 
     def _memory(self, principal: Principal) -> Memory:
-        return self._opened() if principal.grant is None else self._keyring.memory_of(principal.grant)
+        return self._get_memory() if principal.grant is None else self._keyring.memory_of(principal.grant)
 
 
 def _ask_for_token(scope: Scope) -> Response:
@@ -224,12 +224,12 @@ def _is_person(scope: Scope) -> bool:
 
 def is_anonymous(path: str) -> bool:
     """Whether it does not matter for a path who asks."""
-    return path in _ANONYMOUS or path.startswith(_OPEN_FOLDER)
+    return path in _ANONYMOUS_PATHS or path.startswith(_OPEN_FOLDER)
 
 
 def is_open(path: str) -> bool:
     """Whether a path is answered without a token: it shows and changes nothing of the store."""
-    return path in _OPEN or path.startswith(_OPEN_FOLDER)
+    return path in _OPEN_PATHS or path.startswith(_OPEN_FOLDER)
 
 
 def memory_for(request: Request) -> Memory:
@@ -265,8 +265,8 @@ def unauthorized(message: str) -> RequestRefused:
 
 def _secret(scope: Scope) -> str | None:
     """Return the token that a request sends; an empty text where what it sends is none."""
-    found = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
-    if not found:
+    values = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
+    if not values:
         return None
-    text = found[0].decode("latin-1")
-    return text[len(_SCHEME) :].strip() if len(found) == 1 and text.lower().startswith(_SCHEME) else ""
+    text = values[0].decode("latin-1")
+    return text[len(_SCHEME) :].strip() if len(values) == 1 and text.lower().startswith(_SCHEME) else ""

@@ -35,7 +35,7 @@ class Payload:
     # names what the answer says, its figures to four digits: they fade from one moment to the next. Empty for verbs
     # that write
     etag: str = ""
-    operation: str | None = None  # the operation that it tells of, for the log
+    operation: str | None = None  # the operation that it is about, for the log
     hits: int | None = None  # of a recall
 
 
@@ -55,8 +55,8 @@ def answer_of(verb: Verb, result: Any, *, tagged: bool) -> Payload:
 
 def _operation(data: dict[str, Any]) -> str | None:
     several = data.get("operations")
-    found = data.get("operation") or (several[0] if isinstance(several, list) and several else None)
-    return found if isinstance(found, str) else None
+    operation = data.get("operation") or (several[0] if isinstance(several, list) and several else None)
+    return operation if isinstance(operation, str) else None
 
 
 def _etag(data: Any) -> str:
@@ -96,11 +96,11 @@ def response_of(answer: Payload, method: str, headers: Mapping[str, str]) -> Res
         return Response(answer.body, media_type=answer.media, headers={"cache-control": "no-store"})
     if not answer.etag or method == "POST":
         return WholeAnswer(answer.body)
-    told = {"etag": answer.etag, "cache-control": _PRIVATE, "vary": "accept, authorization, cookie"}
-    known = {tag.strip() for tag in headers.get("if-none-match", "").split(",")}
-    if answer.etag in known or "*" in known:
-        return Response(status_code=304, headers=told)
-    return Response(answer.body, media_type=JSON, headers=told)
+    cache_headers = {"etag": answer.etag, "cache-control": _PRIVATE, "vary": "accept, authorization, cookie"}
+    known_tags = {tag.strip() for tag in headers.get("if-none-match", "").split(",")}
+    if answer.etag in known_tags or "*" in known_tags:
+        return Response(status_code=304, headers=cache_headers)
+    return Response(answer.body, media_type=JSON, headers=cache_headers)
 
 
 def json_bytes(data: Any) -> bytes:

@@ -49,20 +49,20 @@ PAGES_SECONDS: Final = 2.0
 _PAGE: Final = "perdure.page"  # the route of a page, in the scope of its request
 READY_SECONDS: Final = 1.0
 """How long it holds that the service is ready: anybody may ask."""
-_KEPT = {"cache-control": "private, max-age=300"}
+_CACHEABLE = {"cache-control": "private, max-age=300"}
 
 
-def build_app(opened: Callable[[], Memory], settings: Settings, shared: Shared | None = None) -> Starlette:
+def build_app(get_memory: Callable[[], Memory], settings: Settings, shared: Shared | None = None) -> Starlette:
     """Return the service over an open memory.
 
     Args:
-        opened: Returns the open memory; the caller closes it.
+        get_memory: Returns the open memory; the caller closes it.
         settings: Hosts and limits.
         shared: What holds over all processes of the service; None where it is the only one.
     """
     shared = shared or Shared(settings.rate)
     limits = CallLimits.of(settings, shared)
-    opened().watch(limits.watch)
+    get_memory().watch(limits.watch)
     mount = _mcp(limits)
     sessions = Sessions(shared)
     endpoints = verb_endpoints(limits)
@@ -71,21 +71,21 @@ def build_app(opened: Callable[[], Memory], settings: Settings, shared: Shared |
         Route(EXPORT, Exports(limits).answer, name="export", methods=["GET"]),
         Route(SCHEMA, _schema_endpoint(), name="openapi"),
         Route("/healthz", _alive, name="healthz"),
-        Route("/readyz", _readiness(opened), name="readyz"),
-        Route("/metrics", _metrics(opened, limits), name="metrics"),
+        Route("/readyz", _readiness(get_memory), name="readyz"),
+        Route("/metrics", _metrics(get_memory, limits), name="metrics"),
         *([Route("/mcp", mount, methods=["POST"], name="mcp")] if mount else []),
         *_pages(sessions),
     ]
     layers = [
         Middleware(RequestGuard, settings=settings, observed=limits.observed),
-        Middleware(Access, opened=opened, keyring=Keyring(opened), sessions=sessions, page_of=_page_of),
+        Middleware(Access, get_memory=get_memory, keyring=Keyring(get_memory), sessions=sessions, page_of=_page_of),
         Middleware(VerbShortcut, endpoints=endpoints),  # has its own limit of bodies
         Middleware(RequestBodyLimitMiddleware, max_body_size=settings.body_bytes),
     ]
     app = Starlette(
         routes=routes,
         middleware=layers,
-        exception_handlers={HTTPException: _refused},
+        exception_handlers={HTTPException: _problem_of_refusal},
         lifespan=lambda _: _running(limits, mount),
     )
     app.state.limits = limits
@@ -121,14 +121,14 @@ def _mcp(limits: CallLimits) -> McpMount | None:
     return McpMount(limits)
 
 
-def _metrics(opened: Callable[[], Memory], limits: CallLimits) -> Callable[[Request], Any]:
+def _metrics(get_memory: Callable[[], Memory], limits: CallLimits) -> Callable[[Request], Any]:
     async def metrics(request: Request) -> Response:
         """Return figures for Prometheus; they are of the whole store."""
         grant = request.state.principal.grant
         if grant is not None and grant.pattern != EVERYWHERE:
             return problem_of(NotAllowed("Metrics need a token for all namespaces.", remedy="Use a token for '*'."))
         try:
-            text = partial(limits.observed.text, opened(), await limits.shared.counts(limits.counts()))
+            text = partial(limits.observed.text, get_memory(), await limits.shared.counts(limits.counts()))
             return Response(await run_sync(text), media_type="text/plain; version=0.0.4; charset=utf-8")
         except PerdureError as error:
             return problem_of(error)
@@ -145,8 +145,8 @@ class Pages(BaseRoute):
     @cached_property
     def routes(self) -> list[BaseRoute]:
         """All of them."""
-        made: list[BaseRoute] = import_module(PAGES).routes(self._sessions)
-        return made
+        page_routes: list[BaseRoute] = import_module(PAGES).routes(self._sessions)
+        return page_routes
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return whether a request is for a page, and what that adds to the scope."""
@@ -181,7 +181,7 @@ def _schema_endpoint() -> Callable[[Request], Response]:
         return json_bytes(openapi_document())
 
     def schema(_request: Request) -> Response:
-        return Response(body(), media_type=JSON, headers=_KEPT)
+        return Response(body(), media_type=JSON, headers=_CACHEABLE)
 
     return schema
 
@@ -191,26 +191,26 @@ async def _alive(_request: Request) -> Response:
     return Response(b'{"status":"ok"}', media_type=JSON, headers={"cache-control": "no-store"})
 
 
-def _readiness(opened: Callable[[], Memory]) -> Callable[[Request], Any]:
-    kept: tuple[float, Response] | None = None
+def _readiness(get_memory: Callable[[], Memory]) -> Callable[[Request], Any]:
+    cached: tuple[float, Response] | None = None
 
     async def ready(_request: Request) -> Response:
         """Say whether the store answers, its schema, and whether maintenance keeps up; anybody may ask this."""
-        nonlocal kept
-        if kept is None or monotonic() - kept[0] >= READY_SECONDS:
+        nonlocal cached
+        if cached is None or monotonic() - cached[0] >= READY_SECONDS:
             try:
-                found = await run_sync(lambda: opened().readiness)
+                state = await run_sync(lambda: get_memory().readiness)
             except PerdureError as error:
-                kept = None
+                cached = None
                 return problem_of(error)
-            told = {"status": "ready", **as_json(found.store), "worker_lag_seconds": found.worker_lag_seconds}
-            kept = monotonic(), Response(json_bytes(told), media_type=JSON, headers={"cache-control": "no-store"})
-        return kept[1]
+            document = {"status": "ready", **as_json(state.store), "worker_lag_seconds": state.worker_lag_seconds}
+            cached = monotonic(), Response(json_bytes(document), media_type=JSON, headers={"cache-control": "no-store"})
+        return cached[1]
 
     return ready
 
 
-def _refused(request: Request, error: Exception) -> Response:
+def _problem_of_refusal(request: Request, error: Exception) -> Response:
     """Return what the framework refuses as a problem."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     remedies = {

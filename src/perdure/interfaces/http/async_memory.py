@@ -124,7 +124,7 @@ class AsyncMemory:
             method = getattr(self._memory, name)
 
             @functools.wraps(method)
-            async def call(*args: Any, **named: Any) -> Any:
-                return await asyncio.to_thread(method, *args, **named)
+            async def call(*args: Any, **kwargs: Any) -> Any:
+                return await asyncio.to_thread(method, *args, **kwargs)
 
             return call

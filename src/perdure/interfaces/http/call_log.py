@@ -17,11 +17,11 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        told = {name: found for name in FIELDS if (found := getattr(record, name, None)) is not None}
+        fields = {name: value for name in FIELDS if (value := getattr(record, name, None)) is not None}
         if record.exc_info and record.exc_info[0] is not None:
-            told["error"] = record.exc_info[0].__name__
+            fields["error"] = record.exc_info[0].__name__
         about = {} if record.name == LOG.name else {"message": record.getMessage()}
-        return json.dumps({"at": at, "level": record.levelname.lower(), "log": record.name, **about, **told})
+        return json.dumps({"at": at, "level": record.levelname.lower(), "log": record.name, **about, **fields})
 
 
 def log_to(stream: TextIO) -> None:
@@ -40,6 +40,6 @@ def is_logged() -> bool:
     return LOG.isEnabledFor(logging.INFO)
 
 
-def log_call(**told: object) -> None:
+def log_call(**fields: object) -> None:
     """Note one call."""
-    LOG.info("call", extra=told)
+    LOG.info("call", extra=fields)

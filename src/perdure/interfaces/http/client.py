@@ -63,18 +63,18 @@ class Transport:
         if token is not None:
             self._headers["authorization"] = f"Bearer {token}"
         self.limit(timeout)
-        self._own = threading.local()
+        self._thread_state = threading.local()
         self._lock = threading.Lock()
         self._open: set[http.client.HTTPConnection] = set()
 
-    def call(self, verb: Verb, given: Mapping[str, Any], progress: Progress | None = None) -> Any:
-        """Call a verb of the service and return its result; ``progress`` is told (done, total) meanwhile.
+    def call(self, verb: Verb, arguments: Mapping[str, Any], progress: Progress | None = None) -> Any:
+        """Call a verb of the service and return its result; ``progress`` is called with (done, total) meanwhile.
 
         Raises:
             PerdureError: The verb refuses.
             StoreUnavailable: The service cannot be reached.
         """
-        body = json.dumps(given, ensure_ascii=False).encode()
+        body = json.dumps(arguments, ensure_ascii=False).encode()
         headers = dict(self._headers)
         if not verb.reads and "idempotency_key" not in verb.defaults:  # its answer may be lost, and it is sent again
             headers["idempotency-key"] = secrets.token_hex(16)
@@ -129,19 +129,19 @@ class Transport:
         ) from error
 
     def _connection(self) -> tuple[bool, http.client.HTTPConnection]:
-        found: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
-        if found is not None and found.sock is not None:
-            found.sock.settimeout(self._timeout)
-            return False, found
-        made = (
+        kept: http.client.HTTPConnection | None = getattr(self._thread_state, "connection", None)
+        if kept is not None and kept.sock is not None:
+            kept.sock.settimeout(self._timeout)
+            return False, kept
+        fresh = (
             http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
             if self._tls is None
             else http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._tls)
         )
-        self._own.connection = made
+        self._thread_state.connection = fresh
         with self._lock:
-            self._open.add(made)
-        return True, made
+            self._open.add(fresh)
+        return True, fresh
 
     def _drop(self, connection: http.client.HTTPConnection) -> None:
         connection.close()
@@ -158,7 +158,7 @@ class Transport:
 
 
 def _read_events(answer: http.client.HTTPResponse, progress: Progress) -> tuple[int, str, bytes]:
-    """Tell what a service tells of a call, and return the answer that comes last."""
+    """Report the progress of a call, and return the answer that comes last."""
     name = b""
     for line in answer:
         if line.startswith(b"event: "):
@@ -194,27 +194,27 @@ class RemoteMemory(Memory):
         self._transport.close()
 
 
-def _remote(verb: Verb) -> Callable[..., Any]:
+def _remote_method(verb: Verb) -> Callable[..., Any]:
     """Return the method that calls a verb of the service, with the signature of the local one."""
 
     @functools.wraps(verb.method)
-    def call(self: RemoteMemory, *args: Any, **named: Any) -> Any:
-        bound = dict(list(verb.signature.bind(self, *args, **named).arguments.items())[1:])
+    def call(self: RemoteMemory, *args: Any, **kwargs: Any) -> Any:
+        bound = dict(list(verb.signature.bind(self, *args, **kwargs).arguments.items())[1:])
         progress = bound.pop("progress", None)
-        given = {name: _plain(value) for name, value in bound.items() if value is not None}
-        return self._transport.call(verb, given, progress)  # a method of it
+        arguments = {name: _json_value(value) for name, value in bound.items() if value is not None}
+        return self._transport.call(verb, arguments, progress)  # a method of it
 
     return call
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Return an argument as JSON data; what can be walked once is a list."""
     if isinstance(value, str | bytes | Mapping | int | float) or hasattr(value, "to_dict"):
         return as_json(value)
     if hasattr(value, "__iter__"):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     return as_json(value)
 
 
 for _verb in VERBS.values():
-    setattr(RemoteMemory, _verb.method.__name__, _remote(_verb))
+    setattr(RemoteMemory, _verb.method.__name__, _remote_method(_verb))

@@ -15,28 +15,28 @@ from perdure.rules.escaping import terminal_text
 
 def main(words: Sequence[str]) -> None:
     """Run the service from a command line, and end the process with 1 where it is refused."""
-    given = _parser().parse_args(words)
+    args = _parser().parse_args(words)
     from perdure.interfaces.http.serve import serve  # noqa: PLC0415  # after the options are known to be right
 
-    limits = {"threads": given.threads, "waiting": given.waiting, "call_seconds": given.timeout, "rate": given.rate}
-    place = resolve_namespace(given.namespace) or "default"
-    store = given.store or os.environ.get("PERDURE_STORE") or default_store()
+    limits = {"threads": args.threads, "waiting": args.waiting, "call_seconds": args.timeout, "rate": args.rate}
+    namespace = resolve_namespace(args.namespace) or "default"
+    store = args.store or os.environ.get("PERDURE_STORE") or default_store()
     try:
         with short_warnings():
             serve(
                 store,
-                given.policy,
-                given.host,
-                given.port,
-                allowed_hosts=given.allowed_host,
-                proxies=given.proxy,
-                memory_file=given.memory_file,
-                log=given.log,
-                maintenance=not given.no_maintenance,
-                workers=given.workers,
-                namespace=place,
-                tools=given.tools,
-                traces=given.traces,
+                args.policy,
+                args.host,
+                args.port,
+                allowed_hosts=args.allowed_host,
+                proxies=args.proxy,
+                memory_file=args.memory_file,
+                log=args.log,
+                maintenance=not args.no_maintenance,
+                workers=args.workers,
+                namespace=namespace,
+                tools=args.tools,
+                traces=args.traces,
                 **limits,
             )
     except PerdureError as error:

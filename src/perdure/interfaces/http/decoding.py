@@ -26,7 +26,7 @@ _BY_STATUS: Final[Mapping[int, type[PerdureError]]] = {
     404: errors.NotFound,
 }
 """Status -> the error of a refusal that Python has no own class for."""
-_TOLD: Final = frozenset(("type", "title", "status", "detail", "error", "fault", "remedy"))
+_PROBLEM_FIELDS: Final = frozenset(("type", "title", "status", "detail", "error", "fault", "remedy"))
 
 
 def result_of(verb: Verb, data: Mapping[str, Any]) -> Any:
@@ -47,15 +47,15 @@ def decoded(type_: Any, data: Any) -> Any:
     """Return a value of a type from JSON data; what has no type of its own stays as it is."""
     if isinstance(type_, str):  # a name within ``list["Entry"]``
         type_ = getattr(perdure, type_)
-    origin, inside = get_origin(type_), get_args(type_)
+    origin, type_args = get_origin(type_), get_args(type_)
     if data is None:
         return None
     if origin in {Union, UnionType}:
-        return decoded(_chosen(inside, data), data)
+        return decoded(_matching_type(type_args, data), data)
     if origin in _AS_LISTS:
-        return _listed(origin, inside, data)
+        return _sequence(origin, type_args, data)
     if origin in {dict, Mapping}:
-        return {key: decoded(inside[1], value) for key, value in data.items()}
+        return {key: decoded(type_args[1], value) for key, value in data.items()}
     return _single(type_, data)
 
 
@@ -73,17 +73,17 @@ def _options(type_: Any) -> tuple[Any, ...]:
     return get_args(type_) if get_origin(type_) in {Union, UnionType} else (type_,)
 
 
-def _listed(origin: Any, inside: tuple[Any, ...], data: Any) -> Any:
-    if origin is tuple and inside[-1] is not Ellipsis:
-        return tuple(decoded(part, value) for part, value in zip(inside, data, strict=True))
-    made = [decoded(inside[0], value) for value in data]
-    return made if origin is list else frozenset(made) if origin is frozenset else tuple(made)
+def _sequence(origin: Any, type_args: tuple[Any, ...], data: Any) -> Any:
+    if origin is tuple and type_args[-1] is not Ellipsis:
+        return tuple(decoded(part, value) for part, value in zip(type_args, data, strict=True))
+    values = [decoded(type_args[0], value) for value in data]
+    return values if origin is list else frozenset(values) if origin is frozenset else tuple(values)
 
 
-def _chosen(options: tuple[Any, ...], data: Any) -> Any:
+def _matching_type(options: tuple[Any, ...], data: Any) -> Any:
     """Return which of several types data is of: the one whose fields it has."""
-    left = [option for option in options if option is not NoneType]
-    return next((option for option in left if _fits(option, data)), left[0])
+    candidates = [option for option in options if option is not NoneType]
+    return next((option for option in candidates if _fits(option, data)), candidates[0])
 
 
 def _fits(type_: Any, data: Any) -> bool:
@@ -104,16 +104,16 @@ def _hints(type_: Any) -> dict[str, Any]:
 def _record(type_: Any, data: Mapping[str, Any]) -> Any:
     if hasattr(type_, "from_dict"):
         return type_.from_dict(data)
-    own = getattr(type_, "to_dict", JsonRecord.to_dict) is JsonRecord.to_dict
-    if not own and not {f.name for f in fields(type_)} <= set(data):
+    is_default = getattr(type_, "to_dict", JsonRecord.to_dict) is JsonRecord.to_dict
+    if not is_default and not {f.name for f in fields(type_)} <= set(data):
         return dict(data)  # it says more briefly what it holds
     hints, merged = _hints(type_), getattr(type_, "_merged", ())
-    found = {f.name: data if f.name in merged else data.get(f.name) for f in fields(type_) if f.init}
-    return type_(**{name: decoded(hints[name], value) for name, value in found.items()})
+    values = {f.name: data if f.name in merged else data.get(f.name) for f in fields(type_) if f.init}
+    return type_(**{name: decoded(hints[name], value) for name, value in values.items()})
 
 
 def _plan(data: Mapping[str, Any]) -> Plan:
-    """Return a plan as it is told: to the minute, and without vectors. It is to be read, not to be applied."""
+    """Return a plan as the service sends it: to the minute, and without vectors. To be read, not to be applied."""
     at = datetime.strptime(data["at"], "%Y-%m-%d %H:%M UTC").replace(tzinfo=UTC)
     changes = tuple(
         Change(Target(c["target"]), c["id"], c["before"], c["after"], c["because"]) for c in data["changes"]
@@ -123,14 +123,14 @@ def _plan(data: Mapping[str, Any]) -> Plan:
 
 
 def error_of(status: int, problem: Mapping[str, Any]) -> PerdureError:
-    """Return the error that a problem document tells of: of the class that Python raises, with its attributes."""
-    named: Any = getattr(errors, str(problem.get("error")), None)
-    known = isinstance(named, type) and issubclass(named, PerdureError)
-    made: type[PerdureError] = named if known else _BY_STATUS.get(status, errors.StoreError)
-    error = made.__new__(made)  # their own arguments differ
+    """Return the error that a problem document describes: of the class that Python raises, with its attributes."""
+    found: Any = getattr(errors, str(problem.get("error")), None)
+    is_error = isinstance(found, type) and issubclass(found, PerdureError)
+    error_type: type[PerdureError] = found if is_error else _BY_STATUS.get(status, errors.StoreError)
+    error = error_type.__new__(error_type)  # their own arguments differ
     detail, remedy = str(problem.get("detail", f"The service answered {status}.")), str(problem.get("remedy", ""))
     PerdureError.__init__(error, detail, remedy=remedy)
     for name, value in problem.items():
-        if name not in _TOLD:
+        if name not in _PROBLEM_FIELDS:
             setattr(error, name, tuple(value) if isinstance(value, list) else value)
     return error

@@ -34,7 +34,7 @@ _SECURITY: Final = (
     (b"content-security-policy", _CONTENT),
 )
 _SECURITY_NAMES: Final = frozenset(name for name, _ in _SECURITY)
-_OF_BROWSERS: Final = frozenset((b"origin", b"sec-fetch-site"))
+_BROWSER_HEADERS: Final = frozenset((b"origin", b"sec-fetch-site"))
 _SCHEMES: Final = ("http", "https")
 
 
@@ -58,7 +58,7 @@ class RequestGuard:
         async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._observed.response(message["status"])
-                message["headers"] = _secured(message.get("headers", ()))
+                message["headers"] = _with_security_headers(message.get("headers", ()))
             await send(message)
 
         try:
@@ -78,7 +78,7 @@ class RequestGuard:
             lower = name.lower()
             if lower == b"host":
                 hosts.append(value)
-            elif lower in _OF_BROWSERS:
+            elif lower in _BROWSER_HEADERS:
                 from_browser = True
             elif lower == b"transfer-encoding":
                 chunked = True
@@ -112,17 +112,17 @@ class RequestGuard:
         return origin.lower() in self._origins and not parts.path and not parts.query
 
 
-def _secured(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def _with_security_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """Return the headers of an answer with those that tell browsers what they may do, where it has none of its own."""
-    own = [(name, value) for name, value in headers if name.lower() != b"server"]
-    known = {name.lower() for name, _ in own}
+    answer_headers = [(name, value) for name, value in headers if name.lower() != b"server"]
+    known = {name.lower() for name, _ in answer_headers}
     if known.isdisjoint(_SECURITY_NAMES):
-        return [*own, *_SECURITY]
-    return [*own, *(pair for pair in _SECURITY if pair[0] not in known)]
+        return [*answer_headers, *_SECURITY]
+    return [*answer_headers, *(pair for pair in _SECURITY if pair[0] not in known)]
 
 
-def _values(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> list[str]:
-    return [value.decode("latin-1") for name, value in headers if name.lower() == wanted]
+def _values(headers: Iterable[tuple[bytes, bytes]], lower_name: bytes) -> list[str]:
+    return [value.decode("latin-1") for name, value in headers if name.lower() == lower_name]
 
 
 def _is_visit(scope: Scope, headers: list[tuple[bytes, bytes]]) -> bool:

@@ -59,9 +59,7 @@ class CallLimits:
                 headers={"retry-after": str(int(wait) + 1)},
             )
 
-    async def run_once(
-        self, key: tuple[str, str, str], given: bytes, call: Callable[[], Awaitable[Payload]]
-    ) -> Payload:
+    async def run_once(self, key: tuple[str, str, str], body: bytes, call: Callable[[], Awaitable[Payload]]) -> Payload:
         """Run a call, or return what the first one with its key returned, for a day; one that failed may be repeated.
 
         The answers are kept in the process, or in the one that watches over several: the key of ``remember`` is stored
@@ -69,7 +67,7 @@ class CallLimits:
 
         Args:
             key: (caller, verb, key).
-            given: What the call was given: the same key must mean the same call.
+            body: The request's body: the same key must mean the same call.
             call: Runs it.
 
         Raises:
@@ -78,14 +76,14 @@ class CallLimits:
         if not 0 < len(key[2]) <= _LONGEST_KEY:
             raise InvalidInput("Idempotency-Key must have 1 to 255 characters.", remedy="Send for example a UUID.")
         name, answer = json.dumps(key), None
-        what, known = await self.shared.begin(name, hashlib.sha256(given).hexdigest())
-        if what == "other":
+        state, first_answer = await self.shared.begin(name, hashlib.sha256(body).hexdigest())
+        if state == "other":
             raise InvalidInput(
                 "The Idempotency-Key was used for another call.", remedy="Use a new key for each new call."
             )
-        if what == "known":
-            kept: Payload = known
-            return kept
+        if state == "known":
+            payload: Payload = first_answer
+            return payload
         try:
             answer = await call()
         finally:

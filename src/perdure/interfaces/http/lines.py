@@ -44,15 +44,15 @@ def lines_of(verb: Verb, items: Iterable[Any], seconds: float | None) -> Payload
 
 def chunks_of(lines: Iterable[Any]) -> Iterator[bytes]:
     """Yield values as lines of JSON, about as many as a chunk holds at once."""
-    held, size = list[bytes](), 0
+    pending, size = list[bytes](), 0
     for line in lines:
-        held.append(json_bytes(line))
-        size += len(held[-1]) + 1
+        pending.append(json_bytes(line))
+        size += len(pending[-1]) + 1
         if size >= _CHUNK:
-            yield b"\n".join((*held, b""))
-            held, size = [], 0
-    if held:
-        yield b"\n".join((*held, b""))
+            yield b"\n".join((*pending, b""))
+            pending, size = [], 0
+    if pending:
+        yield b"\n".join((*pending, b""))
 
 
 def timed(chunks: Iterator[bytes], seconds: float | None) -> Iterator[bytes]:
@@ -84,13 +84,13 @@ class Streams:
     """Counts what is sent at once, and reads it in a few threads of its own: it takes none from calls.
 
     Args:
-        what: Names them, for who is refused.
+        noun: Names them in the message of a refusal.
         most: How many are sent at once; each holds a page of rows.
         threads: How many are read at once.
     """
 
-    def __init__(self, what: str, most: int, threads: int) -> None:
-        self._what, self._most, self._threads = what, most, threads
+    def __init__(self, noun: str, most: int, threads: int) -> None:
+        self._noun, self._most, self._threads = noun, most, threads
         self._open = 0
         self._limiter: CapacityLimiter | None = None  # belongs to the loop that runs
 
@@ -110,7 +110,7 @@ class Streams:
         if self._open >= self._most:
             raise RequestRefused(
                 503,
-                f"{self._most} {self._what} are being sent already.",
+                f"{self._most} {self._noun} are being sent already.",
                 remedy="Try again when one has ended.",
                 headers={"retry-after": str(RETRY_SECONDS)},
             )
@@ -124,14 +124,14 @@ class Streams:
 class LineStream(StreamingResponse):
     """Lines of JSON that are read while they are sent.
 
-    What fails midway is told in a last line, ``{"problem": …}``, and the connection is cut, so that nobody takes what
+    What fails midway is in a last line, ``{"problem": …}``, and the connection is cut, so that nobody takes what
     came for all there is.
 
     Args:
         chunks: Of lines; the first was made already.
         streams: Where it is counted.
         headers: Of the answer.
-        ended: Is told the status and what failed, if anything did, when it ends.
+        on_end: Is called when it ends, with the status and the error, if anything failed.
     """
 
     def __init__(
@@ -139,10 +139,10 @@ class LineStream(StreamingResponse):
         chunks: Iterator[bytes],
         streams: Streams,
         headers: Mapping[str, str] | None = None,
-        ended: Callable[[int, Exception | None], None] = lambda *_: None,
+        on_end: Callable[[int, Exception | None], None] = lambda *_: None,
     ) -> None:
         super().__init__((), headers={"cache-control": "no-store", **(headers or {})}, media_type=LINES)
-        self._chunks, self._streams, self._ended = chunks, streams, ended
+        self._chunks, self._streams, self._on_end = chunks, streams, on_end
         self._error: Exception | None = ClientDisconnect()  # until it has come to its end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -154,7 +154,7 @@ class LineStream(StreamingResponse):
             self.status_code, self._error = error.status, error
             await problem_of(error)(scope, receive, send)
         finally:
-            self._ended(self.status_code, self._error)
+            self._on_end(self.status_code, self._error)
 
     async def stream_response(self, send: Send) -> None:
         """Send the head, chunk after chunk as the client takes them, and the end or what failed."""

@@ -61,23 +61,23 @@ class Link:
         """Return the link over an end of a pair of sockets."""
         return cls(*await asyncio.open_unix_connection(sock=end), answers)
 
-    def tell(self, name: str, *given: Any) -> None:
+    def tell(self, name: str, *arguments: Any) -> None:
         """Send what needs no answer."""
-        self._writer.write(frame(0, name, given))
+        self._writer.write(frame(0, name, arguments))
 
-    async def ask(self, name: str, *given: Any) -> Any:
+    async def ask(self, name: str, *arguments: Any) -> Any:
         """Ask the other end.
 
         Raises:
             RequestRefused: The other end is gone, or failed.
         """
         if self._ended:
-            raise _gone()
+            raise _service_ending()
         number = next(self._numbers)
-        waits = self._waiting[number] = asyncio.get_running_loop().create_future()
+        future = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
-            self._writer.write(frame(number, name, given))
-            return await waits
+            self._writer.write(frame(number, name, arguments))
+            return await future
         finally:
             del self._waiting[number]
 
@@ -90,9 +90,9 @@ class Link:
                     await self._take(*json.loads(await self._reader.readexactly(length)))
         finally:
             self._ended = True
-            for waits in self._waiting.values():
-                if not waits.done():
-                    waits.set_exception(_gone())
+            for future in self._waiting.values():
+                if not future.done():
+                    future.set_exception(_service_ending())
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -106,15 +106,15 @@ class Link:
             task = asyncio.get_running_loop().create_task(self._answer(number, name, value))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        elif (waits := self._waiting.get(number)) is not None and not waits.done():
+        elif (future := self._waiting.get(number)) is not None and not future.done():
             if name is None:
-                waits.set_result(value)
+                future.set_result(value)
             else:
-                waits.set_exception(_gone())
+                future.set_exception(_service_ending())
 
-    async def _answer(self, number: int, name: str, given: list[Any]) -> None:
+    async def _answer(self, number: int, name: str, arguments: list[Any]) -> None:
         try:
-            answer = frame(number, None, await self._answers[name](*given))
+            answer = frame(number, None, await self._answers[name](*arguments))
         except Exception:  # noqa: BLE001  # who asks must not wait for ever
             _log.exception("What another process of the service asked failed.")
             answer = frame(number, "", None)
@@ -122,7 +122,7 @@ class Link:
             self._writer.write(answer)
 
 
-def _gone() -> RequestRefused:
+def _service_ending() -> RequestRefused:
     return RequestRefused(503, "The service is ending.", remedy="Try again a little later.")
 
 
@@ -141,11 +141,11 @@ class SharedByLink(Shared):
         self._end = end
 
     @asynccontextmanager
-    async def running(self, own: Callable[[], Counts]) -> AsyncIterator[None]:
+    async def running(self, get_counts: Callable[[], Counts]) -> AsyncIterator[None]:
         """Answer the supervisor, and ask it, for the length of a block."""
 
         async def counts() -> list[Any]:
-            return counts_to_json(own())
+            return counts_to_json(get_counts())
 
         self._link = await Link.over(self._end, {"counts": counts})
         listens = asyncio.get_running_loop().create_task(self._link.run())
@@ -163,17 +163,17 @@ class SharedByLink(Shared):
 
     async def begin(self, key: str, digest: str) -> Begun:
         """Ask ``Shared.begin``."""
-        what, answer = await self._link.ask("begin", key, digest)
+        state, answer = await self._link.ask("begin", key, digest)
         if answer is not None:
             body, media, *rest = answer
             answer = Payload(body.encode(), media, None, *rest)
-        return what, answer
+        return state, answer
 
     async def end(self, key: str, answer: Any) -> None:
         """Ask ``Shared.end``."""
         if answer is not None:
             answer = [answer.body.decode(), answer.media, answer.etag, answer.operation, answer.hits]
-        with suppress(RequestRefused):  # the service is ending: the call was made, and its client is told so
+        with suppress(RequestRefused):  # the service is ending: the call was made, and its client has the answer
             await self._link.ask("end", key, answer)
 
     async def may_try(self, address: str) -> bool:
@@ -190,16 +190,16 @@ class SharedByLink(Shared):
 
     async def token_of(self, session: str) -> str | None:
         """Ask ``Shared.token_of``."""
-        found: str | None = await self._link.ask("token_of", session)
-        return found
+        token: str | None = await self._link.ask("token_of", session)
+        return token
 
     async def drop_token(self, session: str) -> None:
         """Ask ``Shared.drop_token``."""
         await self._link.ask("drop_token", session)
 
-    async def counts(self, own: Counts) -> Counts:
+    async def counts(self, own_counts: Counts) -> Counts:
         """Ask the supervisor what all workers have counted."""
-        return counts_of_json(await self._link.ask("counts", counts_to_json(own)))
+        return counts_of_json(await self._link.ask("counts", counts_to_json(own_counts)))
 
 
 def counts_to_json(counts: Counts) -> list[Any]:

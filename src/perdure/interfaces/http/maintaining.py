@@ -30,15 +30,15 @@ class MaintenanceProcess:
     """Keeps a process that runs a store's maintenance by its policy's schedule, until it is stopped.
 
     Args:
-        told: What the process is told, as JSON: address, policy, and whether it logs as JSON. An address may hold a
+        settings: Those of the process, as JSON: address, policy, and whether it logs as JSON. An address may hold a
             password, so it is in no command line.
     """
 
-    def __init__(self, told: str) -> None:
-        self._told = told
+    def __init__(self, settings: str) -> None:
+        self._settings = settings
         self._lock, self._stopped = threading.Lock(), threading.Event()
         self._process: subprocess.Popen[str] | None = None
-        self._thread = threading.Thread(target=self._keep, name="perdure-upkeep", daemon=True)
+        self._thread = threading.Thread(target=self._keep_running, name="perdure-upkeep", daemon=True)
 
     def start(self, memory: Memory) -> None:
         """Begin, if the policy wants it; returns at once."""
@@ -59,7 +59,7 @@ class MaintenanceProcess:
         if self._thread.is_alive():
             self._thread.join(background.LAST_SECONDS)
 
-    def _keep(self) -> None:
+    def _keep_running(self) -> None:
         pause = background.FIRST_SECONDS
         while not self._stopped.wait(pause):
             pause = background.PAUSE_SECONDS
@@ -71,7 +71,7 @@ class MaintenanceProcess:
                     command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
                 )
             with suppress(OSError):  # it has ended; another one comes after the pause
-                _input(self._process).write(f"{self._told}\n")
+                _input(self._process).write(f"{self._settings}\n")
                 _input(self._process).flush()
             self._process.wait()
             _close_input(self._process)
@@ -90,12 +90,12 @@ def maintenance_of(
     store: str | os.PathLike[str], policy: str | os.PathLike[str] | Mapping[str, Any] | Policy | None, *, log: bool
 ) -> MaintenanceProcess | background.Background:
     """Return what maintains a store; a thread where another process cannot open it as this one did."""
-    given = os.fspath(policy) if isinstance(policy, os.PathLike) else policy
+    plain_policy = os.fspath(policy) if isinstance(policy, os.PathLike) else policy
     try:
-        told = json.dumps({"store": os.fspath(store), "policy": given, "log": log})
+        settings = json.dumps({"store": os.fspath(store), "policy": plain_policy, "log": log})
     except TypeError:  # a policy as an object
         return background.Background()
-    return background.Background() if ":memory:" in told or not sys.executable else MaintenanceProcess(told)
+    return background.Background() if ":memory:" in settings or not sys.executable else MaintenanceProcess(settings)
 
 
 def main() -> None:
@@ -103,18 +103,18 @@ def main() -> None:
     with suppress(AttributeError):
         os.nice(_NICE)  # not on Windows
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches it too, and the service ends it in order
-    warnings.simplefilter("ignore")  # the service has told them
-    told = json.loads(sys.stdin.readline())
-    if told["log"]:
+    warnings.simplefilter("ignore")  # the service has shown them
+    settings = json.loads(sys.stdin.readline())
+    if settings["log"]:
         log_to(sys.stderr)
     from perdure.compose import open as open_memory  # noqa: PLC0415  # numpy and SQLite load here
 
-    beside = background.Background(first=0.0)
+    worker = background.Background(first=0.0)
     try:
-        with open_memory(told["store"], told["policy"]) as memory:
-            beside.start(memory)
+        with open_memory(settings["store"], settings["policy"]) as memory:
+            worker.start(memory)
             sys.stdin.read()
-            beside.stop()
+            worker.stop()
     except PerdureError as error:
         _log.warning("Maintenance could not run: %s", error)
 

@@ -91,23 +91,23 @@ class McpMount:
             sent = True
             return {"type": "http.request", "body": body, "more_body": False}
 
-        told = _CALLER.set(memory)
+        reset_token = _CALLER.set(memory)
         try:
             await manager.handle_request(scope, replay, send)
         finally:
-            _CALLER.reset(told)
+            _CALLER.reset(reset_token)
 
     async def _start(self) -> StreamableHTTPSessionManager:
         async with self._starting:
             if self._manager is None:
                 if self._tasks is None:
                     raise RuntimeError("the application is not running")
-                manager = await run_sync(self._made)
+                manager = await run_sync(self._new_manager)
                 await self._tasks.start(self._hold, manager)
                 self._manager = manager
         return self._manager
 
-    def _made(self) -> StreamableHTTPSessionManager:
+    def _new_manager(self) -> StreamableHTTPSessionManager:
         from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415  # start-up time
 
         server = build(CallersMemory(), profile=self._settings.tools, namespace=self._settings.namespace)

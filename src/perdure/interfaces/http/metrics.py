@@ -44,7 +44,7 @@ class Observed:
     def call(self, verb: str, outcome: str, seconds: float) -> None:
         """Count a call of a verb; the outcome is ``ok`` or the error's class."""
         self._counts["calls", verb, outcome] += 1
-        self._took("call_seconds", verb, seconds)
+        self._add_duration("call_seconds", verb, seconds)
         if outcome == "GateStopped":
             self._counts["gate_refusals",] += 1
 
@@ -61,7 +61,7 @@ class Observed:
             with self._lock:
                 self._counts["model_calls", port, outcome] += 1
                 self._counts["model_texts", port] += texts
-                self._took("model_seconds", port, monotonic() - began)
+                self._add_duration("model_seconds", port, monotonic() - began)
 
     def response(self, status: int) -> None:
         """Count an answer by its status."""
@@ -86,17 +86,17 @@ class Observed:
         text: bytes = generate_latest(registry)
         return text
 
-    def _took(self, name: str, label: str, seconds: float) -> None:
+    def _add_duration(self, name: str, label: str, seconds: float) -> None:
         self._counts[name, label, _BOUNDS[bisect_left(BUCKETS, seconds)]] += 1
         self._counts[name, label, _SUM] += seconds
 
     def _metrics(self, memory: Memory, counts: Counts) -> Iterator[Metric]:
-        yield from _of_calls(counts)
+        yield from _call_metrics(counts)
         at, figures = self._figures
         if monotonic() - at >= FIGURES_SECONDS:
             figures = store_figures(memory, self._file)
             self._figures = (monotonic(), figures)
-        yield from _of_store(figures)
+        yield from _store_metrics(figures)
 
 
 _BOUNDS: Final = (*map(str, BUCKETS), "+Inf")
@@ -121,36 +121,36 @@ _GAUGES: Final = {
 }
 
 
-def _of_calls(counts: Counts) -> Iterator[Metric]:
+def _call_metrics(counts: Counts) -> Iterator[Metric]:
     from prometheus_client.core import (  # noqa: PLC0415  # start-up time
         CounterMetricFamily,
         GaugeMetricFamily,
     )
 
-    for name, (told, labels) in _COUNTERS.items():
-        counter = CounterMetricFamily(f"perdure_{name}", told, labels=labels)
-        for values, count in _counted(counts, name) or ([] if labels else [((), 0)]):
+    for name, (description, labels) in _COUNTERS.items():
+        counter = CounterMetricFamily(f"perdure_{name}", description, labels=labels)
+        for values, count in _counts_named(counts, name) or ([] if labels else [((), 0)]):
             counter.add_metric(values, count)
         yield counter
-    for name, (told, label) in _HISTOGRAMS.items():
-        yield _histogram(f"perdure_{name}", told, label, _counted(counts, name))
-    for name, told in _GAUGES.items():
-        yield GaugeMetricFamily(f"perdure_{name}", told, value=counts[name,])
+    for name, (description, label) in _HISTOGRAMS.items():
+        yield _histogram(f"perdure_{name}", description, label, _counts_named(counts, name))
+    for name, description in _GAUGES.items():
+        yield GaugeMetricFamily(f"perdure_{name}", description, value=counts[name,])
 
 
-def _counted(counts: Counts, name: str) -> list[tuple[tuple[str, ...], float]]:
+def _counts_named(counts: Counts, name: str) -> list[tuple[tuple[str, ...], float]]:
     return sorted((key[1:], count) for key, count in counts.items() if key[0] == name)
 
 
-def _histogram(name: str, told: str, label: str, counted: list[tuple[tuple[str, ...], float]]) -> Metric:
+def _histogram(name: str, description: str, label: str, counted: list[tuple[tuple[str, ...], float]]) -> Metric:
     from prometheus_client.core import HistogramMetricFamily  # noqa: PLC0415  # start-up time
 
-    found = HistogramMetricFamily(name, told, labels=[label])
+    histogram = HistogramMetricFamily(name, description, labels=[label])
     for key, group in groupby(counted, key=lambda one: one[0][0]):
         figures = {bound: count for (_, bound), count in group}
         sums = accumulate(figures.get(bound, 0) for bound in _BOUNDS)
-        found.add_metric([key], list(zip(_BOUNDS, sums, strict=True)), figures[_SUM])
-    return found
+        histogram.add_metric([key], list(zip(_BOUNDS, sums, strict=True)), figures[_SUM])
+    return histogram
 
 
 class _Collector:
@@ -173,12 +173,12 @@ def store_figures(memory: Memory, file: Path | None = None) -> Mapping[str, Any]
         "perdure_open_questions": stats.questions,
         "perdure_journal": ("figure", _numbers(growth)),
         "perdure_shown_bytes": sum(size.bytes for size in stats.sizes.get("tier", {}).values()),
-        "perdure_due_lag_seconds": _lag(stats),
+        "perdure_due_lag_seconds": _lag_seconds(stats),
         **file_bytes(file),
     }
 
 
-def _lag(stats: Stats) -> float:
+def _lag_seconds(stats: Stats) -> float:
     if stats.overdue_since is None:
         return 0.0
     return (datetime.fromisoformat(stats.at) - datetime.fromisoformat(stats.overdue_since)).total_seconds()
@@ -188,19 +188,19 @@ def file_bytes(file: Path | None) -> dict[str, int]:
     """Return the size of the store's file and its log."""
     if file is None:
         return {}
-    found = 0
+    total = 0
     for path in (file, file.with_name(f"{file.name}-wal")):
         with suppress(OSError):
-            found += path.stat().st_size
-    return {"perdure_file_bytes": found}
+            total += path.stat().st_size
+    return {"perdure_file_bytes": total}
 
 
 def _numbers(record: Any) -> dict[str, float]:
-    told = as_json(record) if record is not None else {}
-    return {name: value for name, value in told.items() if isinstance(value, int | float)}
+    data = as_json(record) if record is not None else {}
+    return {name: value for name, value in data.items() if isinstance(value, int | float)}
 
 
-_TOLD: Final = {
+_DESCRIPTIONS: Final = {
     "perdure_namespaces": "Namespaces of the store.",
     "perdure_memories": "Memories by status.",
     "perdure_visible_memories": "Visible memories by tier.",
@@ -216,15 +216,15 @@ _TOLD: Final = {
 }
 
 
-def _of_store(figures: Mapping[str, Any]) -> Iterator[Metric]:
+def _store_metrics(figures: Mapping[str, Any]) -> Iterator[Metric]:
     from prometheus_client.core import GaugeMetricFamily  # noqa: PLC0415  # start-up time
 
-    for name, found in figures.items():
-        if isinstance(found, tuple):
-            label, values = found
-            metric = GaugeMetricFamily(name, _TOLD[name], labels=[label])
+    for name, figure in figures.items():
+        if isinstance(figure, tuple):
+            label, values = figure
+            metric = GaugeMetricFamily(name, _DESCRIPTIONS[name], labels=[label])
             for key, value in sorted(values.items()):
                 metric.add_metric([key], value)
             yield metric
         else:
-            yield GaugeMetricFamily(name, _TOLD[name], value=found)
+            yield GaugeMetricFamily(name, _DESCRIPTIONS[name], value=figure)

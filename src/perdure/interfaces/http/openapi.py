@@ -60,7 +60,7 @@ _EXPORTING: Final = {
 
 def openapi_document() -> dict[str, Any]:
     """Return the description of all routes of verbs."""
-    about = {
+    info = {
         "title": "Perdure",
         "version": perdure.__version__,
         "description": "A memory lifecycle engine for AI agents. Every verb of the Python API is a route with the same "
@@ -68,7 +68,7 @@ def openapi_document() -> dict[str, Any]:
         "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
     }
     paths = {**{path_of(verb): _path(verb) for verb in VERBS.values()}, EXPORT: {"get": _EXPORTING}}
-    return {"openapi": "3.1.0", "info": about, "paths": paths, "components": _COMPONENTS}
+    return {"openapi": "3.1.0", "info": info, "paths": paths, "components": _COMPONENTS}
 
 
 def _path(verb: Verb) -> dict[str, Any]:
@@ -76,13 +76,13 @@ def _path(verb: Verb) -> dict[str, Any]:
     properties = {p.name: parameter_schema(p) for p in parameters}
     content = {JSON: {"schema": object_schema(parameters, properties)}}
     body = {"required": any(p.required for p in parameters), "content": content}
-    found = {"post": {**_operation(verb), "requestBody": body}}
+    operations = {"post": {**_operation(verb), "requestBody": body}}
     if verb.reads:
         query = [
             {"name": p.name, "in": "query", "required": p.required, "schema": properties[p.name]} for p in parameters
         ]
-        found["get"] = {**_operation(verb), "operationId": f"get_{verb.name}", "parameters": query}
-    return found
+        operations["get"] = {**_operation(verb), "operationId": f"get_{verb.name}", "parameters": query}
+    return operations
 
 
 def _operation(verb: Verb) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Errors as problem documents (RFC 9457): the status of each class of errors, and what the client is told."""
+"""Errors as problem documents (RFC 9457): the status of each class of errors, and what the client gets."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def status_of(error: PerdureError) -> int:
 
 def problem_of(error: PerdureError) -> Response:
     """Return an error as an answer."""
-    told = error.to_dict()
+    fields = error.to_dict()
     if isinstance(error, RequestRefused) and error.status >= 500:  # noqa: PLR2004  # the service's own state
-        told["fault"] = "machine"
-    message = told["message"]
+        fields["fault"] = "machine"
+    message = fields["message"]
     if len(message) > _LONGEST:
         message = f"{message[:_LONGEST]} [...]"
     status = status_of(error)
-    document = _document(status, told, (type(error).__doc__ or "").strip().partition("\n")[0], message)
+    document = _document(status, fields, (type(error).__doc__ or "").strip().partition("\n")[0], message)
     document |= {name: getattr(error, name) for name in _MORE if hasattr(error, name)}
     headers = dict(error.headers) if isinstance(error, RequestRefused) else {}
     if status == 503:  # noqa: PLR2004  # the service or its store cannot do it now
@@ -78,21 +78,21 @@ def problem_of(error: PerdureError) -> Response:
     return problem_response(status, document, headers)
 
 
-def _document(status: int, told: Mapping[str, str], title: str, detail: str) -> dict[str, Any]:
-    name = told["error"]
-    more = {"error": name, "fault": told["fault"], "remedy": told["remedy"]}
+def _document(status: int, fields: Mapping[str, str], title: str, detail: str) -> dict[str, Any]:
+    name = fields["error"]
+    more = {"error": name, "fault": fields["fault"], "remedy": fields["remedy"]}
     return {"type": f"urn:perdure:{name}", "title": title, "status": status, "detail": detail, **more}
 
 
-def internal_problem(what: str) -> Response:
-    """Return the answer where something failed that should not: no internals are told, the log has them."""
-    told = {
+def internal_problem(subject: str) -> Response:
+    """Return the answer where something failed that should not: it shows no internals, the log has them."""
+    fields = {
         "error": "InternalError",
         "fault": "machine",
         "remedy": "Try again once; the service's log has the details.",
     }
     title = "The service failed because of an internal error."
-    return problem_response(500, _document(500, told, title, f"{what} failed because of an internal error."), {})
+    return problem_response(500, _document(500, fields, title, f"{subject} failed because of an internal error."), {})
 
 
 def problem_response(status: int, document: Mapping[str, Any], headers: Mapping[str, str]) -> Response:

@@ -18,34 +18,34 @@ _HEADERS: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}  # ng
 
 
 def wants_events(headers: Mapping[str, str]) -> bool:
-    """Whether a client wants to be told how far its call is."""
+    """Whether a client wants to follow the progress of its call."""
     return EVENTS in headers.get("accept", "") and not wants_lines(headers)
 
 
 async def stream_progress(work: Callable[[Progress], Coroutine[Any, Any, Response]]) -> Response:
-    """Return the answer of a call, or from the moment that it tells how far it is, events that end with the answer.
+    """Return the answer of a call, or from its first report of progress on, events that end with the answer.
 
     Args:
-        work: Makes the answer; it may tell (done, total) from any thread. It is given up where the client goes.
+        work: Makes the answer; it may report (done, total) from any thread. It is given up where the client goes.
     """
-    loop, told = asyncio.get_running_loop(), asyncio.Queue[tuple[int, int] | None]()
-    call = loop.create_task(work(lambda done, total: _tell(loop, told, (done, total))))
-    call.add_done_callback(lambda _: told.put_nowait(None))
-    first = await told.get()
-    return await call if first is None else StreamingResponse(_events(first, told, call), 200, _HEADERS, EVENTS)
+    loop, steps = asyncio.get_running_loop(), asyncio.Queue[tuple[int, int] | None]()
 
+    def put_step(done: int, total: int) -> None:
+        loop.call_soon_threadsafe(steps.put_nowait, (done, total))
 
-def _tell(loop: asyncio.AbstractEventLoop, told: asyncio.Queue[tuple[int, int] | None], step: tuple[int, int]) -> None:
-    loop.call_soon_threadsafe(told.put_nowait, step)
+    call = loop.create_task(work(put_step))
+    call.add_done_callback(lambda _: steps.put_nowait(None))
+    first = await steps.get()
+    return await call if first is None else StreamingResponse(_events(first, steps, call), 200, _HEADERS, EVENTS)
 
 
 async def _events(
-    step: tuple[int, int] | None, told: asyncio.Queue[tuple[int, int] | None], call: asyncio.Task[Response]
+    step: tuple[int, int] | None, steps: asyncio.Queue[tuple[int, int] | None], call: asyncio.Task[Response]
 ) -> AsyncIterator[bytes]:
     try:
         while step is not None:
             yield _event("progress", json_bytes({"done": step[0], "total": step[1]}))
-            step = await told.get()
+            step = await steps.get()
         answer = await call
         yield _event("answer" if answer.status_code == 200 else "problem", bytes(answer.body))  # noqa: PLR2004  # OK
     finally:

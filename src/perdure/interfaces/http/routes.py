@@ -42,8 +42,8 @@ API: Final = "/v1"
 SCHEMA: Final = "/openapi.json"
 _KEY: Final = "idempotency_key"
 _WAIT: Final = re.compile(r"(?:^|[,;\s])wait=([0-9]{1,6})")
-_SHORTEST: Final = 0.05  # seconds
-_LEAST: Final = 0.001
+_SHORTEST_WAIT: Final = 0.05  # seconds
+_LEAST_SECONDS_LEFT: Final = 0.001
 _GRACE: Final = 1.0  # seconds until a call that should have ended itself is answered without it
 _MOST_FIELDS: Final = 2000  # of a query string
 _JSON: Final = "application/json"
@@ -116,12 +116,12 @@ class VerbRequest:
     memory: Any  # of its caller
     caller: str  # names the caller, for limits
     until: float | None = None  # when it is ended, by the monotonic clock; None for one that lasts
-    progress: Progress | None = None  # is told how far the call is
+    progress: Progress | None = None  # is called with (done, total)
 
     @property
     def left(self) -> float | None:
         """The seconds that are left of the call's time: it may have waited for a thread."""
-        return None if self.until is None else max(_LEAST, self.until - monotonic())
+        return None if self.until is None else max(_LEAST_SECONDS_LEFT, self.until - monotonic())
 
     def timed(self) -> Any:
         """Return the caller's memory with what is left of the call's time."""
@@ -154,33 +154,33 @@ class VerbEndpoint:
 
     async def _respond(self, scope: Scope, receive: Receive, progress: Progress | None) -> Response:
         began = monotonic()
-        told: Payload | Exception
+        outcome: Payload | Exception
         try:
             call = replace(call_of(scope), progress=progress)
-            made = await self._made(call, receive)
-            if made.more is not None:
-                ended = partial(self._note_lines, scope, made, began)
-                return LineStream(chain((made.body,), made.more), self._limits.lists, ended=ended)
-            response, told = response_of(made, call.method, call.headers), made
+            payload = await self._payload(call, receive)
+            if payload.more is not None:
+                on_end = partial(self._note_lines, scope, payload, began)
+                return LineStream(chain((payload.body,), payload.more), self._limits.lists, on_end=on_end)
+            response, outcome = response_of(payload, call.method, call.headers), payload
         except PerdureError as error:
-            response, told = problem_of(error), error
+            response, outcome = problem_of(error), error
         except ClientDisconnect as error:
-            response, told = Response(status_code=400), error  # nobody is there to read it
+            response, outcome = Response(status_code=400), error  # nobody is there to read it
         except Exception as error:  # noqa: BLE001  # the outermost place: a client gets no internals, the log all
             _log.exception("The verb %s failed unexpectedly.", self._verb.name)
-            response, told = internal_problem(self._verb.name), error
-        self._note(scope, told, monotonic() - began, response.status_code)
+            response, outcome = internal_problem(self._verb.name), error
+        self._note(scope, outcome, monotonic() - began, response.status_code)
         return response
 
-    def _note_lines(self, scope: Scope, made: Payload, began: float, status: int, error: Exception | None) -> None:
+    def _note_lines(self, scope: Scope, payload: Payload, began: float, status: int, error: Exception | None) -> None:
         """Count a call whose lines were sent, or some of them."""
-        self._note(scope, error or made, monotonic() - began, status)
+        self._note(scope, error or payload, monotonic() - began, status)
 
-    def _note(self, scope: Scope, told: Payload | Exception, seconds: float, status: int) -> None:
+    def _note(self, scope: Scope, outcome: Payload | Exception, seconds: float, status: int) -> None:
         """Count a call, and write it to the log."""
-        error = type(told).__name__ if isinstance(told, Exception) else None
-        if isinstance(told, Payload) and told.hits is not None:
-            self._limits.observed.recalled(told.hits)
+        error = type(outcome).__name__ if isinstance(outcome, Exception) else None
+        if isinstance(outcome, Payload) and outcome.hits is not None:
+            self._limits.observed.recalled(outcome.hits)
         self._limits.observed.call(self._verb.name, error or "ok", seconds)
         if is_logged():
             principal: Principal | None = scope["state"]["principal"]
@@ -190,23 +190,23 @@ class VerbEndpoint:
                 status=status,
                 ms=round(1000 * seconds, 1),
                 actor=principal.actor if principal else None,
-                operation=told.operation if isinstance(told, Payload) else None,
+                operation=outcome.operation if isinstance(outcome, Payload) else None,
                 error=error,
             )
 
-    async def _made(self, call: VerbRequest, receive: Receive) -> Payload:
+    async def _payload(self, call: VerbRequest, receive: Receive) -> Payload:
         await self._limits.check_rate(call.caller)
         body = await self._body(call, receive)
-        given = object_of(body) if call.method == "POST" else query_values(call.query, self._parameters)
+        values = object_of(body) if call.method == "POST" else query_values(call.query, self._parameters)
         key = call.headers.get("idempotency-key")
         if key is not None and self._has_key:
-            given = {_KEY: key, **given}  # the verb keeps it with what it stores, for good
+            values = {_KEY: key, **values}  # the verb keeps it with what it stores, for good
             key = None
         run_verb = self._call if self._limits.tracing is None else partial(self._trace, self._limits.tracing)
         seconds = self._seconds(call)
         if not self._verb.lasts:  # it ends itself; what lasts is answered with 504, and goes on
             call, seconds = replace(call, until=monotonic() + seconds), seconds + _GRACE
-        run = partial(self._limits.workers.run, partial(run_verb, call, given), seconds, in_turn=self._in_turn)
+        run = partial(self._limits.workers.run, partial(run_verb, call, values), seconds, in_turn=self._in_turn)
         if key is None or self._verb.reads or self._verb.shows_secret:
             return await run()
         return await self._limits.run_once((call.caller, self._verb.name, key), body, run)
@@ -229,22 +229,22 @@ class VerbEndpoint:
         """Return how long the call may take: as long as the client waits (``Prefer: wait=5``), up to the limit."""
         longest = self._limits.settings.call_seconds
         wait = _WAIT.search(call.headers["prefer"]) if "prefer" in call.headers else None
-        return longest if wait is None else min(longest, max(float(wait[1]), _SHORTEST))
+        return longest if wait is None else min(longest, max(float(wait[1]), _SHORTEST_WAIT))
 
-    def _trace(self, tracing: Tracing, call: VerbRequest, given: Mapping[str, Any]) -> Payload:
+    def _trace(self, tracing: Tracing, call: VerbRequest, values: Mapping[str, Any]) -> Payload:
         """Run the verb within a span."""
-        with tracing.call(self._verb.name, given, call.headers) as called:
-            return self._call(call, given, note=called.returned)
+        with tracing.call(self._verb.name, values, call.headers) as span:
+            return self._call(call, values, note=span.returned)
 
-    def _call(self, call: VerbRequest, given: Mapping[str, Any], note: Callable[[Any], None] | None = None) -> Payload:
-        arguments = arguments_of(self._verb, given, self._parameters, where="route", schema=SCHEMA)
+    def _call(self, call: VerbRequest, values: Mapping[str, Any], note: Callable[[Any], None] | None = None) -> Payload:
+        arguments = arguments_of(self._verb, values, self._parameters, where="route", schema=SCHEMA)
         if call.progress is not None:
             arguments["progress"] = call.progress
-        place = call.memory.usual_namespace(self._limits.settings.namespace)
+        namespace = call.memory.usual_namespace(self._limits.settings.namespace)
         as_lines = wants_lines(call.headers)
         if as_lines and self._verb.name == "list":
-            return lines_of(self._verb, self._all(call.timed(), {"namespace": place, **arguments}), call.left)
-        result = call_verb(call.timed(), self._verb, arguments, namespace=place)
+            return lines_of(self._verb, self._all(call.timed(), {"namespace": namespace, **arguments}), call.left)
+        result = call_verb(call.timed(), self._verb, arguments, namespace=namespace)
         if note is not None:
             note(result)
         if as_lines and isinstance(result, list):
@@ -322,13 +322,13 @@ def object_of(body: bytes) -> Mapping[str, Any]:
         RequestRefused: It is no JSON object.
     """
     try:
-        found = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass")) if body.strip() else {}
+        values = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass")) if body.strip() else {}
     except (ValueError, RecursionError) as error:
-        what = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
-        raise RequestRefused(400, f"The body is not JSON: {what}.", remedy="Send one JSON object.") from None
-    if not isinstance(found, dict):
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+        raise RequestRefused(400, f"The body is not JSON: {reason}.", remedy="Send one JSON object.") from None
+    if not isinstance(values, dict):
         raise RequestRefused(400, "The body is not a JSON object.", remedy="Send the arguments as one JSON object.")
-    return found
+    return values
 
 
 def _no_constant(name: str) -> None:

@@ -71,28 +71,28 @@ def serve(
             several processes cannot serve the store.
         StoreError: The store cannot be opened, or the port is taken.
     """
-    believed = _addresses(proxies)
+    trusted = _proxy_addresses(proxies)
     memory_files(settings.get("memory_file", ()))  # refused before anything starts
     if workers > 1:
-        _check_several(store, policy)
-    listening = _listen(host, port)
-    port = listening.getsockname()[1]
+        _check_several_workers(store, policy)
+    listener = _listen(host, port)
+    port = listener.getsockname()[1]
     policy = policy_to_find(policy) if isinstance(policy, str) else policy
     hosts = sorted(accepted_hosts(host, port, tuple(allowed_hosts)))
-    told = Serving(os.fspath(store), _plain(policy), host, hosts, believed, settings, log=log, maintenance=maintenance)
+    options = ServeOptions(os.fspath(store), _policy_data(policy), host, hosts, trusted, settings, log, maintenance)
     announce = partial(_announce, host, port)
     if log:
         log_to(sys.stderr)
-    with listening:
+    with listener:
         if workers == 1:
-            answer_calls(told, listening, announce)
+            answer_calls(options, listener, announce)
         else:
-            _supervise(told, listening, announce, workers)
+            _supervise(options, listener, announce, workers)
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
-    """What a process of the service is told; see ``serve``."""
+class ServeOptions:
+    """The options of a process of the service; see ``serve``."""
 
     store: str
     policy: Any
@@ -108,44 +108,45 @@ class Serving:
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
-def _supervise(told: Serving, listening: socket.socket, announce: Callable[[bool], None], workers: int) -> None:
+def _supervise(options: ServeOptions, listener: socket.socket, announce: Callable[[bool], None], workers: int) -> None:
     from perdure.interfaces.http.supervisor import Supervisor  # noqa: PLC0415  # start-up time
 
-    shared = Shared(told.settings.get("rate", 0.0))
-    Supervisor(listening, workers, told.to_dict(), shared, announce).run()
+    shared = Shared(options.settings.get("rate", 0.0))
+    Supervisor(listener, workers, options.to_dict(), shared, announce).run()
 
 
 def answer_calls(
-    told: Serving,
-    listening: socket.socket,
+    options: ServeOptions,
+    listener: socket.socket,
     announce: Callable[[bool], None],
     shared: Shared | None = None,
     *,
-    beside: bool = True,
+    is_first: bool = True,
 ) -> None:
     """Answer at a socket until SIGTERM or Ctrl-C, and close the store.
 
     Args:
-        told: The store, and how it is served.
-        listening: The socket.
+        options: The store, and how it is served.
+        listener: The socket.
         announce: Is called before the first answer, with whether there are tokens.
         shared: What holds over all processes of the service; None where this is the only one.
-        beside: Whether this process has what a service has once: maintenance, and answers to hooks.
+        is_first: Whether this process runs what a service runs once: maintenance, and answers to hooks.
     """
     from perdure.compose import open as open_memory  # noqa: PLC0415  # numpy and SQLite load here
 
-    with open_memory(told.store, told.policy) as memory:
-        announce(_check_address(memory, told.host))
-        given = dict(told.settings)
-        files = memory_files(given.pop("memory_file", ()))
-        settings = Settings(frozenset(told.hosts), file=_file_of(told.store), memory_files=files, **given)
+    with open_memory(options.store, options.policy) as memory:
+        announce(_check_address(memory, options.host))
+        values = dict(options.settings)
+        files = memory_files(values.pop("memory_file", ()))
+        settings = Settings(frozenset(options.hosts), file=_file_of(options.store), memory_files=files, **values)
         app = build_app(lambda: memory, settings, shared)
-        background = [maintenance_of(told.store, told.policy, log=told.log)] if beside and told.maintenance else []
-        hooks = HookAnswering(told.store, told.policy) if beside else None
-        _run(memory, _config(app, told.proxies), listening, hooks, background)
+        maintains = is_first and options.maintenance
+        background = [maintenance_of(options.store, options.policy, log=options.log)] if maintains else []
+        hooks = HookAnswering(options.store, options.policy) if is_first else None
+        _run(memory, _config(app, options.proxies), listener, hooks, background)
 
 
-def _check_several(store: str | os.PathLike[str], policy: object) -> None:
+def _check_several_workers(store: str | os.PathLike[str], policy: object) -> None:
     """Check that several processes can serve a store.
 
     Raises:
@@ -156,13 +157,13 @@ def _check_several(store: str | os.PathLike[str], policy: object) -> None:
     if ":memory:" in os.fspath(store):
         raise InvalidInput("A store in memory is one process's own.", remedy="Give a file, or a server's URL.")
     try:
-        json.dumps(_plain(policy))
+        json.dumps(_policy_data(policy))
     except TypeError:
-        what = "A policy as an object is one process's own."
-        raise InvalidInput(what, remedy="Pass the policy's file or its keys.") from None
+        message = "A policy as an object is one process's own."
+        raise InvalidInput(message, remedy="Pass the policy's file or its keys.") from None
 
 
-def _plain(policy: Any) -> Any:
+def _policy_data(policy: Any) -> Any:
     return os.fspath(policy) if isinstance(policy, os.PathLike) else policy
 
 
@@ -172,39 +173,39 @@ def _file_of(store: str) -> Path | None:
 
 def _check_address(memory: Memory, host: str) -> bool:
     """Return whether there are tokens; without them only this machine may be listened on."""
-    guarded = memory.has_tokens
-    if not guarded and host not in LOOPBACK:
+    has_tokens = memory.has_tokens
+    if not has_tokens and host not in LOOPBACK:
         raise InvalidInput(
             f"Without tokens the service listens on this machine only, not on {host}.",
             remedy="Make a token first: `perdure token create --role admin --actor NAME`.",
         )
-    return guarded
+    return has_tokens
 
 
 def _run(
     memory: Memory,
     config: uvicorn.Config,
-    listening: socket.socket,
-    answering: HookAnswering | None,
+    listener: socket.socket,
+    hooks: HookAnswering | None,
     background: Sequence[Background | MaintenanceProcess],
 ) -> None:
     """Answer until a signal; maintenance runs beside it, if the policy wants it, and hooks are answered."""
     _allow_connections()
     server = uvicorn.Server(config)
-    for beside in background:
-        beside.start(memory)
-    if answering is not None:
-        answering.start()
+    for task in background:
+        task.start(memory)
+    if hooks is not None:
+        hooks.start()
     for number in (signal.SIGTERM, signal.SIGINT):  # the library ends in order at them, then raises them again
         signal.signal(number, lambda *_: None)
     gc.freeze()  # what is loaded stays: looking through it again now and then would stop all calls for 20 to 50 ms
     try:
-        server.run(sockets=[listening])
+        server.run(sockets=[listener])
     finally:
-        if answering is not None:
-            answering.stop()
-        for beside in background:
-            beside.stop()
+        if hooks is not None:
+            hooks.stop()
+        for task in background:
+            task.stop()
 
 
 def _allow_connections() -> None:
@@ -216,7 +217,7 @@ def _allow_connections() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def _addresses(proxies: Sequence[str]) -> list[str]:
+def _proxy_addresses(proxies: Sequence[str]) -> list[str]:
     """Return the proxies that are believed: those of this machine, and the given ones, which are checked."""
     try:
         return [*LOOPBACK_ADDRESSES, *(str(ip_network(one, strict=False)) for one in proxies)]
@@ -241,7 +242,7 @@ def _config(app: Any, proxies: Sequence[str] = LOOPBACK_ADDRESSES) -> uvicorn.Co
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; it is taken before the store is opened, so that a taken port is told at once."""
+    """Return a listening socket; it is taken before the store is opened, so that a taken port is reported at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
@@ -251,10 +252,10 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _announce(host: str, port: int, guarded: bool) -> None:
+def _announce(host: str, port: int, has_tokens: bool) -> None:
     shown = f"[{host}]" if ":" in host else host
     print(f"Perdure serves http://{shown}:{port}/, until Ctrl-C.", file=sys.stderr)
-    if not guarded:
+    if not has_tokens:
         print("There are no tokens: every program on this machine can read and change the memory.", file=sys.stderr)
     elif host not in LOOPBACK:
         print("Tokens travel as they are: put a proxy with TLS in front of it.", file=sys.stderr)

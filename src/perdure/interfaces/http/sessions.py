@@ -76,9 +76,9 @@ def session_of(scope: Scope) -> str:
     for name, value in scope["headers"]:
         if name.lower() == b"cookie":
             try:
-                found = SimpleCookie(value.decode("latin-1")).get(COOKIE)
+                cookie = SimpleCookie(value.decode("latin-1")).get(COOKIE)
             except CookieError:
                 continue
-            if found is not None:
-                return found.value
+            if cookie is not None:
+                return cookie.value
     return ""

@@ -1,4 +1,4 @@
-"""What the service is told when it starts."""
+"""The settings that the service starts with."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def accepted_hosts(host: str, port: int, further: tuple[str, ...] = ()) -> froze
     return frozenset(name.lower() for name in (f"{shown}:{port}", *(f"{n}:{port}" for n in LOOPBACK), *further))
 
 
-def memory_files(named: Sequence[str]) -> dict[str, Path]:
+def memory_files(options: Sequence[str]) -> dict[str, Path]:
     """Return namespace -> file from texts of the form ``NAMESPACE=PATH``.
 
     Raises:
         InvalidInput: One has another form.
     """
     found: dict[str, Path] = {}
-    for text in named:
+    for text in options:
         namespace, _, path = text.partition("=")
         if not path:
             raise InvalidInput(f"{text!r} names no file of a namespace.", remedy="Write for example default=MEMORY.md.")

@@ -58,13 +58,13 @@ class Shared:
         self._tokens: OrderedDict[str, tuple[float, str]] = OrderedDict()  # session -> (end, token)
 
     @asynccontextmanager
-    async def running(self, own: Callable[[], Counts]) -> AsyncIterator[None]:
+    async def running(self, get_counts: Callable[[], Counts]) -> AsyncIterator[None]:
         """Be there for the length of a block.
 
         Args:
-            own: Returns what this process has counted.
+            get_counts: Returns what this process has counted.
         """
-        del own
+        del get_counts
         yield
 
     async def take(self, caller: str) -> float:
@@ -74,7 +74,7 @@ class Shared:
         left = min(self._most, left + (now - at) * self._rate)
         if left < 1:
             return (1 - left) / self._rate
-        _keep(self._left, caller, (left - 1, now))
+        _keep_newest(self._left, caller, (left - 1, now))
         return 0.0
 
     async def begin(self, key: str, digest: str) -> Begun:
@@ -84,24 +84,24 @@ class Shared:
             key: Names the caller, the verb and the key.
             digest: Of what the call is given.
         """
-        now, known = monotonic(), self._run.get(key) or self._repeats.get(key)
-        if known is None or (now - known.at > _KEPT_SECONDS and not known.lock.locked()):
-            known = _Repeat(digest, now)
-            _keep(self._repeats, key, known)
-        if known.digest != digest:
+        now, repeat = monotonic(), self._run.get(key) or self._repeats.get(key)
+        if repeat is None or (now - repeat.at > _KEPT_SECONDS and not repeat.lock.locked()):
+            repeat = _Repeat(digest, now)
+            _keep_newest(self._repeats, key, repeat)
+        if repeat.digest != digest:
             return "other", None
-        await known.lock.acquire()
-        if known.answer is None:
-            self._run[key] = known
+        await repeat.lock.acquire()
+        if repeat.answer is None:
+            self._run[key] = repeat
             return "run", None
-        known.lock.release()
-        return "known", known.answer
+        repeat.lock.release()
+        return "known", repeat.answer
 
     async def end(self, key: str, answer: Any) -> None:
         """End a call that ``begin`` had run, with its answer; None where it failed: it may be repeated."""
-        known = self._run.pop(key)
-        known.answer = answer
-        known.lock.release()
+        repeat = self._run.pop(key)
+        repeat.answer = answer
+        repeat.lock.release()
 
     async def may_try(self, address: str) -> bool:
         """Whether an address may still try tokens."""
@@ -110,11 +110,11 @@ class Shared:
 
     async def note_failure(self, address: str) -> None:
         """Remember that a wrong token came from an address."""
-        _keep(self._tries, address, [*self._tries.get(address, [])[1 - TRIES :], monotonic()])
+        _keep_newest(self._tries, address, [*self._tries.get(address, [])[1 - TRIES :], monotonic()])
 
     async def keep_token(self, session: str, token: str) -> None:
         """Remember the token that a browser's session stands for, where the store cannot."""
-        _keep(self._tokens, session, (monotonic() + LIFE, token))
+        _keep_newest(self._tokens, session, (monotonic() + LIFE, token))
 
     async def token_of(self, session: str) -> str | None:
         """Return the token that a session stands for, if it is kept here."""
@@ -125,18 +125,18 @@ class Shared:
         """End a session that is kept here."""
         self._tokens.pop(session, None)
 
-    async def counts(self, own: Counts) -> Counts:
+    async def counts(self, own_counts: Counts) -> Counts:
         """Return what all processes have counted.
 
         Args:
-            own: What this one has.
+            own_counts: Those of this one.
         """
-        return {**own, ("workers",): 1, ("worker_restarts",): 0}
+        return {**own_counts, ("workers",): 1, ("worker_restarts",): 0}
 
 
-def _keep(known: OrderedDict[K, V], key: K, value: V) -> None:
+def _keep_newest(cache: OrderedDict[K, V], key: K, value: V) -> None:
     """Keep a value as the newest, and forget the oldest ones."""
-    known[key] = value
-    known.move_to_end(key)
-    while len(known) > _MOST_KNOWN:
-        known.popitem(last=False)
+    cache[key] = value
+    cache.move_to_end(key)
+    while len(cache) > _MOST_KNOWN:
+        cache.popitem(last=False)

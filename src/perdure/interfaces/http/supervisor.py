@@ -20,9 +20,9 @@ from perdure.records.errors import InvalidInput, PerdureError, StoreError
 
 GAUGES: Final = frozenset(("calls_in_flight",))
 """What a worker that has ended no longer counts for."""
-_ASKED: Final = ("take", "may_try", "note_failure", "keep_token", "token_of", "drop_token")
+_SHARED_METHODS: Final = ("take", "may_try", "note_failure", "keep_token", "token_of", "drop_token")
 """What workers ask of ``Shared`` as it is."""
-_COUNTS_SECONDS: Final = 1.0  # how long a worker may take to tell what it has counted
+_COUNTS_SECONDS: Final = 1.0  # how long a worker may take to send what it has counted
 _LIVED_SECONDS: Final = 10.0  # a worker that ends sooner is replaced after a pause
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0  # seconds; it doubles from one to the other
 _BACKLOG: Final = 2048
@@ -41,15 +41,15 @@ class _Worker:
     def __init__(self, process: Process, supervisor: Supervisor) -> None:
         self.process, self._supervisor = process, supervisor
         self.is_ready = False
-        self.counted: Counts = {}
-        self._begun: set[str] = set()  # keys of the calls that it runs
+        self.latest_counts: Counts = {}
+        self._begun_keys: set[str] = set()  # keys of the calls that it runs
         self._link: Link | None = None
 
-    async def run(self, end: socket.socket, told: Mapping[str, Any]) -> int:
+    async def run(self, end: socket.socket, options: Mapping[str, Any]) -> int:
         """Answer the process until it has ended, and return its exit status."""
-        kept = self._supervisor.shared
+        shared = self._supervisor.shared
         answers: dict[str, Callable[..., Awaitable[Any]]] = {
-            **{name: getattr(kept, name) for name in _ASKED},
+            **{name: getattr(shared, name) for name in _SHARED_METHODS},
             "begin": self._begin,
             "end": self._end,
             "counts": self._counts,
@@ -57,13 +57,13 @@ class _Worker:
             "failed": self._supervisor.failed,
         }
         self._link = await Link.over(end, answers)
-        self._link.tell("serve", told)
+        self._link.tell("serve", options)
         try:
             await self._link.run()
             return await self.process.wait()
         finally:
-            for key in self._begun:  # nobody was answered: who asks again begins anew
-                await kept.end(key, None)
+            for key in self._begun_keys:  # nobody was answered: who asks again begins anew
+                await shared.end(key, None)
 
     def stop(self, number: int) -> None:
         """Send the process a signal."""
@@ -71,27 +71,27 @@ class _Worker:
             self.process.send_signal(number)
 
     async def ask_counts(self) -> None:
-        """Learn what the process has counted; what it told before holds where it is too busy."""
+        """Learn what the process has counted; its last counts hold where it is too busy."""
         if self._link is not None and self.is_ready:
             with suppress(TimeoutError, PerdureError):
-                self.counted = counts_of_json(await asyncio.wait_for(self._link.ask("counts"), _COUNTS_SECONDS))
+                self.latest_counts = counts_of_json(await asyncio.wait_for(self._link.ask("counts"), _COUNTS_SECONDS))
 
-    async def _ready(self, guarded: bool) -> None:
+    async def _ready(self, has_tokens: bool) -> None:
         self.is_ready = True
-        self._supervisor.ready(guarded=guarded)
+        self._supervisor.ready(has_tokens=has_tokens)
 
     async def _begin(self, key: str, digest: str) -> Begun:
         begun = await self._supervisor.shared.begin(key, digest)
         if begun[0] == "run":
-            self._begun.add(key)
+            self._begun_keys.add(key)
         return begun
 
     async def _end(self, key: str, answer: Any) -> None:
-        self._begun.discard(key)
+        self._begun_keys.discard(key)
         await self._supervisor.shared.end(key, answer)
 
-    async def _counts(self, own: list[Any]) -> list[Any]:
-        self.counted = counts_of_json(own)
+    async def _counts(self, own_counts: list[Any]) -> list[Any]:
+        self.latest_counts = counts_of_json(own_counts)
         return counts_to_json(await self._supervisor.counts(self))
 
 
@@ -104,28 +104,28 @@ class Supervisor:
     waits for the next one.
 
     Args:
-        listening: The socket that the service listens on.
+        listener: The socket that the service listens on.
         workers: How many.
-        told: What each worker is told, as JSON holds it.
+        options: The options of each worker, as JSON holds them.
         shared: What they share.
         announce: Is called when the service answers, with whether there are tokens.
     """
 
     def __init__(
         self,
-        listening: socket.socket,
+        listener: socket.socket,
         workers: int,
-        told: Mapping[str, Any],
+        options: Mapping[str, Any],
         shared: Shared,
         announce: Callable[[bool], None],
     ) -> None:
-        self._where, self._many, self._told, self.shared = listening.getsockname()[:2], workers, told, shared
-        self._announce = announce
+        self._address, self._worker_count, self._options = listener.getsockname()[:2], workers, options
+        self.shared, self._announce = shared, announce
         if _SHARES_OUT:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        self._sockets = {0: listening}  # of each worker
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self._sockets = {0: listener}  # of each worker
         self._running: dict[int, _Worker] = {}
-        self._ended: Counter[tuple[str, ...]] = Counter()  # what workers counted that have ended
+        self._ended_counts: Counter[tuple[str, ...]] = Counter()  # what workers counted that have ended
         self._restarts = 0
 
     def run(self) -> None:
@@ -143,17 +143,17 @@ class Supervisor:
         self._opened: asyncio.Future[bool] = loop.create_future()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop, number)
-        tasks = [loop.create_task(self._keep(0))]
+        tasks = [loop.create_task(self._keep_running(0))]
         await asyncio.wait(list[asyncio.Future[Any]]((*tasks, self._opened)), return_when=asyncio.FIRST_COMPLETED)
         if self._opened.done():
             self._announce(self._opened.result())
-            tasks += [loop.create_task(self._keep(slot)) for slot in range(1, self._many)]
+            tasks += [loop.create_task(self._keep_running(slot)) for slot in range(1, self._worker_count)]
         await asyncio.gather(*tasks)
 
-    def ready(self, *, guarded: bool) -> None:
+    def ready(self, *, has_tokens: bool) -> None:
         """Note that a worker has opened the store."""
         if not self._opened.done():
-            self._opened.set_result(guarded)
+            self._opened.set_result(has_tokens)
 
     async def failed(self, kind: str, message: str, remedy: str) -> None:
         """Note that a worker cannot serve; what the first one says is what the service says."""
@@ -167,61 +167,61 @@ class Supervisor:
         """Return what all workers have counted, also those that have ended: a sum never gets smaller.
 
         Args:
-            asking: The worker that has just told its own.
+            asking: The worker that has just sent its own.
         """
         workers = [worker for worker in self._running.values() if worker.is_ready]
         await asyncio.gather(*(worker.ask_counts() for worker in workers if worker is not asking))
-        found = Counter(self._ended)
+        totals = Counter(self._ended_counts)
         for worker in workers:
-            _add(found, worker.counted)
-        return {**found, ("workers",): len(workers), ("worker_restarts",): self._restarts}
+            _add(totals, worker.latest_counts)
+        return {**totals, ("workers",): len(workers), ("worker_restarts",): self._restarts}
 
     def _stop(self, number: int) -> None:
         """Have all workers finish what runs; a second Ctrl-C has them end at once."""
         again = self._stopping.is_set() and number == signal.SIGINT
         self._stopping.set()
-        for listening in self._sockets.values():
-            listening.close()
+        for listener in self._sockets.values():
+            listener.close()
         for worker in self._running.values():
             worker.stop(signal.SIGINT if again else signal.SIGTERM)
 
-    async def _keep(self, slot: int) -> None:
+    async def _keep_running(self, slot: int) -> None:
         """Keep a worker running."""
         pause = 0.0
         while not self._stopping.is_set():
             began = monotonic()
-            how = await self._one(slot)
+            why = await self._run_worker(slot)
             if self._stopping.is_set():
                 return
             if not self._opened.done():
-                self._opened.set_exception(StoreError(f"The service's worker ended ({how}).", remedy="See its error."))
+                self._opened.set_exception(StoreError(f"The service's worker ended ({why}).", remedy="See its error."))
             if self._opened.exception() is not None:
                 return
             pause = 0.0 if monotonic() - began > _LIVED_SECONDS else min(_LONGEST_PAUSE, max(_FIRST_PAUSE, 2 * pause))
             self._restarts += 1
-            _log.warning("Worker %d of the service ended (%s); another one starts.", slot + 1, how)
+            _log.warning("Worker %d of the service ended (%s); another one starts.", slot + 1, why)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
 
-    async def _one(self, slot: int) -> str:
+    async def _run_worker(self, slot: int) -> str:
         """Run a worker until it has ended, and return how it has."""
-        ours, theirs = socket.socketpair()
+        our_end, worker_end = socket.socketpair()
         try:
-            listening = self._sockets[slot] = self._sockets.get(slot) or self._listen()
-            numbers = listening.fileno(), theirs.fileno()
+            listener = self._sockets[slot] = self._sockets.get(slot) or self._listen()
+            numbers = listener.fileno(), worker_end.fileno()
             command = (sys.executable, "-P", "-m", "perdure.interfaces.http.worker", *map(str, numbers))
             process = await create_subprocess_exec(*command, pass_fds=numbers, process_group=0)  # no Ctrl-C for it
         except OSError as error:
-            ours.close()
+            our_end.close()
             return str(error)
         finally:
-            theirs.close()
+            worker_end.close()
         worker = self._running[slot] = _Worker(process, self)
         if self._stopping.is_set():  # it came while the process was started
             worker.stop(signal.SIGTERM)
-        status = await worker.run(ours, {**self._told, "slot": slot, "secret": self.shared.secret.hex()})
+        status = await worker.run(our_end, {**self._options, "slot": slot, "secret": self.shared.secret.hex()})
         del self._running[slot]
-        _add(self._ended, {key: n for key, n in worker.counted.items() if key[0] not in GAUGES})
+        _add(self._ended_counts, {key: n for key, n in worker.latest_counts.items() if key[0] not in GAUGES})
         if not worker.is_ready:  # nobody would answer who connects here until another one can
             self._sockets.pop(slot).close()
         return f"signal {-status}" if status < 0 else f"exit status {status}"
@@ -230,8 +230,8 @@ class Supervisor:
         """Return a socket for a worker: one of its own where the system shares connections out among several."""
         if self._sockets and not _SHARES_OUT:
             return next(iter(self._sockets.values())).dup()
-        family = socket.AF_INET6 if ":" in self._where[0] else socket.AF_INET
-        return socket.create_server(self._where, family=family, backlog=_BACKLOG, reuse_port=_SHARES_OUT)
+        family = socket.AF_INET6 if ":" in self._address[0] else socket.AF_INET
+        return socket.create_server(self._address, family=family, backlog=_BACKLOG, reuse_port=_SHARES_OUT)
 
 
 def _add(counts: Counter[tuple[str, ...]], more: Counts) -> None:

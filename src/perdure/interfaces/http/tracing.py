@@ -47,30 +47,30 @@ class Tracing:
         self._content = content
 
     @contextmanager
-    def call(self, verb: str, given: Mapping[str, Any], headers: Mapping[str, str]) -> Iterator[Called]:
+    def call(self, verb: str, arguments: Mapping[str, Any], headers: Mapping[str, str]) -> Iterator[CallSpan]:
         """Make a span of a verb's call within that of its caller, if the request names one.
 
         Args:
             verb: The verb.
-            given: Its arguments as they came.
+            arguments: They are as they came.
             headers: The request's headers, with lower-case names.
         """
         name = _OPERATIONS.get(verb, verb)
-        about: dict[str, AnyValue] = {
+        attrs: dict[str, AnyValue] = {
             "gen_ai.operation.name": name,
             "gen_ai.provider.name": "perdure",
             "perdure.verb": verb,
         }
-        if isinstance(place := given.get("namespace"), str):
-            about["perdure.namespace"] = place
-        if self._content and isinstance(query := given.get("query"), str):
-            about["gen_ai.memory.query.text"] = query[:_LONGEST]
-        above = propagate.extract(headers)
+        if isinstance(namespace := arguments.get("namespace"), str):
+            attrs["perdure.namespace"] = namespace
+        if self._content and isinstance(query := arguments.get("query"), str):
+            attrs["gen_ai.memory.query.text"] = query[:_LONGEST]
+        parent = propagate.extract(headers)
         with self._tracer.start_as_current_span(
-            f"{name} perdure", above, SpanKind.SERVER, about, record_exception=False, set_status_on_exception=False
+            f"{name} perdure", parent, SpanKind.SERVER, attrs, record_exception=False, set_status_on_exception=False
         ) as span:
             try:
-                yield Called(span, content=self._content)
+                yield CallSpan(span, content=self._content)
             except Exception as error:
                 _fail(span, error)  # its text may repeat what was given
                 raise
@@ -79,9 +79,9 @@ class Tracing:
     def watch(self, port: str, texts: int) -> Iterator[None]:
         """Make a span of a call of the embedder or the language model."""
         name = "embeddings" if port == "embedder" else "chat"
-        about: dict[str, AnyValue] = {"gen_ai.operation.name": name, "perdure.texts": texts}
+        attrs: dict[str, AnyValue] = {"gen_ai.operation.name": name, "perdure.texts": texts}
         with self._tracer.start_as_current_span(
-            name, None, SpanKind.CLIENT, about, record_exception=False, set_status_on_exception=False
+            name, None, SpanKind.CLIENT, attrs, record_exception=False, set_status_on_exception=False
         ) as span:
             try:
                 yield
@@ -90,7 +90,7 @@ class Tracing:
                 raise
 
 
-class Called:
+class CallSpan:
     """The span of a call that runs."""
 
     def __init__(self, span: Span, *, content: bool) -> None:
@@ -103,10 +103,10 @@ class Called:
         elif isinstance(result, Outcome) and result.operation is not None:
             self._span.set_attribute("perdure.operation", result.operation)
 
-    def _memories(self, found: list[tuple[MemoryItem, float | None]]) -> None:
-        self._span.set_attribute("gen_ai.memory.record.count", len(found))
+    def _memories(self, scored: list[tuple[MemoryItem, float | None]]) -> None:
+        self._span.set_attribute("gen_ai.memory.record.count", len(scored))
         if self._content:
-            rows = [{"id": m.id, "content": m.content[:_LONGEST], "score": score} for m, score in found]
+            rows = [{"id": m.id, "content": m.content[:_LONGEST], "score": score} for m, score in scored]
             self._span.set_attribute("gen_ai.memory.records", json.dumps(rows, ensure_ascii=False))
 
 

@@ -88,12 +88,12 @@ class Workers:
 
     def _serve(self) -> None:
         """Run calls, one after the other, in a thread."""
-        while (found := self._queue.get()) is not None:
-            if found is _IN_TURN:
+        while (call := self._queue.get()) is not None:
+            if call is _IN_TURN:
                 self._run_in_turn()
             else:
-                self._run(found)
-            del found  # an idle thread keeps nothing alive
+                self._run(call)
+            del call  # an idle thread keeps nothing alive
 
     def _run(self, call: _Call) -> None:
         if not self._begins(call):

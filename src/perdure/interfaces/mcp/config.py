@@ -18,7 +18,7 @@ from perdure.records.errors import InvalidInput
 Client = Literal["claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini", "windsurf", "zed"]
 
 _SECRET: Final = re.compile(r"^\w+://[^/@:]*:[^@]+@|[?&]password=")
-_HEADS: Final[Mapping[str, str]] = {
+_COMMENTS: Final[Mapping[str, str]] = {
     "claude-desktop": """\
 # Claude Desktop: Settings > Developer > Edit Config opens the file. Its usual place:
 #   macOS    ~/Library/Application Support/Claude/claude_desktop_config.json
@@ -84,21 +84,21 @@ def _caution(store: str | None) -> str:
 def _text(client: Client, command: str, arguments: list[str]) -> str:
     server = {"command": command, "args": arguments}
     config = json.dumps({_KEYS.get(client, "mcpServers"): {"perdure": server}}, indent=2, ensure_ascii=False)
-    if client in _HEADS:
-        return f"{_HEADS[client]}{config}\n"
+    if client in _COMMENTS:
+        return f"{_COMMENTS[client]}{config}\n"
     if client == "claude-code":
-        added = shlex.join(["claude", "mcp", "add", "--scope", "user", "perdure", "--", command, *arguments])
+        call = shlex.join(["claude", "mcp", "add", "--scope", "user", "perdure", "--", command, *arguments])
         return (
-            f"# Claude Code: run this once, for all your projects:\n{added}\n\n"
+            f"# Claude Code: run this once, for all your projects:\n{call}\n\n"
             f"# Or, for one project, put this into .mcp.json in its root:\n{config}\n"
         )
     if client == "gemini":
-        added = shlex.join(["gemini", "mcp", "add", "--scope", "user", "perdure", command, "--", *arguments])
-        return f"# Gemini CLI: run this once:\n{added}\n\n# Or merge this into ~/.gemini/settings.json:\n{config}\n"
+        call = shlex.join(["gemini", "mcp", "add", "--scope", "user", "perdure", command, "--", *arguments])
+        return f"# Gemini CLI: run this once:\n{call}\n\n# Or merge this into ~/.gemini/settings.json:\n{config}\n"
     if client == "codex":
-        added = shlex.join(["codex", "mcp", "add", "perdure", "--", command, *arguments])
+        call = shlex.join(["codex", "mcp", "add", "perdure", "--", command, *arguments])
         table = f"[mcp_servers.perdure]\ncommand = {json.dumps(command)}\nargs = {json.dumps(arguments)}\n"
-        return f"# Codex: run this once:\n{added}\n\n# Or add this to ~/.codex/config.toml:\n{table}"
+        return f"# Codex: run this once:\n{call}\n\n# Or add this to ~/.codex/config.toml:\n{table}"
     *others, last = get_args(Client)
     raise InvalidInput(
         f"Unknown client: {client!r}.", remedy=f"Use {', '.join(others)} or {last}; other clients take similar JSON."
@@ -110,12 +110,12 @@ def server_command(store: str | None = None, policy: str | None = None) -> list[
 
     It names the launcher in the user's data folder, which is written; on Windows, this environment's interpreter.
     """
-    named = str(default_store()) if store is None else store
-    place = named if "://" in named else str(Path(named).expanduser().absolute())
-    chosen = [] if policy is None else ["--policy", str(Path(policy).expanduser().absolute())]
+    address = str(default_store()) if store is None else store
+    absolute = address if "://" in address else str(Path(address).expanduser().absolute())
+    options = [] if policy is None else ["--policy", str(Path(policy).expanduser().absolute())]
     if os.name == "nt":
         # -P: a file named mcp.py in the client's project folder must neither break the server nor run.
         start = [str(Path(sys.executable).absolute()), "-P", "-m", "perdure"]
     else:
         start = ["/bin/sh", str(write_launcher(data_folder() / "launcher"))]
-    return [*start, *chosen, "--store", place, "mcp", "--profile", "agent"]
+    return [*start, *options, "--store", absolute, "mcp", "--profile", "agent"]

@@ -1,7 +1,7 @@
 """Asking a person through the client, where it can show a form: questions of the day, and one about an ageing hit.
 
 Nothing is asked of clients that cannot show forms: they get the same tools, and the questions as data. Two protocols:
-2026-07-28 answers a call with the questions, and the client calls again with what the person said; 2025-11-25 and
+2026-07-28 answers a call with the questions, and the client calls again with the person's answers; 2025-11-25 and
 older ask in the middle of the call.
 """
 
@@ -32,8 +32,8 @@ ASKING: Final = ("recall", "review")  # the tools that may ask
 _ROUNDS_SINCE: Final = "2026-07-28"
 _YES, _NO, _CHANGED, _NEVER = "yes", "no", "it changed", "do not ask again"
 _BOTH: Final = "both hold"
-_PLAIN: Final[Mapping[str, Answer]] = {_YES: "confirm", _NO: "deny", _BOTH: "both", _NEVER: "mute"}
-_SAME: Final[Mapping[str, Answer]] = {_YES: "same", _NO: "different"}
+_VERDICTS: Final[Mapping[str, Answer]] = {_YES: "confirm", _NO: "deny", _BOTH: "both", _NEVER: "mute"}
+_SAME_VERDICTS: Final[Mapping[str, Answer]] = {_YES: "same", _NO: "different"}
 _LONGEST: Final = 2000
 
 Run = Callable[[Mapping[str, Any], Mapping[str, Any]], Awaitable[CallToolResult | InputRequiredResult]]
@@ -61,113 +61,113 @@ class Ask:
 class Asker:
     """Puts questions to people. Each is put once for as long as the server runs, whatever comes of it."""
 
-    def __init__(self, opened: Callable[[], Memory], namespace: str) -> None:
-        self._opened, self._namespace = opened, namespace
-        self._put: set[tuple[str, str]] = set()
+    def __init__(self, get_memory: Callable[[], Memory], namespace: str) -> None:
+        self._get_memory, self._namespace = get_memory, namespace
+        self._put_before: set[tuple[str, str]] = set()
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], context: Context[Any, Any], run: Run
     ) -> CallToolResult | InputRequiredResult:
         """Run ``recall`` or ``review``, and ask the person what is due before it answers."""
         if context.request_state is not None:
-            return await self._again(arguments, context, run)
+            return await self._resume(arguments, context, run)
         first = await run(arguments, {})
         if not isinstance(first, CallToolResult) or first.is_error:
             return first
-        found = first.structured_content or {}
-        asks = await run_sync(partial(self._due, name, found, arguments.get("namespace")))
+        data = first.structured_content or {}
+        asks = await run_sync(partial(self._due_questions, name, data, arguments.get("namespace")))
         if not asks:
             return first
-        self._put |= {(ask.id, ask.question) for ask in asks}
-        recall_id = found.get("recall_id")
+        self._put_before |= {(ask.id, ask.question) for ask in asks}
+        recall_id = data.get("recall_id")
         if is_version_at_least(context.protocol_version or "", _ROUNDS_SINCE):
             state = {"asked": [[ask.id, ask.same] for ask in asks], "recall_id": recall_id}
             return InputRequiredResult(
                 input_requests={a.id: _request(a) for a in asks}, request_state=json.dumps(state)
             )
-        told = await self._one_by_one(asks, context)
-        return await self._rerun(told, arguments, recall_id, run) if told else first
+        answered = await self._ask_one_by_one(asks, context)
+        return await self._rerun(answered, arguments, recall_id, run) if answered else first
 
-    def _due(self, name: str, found: Mapping[str, Any], namespace: str | None) -> list[Ask]:
+    def _due_questions(self, name: str, data: Mapping[str, Any], namespace: str | None) -> list[Ask]:
         """Return what may be asked now: of the day's questions those of the answer that were not put yet."""
         if name == "recall":
-            asks = [Ask(hit["memory"]["id"], hit["question"]) for hit in found["hits"] if hit["question"]]
+            asks = [Ask(hit["memory"]["id"], hit["question"]) for hit in data["hits"] if hit["question"]]
         else:
-            asks = [Ask(q["id"], q["question"], bool(q["against"]), bool(q["same"])) for q in found["questions"]]
-        fresh = [ask for ask in asks if (ask.id, ask.question) not in self._put]
+            asks = [Ask(q["id"], q["question"], bool(q["against"]), bool(q["same"])) for q in data["questions"]]
+        fresh = [ask for ask in asks if (ask.id, ask.question) not in self._put_before]
         if not fresh:
             return []
-        memory = self._opened()
+        memory = self._get_memory()
         today = {q.id for q in memory.review(namespace or memory.usual_namespace(self._namespace))}
         due = list({ask.id: ask for ask in reversed(fresh) if ask.id in today}.values())[::-1]  # one of each memory
         return due[:1] if name == "recall" else due  # who looks something up is asked one thing
 
-    async def _again(
+    async def _resume(
         self, arguments: Mapping[str, Any], context: Context[Any, Any], run: Run
     ) -> CallToolResult | InputRequiredResult:
         """Go on after the client has asked. The state is sealed: it is what this server wrote."""
         state = json.loads(context.request_state or "{}")
         replies = context.input_responses or {}
-        told: list[Answered] = []
+        answered: list[Answered] = []
         for identity, same in state["asked"]:
             reply = replies.get(identity)
             if isinstance(reply, ElicitResult):
-                told += await run_sync(partial(self._heard, identity, reply, same=same))
-        return await self._rerun(told, arguments, state["recall_id"], run)
+                answered += await run_sync(partial(self._record_answer, identity, reply, same=same))
+        return await self._rerun(answered, arguments, state["recall_id"], run)
 
-    async def _one_by_one(self, asks: Sequence[Ask], context: Context[Any, Any]) -> list[Answered]:
-        told: list[Answered] = []
+    async def _ask_one_by_one(self, asks: Sequence[Ask], context: Context[Any, Any]) -> list[Answered]:
+        answered: list[Answered] = []
         for ask in asks:
-            shown = _request(ask).params
+            form = _request(ask).params
             try:
                 reply = await context.session.elicit_form(
-                    shown.message, cast("ElicitRequestFormParams", shown).requested_schema, context.request_id
+                    form.message, cast("ElicitRequestFormParams", form).requested_schema, context.request_id
                 )
             except MCPError as error:  # the client promised what it cannot do; the answer itself is there
                 _log.warning("The client could not ask: %s", error)
                 break
-            told += await run_sync(partial(self._heard, ask.id, reply, same=ask.same))
+            answered += await run_sync(partial(self._record_answer, ask.id, reply, same=ask.same))
             if reply.action == "cancel":  # not now
                 break
-        return told
+        return answered
 
-    def _heard(self, identity: str, reply: ElicitResult, *, same: bool) -> list[Answered]:
-        """Write down what a person said; nothing where they said nothing, or nothing that can be understood."""
-        if (said := _understood(reply, same=same)) is None:
+    def _record_answer(self, identity: str, reply: ElicitResult, *, same: bool) -> list[Answered]:
+        """Record a person's answer; nothing where there is none, or none that can be understood."""
+        if (understood := _understand(reply, same=same)) is None:
             return []
-        verdict, value = said
+        verdict, value = understood
         try:
-            kept = self._opened().answer(identity, verdict, value)
+            outcome = self._get_memory().answer(identity, verdict, value)
         except PerdureError as error:
             return [{"id": identity, "verdict": verdict, "outcome": f"not recorded: {error}"}]
-        return [{"id": identity, "verdict": verdict, "outcome": f"{kept.id} is {kept.memory.status.value}"}]
+        return [{"id": identity, "verdict": verdict, "outcome": f"{outcome.id} is {outcome.memory.status.value}"}]
 
     async def _rerun(
-        self, told: Sequence[Answered], arguments: Mapping[str, Any], recall_id: str | None, run: Run
+        self, answered: Sequence[Answered], arguments: Mapping[str, Any], recall_id: str | None, run: Run
     ) -> CallToolResult | InputRequiredResult:
         """Return the tool's answer after the person's; a recall was counted the first time."""
         result = await run(arguments, {"touch": False} if recall_id else {})
         if not isinstance(result, CallToolResult) or result.is_error:
             return result
-        found = {**(result.structured_content or {}), "asked": list(told)}
+        data = {**(result.structured_content or {}), "asked": list(answered)}
         if recall_id:
-            found["recall_id"] = recall_id
-        heard = "".join(f"The person was asked about {t['id']}: {t['verdict']}, {t['outcome']}.\n" for t in told)
-        named = (
+            data["recall_id"] = recall_id
+        answers = "".join(f"The person was asked about {t['id']}: {t['verdict']}, {t['outcome']}.\n" for t in answered)
+        reminder = (
             f"\nReport how they were used with the tool used, recall_id {recall_id}."
-            if recall_id and found["hits"]
+            if recall_id and data["hits"]
             else ""
         )
         (text,) = (block.text for block in result.content if block.type == "text")
-        return answer(found, heard + text + named)
+        return answer(data, answers + text + reminder)
 
 
 def can_ask(context: Context[Any, Any] | None) -> bool:
     """Whether the client of a call can show a person a form."""
     if context is None or context.protocol_version is None:
         return False
-    able = context.client_capabilities.elicitation if context.client_capabilities else None
-    if able is None or (able.form is None and able.url is not None):
+    capability = context.client_capabilities.elicitation if context.client_capabilities else None
+    if capability is None or (capability.form is None and capability.url is not None):
         return False
     return is_version_at_least(context.protocol_version, _ROUNDS_SINCE) or context.session.can_send_request
 
@@ -187,13 +187,13 @@ def _request(ask: Ask) -> ElicitRequest:
     return ElicitRequest(params=ElicitRequestFormParams(message=ask.question, requested_schema=schema))
 
 
-def _understood(reply: ElicitResult, *, same: bool) -> tuple[Answer, str | None] | None:
+def _understand(reply: ElicitResult, *, same: bool) -> tuple[Answer, str | None] | None:
     """Return the verdict and the value that a person's answer means; None where it means none."""
-    given = (reply.content if reply.action == "accept" else None) or {}
-    said, value = given.get("answer"), given.get("value")
-    told = value.strip() if isinstance(value, str) and len(value) <= _LONGEST and not same else ""
-    if told and said in (_NO, _CHANGED):
-        return "correct", told
-    plain = _SAME if same else _PLAIN
-    verdict = plain.get(said) if isinstance(said, str) else None
-    return None if verdict is None or (told and said != _NEVER) else (verdict, None)  # yes and a value are two things
+    content = (reply.content if reply.action == "accept" else None) or {}
+    choice, value = content.get("answer"), content.get("value")
+    new_value = value.strip() if isinstance(value, str) and len(value) <= _LONGEST and not same else ""
+    if new_value and choice in (_NO, _CHANGED):
+        return "correct", new_value
+    verdicts = _SAME_VERDICTS if same else _VERDICTS
+    verdict = verdicts.get(choice) if isinstance(choice, str) else None
+    return None if verdict is None or (new_value and choice != _NEVER) else (verdict, None)  # yes and a value conflict

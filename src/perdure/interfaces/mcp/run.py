@@ -91,9 +91,9 @@ class OpenOnce:
 
     def close(self) -> None:
         """End its upkeep and close the store if it was opened: accesses that wait are written. Twice is harmless."""
-        for beside in (self._answering, self._background):
-            if beside is not None:
-                beside.stop()
+        for helper in (self._answering, self._background):
+            if helper is not None:
+                helper.stop()
         with self._lock:
             self._closed = True
             memory, self._memory = self._memory, None
@@ -119,8 +119,8 @@ def build(
     with _without_collections():
         from perdure.interfaces.mcp.server import MemoryServer  # noqa: PLC0415  # the MCP library loads here
 
-        opened = memory_opener if isinstance(memory_opener, OpenOnce) else OpenOnce(memory_opener)
-        return MemoryServer(opened, profile=profile, namespace=namespace, seconds=seconds)
+        lazy_memory = memory_opener if isinstance(memory_opener, OpenOnce) else OpenOnce(memory_opener)
+        return MemoryServer(lazy_memory, profile=profile, namespace=namespace, seconds=seconds)
 
 
 def run(
@@ -151,9 +151,9 @@ def run(
     """
     policy = policy_to_find(policy) if isinstance(policy, str) else policy
     notice = _policy_notice if policy is None else str
-    opened = OpenOnce(lambda: _open(store, policy), Background(), notice, HookAnswering(store, policy))
-    server = build(opened, profile=profile, namespace=namespace, seconds=seconds)
-    _end_on_signals(opened)
+    lazy_memory = OpenOnce(lambda: _open(store, policy), Background(), notice, HookAnswering(store, policy))
+    server = build(lazy_memory, profile=profile, namespace=namespace, seconds=seconds)
+    _end_on_signals(lazy_memory)
     try:
         if transport == "stdio":
             server.run("stdio")
@@ -162,9 +162,9 @@ def run(
             _announce(host, port)
             server.run("streamable-http", host=host, port=port, transport_security=_security(host, port, allowed_hosts))
     except* (BrokenPipeError, ConnectionResetError):
-        pass  # the client went away; what it was told is stored
+        pass  # the client went away; what was acknowledged is stored
     finally:
-        opened.close()
+        lazy_memory.close()
 
 
 def default_store() -> Path:
@@ -201,16 +201,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--port", type=int, default=8765, help="for http: the port to listen on")
     parser.add_argument("--allowed-host", action="append", default=[], help="for http: another Host header to accept")
-    given = parser.parse_args(arguments)
+    args = parser.parse_args(arguments)
     run(
-        given.store or default_store(),
-        given.policy,
-        given.transport,
-        given.host,
-        given.port,
-        given.profile,
-        namespace=resolve_namespace(given.namespace) or "default",
-        allowed_hosts=given.allowed_host,
+        args.store or default_store(),
+        args.policy,
+        args.transport,
+        args.host,
+        args.port,
+        args.profile,
+        namespace=resolve_namespace(args.namespace) or "default",
+        allowed_hosts=args.allowed_host,
     )
 
 
@@ -223,8 +223,8 @@ def _open(store: str | os.PathLike[str], policy: str | os.PathLike[str] | Mappin
 def _policy_notice() -> str:
     from perdure.compose import folder_policy  # noqa: PLC0415  # loaded by now
 
-    found = folder_policy()
-    return "" if found is None else found.notice
+    policy = folder_policy()
+    return "" if policy is None else policy.notice
 
 
 @contextmanager
@@ -240,7 +240,7 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
-def _end_on_signals(opened: OpenOnce) -> None:
+def _end_on_signals(lazy_memory: OpenOnce) -> None:
     """On SIGTERM or Ctrl-C close the store and end.
 
     The process ends at once after that: a thread that waits for standard input cannot be cancelled, so an orderly
@@ -250,7 +250,7 @@ def _end_on_signals(opened: OpenOnce) -> None:
     """
 
     def end(_signal: int, _frame: object) -> None:
-        closing = threading.Thread(target=opened.close, daemon=True)
+        closing = threading.Thread(target=lazy_memory.close, daemon=True)
         closing.start()
         closing.join(_LAST_WORDS_SECONDS)
         sys.stderr.flush()
@@ -262,7 +262,7 @@ def _end_on_signals(opened: OpenOnce) -> None:
 
 
 def _free_port(host: str) -> int:
-    """Return a free port, so that it can be told before the library listens."""
+    """Return a free port, so that it can be printed before the library listens."""
     import socket  # noqa: PLC0415  # only for http
 
     with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as free:

@@ -41,11 +41,11 @@ _HOUR_MS: Final = 3_600_000
 class MemoryServer(MCPServer[Any]):
     """An MCP server over one memory."""
 
-    def __init__(self, opened: OpenOnce, *, profile: str, namespace: str, seconds: float | None) -> None:
-        self._opened, self._profile, self._namespace, self._seconds = opened, profile, namespace, seconds
+    def __init__(self, lazy_memory: OpenOnce, *, profile: str, namespace: str, seconds: float | None) -> None:
+        self._lazy_memory, self._profile, self._namespace, self._seconds = lazy_memory, profile, namespace, seconds
         self._verbs = {verb.name: verb for verb in verbs_of(profile)}
         self._tools = {name: tool_of(verb, profile) for name, verb in self._verbs.items()}
-        self._asker = Asker(opened, namespace)
+        self._asker = Asker(lazy_memory, namespace)
         super().__init__(
             "perdure",
             title="Perdure memory",
@@ -78,13 +78,13 @@ class MemoryServer(MCPServer[Any]):
         meta = None if context is None else context.request_context.meta
         run = partial(self._run, name, (meta or {}).get(_TIMEOUT, self._seconds))
         if context is not None and name in self._verbs and self._verbs[name].passes_progress:
-            tell = context.report_progress
-            return await run(arguments, {"progress": lambda done, total: from_thread.run(tell, done, total)})
+            report = context.report_progress
+            return await run(arguments, {"progress": lambda done, total: from_thread.run(report, done, total)})
         if name in ASKING and context is not None and can_ask(context):
             answer = await self._asker.call(name, arguments, context, run)
         else:
             answer = await run(arguments, {})
-        if isinstance(answer, CallToolResult) and (notice := self._opened.take_notice()):
+        if isinstance(answer, CallToolResult) and (notice := self._lazy_memory.take_notice()):
             answer.content.append(TextContent(type="text", text=f"Tell the user; only they can decide this: {notice}"))
         return answer
 
@@ -99,14 +99,14 @@ class MemoryServer(MCPServer[Any]):
             return failed(error.to_dict())
         except Exception:  # noqa: BLE001  # the outermost place: a client gets no internals, the log all
             _log.exception("The tool %s failed unexpectedly.", name)
-            told = {"error": "InternalError", "message": f"{name} failed because of an internal error."}
-            return failed({**told, "remedy": "Try again once; the server's log has the details.", "fault": "machine"})
+            data = {"error": "InternalError", "message": f"{name} failed because of an internal error."}
+            return failed({**data, "remedy": "Try again once; the server's log has the details.", "fault": "machine"})
 
     def _call(self, name: str, seconds: Any, arguments: Mapping[str, Any], more: Mapping[str, Any]) -> CallToolResult:
         verb = self._verbs[name]
-        given = {**arguments_of(verb, arguments, self._profile), **more}
-        memory = self._opened() if seconds is None else self._opened().within(seconds)
-        return call_tool(memory, verb, given, namespace=self._namespace)
+        values = {**arguments_of(verb, arguments, self._profile), **more}
+        memory = self._lazy_memory() if seconds is None else self._lazy_memory().within(seconds)
+        return call_tool(memory, verb, values, namespace=self._namespace)
 
     def _add_resources(self) -> None:
         @self.resource(
@@ -129,7 +129,7 @@ class MemoryServer(MCPServer[Any]):
 
     def _digest(self, namespace: str | None) -> str:
         try:
-            memory = self._opened()
+            memory = self._lazy_memory()
             return memory.digest(namespace or memory.usual_namespace(self._namespace))
         except PerdureError as error:
             raise ResourceError(str(error)) from error

@@ -53,8 +53,8 @@ def tool_of(verb: Verb, profile: str) -> Tool:
 
 def offered(verb: Verb, profile: str) -> list[Parameter]:
     """Return the parameters that a profile's tool has."""
-    few = None if profile == "full" else verb.agent
-    return [p for p in verb.parameters if p.param.tool and not p.param.local and (few is None or p.name in few)]
+    names = None if profile == "full" else verb.agent
+    return [p for p in verb.parameters if p.param.tool and not p.param.local and (names is None or p.name in names)]
 
 
 def input_schema(verb: Verb, profile: str) -> dict[str, Any]:
@@ -78,10 +78,10 @@ def call_tool(memory: Memory, verb: Verb, arguments: dict[str, Any], *, namespac
         PerdureError: The verb refuses; the text says what to do.
     """
     result = call_verb(memory, verb, arguments, namespace=memory.usual_namespace(namespace))
-    found = answer_data(verb, result, arguments)
+    data = answer_data(verb, result, arguments)
     bound = {**verb.defaults, **arguments}
     text = render_text(view_of(result, Request(verb.name, bound, {"no_facts": memory.no_facts})))
-    return answer(found, text)
+    return answer(data, text)
 
 
 def answer_data(verb: Verb, result: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,20 +91,20 @@ def answer_data(verb: Verb, result: Any, arguments: Mapping[str, Any]) -> dict[s
         return dict(brief(data, whole=True))
     if not isinstance(result, list):
         return dict(brief(data))
-    found: dict[str, Any] = {verb.items: [brief(item) for item in data[verb.items]]}  # as many as were asked for
+    page: dict[str, Any] = {verb.items: [brief(item) for item in data[verb.items]]}  # as many as were asked for
     if "before" in verb.defaults:
         full = len(result) == arguments.get("limit", verb.defaults["limit"])
-        found["next_before"] = result[-1].id if full else None
-    return found
+        page["next_before"] = result[-1].id if full else None
+    return page
 
 
-def arguments_of(verb: Verb, given: Mapping[str, Any], profile: str) -> dict[str, Any]:
+def arguments_of(verb: Verb, values: Mapping[str, Any], profile: str) -> dict[str, Any]:
     """Return arguments as the verb takes them.
 
     Raises:
         InvalidInput: There is no such argument, or one is missing.
     """
-    return json_arguments(verb, given, offered(verb, profile), where="tool", schema="the tool's input schema")
+    return json_arguments(verb, values, offered(verb, profile), where="tool", schema="the tool's input schema")
 
 
 def answer(structured: Mapping[str, Any], text: str) -> CallToolResult:
@@ -120,6 +120,6 @@ def failed(error: Mapping[str, Any]) -> CallToolResult:
     message = str(error["message"])
     if len(message) > _LONGEST_ERROR:  # it repeats what was given, or lists many faults
         message = f"{message[:_LONGEST_ERROR]} [...]"
-    told = {**error, "message": message}
+    data = {**error, "message": message}
     text = one_line(f"{message} {error['remedy']}")
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta={"perdure/error": told})
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta={"perdure/error": data})

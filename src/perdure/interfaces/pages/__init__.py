@@ -29,9 +29,9 @@ from perdure.interfaces.pages import (
     questions,
     search,
 )
-from perdure.interfaces.pages.asked import Answer, Asked, Shown
 from perdure.interfaces.pages.forms import FormGuard, FormRefused
 from perdure.interfaces.pages.live import Live
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import FOLDER, respond
 from perdure.interfaces.pages.threads import memory_files_of, run_in_thread
 from perdure.records.errors import PerdureError
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from perdure.memory import Memory
 
 _log = logging.getLogger(__name__)
-Handler = Callable[[Asked], Answer]
+Handler = Callable[[PageRequest], Answer]
 
 READ: Final[Mapping[str, Handler]] = {
     "/": overview.overview,
@@ -71,75 +71,75 @@ def routes(sessions: Sessions | None = None, live: Live | None = None) -> list[B
 
     Args:
         sessions: The sessions of browsers, which the access to the service knows too.
-        live: Tells open pages what is new.
+        live: Sends news to open pages.
     """
     guard = FormGuard(sessions or Sessions(Shared()))
     shown = [Route(path, partial(_show, handler, guard), methods=["GET"]) for path, handler in READ.items()]
-    done = [Route(path, partial(_do, handler, guard), methods=["POST"]) for path, handler in WRITE.items()]
-    own = [
+    written = [Route(path, partial(_do, handler, guard), methods=["POST"]) for path, handler in WRITE.items()]
+    others = [
         Route("/live", (live or Live()).answer, methods=["GET"]),
         Route("/login", partial(_log_in_or_out, guard), methods=["GET", "POST"]),
         Route("/logout", partial(_log_in_or_out, guard), methods=["POST"]),
     ]
-    return [*shown, *done, *own, Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
+    return [*shown, *written, *others, Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")]
 
 
 async def _log_in_or_out(guard: FormGuard, request: Request) -> Response:
     session = guard.session_of(request)
-    asked = _asked(request, session)
+    page_request = _page_request(request, session)
     if request.method == "GET":
-        response = await to_thread.run_sync(login.login_page, asked)
+        response = await to_thread.run_sync(login.login_page, page_request)
         guard.keep(request, response, session)
         return response
     try:
-        asked = _asked(request, session, await guard.form(request, session))
+        page_request = _page_request(request, session, await guard.form(request, session))
     except (FormRefused, PerdureError) as error:
-        return login.login_page(asked, str(error), 403)
-    if asked.path == "/logout":
-        return await login.log_out(request, guard, asked, session)
-    return await login.log_in(request, guard, asked)
+        return login.login_page(page_request, str(error), 403)
+    if page_request.path == "/logout":
+        return await login.log_out(request, guard, page_request, session)
+    return await login.log_in(request, guard, page_request)
 
 
 async def _show(handler: Handler, guard: FormGuard, request: Request) -> Response:
     session = guard.session_of(request)
-    response = await _run(request, handler, _asked(request, session))
+    response = await _run(request, handler, _page_request(request, session))
     guard.keep(request, response, session)
     return response
 
 
 async def _do(handler: Handler, guard: FormGuard, request: Request) -> Response:
     session = guard.session_of(request)
-    asked = _asked(request, session)
+    page_request = _page_request(request, session)
     try:
         form = await guard.form(request, session)
     except (FormRefused, PerdureError) as error:
-        told = str(error)
-        return await _run(request, lambda _: _error("Refused", told, "", 403), asked)
-    return await _run(request, handler, _asked(request, session, form))
+        message = str(error)
+        return await _run(request, lambda _: _error("Refused", message, "", 403), page_request)
+    return await _run(request, handler, _page_request(request, session, form))
 
 
-async def _run(request: Request, handler: Handler, asked: Asked) -> Response:
+async def _run(request: Request, handler: Handler, page_request: PageRequest) -> Response:
     """Answer in one of the service's threads, which are limited in number and time."""
     try:
-        return await run_in_thread(request, partial(_answer, handler, asked))
+        return await run_in_thread(request, partial(_answer, handler, page_request))
     except RequestRefused as error:
-        return error_page(error, asked.root)
+        return error_page(error, page_request.root)
 
 
 def error_page(error: PerdureError, root: str = "") -> Response:
-    """Return the page that tells of an error before any page was made; it asks the store for nothing."""
-    asked = Asked(cast("Memory", None), "/", root, known=False)
-    response = respond(asked, _error("Not now", error.message, error.remedy, status_of(error)))
+    """Return the page for an error before any page was made; it asks the store for nothing."""
+    page_request = PageRequest(cast("Memory", None), "/", root, known=False)
+    response = respond(page_request, _error("Not now", error.message, error.remedy, status_of(error)))
     if isinstance(error, RequestRefused):
         response.headers.update(error.headers)
     return response
 
 
-def _asked(request: Request, session: str, form: Mapping[str, list[str]] | None = None) -> Asked:
+def _page_request(request: Request, session: str, form: Mapping[str, list[str]] | None = None) -> PageRequest:
     memory = request.state.memory
     if memory is not None and request.method == "GET":  # browsers get pages unasked, and again
         memory = memory.without_model()
-    return Asked(
+    return PageRequest(
         memory=memory,
         has_model=memory is not None and request.state.memory.has_model,
         known=request.state.memory is not None,
@@ -154,17 +154,17 @@ def _asked(request: Request, session: str, form: Mapping[str, list[str]] | None 
     )
 
 
-def _answer(handler: Handler, asked: Asked) -> Response:
-    plain = replace(asked, query={})  # nothing that an error's page shows besides asks the store again for it
+def _answer(handler: Handler, page_request: PageRequest) -> Response:
+    plain = replace(page_request, query={})  # nothing that an error's page shows besides asks the store again for it
     try:
-        return respond(asked, handler(asked))
+        return respond(page_request, handler(page_request))
     except PerdureError as error:
         return respond(plain, _error("Not possible", error.message, error.remedy, status_of(error)))
-    except Exception:  # noqa: BLE001  # the outermost place: a person is told, and the log has the details
-        _log.exception("The page %s failed.", asked.path)
-        told = "Perdure has a bug here; nothing is half done."
-        return respond(plain, _error("This failed", told, "The service's log has the details.", 500))
+    except Exception:  # noqa: BLE001  # the outermost place: the person sees a message, and the log has the details
+        _log.exception("The page %s failed.", page_request.path)
+        message = "Perdure has a bug here; nothing is half done."
+        return respond(plain, _error("This failed", message, "The service's log has the details.", 500))
 
 
-def _error(title: str, told: str, remedy: str, status: int) -> Shown:
-    return Shown("error", title, {"told": told, "remedy": remedy}, status)
+def _error(title: str, message: str, remedy: str, status: int) -> HtmlPage:
+    return HtmlPage("error", title, {"message": message, "remedy": remedy}, status)

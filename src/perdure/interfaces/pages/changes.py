@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import Form, Kind, MemoryItem, Status
 from perdure.verbs.declaration import VERBS
@@ -63,26 +63,26 @@ def actions(item: MemoryItem) -> list[MemoryAction]:
     return [action for action in ACTIONS if action.fits(item)]
 
 
-def _action(asked: Asked, item: MemoryItem) -> MemoryAction:
-    name = asked.given("verb") or asked.query.get("verb", "")
-    found = next((action for action in actions(item) if action.verb == name), None)
-    if found is None:
+def _action(request: PageRequest, item: MemoryItem) -> MemoryAction:
+    name = request.form_value("verb") or request.query.get("verb", "")
+    action = next((action for action in actions(item) if action.verb == name), None)
+    if action is None:
         raise InvalidInput("This cannot be done to this memory as it is now.", remedy="Look at the memory again.")
-    return found
+    return action
 
 
-def _item(asked: Asked) -> MemoryItem:
-    found = asked.memory.get(asked.needed("id", "The memory's id"), include_archived=True)
-    if found is None:
+def _item(request: PageRequest) -> MemoryItem:
+    item = request.memory.get(request.required("id", "The memory's id"), include_archived=True)
+    if item is None:
         raise NotFound("There is no such memory.", remedy="It may have been erased.")
-    return found
+    return item
 
 
-def ask(asked: Asked) -> Answer:
+def ask(request: PageRequest) -> Answer:
     """Show what a change would do, with the form that does it."""
-    item = _item(asked)
-    action = _action(asked, item)
-    return Shown("change", action.label, _values(item, action, asked.given("words")))
+    item = _item(request)
+    action = _action(request, item)
+    return HtmlPage("change", action.label, _values(item, action, request.form_value("words")))
 
 
 def _values(item: MemoryItem, action: MemoryAction, words: str) -> dict[str, Any]:
@@ -96,17 +96,17 @@ def _values(item: MemoryItem, action: MemoryAction, words: str) -> dict[str, Any
     }
 
 
-def change(asked: Asked) -> Answer:
+def change(request: PageRequest) -> Answer:
     """Do it, or show first what new words would replace."""
-    item = _item(asked)
-    action = _action(asked, item)
-    words = asked.given("words")
+    item = _item(request)
+    action = _action(request, item)
+    words = request.form_value("words")
     if action.asks in {"content", "value"}:
-        words = asked.needed("words", "The new text")
-        if not asked.given("sure"):
-            return Shown("change", action.label, _values(item, action, words))
-    done = getattr(asked.memory, action.verb)(item.id, **dict(_arguments(action, item, words)))
-    return Elsewhere(asked.link("/memory", id=done.id, done=done.operation))
+        words = request.required("words", "The new text")
+        if not request.form_value("sure"):
+            return HtmlPage("change", action.label, _values(item, action, words))
+    outcome = getattr(request.memory, action.verb)(item.id, **dict(_arguments(action, item, words)))
+    return Redirect(request.link("/memory", id=outcome.id, done=outcome.operation))
 
 
 def _arguments(action: MemoryAction, item: MemoryItem, words: str) -> Iterator[tuple[str, Any]]:
@@ -118,10 +118,10 @@ def _arguments(action: MemoryAction, item: MemoryItem, words: str) -> Iterator[t
         yield "level", "full"
 
 
-def undo(asked: Asked) -> Answer:
+def undo(request: PageRequest) -> Answer:
     """Take an operation back."""
-    done = asked.memory.undo(asked.needed("operation", "The operation's id"))
-    back = asked.given("id")
-    if back and asked.memory.get(back, include_archived=True) is not None:
-        return Elsewhere(asked.link("/memory", id=back, done=done.operation))
-    return Elsewhere(asked.link("/plans", done=done.operation))
+    outcome = request.memory.undo(request.required("operation", "The operation's id"))
+    back = request.form_value("id")
+    if back and request.memory.get(back, include_archived=True) is not None:
+        return Redirect(request.link("/memory", id=back, done=outcome.operation))
+    return Redirect(request.link("/plans", done=outcome.operation))

@@ -59,17 +59,17 @@ def curves(item: MemoryItem, entries: Sequence[Entry], policy: Policy, now: Inst
     after = [_signals(item.state, policy, at) for at in future]
     return {
         name: DrawnSignal(
-            list(_points(before, [*past, now], now, place)), list(_points(after, future, now, place)), marks
+            list(_points(before, [*past, now], now, index)), list(_points(after, future, now, index)), marks
         )
-        for place, name in enumerate(NAMES)
+        for index, name in enumerate(NAMES)
     }
 
 
 def _points(
-    rows: Sequence[tuple[float, ...]], times: Sequence[Instant], now: Instant, place: int
+    rows: Sequence[tuple[float, ...]], times: Sequence[Instant], now: Instant, index: int
 ) -> Iterator[tuple[float, float]]:
     for row, at in zip(rows, times, strict=True):
-        yield (at - now) / DAY_MS, row[place]
+        yield (at - now) / DAY_MS, row[index]
 
 
 def _at(spans: Sequence[StateSpan], at: Instant) -> State:
@@ -77,5 +77,5 @@ def _at(spans: Sequence[StateSpan], at: Instant) -> State:
 
 
 def _signals(state: State, policy: Policy, at: Instant) -> tuple[float, ...]:
-    found = current_signals([state], policy, at)
-    return tuple(float(getattr(found, name)[0]) for name in NAMES)
+    signals = current_signals([state], policy, at)
+    return tuple(float(getattr(signals, name)[0]) for name in NAMES)

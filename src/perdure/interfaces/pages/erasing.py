@@ -4,36 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure.interfaces.pages.asked import Answer, Asked, Shown
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 
 
-def ask(asked: Asked) -> Answer:
+def ask(request: PageRequest) -> Answer:
     """Ask why, and by whose decision."""
-    return Shown("erase", "Erase for good", {**_chosen(asked), "preview": None, "done": None})
+    return HtmlPage("erase", "Erase for good", {**_target_and_reason(request), "preview": None, "done": None})
 
 
-def erase(asked: Asked) -> Answer:
+def erase(request: PageRequest) -> Answer:
     """List what would go; with the word that the list gave, erase it."""
-    chosen = _chosen(asked)
-    given: dict[str, Any] = {
-        "ids": [chosen["identity"]] if chosen["identity"] else [],
-        "subject": chosen["subject"] or None,
-        "namespace": asked.namespace,
-        "reason": asked.needed("reason", "The reason"),
-        "by": asked.given("by") or None,
+    sent = _target_and_reason(request)
+    arguments: dict[str, Any] = {
+        "ids": [sent["identity"]] if sent["identity"] else [],
+        "subject": sent["subject"] or None,
+        "namespace": request.namespace,
+        "reason": request.required("reason", "The reason"),
+        "by": request.form_value("by") or None,
     }
-    confirm = asked.given("confirm")
+    confirm = request.form_value("confirm")
     if confirm:
-        done = asked.memory.erase(**given, confirm=confirm, dry_run=False)
-        return Shown("erase", "Erased", {**chosen, "preview": None, "done": done})
-    preview = asked.memory.erase(**given, dry_run=True)
-    return Shown("erase", "Erase for good", {**chosen, "preview": preview, "done": None})
+        erasure = request.memory.erase(**arguments, confirm=confirm, dry_run=False)
+        return HtmlPage("erase", "Erased", {**sent, "preview": None, "done": erasure})
+    preview = request.memory.erase(**arguments, dry_run=True)
+    return HtmlPage("erase", "Erase for good", {**sent, "preview": preview, "done": None})
 
 
-def _chosen(asked: Asked) -> dict[str, Any]:
+def _target_and_reason(request: PageRequest) -> dict[str, Any]:
     return {
-        "identity": asked.given("id") or asked.query.get("id", ""),
-        "subject": asked.given("subject") or asked.query.get("subject", ""),
-        "reason": asked.given("reason"),
-        "by": asked.given("by"),
+        "identity": request.form_value("id") or request.query.get("id", ""),
+        "subject": request.form_value("subject") or request.query.get("subject", ""),
+        "reason": request.form_value("reason"),
+        "by": request.form_value("by"),
     }

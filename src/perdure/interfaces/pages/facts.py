@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from perdure.interfaces.pages.asked import Answer, Asked, Shown
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import AxisPart, periods
 from perdure.interfaces.views.knowledge import period, state, true_period
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ENTITIES: Final = 100
 _FACTS: Final = 100
-_BELIEVED: Final = frozenset({"active", "aging"})
+_BELIEVED_STATES: Final = frozenset({"active", "aging"})
 _AT_LEAST: Final = 86_400.0  # seconds that a timeline spans
 
 
@@ -34,20 +34,20 @@ class Row:
     plot: Markup  # both, on the axis of time that all rows share
 
 
-def facts(asked: Asked) -> Answer:
+def facts(request: PageRequest) -> Answer:
     """Show the entities and what contradicts itself; of one entity everything that was believed."""
-    named = asked.query.get("entity", "").strip()
-    if named:
-        return _of_entity(asked, named)
-    place = asked.namespace
-    found = asked.memory.facts(namespace=place, limit=_FACTS)
+    entity = request.query.get("entity", "").strip()
+    if entity:
+        return _entity_page(request, entity)
+    namespace = request.namespace
+    found = request.memory.facts(namespace=namespace, limit=_FACTS)
     values = {
-        "entities": asked.memory.entities(place, limit=_ENTITIES),
+        "entities": request.memory.entities(namespace, limit=_ENTITIES),
         "conflicts": conflicts(found),
         "found": found,
-        "hint": "" if found else asked.memory.no_facts,
+        "hint": "" if found else request.memory.no_facts,
     }
-    return Shown("facts", "Facts", values)
+    return HtmlPage("facts", "Facts", values)
 
 
 def conflicts(found: Sequence[FactLine]) -> list[list[FactLine]]:
@@ -62,9 +62,9 @@ def conflicts(found: Sequence[FactLine]) -> list[list[FactLine]]:
     return groups
 
 
-def _of_entity(asked: Asked, named: str) -> Answer:
-    timeline = asked.memory.timeline(named, namespace=asked.namespace)
-    now = asked.memory.now
+def _entity_page(request: PageRequest, name: str) -> Answer:
+    timeline = request.memory.timeline(name, namespace=request.namespace)
+    now = request.memory.now
     begins = [moment(f.valid_from) for f in timeline.facts] + [moment(f.believed_from) for f in timeline.facts]
     first = min((at for at in begins if at), default=now)
     values = {
@@ -72,10 +72,10 @@ def _of_entity(asked: Asked, named: str) -> Answer:
         "rows": [_row(f, first, now) for f in reversed(timeline.facts)],
         "first": first,
         "now": now,
-        "conflicts": conflicts([f for f in timeline.facts if f.state in _BELIEVED]),
-        "entity": asked.memory.entity(timeline.entity, namespace=asked.namespace),
+        "conflicts": conflicts([f for f in timeline.facts if f.state in _BELIEVED_STATES]),
+        "entity": request.memory.entity(timeline.entity, namespace=request.namespace),
     }
-    return Shown("entity", timeline.name, values)
+    return HtmlPage("entity", timeline.name, values)
 
 
 def _row(fact: FactLine, first: datetime, now: datetime) -> Row:
@@ -89,7 +89,7 @@ def _row(fact: FactLine, first: datetime, now: datetime) -> Row:
     believed = AxisPart(share(fact.believed_from, 0.0), share(fact.believed_to, 1.0))
     words = true_period(fact.valid_from, fact.valid_to, fact.state), period(fact.believed_from, fact.believed_to)
     label = f"True {words[0]}, believed {words[1]}"
-    return Row(fact, *words, state(fact.state), fact.state in _BELIEVED, periods(true, believed, label))
+    return Row(fact, *words, state(fact.state), fact.state in _BELIEVED_STATES, periods(true, believed, label))
 
 
 def moment(text: str) -> datetime | None:

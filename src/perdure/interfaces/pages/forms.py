@@ -30,9 +30,9 @@ class FormGuard:
 
     def session_of(self, request: Request) -> str:
         """Return the browser's session: that of its cookie, or a new one."""
-        found = session_of(request.scope)
-        is_known = found and found == getattr(request.state, "session", None)
-        return found if is_known or self.sessions.is_ours(found) else self.sessions.new()
+        session = session_of(request.scope)
+        is_known = session and session == getattr(request.state, "session", None)
+        return session if is_known or self.sessions.is_ours(session) else self.sessions.new()
 
     def keep(self, request: Request, response: Response, session: str) -> None:
         """Give the browser its session, if it has another one."""
@@ -51,8 +51,8 @@ class FormGuard:
         """
         check_origin(request)
         fields = await _read(request)
-        given = next(iter(fields.get(TOKEN, ())), "")
-        if not hmac.compare_digest(given.encode(), form_token(session).encode()):
+        token = next(iter(fields.get(TOKEN, ())), "")
+        if not hmac.compare_digest(token.encode(), form_token(session).encode()):
             raise FormRefused("This form has expired. Go back, reload the page and send it again.")
         return fields
 

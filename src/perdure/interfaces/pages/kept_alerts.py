@@ -29,7 +29,7 @@ class ShownAlerts(NamedTuple):
     sampled: int  # the memories that they were estimated from; 0 where all count that the command counts
 
 
-class _Counted(NamedTuple):
+class _CountedAlerts(NamedTuple):
     at: float
     alerts: Sequence[Alert]
 
@@ -39,49 +39,49 @@ class KeptAlerts:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._kept: WeakKeyDictionary[Memory, dict[str, _Counted]] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[Memory, dict[str, _CountedAlerts]] = WeakKeyDictionary()
         self._counting: set[tuple[int, str]] = set()
 
-    def of(self, memory: Memory, place: str, stats: Stats) -> ShownAlerts:
+    def of(self, memory: Memory, namespace: str, stats: Stats) -> ShownAlerts:
         """Return the alerts of a namespace.
 
         Args:
             memory: The caller's memory.
-            place: The namespace.
+            namespace: Its name.
             stats: Its figures, of a sample if it is large.
         """
-        estimated = _estimate(memory, place, stats)
+        estimated = _estimate(memory, namespace, stats)
         if stats.sampled >= stats.memories:
             return ShownAlerts(estimated, 0)
         with self._lock:
-            kept = self._kept.get(memory, {}).get(place)
+            kept = self._kept.get(memory, {}).get(namespace)
         if kept is None or monotonic() - kept.at >= SECONDS:
-            self._start(memory, place)
+            self._start(memory, namespace)
         return ShownAlerts(estimated, stats.sampled) if kept is None else ShownAlerts(kept.alerts, 0)
 
-    def _start(self, memory: Memory, place: str) -> None:
-        key = (id(memory), place)
+    def _start(self, memory: Memory, namespace: str) -> None:
+        key = (id(memory), namespace)
         with self._lock:
             if key in self._counting:
                 return
             self._counting.add(key)
-        Thread(target=self._count, args=(memory, place, key), name="perdure-alerts", daemon=True).start()
+        Thread(target=self._count, args=(memory, namespace, key), name="perdure-alerts", daemon=True).start()
 
-    def _count(self, memory: Memory, place: str, key: tuple[int, str]) -> None:
+    def _count(self, memory: Memory, namespace: str, key: tuple[int, str]) -> None:
         try:
-            counted = _Counted(monotonic(), memory.alerts(place))
+            counted = _CountedAlerts(monotonic(), memory.alerts(namespace))
             with self._lock:
-                self._kept.setdefault(memory, {})[place] = counted
+                self._kept.setdefault(memory, {})[namespace] = counted
         except PerdureError as error:
-            _log.warning("Alerts of %s could not be counted: %s", place, error)
+            _log.warning("Alerts of %s could not be counted: %s", namespace, error)
         finally:
             with self._lock:
                 self._counting.discard(key)
 
 
-def _estimate(memory: Memory, place: str, stats: Stats) -> list[Alert]:
+def _estimate(memory: Memory, namespace: str, stats: Stats) -> list[Alert]:
     now = datetime.fromisoformat(stats.at)
-    return find_alerts(stats, place, memory.upkeep_state(place), memory.policy.alerts, now)
+    return find_alerts(stats, namespace, memory.upkeep_state(namespace), memory.policy.alerts, now)
 
 
 KEPT: Final = KeptAlerts()

@@ -47,12 +47,12 @@ class Live:
     """Answers the requests for news.
 
     A connection ends after a few seconds and the browser connects again where it left off, so that the service need
-    not wait for open pages when it ends, and what was lost on the way is told later.
+    not wait for open pages when it ends, and what was lost on the way is sent later.
 
     Args:
         every: Seconds between two looks at the operations.
         life: Seconds that a connection lasts; alerts are looked at when it begins.
-        most: Connections at once; more are told to come back.
+        most: Connections at once; more are refused with 503.
     """
 
     def __init__(self, every: float = 1.0, life: float = 10.0, most: int = 100) -> None:
@@ -63,22 +63,22 @@ class Live:
         """Return a stream of events."""
         if self._open >= self._most:
             return Response(status_code=503, headers={**HEADERS, **_BUSY})
-        memory, place = request.state.memory, request.query_params.get("namespace") or None
-        known = request.headers.get("last-event-id", "")
+        memory, namespace = request.state.memory, request.query_params.get("namespace") or None
+        last_id = request.headers.get("last-event-id", "")
         headers = {**HEADERS, "X-Accel-Buffering": "no"}
         run = partial(run_in_thread, request)
-        return StreamingResponse(self._events(run, memory, place, known), 200, headers, "text/event-stream")
+        return StreamingResponse(self._events(run, memory, namespace, last_id), 200, headers, "text/event-stream")
 
-    async def _events(self, run: Runner, memory: Memory, place: str | None, known: str) -> AsyncIterator[str]:
+    async def _events(self, run: Runner, memory: Memory, namespace: str | None, last_id: str) -> AsyncIterator[str]:
         self._open += 1
         try:
             yield f"retry: {_RETRY_MS}\n\n"
-            end, alerts = monotonic() + self._life, await run(partial(_alerts, memory, place))
+            end, alerts = monotonic() + self._life, await run(partial(_alerts, memory, namespace))
             while monotonic() < end:
-                news = await run(partial(_look, memory, place, alerts))
-                for event in _differences(known, news):
+                news = await run(partial(_look, memory, namespace, alerts))
+                for event in _differences(last_id, news):
                     yield event
-                known = news.id
+                last_id = news.id
                 await sleep(self._every)
         except PerdureError:
             return  # the browser connects again; until the store answers there is no news
@@ -86,13 +86,13 @@ class Live:
             self._open -= 1
 
 
-def _differences(known: str, news: News) -> list[str]:
+def _differences(last_id: str, news: News) -> list[str]:
     """Return the events by which a browser learns what it does not know yet."""
-    operation, _, alerts = known.partition("/")
-    if not known:
+    operation, _, alerts = last_id.partition("/")
+    if not last_id:
         return [_event("hello", news)]
-    found = [_event("operation", news)] if operation != news.operation else []
-    return [*found, _event("alerts", news)] if alerts != news.alerts else found
+    events = [_event("operation", news)] if operation != news.operation else []
+    return [*events, _event("alerts", news)] if alerts != news.alerts else events
 
 
 def _event(kind: str, news: News) -> str:
@@ -100,13 +100,13 @@ def _event(kind: str, news: News) -> str:
     return f"event: {kind}\nid: {news.id}\ndata: {data}\n\n"
 
 
-def _look(memory: Memory, place: str | None, alerts: str) -> News:
-    newest = next((o for o in memory.history(namespace=place, limit=1) if isinstance(o, Operation)), None)
+def _look(memory: Memory, namespace: str | None, alerts: str) -> News:
+    newest = next((o for o in memory.history(namespace=namespace, limit=1) if isinstance(o, Operation)), None)
     return News("", "", alerts) if newest is None else News(newest.id, newest.operation, alerts)
 
 
-def _alerts(memory: Memory, place: str | None) -> str:
+def _alerts(memory: Memory, namespace: str | None) -> str:
     """Return a digest of what needs attention in a namespace, or in all."""
-    places = memory.namespaces() if place is None else [place]
-    found = [(one, a.name, a.severity, a.message) for one in places for a in alerts_of(memory, one)]
-    return blake2b(json.dumps(found).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    namespaces = memory.namespaces() if namespace is None else [namespace]
+    rows = [(name, a.name, a.severity, a.message) for name in namespaces for a in alerts_of(memory, name)]
+    return blake2b(json.dumps(rows).encode(), digest_size=_DIGEST_BYTES).hexdigest()

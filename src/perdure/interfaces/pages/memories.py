@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
 from perdure.interfaces.pages.changes import actions
 from perdure.interfaces.pages.curves import NAMES, curves
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.pages.plots import curve
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Block, Line
@@ -21,58 +21,58 @@ _ENTRIES: Final = 30  # of the journal, the newest
 _TABLE: Final = 6  # every sixth point of a curve stands in its table
 
 
-def memory(asked: Asked) -> Answer:
+def memory(request: PageRequest) -> Answer:
     """Show one memory. Looking does not count as an access."""
-    identity = asked.needed("id", "The memory's id")
-    item = read(asked, identity)
-    why = asked.memory.why(item.id)
-    now = to_instant(asked.memory.now)
-    drawn = curves(item, why.history, asked.memory.policy, now)
+    identity = request.required("id", "The memory's id")
+    item = read(request, identity)
+    why = request.memory.why(item.id)
+    now = to_instant(request.memory.now)
+    drawn = curves(item, why.history, request.memory.policy, now)
     days = [at for at, _ in (*drawn["value"].past, *drawn["value"].future[1:])][::_TABLE]
     points = {name: dict((*one.past, *one.future)) for name, one in drawn.items()}
     values = {
         "item": item,
         "why": why,
-        "facts": _of_fact(why),
+        "facts": _fact_blocks(why),
         "signals": [
-            (name, getattr(item, name), _because(why, name), curve(drawn[name], _label(name))) for name in NAMES
+            (name, getattr(item, name), _signal_reason(why, name), curve(drawn[name], _label(name))) for name in NAMES
         ],
         "table": [(from_instant(now + int(day * 86_400_000)), [points[name][day] for name in NAMES]) for day in days],
         "names": NAMES,
         "history": _history(why.history),
         "more": max(len(why.history) - _ENTRIES, 0),
-        "edges": asked.memory.edges(item.id) if item.status == "active" else [],
-        "actions": [a for a in actions(item) if asked.allows(a.verb) and (a.verb != "both" or _is_contested(why))],
-        "links": [(kind, other, _peek(asked, other)) for kind, other, _ in why.links[:20]],
+        "edges": request.memory.edges(item.id) if item.status == "active" else [],
+        "actions": [a for a in actions(item) if request.allows(a.verb) and (a.verb != "both" or _is_contested(why))],
+        "links": [(kind, other, _content(request, other)) for kind, other, _ in why.links[:20]],
     }
-    return Shown("memory", "Memory", values)
+    return HtmlPage("memory", "Memory", values)
 
 
-def read(asked: Asked, identity: str) -> MemoryItem:
+def read(request: PageRequest, identity: str) -> MemoryItem:
     """Return a memory, also one that is hidden.
 
     Raises:
         NotFound: There is none of that id.
     """
-    found = asked.memory.get(identity, include_archived=True)
-    if found is None:
+    item = request.memory.get(identity, include_archived=True)
+    if item is None:
         raise NotFound("There is no such memory.", remedy="It may have been erased. Search for its words.")
-    return found
+    return item
 
 
-def find(asked: Asked) -> Answer:
+def find(request: PageRequest) -> Answer:
     """Go to what an id means: a memory, else the operations."""
-    identity = asked.needed("id", "The id")
-    if asked.memory.get(identity, include_archived=True) is not None:
-        return Elsewhere(asked.link("/memory", id=identity))
-    return Elsewhere(asked.link("/plans", operation=identity))
+    identity = request.required("id", "The id")
+    if request.memory.get(identity, include_archived=True) is not None:
+        return Redirect(request.link("/memory", id=identity))
+    return Redirect(request.link("/plans", operation=identity))
 
 
 def _label(name: str) -> str:
     return f"{name.capitalize()} since it was stored, and 90 days ahead if nothing happens; a table follows"
 
 
-def _because(why: Explanation, name: str) -> str:
+def _signal_reason(why: Explanation, name: str) -> str:
     return why.signals.get(name, "").partition(": ")[2] or why.signals.get(name, "")
 
 
@@ -88,7 +88,7 @@ def _is_contested(why: Explanation) -> bool:
     return why.fact is not None and any(clash.outcome == "open" for clash in why.fact.conflicts)
 
 
-def _of_fact(why: Explanation) -> list[Block]:
+def _fact_blocks(why: Explanation) -> list[Block]:
     """Return what is shown of a fact's reasons: the part of its view before the signals."""
     if why.fact is None:
         return []
@@ -97,6 +97,6 @@ def _of_fact(why: Explanation) -> list[Block]:
     return blocks[2:end]
 
 
-def _peek(asked: Asked, identity: str) -> str:
-    found = asked.memory.get(identity, include_archived=True)
-    return found.content if found else ""
+def _content(request: PageRequest, identity: str) -> str:
+    item = request.memory.get(identity, include_archived=True)
+    return item.content if item else ""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, cast, get_args
 
 from perdure import compose
-from perdure.interfaces.pages.asked import Answer, Asked, Shown
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.records.errors import InvalidInput
 from perdure.verbs.recalling import ProfileName
 
@@ -27,36 +27,36 @@ class FileNow:
     fault: str = ""  # why it cannot be shown
 
 
-def memory_file(asked: Asked) -> Answer:
+def memory_file(request: PageRequest) -> Answer:
     """Show MEMORY.md for a profile, and what differs from the file, or from the policy's own profile."""
-    profile = asked.query.get("profile", "")
-    own = asked.memory.digest_details(asked.namespace)
+    profile = request.query.get("profile", "")
+    own = request.memory.digest_details(request.namespace)
     chosen = profile if profile in PROFILES and profile != own.profile else ""
-    made = asked.memory.digest_details(asked.namespace, profile=cast("Any", chosen)) if chosen else own
-    file = _file_now(asked)
+    digest = request.memory.digest_details(request.namespace, profile=cast("Any", chosen)) if chosen else own
+    file = _file_now(request)
     is_file = file is not None and not file.fault
     before = (file.text or "") if file is not None and is_file else own.text
-    lines = list(compared(before, made.text)) if is_file or chosen else []
+    lines = list(compared(before, digest.text)) if is_file or chosen else []
     values = {
-        "digest": made,
+        "digest": digest,
         "profiles": PROFILES,
         "chosen": chosen or own.profile,
-        "joins": asked.has_model and asked.memory.policy.model.digest,
+        "joins": request.has_model and request.memory.policy.model.digest,
         "lines": lines,
         "many": Counter(kind for kind, _ in lines),
         "file": file,
     }
-    return Shown("memory_file", "MEMORY.md", values)
+    return HtmlPage("memory_file", "MEMORY.md", values)
 
 
-def _file_now(asked: Asked) -> FileNow | None:
-    """Return the file of the page's namespace: the one that the service was told of, else the policy's.
+def _file_now(request: PageRequest) -> FileNow | None:
+    """Return the file of the page's namespace: the one that the service was started with, else the policy's.
 
     A namespace that the session does not reach was refused when its digest was asked for.
     """
-    policy = asked.memory.policy.digest
-    kept = {policy.namespace: Path(policy.file)} if policy.file else {}
-    path = {**kept, **asked.files}.get(asked.namespace)
+    policy = request.memory.policy.digest
+    configured = {policy.namespace: Path(policy.file)} if policy.file else {}
+    path = {**configured, **request.files}.get(request.namespace)
     if path is None:
         return None
     try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from perdure.interfaces.pages.asked import Answer, Asked, Shown
 from perdure.interfaces.pages.kept_alerts import KEPT
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import counted
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SAMPLE: Final = 400  # so many memories the figures rest on at most: the page is drawn anew whenever something happens
 _OPERATIONS: Final = 12
-_LISTED: Final = 5
+_MOST_LISTED: Final = 5
 _NAMES: Final = {"tier": "Tier", "kind": "Kind", "form": "Form", "age": "Age"}
 _EVENTS: Final = {
     "stored": "stored",
@@ -41,26 +41,26 @@ _AGES: Final = {
 }
 
 
-def overview(asked: Asked) -> Answer:
+def overview(request: PageRequest) -> Answer:
     """Show how a namespace is doing."""
-    memory, place = asked.memory, asked.namespace
-    stats = memory.stats(place, sample=SAMPLE)
+    memory, namespace = request.memory, request.namespace
+    stats = memory.stats(namespace, sample=SAMPLE)
     values = {
         "stats": stats,
         "sentence": sentence(stats),
-        "shown_alerts": KEPT.of(memory, place, stats),
+        "shown_alerts": KEPT.of(memory, namespace, stats),
         "groups": [(_NAMES[name], *_group(name, groups)) for name, groups in stats.sizes.items()],
         "values_plot": columns(stats.values, "How many memories have which value, from 0 to 1"),
         "events": list(_events(stats)),
-        "operations": asked.operations(_OPERATIONS)[0],
-        "lists": [(title, why, list(_texts(asked, ids))) for title, why, ids in _lists(stats) if ids],
+        "operations": request.operations(_OPERATIONS)[0],
+        "lists": [(title, why, list(_texts(request, ids))) for title, why, ids in _lists(stats) if ids],
     }
-    return Shown("overview", "Overview", values)
+    return HtmlPage("overview", "Overview", values)
 
 
-def alerts_of(memory: Memory, place: str) -> Sequence[Alert]:
+def alerts_of(memory: Memory, namespace: str) -> Sequence[Alert]:
     """Return what needs attention in a namespace, as the page shows it."""
-    return KEPT.of(memory, place, memory.stats(place, sample=SAMPLE)).alerts
+    return KEPT.of(memory, namespace, memory.stats(namespace, sample=SAMPLE)).alerts
 
 
 def sentence(stats: Stats) -> str:
@@ -68,12 +68,12 @@ def sentence(stats: Stats) -> str:
     if not stats.memories:
         return "Nothing is known here yet."
     kinds = [counted(n, "procedure" if kind == "procedure" else kind) for kind, n in stats.kinds.items() if n]
-    *first, last = sorted(kinds, key=lambda told: -int(told.split()[0].replace(",", "")))
-    told = f"{', '.join(first)} and {last}" if first else last
+    *first, last = sorted(kinds, key=lambda text: -int(text.split()[0].replace(",", "")))
+    text = f"{', '.join(first)} and {last}" if first else last
     tokens = sum(size.tokens for size in stats.sizes.get("tier", {}).values())
     hidden = sum(n for status, n in stats.statuses.items() if status != "active")
     kept = f" {hidden:,} more {'is' if hidden == 1 else 'are'} kept out of view." if hidden else ""
-    return f"{told} are in view, {tokens:,} tokens in all.{kept}" if stats.memories > 1 else f"{told} is in view.{kept}"
+    return f"{text} are in view, {tokens:,} tokens in all.{kept}" if stats.memories > 1 else f"{text} is in view.{kept}"
 
 
 def _group(name: str, groups: Mapping[str, Size]) -> tuple[Markup, list[tuple[str, int, Size]]]:
@@ -87,28 +87,28 @@ def _lists(stats: Stats) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     yield (
         "At risk",
         "Valuable, but archived within 30 days unless they are used or pinned.",
-        [(i, f"value {value:.2f}, on {at[:10]}") for i, value, at in stats.at_risk[:_LISTED]],
+        [(i, f"value {value:.2f}, on {at[:10]}") for i, value, at in stats.at_risk[:_MOST_LISTED]],
     )
     yield (
         "Held back",
         "A safety gate stops their next move.",
-        [(i, f"since {at[:10]}") for i, at in stats.held_first[:_LISTED]],
+        [(i, f"since {at[:10]}") for i, at in stats.held_first[:_MOST_LISTED]],
     )
     risky = {i for i, *_ in stats.at_risk}
     fading = [(i, f"value {v:.2f}, on {at[:10]}") for i, v, at in stats.about_to_fade if i not in risky]
-    yield "About to fade", "Archived within 30 days without further access.", fading[:_LISTED]
-    near = [(i, f"value {v:.2f}, {counted(n, 'access')}") for i, v, n in stats.vault_candidates[:_LISTED]]
-    yield "Nearly worth the vault", "Used often, and almost valuable enough to stay for good.", near
+    yield "About to fade", "Archived within 30 days without further access.", fading[:_MOST_LISTED]
+    promising = [(i, f"value {v:.2f}, {counted(n, 'access')}") for i, v, n in stats.vault_candidates[:_MOST_LISTED]]
+    yield "Nearly worth the vault", "Used often, and almost valuable enough to stay for good.", promising
 
 
 def _events(stats: Stats) -> Iterator[tuple[str, int, int]]:
     """Return what became of memories in words, and how often within a day and a week."""
-    known = stats.journal.events if stats.journal else {}
-    return ((told, *known[name]) for name, told in _EVENTS.items() if name in known)
+    counts = stats.journal.events if stats.journal else {}
+    return ((label, *counts[name]) for name, label in _EVENTS.items() if name in counts)
 
 
-def _texts(asked: Asked, rows: list[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
-    """Yield (id, text, what is told of it) of memories that are still there."""
-    for identity, told in rows:
-        if found := asked.memory.get(identity, include_archived=True, namespace=asked.namespace):
-            yield identity, found.content, told
+def _texts(request: PageRequest, rows: list[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Yield (id, text, note) of memories that are still there."""
+    for identity, note in rows:
+        if item := request.memory.get(identity, include_archived=True, namespace=request.namespace):
+            yield identity, item.content, note

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.pages import previews
-from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
 from perdure.interfaces.pages.facts import moment
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import counted
 from perdure.records.errors import ConflictError, InvalidInput
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from perdure.records.report import Lived, Report, TierMove
 
 DAYS: Final = 84
-_SHOWN: Final = 50  # moves of a preview that are listed
+_MOST_SHOWN: Final = 50  # moves of a preview that are listed
 _OPERATIONS: Final = 15
 _MOST_OPERATIONS: Final = 500
 _RECALLS: Final = 200  # past recalls that another policy is tried on
@@ -40,36 +40,36 @@ class ProposedMoves:
     mark: str  # names the memory and exactly these moves; a later preview has the same where nothing has changed
 
 
-def plans(asked: Asked) -> Answer:
+def plans(request: PageRequest) -> Answer:
     """Show what was done, and if asked for what maintenance would do."""
-    place = asked.namespace
-    wanted = asked.preview
-    preview = _preview(asked) if wanted and wanted not in previews.VERBS else None
-    limit = asked.number("limit", _MOST_OPERATIONS if asked.query.get("operation") else _OPERATIONS, _MOST_OPERATIONS)
-    operations, others = asked.operations(limit)
+    preview_of = request.preview
+    preview = _preview(request) if preview_of and preview_of not in previews.VERBS else None
+    usual = _MOST_OPERATIONS if request.query.get("operation") else _OPERATIONS
+    limit = request.number("limit", usual, _MOST_OPERATIONS)
+    operations, has_more = request.operations(limit)
     values = {
         "preview": preview,
-        "proposed": previews.preview(asked, wanted) if wanted in previews.VERBS else None,
+        "proposed": previews.preview(request, preview_of) if preview_of in previews.VERBS else None,
         "operations": operations,
-        "more": min(limit * 4, _MOST_OPERATIONS) if others and limit < _MOST_OPERATIONS else 0,
-        "named": asked.query.get("operation", ""),
+        "more": min(limit * 4, _MOST_OPERATIONS) if has_more and limit < _MOST_OPERATIONS else 0,
+        "named": request.query.get("operation", ""),
         "presets": sorted(PRESETS),
-        "state": asked.memory.upkeep_state(place),
-        "ahead": _ahead(asked) if asked.query.get("ahead") else None,
-        "trial": _trial(asked) if asked.query.get("try") else None,
+        "state": request.memory.upkeep_state(request.namespace),
+        "ahead": _ahead(request) if request.query.get("ahead") else None,
+        "trial": _trial(request) if request.query.get("try") else None,
     }
-    return Shown("plans", "Plans", values)
+    return HtmlPage("plans", "Plans", values)
 
 
-def _preview(asked: Asked) -> dict[str, Any]:
-    report = asked.memory.sweep(dry_run=True, namespace=asked.namespace)
+def _preview(request: PageRequest) -> dict[str, Any]:
+    report = request.memory.sweep(dry_run=True, namespace=request.namespace)
     marked = marks(report.plans)
     moved: dict[str, list[TierMove]] = {}
     for move in report.moved:
         if move.id in marked:
             moved.setdefault(move.id, []).append(move)
-    listed = list(moved.items())[:_SHOWN]
-    moves = [ProposedMoves(i, some, asked.content(i), marked[i]) for i, some in listed]
+    listed = list(moved.items())[:_MOST_SHOWN]
+    moves = [ProposedMoves(i, its_moves, request.content(i), marked[i]) for i, its_moves in listed]
     whole = previews.digest(sorted(marked.values()))
     return {
         "report": report,
@@ -85,15 +85,15 @@ Weeks = list[tuple[datetime, int, int]]
 """(when a week begins, moves in it, how many of them go out of view)."""
 
 
-def _ahead(asked: Asked) -> dict[str, Any]:
+def _ahead(request: PageRequest) -> dict[str, Any]:
     """Return what would move week by week if nothing were used."""
-    report = asked.memory.forecast(DAYS, namespace=asked.namespace)
-    weeks = _weeks(report, asked.memory.now)
+    report = request.memory.forecast(DAYS, namespace=request.namespace)
+    weeks = _weeks(report, request.memory.now)
     return {
         "report": report,
         "weeks": weeks,
         "plot": _plot_of_weeks(weeks),
-        "hidden": sum(gone for *_, gone in weeks),
+        "hidden": sum(archived for *_, archived in weeks),
         "days": DAYS,
     }
 
@@ -103,8 +103,8 @@ def _weeks(report: Report, now: datetime) -> Weeks:
     for move in report.moved:
         at = moment(move.at) or now
         weeks[min(max((at - now).days // 7, 0), len(weeks) - 1)][move.move] += 1
-    gone = [sum(n for name, n in week.items() if name.endswith("archived")) for week in weeks]
-    return [(now + n * timedelta(days=7), sum(week.values()), gone[n]) for n, week in enumerate(weeks)]
+    archived = [sum(n for name, n in week.items() if name.endswith("archived")) for week in weeks]
+    return [(now + n * timedelta(days=7), sum(week.values()), archived[n]) for n, week in enumerate(weeks)]
 
 
 def _plot_of_weeks(weeks: Weeks, highest: float = 0) -> Markup:
@@ -133,79 +133,78 @@ def _change_text(change: Change) -> list[Any]:
     return [change.target.value, *rows, change.because]
 
 
-def apply(asked: Asked) -> Answer:
+def apply(request: PageRequest) -> Answer:
     """Apply what was previewed, or the part that was chosen; refused where it is not what would be done now.
 
     Raises:
         ConflictError: Something has changed since; nothing was written.
     """
-    if asked.given("verb") in previews.VERBS:
-        return previews.apply(asked, asked.given("verb"))
-    report = asked.memory.sweep(dry_run=True, namespace=asked.namespace)
+    if request.form_value("verb") in previews.VERBS:
+        return previews.apply(request, request.form_value("verb"))
+    report = request.memory.sweep(dry_run=True, namespace=request.namespace)
     marked = marks(report.plans)
-    if asked.given("all"):
-        if asked.given("all") != previews.digest(sorted(marked.values())):
-            raise _changed(len(marked))
+    if request.form_value("all"):
+        if request.form_value("all") != previews.digest(sorted(marked.values())):
+            raise _preview_outdated(len(marked))
         chosen = list(report.plans)
     else:
-        chosen = list(_part(report.plans, marked, asked.form.get("chosen", ())))
-    done = asked.memory.apply_all(chosen)
-    return Elsewhere(asked.link("/plans", done=done.operation))
+        chosen = list(_part(report.plans, marked, request.form.get("chosen", ())))
+    return Redirect(request.link("/plans", done=request.memory.apply_all(chosen).operation))
 
 
-def _part(made: Sequence[Plan], marked: dict[str, str], chosen: Sequence[str]) -> Iterator[Plan]:
+def _part(plans_made: Sequence[Plan], marked: dict[str, str], chosen: Sequence[str]) -> Iterator[Plan]:
     """Yield plans with only the changes of chosen memories."""
     if not chosen:
         raise InvalidInput("Nothing is chosen.", remedy="Choose at least one move.")
-    known = {mark: identity for identity, mark in marked.items()}
-    if gone := [mark for mark in chosen if mark not in known]:
-        raise _changed(len(gone))
-    ids = {known[mark] for mark in chosen}
-    for plan in made:
+    ids_by_mark = {mark: identity for identity, mark in marked.items()}
+    if missing := [mark for mark in chosen if mark not in ids_by_mark]:
+        raise _preview_outdated(len(missing))
+    ids = {ids_by_mark[mark] for mark in chosen}
+    for plan in plans_made:
         changes = tuple(change for change in plan.changes if change.id in ids)
         if changes:
             some = counted(len({change.id for change in changes}), "memory")
             yield replace(plan, changes=changes, note=f"{plan.operation}: the part chosen by a person, {some}")
 
 
-def _changed(many: int) -> ConflictError:
-    told = f"What maintenance would do has changed for {counted(many, 'memory')} since; nothing was written."
-    return ConflictError(told, remedy="Preview it again.")
+def _preview_outdated(many: int) -> ConflictError:
+    message = f"What maintenance would do has changed for {counted(many, 'memory')} since; nothing was written."
+    return ConflictError(message, remedy="Preview it again.")
 
 
-def _trial(asked: Asked) -> dict[str, Any]:
+def _trial(request: PageRequest) -> dict[str, Any]:
     """Try another policy on the past, and on the weeks ahead; beside today's."""
-    other, now = _policy(asked), asked.memory.now
-    found = asked.memory.backtest(other, asked.namespace, limit=_RECALLS)
+    other, now = _policy(request), request.memory.now
+    backtest = request.memory.backtest(other, request.namespace, limit=_RECALLS)
     ahead = [
         _weeks(report, now)
         for report in (
-            asked.memory.forecast(DAYS, namespace=asked.namespace),
-            asked.memory.forecast_under(other, DAYS, asked.namespace),
+            request.memory.forecast(DAYS, namespace=request.namespace),
+            request.memory.forecast_under(other, DAYS, request.namespace),
         )
     ]
     highest = max(many for weeks in ahead for _, many, _ in weeks)
-    names, lives = ("Today's", "The other"), (found.now, found.other)
+    names, lives = ("Today's", "The other"), (backtest.now, backtest.other)
     sides = [
-        (name, lived, _lived(lived), weeks, _plot_of_weeks(weeks, highest))
+        (name, lived, _lived_plot(lived), weeks, _plot_of_weeks(weeks, highest))
         for name, lived, weeks in zip(names, lives, ahead, strict=True)
     ]
-    return {"found": found, "sides": sides}
+    return {"found": backtest, "sides": sides}
 
 
-def _policy(asked: Asked) -> dict[str, Any]:
-    preset, text = asked.query.get("preset", ""), asked.query.get("policy", "").strip()
+def _policy(request: PageRequest) -> dict[str, Any]:
+    preset, text = request.query.get("preset", ""), request.query.get("policy", "").strip()
     try:
-        given = tomllib.loads(text)
+        values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"The policy cannot be read: {error}.", remedy="Write TOML, as in perdure.toml.") from error
-    return {"preset": preset, **given} if preset else given
+    return {"preset": preset, **values} if preset else values
 
 
-def _lived(lived: Lived) -> Markup:
+def _lived_plot(life: Lived) -> Markup:
     bars = [
-        Bar("in view in full", lived.visible - lived.shortened, 0),
-        Bar("shortened", lived.shortened, 2),
-        Bar("hidden", lived.hidden, 4),
+        Bar("in view in full", life.visible - life.shortened, 0),
+        Bar("shortened", life.shortened, 2),
+        Bar("hidden", life.hidden, 4),
     ]
-    return stacked(bars, f"{lived.visible:,} in view, {lived.shortened:,} of them shortened, {lived.hidden:,} hidden")
+    return stacked(bars, f"{life.visible:,} in view, {life.shortened:,} of them shortened, {life.hidden:,} hidden")

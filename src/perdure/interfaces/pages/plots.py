@@ -64,10 +64,10 @@ def columns(amounts: Sequence[float], label: str, height: int = 88, highest: flo
         return Markup("")
     step = _WIDTH / len(amounts)
     parts = []
-    for place, amount in enumerate(amounts):
+    for index, amount in enumerate(amounts):
         tall = max(amount / highest * (height - 4), 1.5 if amount else 0)
         rect = Markup('<rect class="shade1" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
-        parts.append(rect.format(place * step + 1, height - 1 - tall, step - 2, tall))
+        parts.append(rect.format(index * step + 1, height - 1 - tall, step - 2, tall))
     parts.append(Markup('<path class="axis" d="M0 {0}H{1}"/>').format(height - 0.5, _WIDTH))
     return _drawing(label, height, _JOIN.join(parts), "columns")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere
+from perdure.interfaces.pages.page_request import Answer, PageRequest, Redirect
 from perdure.interfaces.views.values import tally
 from perdure.records.canonical_json import encoded
 from perdure.records.errors import ConflictError, InvalidInput
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 VERBS: Final = ("consolidate", "summarize")
 """The verbs whose dry runs are shown here."""
-_SHOWN: Final = 50  # proposals that are listed
-_TEXTS: Final = 20  # texts that are listed of one proposal
+_MOST_SHOWN: Final = 50  # proposals that are listed
+_MOST_TEXTS: Final = 20  # texts that are listed of one proposal
 _DIGEST_BYTES: Final = 8
 
 
@@ -57,67 +57,67 @@ def digest(data: Any) -> str:
     return blake2b(encoded(data).encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
 
 
-def preview(asked: Asked, verb: str) -> dict[str, Any]:
+def preview(request: PageRequest, verb: str) -> dict[str, Any]:
     """Return what the page shows of a verb's dry run."""
-    found = _dry_run(asked, verb)
-    shown = found.proposals[:_SHOWN]
+    dry_run = _dry_run(request, verb)
+    listed = dry_run.proposals[:_MOST_SHOWN]
     return {
-        "found": found,
-        "listed": [(one, [(i, asked.content(i)) for i in one.others[:_TEXTS]]) for one in shown],
-        "hides": sum(plan.hides for plan in found.plans),
-        "rest": len(found.proposals) - len(shown),
+        "found": dry_run,
+        "listed": [(one, [(i, request.content(i)) for i in one.others[:_MOST_TEXTS]]) for one in listed],
+        "hides": sum(plan.hides for plan in dry_run.plans),
+        "rest": len(dry_run.proposals) - len(listed),
     }
 
 
-def _dry_run(asked: Asked, verb: str) -> Previewed:
-    return _merges(asked) if verb == "consolidate" else _summaries(asked)
+def _dry_run(request: PageRequest, verb: str) -> Previewed:
+    return _merges(request) if verb == "consolidate" else _summaries(request)
 
 
-def _merges(asked: Asked) -> Previewed:
-    found = asked.memory.consolidate(asked.namespace, dry_run=True)
-    groups = [group for group in found.groups if group.action_taken == "preview"]
+def _merges(request: PageRequest) -> Previewed:
+    report = request.memory.consolidate(request.namespace, dry_run=True)
+    groups = [group for group in report.groups if group.action_taken == "preview"]
     merges = [
-        ProposedChange(kept, asked.content(kept), tuple(i for i in group.member_ids if i != kept))
+        ProposedChange(keeper, request.content(keeper), tuple(i for i in group.member_ids if i != keeper))
         for group in groups
-        for kept in (group.representative_id,)
+        for keeper in (group.representative_id,)
     ]
-    alike = [f"Pairs that are alike: {tally(found.labels)}"] if found.labels else []
-    return Previewed("consolidate", merges, found.plans, [*alike, *found.notes])
+    alike = [f"Pairs that are alike: {tally(report.labels)}"] if report.labels else []
+    return Previewed("consolidate", merges, report.plans, [*alike, *report.notes])
 
 
-def _summaries(asked: Asked) -> Previewed:
-    found = asked.memory.summarize(asked.namespace, dry_run=True)
-    summaries = [ProposedChange(made.entity, made.text, made.sources) for made in found.made]
-    parts = {one.mark: plan for one, plan in zip(summaries, found.plans, strict=True)}
-    return Previewed("summarize", summaries, found.plans, [found.reason] if found.reason else [], parts)
+def _summaries(request: PageRequest) -> Previewed:
+    result = request.memory.summarize(request.namespace, dry_run=True)
+    summaries = [ProposedChange(summary.entity, summary.text, summary.sources) for summary in result.made]
+    parts = {one.mark: plan for one, plan in zip(summaries, result.plans, strict=True)}
+    return Previewed("summarize", summaries, result.plans, [result.reason] if result.reason else [], parts)
 
 
-def apply(asked: Asked, verb: str) -> Answer:
+def apply(request: PageRequest, verb: str) -> Answer:
     """Apply a dry run that was shown, or the summaries of it that were chosen, if a dry run has the same result now.
 
     Raises:
         ConflictError: It would do something else now; nothing was written.
     """
-    found = _dry_run(asked, verb)
-    plans = _whole(found, asked.given("all")) if asked.given("all") else list(_part(found, asked.form.get("chosen")))
-    done = asked.memory.apply_all(plans)
-    return Elsewhere(asked.link("/plans", done=done.operation))
+    dry_run = _dry_run(request, verb)
+    whole = request.form_value("all")
+    plans = _all_plans(dry_run, whole) if whole else list(_part(dry_run, request.form.get("chosen")))
+    return Redirect(request.link("/plans", done=request.memory.apply_all(plans).operation))
 
 
-def _whole(found: Previewed, named: str) -> Sequence[Plan]:
-    if named != found.all:
-        raise _changed(found.verb)
-    return found.plans
+def _all_plans(dry_run: Previewed, digest_sent: str) -> Sequence[Plan]:
+    if digest_sent != dry_run.all:
+        raise _preview_outdated(dry_run.verb)
+    return dry_run.plans
 
 
-def _part(found: Previewed, chosen: Sequence[str] | None) -> Iterator[Plan]:
+def _part(dry_run: Previewed, chosen: Sequence[str] | None) -> Iterator[Plan]:
     if not chosen:
         raise InvalidInput("Nothing is chosen.", remedy="Choose at least one.")
     for mark in dict.fromkeys(chosen):
-        if mark not in found.parts:
-            raise _changed(found.verb)
-        yield found.parts[mark]
+        if mark not in dry_run.parts:
+            raise _preview_outdated(dry_run.verb)
+        yield dry_run.parts[mark]
 
 
-def _changed(verb: str) -> ConflictError:
+def _preview_outdated(verb: str) -> ConflictError:
     return ConflictError(f"What {verb} would do has changed since; nothing was written.", remedy="Preview it again.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.records.memory import Kind
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _OF_NAMES: Final = (("same", "They are the same"), ("different", "They differ"))
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class OpenQuestion:
     """One question with what a person needs to answer it."""
 
     question: Question
@@ -29,15 +29,15 @@ class Asking:
     takes_value: bool  # whether the answer may be another value
 
 
-def questions(asked: Asked) -> Answer:
+def questions(request: PageRequest) -> Answer:
     """Show the open questions, those about the most valuable memories first."""
-    found = asked.memory.review(asked.namespace, _MOST)
-    shown = [one for question in found if (one := _asking(asked, question)) is not None]
-    return Shown("questions", "Questions", {"questions": shown, "most": _MOST})
+    found = request.memory.review(request.namespace, _MOST)
+    open_questions = [one for question in found if (one := _open_question(request, question)) is not None]
+    return HtmlPage("questions", "Questions", {"questions": open_questions, "most": _MOST})
 
 
-def _asking(asked: Asked, question: Question) -> Asking | None:
-    items = [asked.memory.get(i, include_archived=True) for i in (question.id, *question.against)]
+def _open_question(request: PageRequest, question: Question) -> OpenQuestion | None:
+    items = [request.memory.get(i, include_archived=True) for i in (question.id, *question.against)]
     item, *others = items
     if item is None:
         return None
@@ -45,12 +45,12 @@ def _asking(asked: Asked, question: Question) -> Asking | None:
     verdicts = list(_OF_NAMES if question.same else _OF_FACTS if fact else _OF_OTHERS)
     if question.against:
         verdicts.insert(2, ("both", "Both are true"))
-    return Asking(question, item, [m for m in others if m is not None], verdicts, fact and not question.same)
+    return OpenQuestion(question, item, [m for m in others if m is not None], verdicts, fact and not question.same)
 
 
-def answer(asked: Asked) -> Answer:
+def answer(request: PageRequest) -> Answer:
     """Record what the person said."""
-    verdict = cast("Any", asked.needed("verdict", "The answer"))
-    value = asked.needed("value", "The right value") if verdict == "correct" else None
-    done = asked.memory.answer(asked.needed("id", "The memory's id"), verdict, value)
-    return Elsewhere(asked.link("/questions", done=done.operation))
+    verdict = cast("Any", request.required("verdict", "The answer"))
+    value = request.required("value", "The right value") if verdict == "correct" else None
+    outcome = request.memory.answer(request.required("id", "The memory's id"), verdict, value)
+    return Redirect(request.link("/questions", done=outcome.operation))

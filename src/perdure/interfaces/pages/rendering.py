@@ -1,4 +1,4 @@
-"""Templates into responses. What others wrote is escaped, and the browser is told to run no script but ours."""
+"""Templates into responses. What others wrote is escaped, and headers let the browser run no script but ours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from perdure.interfaces.pages import drawing
-from perdure.interfaces.pages.asked import Answer, Asked, Elsewhere, Shown
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.journal import operation_text, reason_text
 from perdure.interfaces.views.values import amount, counted, when
@@ -40,31 +40,31 @@ SECTIONS: Final = (
 )
 
 
-def respond(asked: Asked, answer: Answer) -> Response:
+def respond(request: PageRequest, answer: Answer) -> Response:
     """Return the response to an answer of a handler."""
-    if isinstance(answer, Elsewhere):
+    if isinstance(answer, Redirect):
         return RedirectResponse(answer.address, 303, headers=HEADERS)
-    return HTMLResponse(render(asked, answer), answer.status, headers=HEADERS)
+    return HTMLResponse(render(request, answer), answer.status, headers=HEADERS)
 
 
-def render(asked: Asked, page: Shown) -> str:
+def render(request: PageRequest, page: HtmlPage) -> str:
     """Return a page as HTML."""
     template = environment().get_template(f"{page.template}.html")
-    layout = "part.html" if asked.live else "layout.html"
-    return template.render(asked=asked, title=page.title, layout=layout, sections=SECTIONS, **page.values)
+    layout = "part.html" if request.live else "layout.html"
+    return template.render(request=request, title=page.title, layout=layout, sections=SECTIONS, **page.values)
 
 
 @cache
 def environment() -> Environment:
     """Return the templates, with what all of them use."""
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
+    templates.filters |= {
         "lines": drawing.lines,
         "brief": brief,
         "when": when,
@@ -75,25 +75,25 @@ def environment() -> Environment:
         "what": operation_text,
         "why": reason_text,
     }
-    made.globals |= {
+    templates.globals |= {
         "draw": drawing.draw,
-        "said": drawing.foreign,
+        "foreign": drawing.foreign,
         "undo_form": drawing.undo_form,
         "token_field": drawing.token_field,
         "shown": shown,
     }
-    return made
+    return templates
 
 
-def shown(asked: Asked, result: object, verb: str, **arguments: object) -> Markup:
+def shown(request: PageRequest, result: object, verb: str, **arguments: object) -> Markup:
     """Return the view of a result as HTML."""
-    return drawing.draw(asked, view_of(result, Request(verb, arguments, {"no_facts": asked.memory.no_facts})))
+    return drawing.draw(request, view_of(result, Request(verb, arguments, {"no_facts": request.memory.no_facts})))
 
 
 def note_of(operation: Operation, most: int = 120) -> Markup:
     """Return what an operation did, without its name, which stands beside it."""
-    told = re.sub(rf"^{re.escape(operation.operation)}:? ", "", operation.note)
-    return drawing.foreign(_ID.sub(lambda found: shown_id(found[0]), told), most)
+    note = re.sub(rf"^{re.escape(operation.operation)}:? ", "", operation.note)
+    return drawing.foreign(_ID.sub(lambda found: shown_id(found[0]), note), most)
 
 
 def brief(words: str, most: int = 140) -> Markup:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from perdure.interfaces.pages.asked import Answer, Asked, Shown
+from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import Bar, stacked
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Block, Line, Quote
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 _LIMIT: Final = 8
 _MOST: Final = 50
 _NEWEST: Final = 20
-_EXPECTED: Final = 4  # memories that some words find and that are explained: each is a search
+_MOST_EXPECTED: Final = 4  # memories that some words find and that are explained: each is a search
 _LEAST: Final = 0.0005  # of a score's part that is drawn
 
 
-def search(asked: Asked) -> Answer:
+def search(request: PageRequest) -> Answer:
     """Show the answers to a question; without one the newest memories. Looking does not count as an access."""
-    question, filters = asked.query.get("q", "").strip(), filters_of(asked)
+    question, filters = request.query.get("q", "").strip(), filters_of(request)
     values: dict[str, Any] = {
         "question": question,
         "kinds": [kind.value for kind in Kind],
@@ -40,29 +40,29 @@ def search(asked: Asked) -> Answer:
         "absences": [],
     }
     if question:
-        found = asked.memory.recall(question, asked.namespace, touch=False, **filters)
-        values |= {"found": found, "hits": list(hits(asked, found)), "ending": _ending(asked, found)}
-        values["absences"] = _absences(asked, found, filters)
+        answer = request.memory.recall(question, request.namespace, touch=False, **filters)
+        values |= {"found": answer, "hits": list(hits(request, answer)), "ending": _ending(request, answer)}
+        values["absences"] = _absences(request, answer, filters)
     else:
         listed = {name: value for name, value in filters.items() if name not in {"as_of", "limit"}}
-        values["newest"] = asked.memory.list(asked.namespace, _NEWEST, **listed)
-    return Shown("search", "Search", values)
+        values["newest"] = request.memory.list(request.namespace, _NEWEST, **listed)
+    return HtmlPage("search", "Search", values)
 
 
-def filters_of(asked: Asked) -> dict[str, Any]:
+def filters_of(request: PageRequest) -> dict[str, Any]:
     """Return the filters of the address as arguments of ``recall``."""
-    given, chosen = asked.query, dict[str, Any]()
-    if kind := given.get("kind"):
-        chosen["kinds"] = [kind]
-    if tag := given.get("tag", "").strip():
-        chosen["tags"] = [tag]
+    query, filters = request.query, dict[str, Any]()
+    if kind := query.get("kind"):
+        filters["kinds"] = [kind]
+    if tag := query.get("tag", "").strip():
+        filters["tags"] = [tag]
     for name in ("since", "until", "as_of"):
-        if given.get(name):
-            chosen[name] = day_of(given[name], end=name != "since")
-    if given.get("archived"):
-        chosen["include_archived"] = True
-    chosen["limit"] = asked.number("limit", _LIMIT, _MOST)
-    return chosen
+        if query.get(name):
+            filters[name] = day_of(query[name], end=name != "since")
+    if query.get("archived"):
+        filters["include_archived"] = True
+    filters["limit"] = request.number("limit", _LIMIT, _MOST)
+    return filters
 
 
 def day_of(text: str, *, end: bool = False) -> datetime:
@@ -78,16 +78,16 @@ def day_of(text: str, *, end: bool = False) -> datetime:
     return day.replace(hour=23, minute=59, second=59) if end else day
 
 
-def hits(asked: Asked, found: Recall) -> Iterator[tuple[Hit, list[Block], Markup, str]]:
+def hits(request: PageRequest, answer: Recall) -> Iterator[tuple[Hit, list[Block], Markup, str]]:
     """Yield each hit with its blocks, the plot of its score, and the score in words."""
-    rest = _blocks(asked, found) if found.hits else []
+    rest = _blocks(request, answer) if answer.hits else []
     places = [n for n, block in enumerate(rest) if isinstance(block, Quote)]
-    for hit, start, end in zip(found.hits, places, [*places[1:], len(rest)][: len(places)], strict=True):
+    for hit, start, end in zip(answer.hits, places, [*places[1:], len(rest)][: len(places)], strict=True):
         parts = sorted(hit.parts.items(), key=lambda part: -part[1])
         bars = [Bar(name, part * 100, n) for n, (name, part) in enumerate(parts[:5]) if part > _LEAST]
-        told = f"score {hit.score:.2f} = {sum_of(hit.parts)}"
-        shown = [_without_relevance(b) for b in rest[start:end] if _belongs(b)]
-        yield hit, shown, stacked(bars, told), told
+        score_text = f"score {hit.score:.2f} = {sum_of(hit.parts)}"
+        blocks = [_without_relevance(b) for b in rest[start:end] if _belongs(b)]
+        yield hit, blocks, stacked(bars, score_text), score_text
 
 
 def _belongs(block: Block) -> bool:
@@ -103,33 +103,33 @@ def _without_relevance(block: Block) -> Block:
     return replace(block, facts=facts)
 
 
-def _blocks(asked: Asked, found: Recall) -> list[Block]:
-    return view_of(found, Request("recall", {"namespace": asked.namespace}, {"namespaces": asked.namespaces}))
+def _blocks(request: PageRequest, answer: Recall) -> list[Block]:
+    return view_of(answer, Request("recall", {"namespace": request.namespace}, {"namespaces": request.namespaces}))
 
 
-def _ending(asked: Asked, found: Recall) -> list[Block]:
+def _ending(request: PageRequest, answer: Recall) -> list[Block]:
     """Return what is said where nothing was found."""
-    return [] if found.hits else _blocks(asked, found)
+    return [] if answer.hits else _blocks(request, answer)
 
 
-def _absences(asked: Asked, found: Recall, filters: dict[str, Any]) -> list[tuple[str, str, Absence]]:
+def _absences(request: PageRequest, answer: Recall, filters: dict[str, Any]) -> list[tuple[str, str, Absence]]:
     """Return (id, words, why it is not among the answers) of the memories that were expected, by id or by words."""
-    named = asked.query.get("why_not", "").strip()
-    if not named:
+    expected = request.query.get("why_not", "").strip()
+    if not expected:
         return []
     absences: list[tuple[str, str, Absence]] = []
-    for identity in _expected(asked, named):
-        absence = asked.memory.why_not(identity, found.query, **filters)
-        absences.append((identity, asked.content(identity), absence))
+    for identity in _expected_ids(request, expected):
+        absence = request.memory.why_not(identity, answer.query, **filters)
+        absences.append((identity, request.content(identity), absence))
     return absences
 
 
-def _expected(asked: Asked, named: str) -> Iterator[str]:
+def _expected_ids(request: PageRequest, expected: str) -> Iterator[str]:
     """Yield the memory with an id, or those that some words find, hidden ones too."""
-    if " " not in named:
+    if " " not in expected:
         with suppress(NotFound, InvalidInput):
-            if kept := asked.memory.get(named, include_archived=True):
-                yield kept.id
+            if memory := request.memory.get(expected, include_archived=True):
+                yield memory.id
                 return
-    found = asked.memory.recall(named, asked.namespace, _EXPECTED, touch=False, include_archived=True)
-    yield from (hit.memory.id for hit in found.hits)
+    answer = request.memory.recall(expected, request.namespace, _MOST_EXPECTED, touch=False, include_archived=True)
+    yield from (hit.memory.id for hit in answer.hits)

@@ -1,4 +1,4 @@
-"""What the pages have from the service: the threads that all calls share, and the files that it was told of."""
+"""What the pages have from the service: the threads that all calls share, and the files that it was started with."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ async def run_in_thread(request: Request, work: Callable[[], T]) -> T:
 
 
 def memory_files_of(request: Request) -> Mapping[str, Path]:
-    """Return namespace -> the MEMORY.md of its agent, as the service was told."""
+    """Return namespace -> the MEMORY.md of its agent, as the service was started with."""
     limits = _limits(request)
     return {} if limits is None else limits.settings.memory_files
 
 
 def _limits(request: Request) -> CallLimits | None:
-    found: CallLimits | None = getattr(request.app.state, "limits", None)
-    return found
+    limits: CallLimits | None = getattr(request.app.state, "limits", None)
+    return limits

@@ -87,26 +87,26 @@ def write_marketplace(folder: Path) -> None:
     shutil.rmtree(plugin, ignore_errors=True)
     shutil.copytree(PLUGIN, plugin)
     write_launcher(plugin / "scripts")
-    described = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text("utf-8"))
-    entry = {"name": NAME, "source": f"./{NAME}", "description": described["description"]}
+    manifest = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text("utf-8"))
+    entry = {"name": NAME, "source": f"./{NAME}", "description": manifest["description"]}
     listing = {
         "name": NAME,
         "description": "Long-term memory for coding agents.",
-        "owner": described["author"],
+        "owner": manifest["author"],
         "plugins": [entry],
     }
-    place = folder / ".claude-plugin" / "marketplace.json"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(json.dumps(listing, indent=2) + "\n", "utf-8")
+    path = folder / ".claude-plugin" / "marketplace.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(listing, indent=2) + "\n", "utf-8")
 
 
 def _run(command: tuple[str, ...]) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE, check=False)  # noqa: S603
+        process = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired) as error:
         raise InstallationFailed(
             f"`{' '.join(command)}` did not run: {error}", remedy="Run it by hand to see why."
         ) from error
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip()[:500]
-        raise InstallationFailed(f"`{' '.join(command)}` failed: {said}", remedy="Run it by hand to see why.")
+    if process.returncode:
+        output = (process.stderr or process.stdout).strip()[:500]
+        raise InstallationFailed(f"`{' '.join(command)}` failed: {output}", remedy="Run it by hand to see why.")

@@ -35,23 +35,23 @@ _MODULES: Final = {
 }
 """Module -> types of results that it shows; of results that are lists, dictionaries or texts the verbs."""
 _MODULE: Final = {name: module for module, names in _MODULES.items() for name in names.split()}
-_EMPTY: Final = {"facts": "facts", "entities": "entities", "edges": "edges"}
-_OF_FACTS: Final = frozenset(("facts", "entities", "review", "rates"))
-_PLAIN: Final = (list, tuple, dict, str, bool, int, type(None))
+_EMPTY_NOUNS: Final = {"facts": "facts", "entities": "entities", "edges": "edges"}
+_FACT_VERBS: Final = frozenset(("facts", "entities", "review", "rates"))
+_PLAIN_TYPES: Final = (list, tuple, dict, str, bool, int, type(None))
 
 
 def view_of(result: Any, request: Request) -> list[Block]:
     """Return what is shown of a result; a result without a view of its own is shown as names and values."""
-    name = request.verb if isinstance(result, _PLAIN) else type(result).__name__
-    if not result and name in _EMPTY:
-        shown: list[Block] = [Line(f"No {_EMPTY[name]}.")]
+    name = request.verb if isinstance(result, _PLAIN_TYPES) else type(result).__name__
+    if not result and name in _EMPTY_NOUNS:
+        shown: list[Block] = [Line(f"No {_EMPTY_NOUNS[name]}.")]
     elif name not in _MODULE:
         shown = list(import_module(f"{__name__}.values").view_values(result, request))
     else:
         view = "view_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         shown = list(getattr(import_module(f"{__name__}.{_MODULE[name]}"), view)(result, request))
     if (
-        request.verb in _OF_FACTS
+        request.verb in _FACT_VERBS
         and request.notes.get("no_facts")
         and not any(isinstance(b, Table | Quote) for b in shown)
     ):

@@ -15,30 +15,30 @@ from perdure.records.plan import Plan
 from perdure.records.report import Entry, Explanation, Operation
 from perdure.records.store_results import CompactResult, ErasureResult, RepairResult, UndoResult
 
-_SAYS: Final = 500
-_REASONS: Final = 4  # reasons of one operation that are shown
+_LONGEST_CONTENT: Final = 500
+_MOST_REASONS: Final = 4  # reasons of one operation that are shown
 
 
-def view_explanation(found: Explanation, _: Request) -> Iterator[Block]:
+def view_explanation(why: Explanation, _: Request) -> Iterator[Block]:
     """Show why a memory is as it is: what it says, and of a fact why it is believed, before its signals."""
-    summary = found.summary.partition(" Last entry: ")[0]
-    yield Line(summary.replace(found.id, Identifier(found.id).short), tone="strong")
-    if found.fact is not None:
-        yield from _fact(found.fact)
+    summary = why.summary.partition(" Last entry: ")[0]
+    yield Line(summary.replace(why.id, Identifier(why.id).short), tone="strong")
+    if why.fact is not None:
+        yield from _fact(why.fact)
     else:
-        yield Quote(found.says if len(found.says) <= _SAYS else f"{found.says[: _SAYS - 1]}…")
+        yield Quote(why.says if len(why.says) <= _LONGEST_CONTENT else f"{why.says[: _LONGEST_CONTENT - 1]}…")
     yield Line("Signals", tone="strong")
-    yield Pairs(tuple(found.signals.items()))
-    yield Line(f"value = {sum_of(found.value_parts)}")
-    yield Line(found.next_move)
-    if found.links:
+    yield Pairs(tuple(why.signals.items()))
+    yield Line(f"value = {sum_of(why.value_parts)}")
+    yield Line(why.next_move)
+    if why.links:
         yield Line("Links", tone="strong")
         links = [
-            Line((Foreign(kind), " ", Identifier(other), f" ({w:.2f})"), item=True) for kind, other, w in found.links
+            Line((Foreign(kind), " ", Identifier(other), f" ({w:.2f})"), item=True) for kind, other, w in why.links
         ]
         yield from first(links)
     yield Line("History", tone="strong")
-    yield from _history(found.history)
+    yield from _history(why.history)
 
 
 def _history(entries: tuple[Entry, ...]) -> Iterator[Line]:
@@ -48,9 +48,9 @@ def _history(entries: tuple[Entry, ...]) -> Iterator[Line]:
         operations.setdefault(entry.operation_id, {}).setdefault(entry.because, entry)
     for reasons in list(operations.values())[-MOST:]:
         shown = list(reasons.values())
-        yield from (line_of(entry) for entry in shown[:_REASONS])
-        if len(shown) > _REASONS:
-            yield Line((f"{shown[0].at}  {operation_text(shown[0])}: and {len(shown) - _REASONS} more"), item=True)
+        yield from (line_of(entry) for entry in shown[:_MOST_REASONS])
+        if len(shown) > _MOST_REASONS:
+            yield Line((f"{shown[0].at}  {operation_text(shown[0])}: and {len(shown) - _MOST_REASONS} more"), item=True)
 
 
 def _fact(r: FactReasons) -> Iterator[Block]:
@@ -66,9 +66,9 @@ def _fact(r: FactReasons) -> Iterator[Block]:
     yield Line("Confidence", tone="strong")
     yield from first([_confidence(c) for c in r.confidence])
     for title, lines in (("Conflicts", map(_conflict, r.conflicts)), ("Checks", map(_check, r.checks))):
-        if shown := list(lines):
+        if blocks := list(lines):
             yield Line(title, tone="strong")
-            yield from first(shown)
+            yield from first(blocks)
 
 
 def _source(s: Said) -> Quote:
@@ -93,8 +93,8 @@ def _check(c: Checked) -> Line:
     return Line((f"{c.at}  ", Foreign(c.authority), f": {c.outcome}", *value), item=True)
 
 
-_LISTED = 20
-_COUNTED = re.compile(r"counted (one access|\d+ accesses) by recall")
+_MOST_LISTED = 20
+_COUNTED_ACCESSES = re.compile(r"counted (one access|\d+ accesses) by recall")
 _COLUMNS = ("id", "at", "operation", "namespace", "changes", "hides", "note", "undone_by")
 
 
@@ -118,22 +118,22 @@ def line_of(entry: Entry) -> Line:
 
 
 def operation_text(entry: Entry) -> str:
-    """Return what happened to a memory: a sweep that only counted its accesses tells of those."""
-    return "access" if _COUNTED.fullmatch(entry.because) else entry.operation
+    """Return what happened to a memory: of a sweep that only counted its accesses, those."""
+    return "access" if _COUNTED_ACCESSES.fullmatch(entry.because) else entry.operation
 
 
 def reason_text(entry: Entry) -> str:
     """Return why something happened to a memory, in a person's words where the journal counts accesses."""
-    counted_in = _COUNTED.fullmatch(entry.because)
+    counted_in = _COUNTED_ACCESSES.fullmatch(entry.because)
     if counted_in is None:
         return entry.because
     times = counted_in[1].partition(" ")[0]
     return "recalled once" if times == "one" else f"recalled {times} times"
 
 
-def view_undo_result(done: UndoResult, request: Request) -> Iterator[Block]:
+def view_undo_result(result: UndoResult, request: Request) -> Iterator[Block]:
     """Show what was undone."""
-    yield from view_plan(done.plans, request)
+    yield from view_plan(result.plans, request)
 
 
 def view_plan(plans: Sequence[Plan], request: Request) -> Iterator[Block]:
@@ -155,55 +155,55 @@ def view_plan(plans: Sequence[Plan], request: Request) -> Iterator[Block]:
 view_apply = view_plan
 
 
-def view_erasure_result(done: ErasureResult, _: Request) -> Iterator[Block]:
+def view_erasure_result(erasure: ErasureResult, _: Request) -> Iterator[Block]:
     """Show what would be erased and the word that confirms it, or what was erased and where it was searched for."""
-    count = counted(len(done.memories) + len(done.derived), "memory")
-    if done.dry_run:
+    count = counted(len(erasure.memories) + len(erasure.derived), "memory")
+    if erasure.dry_run:
         yield Line(f"This would erase {count} for good; it cannot be undone.", tone="strong")
     else:
         yield Line(f"Erased {count} for good.", tone="strong")
-    yield from _listed("asked for", done.memories)
-    yield from _listed("made of them", done.derived)
-    yield from _listed("stay without the quoted words", done.redacted)
-    yield from _listed("come back into view", done.restored)
-    yield from _listed("names", done.entities)
-    if done.dry_run:
-        yield Line(f"To erase exactly this, repeat the call with confirm {done.confirm}.")
+    yield from _id_line("asked for", erasure.memories)
+    yield from _id_line("made of them", erasure.derived)
+    yield from _id_line("stay without the quoted words", erasure.redacted)
+    yield from _id_line("come back into view", erasure.restored)
+    yield from _id_line("names", erasure.entities)
+    if erasure.dry_run:
+        yield Line(f"To erase exactly this, repeat the call with confirm {erasure.confirm}.")
         return
-    passages, places = counted(done.searched, "passage"), counted(len(done.places), "place")
+    passages, places = counted(erasure.searched, "passage"), counted(len(erasure.places), "place")
     yield Line(f"Searched the store for {passages} of the erased texts: found in {places}.")
-    yield from (Line((Foreign(place),), item=True) for place in done.places)
-    yield from (Line(("Rewritten: ", Foreign(backup)), item=True) for backup in done.backups)
+    yield from (Line((Foreign(place),), item=True) for place in erasure.places)
+    yield from (Line(("Rewritten: ", Foreign(backup)), item=True) for backup in erasure.backups)
     yield Line("Not searched:")
-    yield from (Line((Foreign(sentence),), item=True) for sentence in done.unreachable)
+    yield from (Line((Foreign(sentence),), item=True) for sentence in erasure.unreachable)
 
 
-def _listed(what: str, ids: Sequence[str]) -> Iterator[Line]:
+def _id_line(title: str, ids: Sequence[str]) -> Iterator[Line]:
     if ids:
-        more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
-        named = [part for identity in ids[:_LISTED] for part in (" ", Identifier(identity))]
-        yield Line((f"{what}:", *named, more), item=True)
+        more = f" and {len(ids) - _MOST_LISTED} more" if len(ids) > _MOST_LISTED else ""
+        shown = [part for identity in ids[:_MOST_LISTED] for part in (" ", Identifier(identity))]
+        yield Line((f"{title}:", *shown, more), item=True)
 
 
-def view_repair_result(done: RepairResult, _: Request) -> Iterator[Block]:
+def view_repair_result(repair: RepairResult, _: Request) -> Iterator[Block]:
     """Show what a repair found and did."""
-    if not done.faults:
+    if not repair.faults:
         yield Line("Nothing is wrong.")
         return
-    yield from _sentences("Found" if done.dry_run else "Found before", done.faults)
-    yield from _sentences("Would be repaired" if done.dry_run else "Repaired", done.repairs)
-    yield from _sentences("Nothing is known about" if done.dry_run else "Still wrong", done.left)
-    if done.left:
+    yield from _sentences("Found" if repair.dry_run else "Found before", repair.faults)
+    yield from _sentences("Would be repaired" if repair.dry_run else "Repaired", repair.repairs)
+    yield from _sentences("Nothing is known about" if repair.dry_run else "Still wrong", repair.left)
+    if repair.left:
         yield Line("Pass a backup as source, or restore one.", tone="faint")
-    yield from undo(done.operations)
+    yield from undo(repair.operations)
 
 
-def view_compact_result(done: CompactResult, _: Request) -> Iterator[Block]:
+def view_compact_result(result: CompactResult, _: Request) -> Iterator[Block]:
     """Show what compacting gave back, or would give."""
-    before, after = _megabytes(done.bytes_before), _megabytes(done.bytes_after)
-    told = f"takes {before}; written anew it would take about" if done.dry_run else f"took {before}; now it takes"
-    yield Line(f"The store {told} {after}.", tone="strong")
-    yield from (Line((Foreign(note),), item=True) for note in done.notes)
+    before, after = _megabytes(result.bytes_before), _megabytes(result.bytes_after)
+    sizes = f"takes {before}; written anew it would take about" if result.dry_run else f"took {before}; now it takes"
+    yield Line(f"The store {sizes} {after}.", tone="strong")
+    yield from (Line((Foreign(note),), item=True) for note in result.notes)
 
 
 def _megabytes(size: int) -> str:
@@ -213,6 +213,6 @@ def _megabytes(size: int) -> str:
 def _sentences(title: str, texts: Sequence[str]) -> Iterator[Block]:
     if texts:
         yield Line(f"{title} ({len(texts):,}):")
-        yield from (Line((Foreign(text),), item=True) for text in texts[:_LISTED])
-        if len(texts) > _LISTED:
-            yield Line(f"... and {len(texts) - _LISTED:,} more", tone="faint")
+        yield from (Line((Foreign(text),), item=True) for text in texts[:_MOST_LISTED])
+        if len(texts) > _MOST_LISTED:
+            yield Line(f"... and {len(texts) - _MOST_LISTED:,} more", tone="faint")

@@ -12,69 +12,69 @@ from perdure.interfaces.views.values import MOST, cell, counted, ending, joined,
 from perdure.knowledge.records.results import AnswerSheet, FactLine, Learnt, Summaries, Timeline, Verified
 
 _BRIEF: Final = 40
-_BELIEVED: Final = ("active", "aging")
+_BELIEVED_STATES: Final = ("active", "aging")
 _ATTENTION: Final = ("disagrees", "ambiguous", "unreachable", "silent", "agrees")
 
 
-def view_facts(found: Sequence[FactLine], _: Request) -> Iterator[Block]:
+def view_facts(facts: Sequence[FactLine], _: Request) -> Iterator[Block]:
     """Show facts as a table, and what to ask about them."""
-    values = {f.id: f.shown_value for f in found}
+    values = {f.id: f.shown_value for f in facts}
     columns = ("id", "about", "what", "value", "confidence", "since", "said", "remarks")
-    yield Table(columns, tuple(_fact(f, values) for f in found))
-    for f in found:
+    yield Table(columns, tuple(_fact(f, values) for f in facts))
+    for f in facts:
         if f.question:
             yield Line(("Ask a person: ", Foreign(f.question), " (", Identifier(f.id), ")"), tone="warning")
 
 
 def _fact(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
-    said = Foreign(f.sources[-1][1], _BRIEF) if f.sources else f"({f.learned})"
+    quote = Foreign(f.sources[-1][1], _BRIEF) if f.sources else f"({f.learned})"
     remarks = joined((*_remarks(f), *_links(f, values)), "; ")
-    return (Identifier(f.id), Foreign(f.name), *_claim(f), f"{f.confidence:.2f}", _day(f.valid_from), said, remarks)
+    return (Identifier(f.id), Foreign(f.name), *_claim(f), f"{f.confidence:.2f}", _day(f.valid_from), quote, remarks)
 
 
-def view_timeline(found: Timeline, _: Request) -> Iterator[Block]:
+def view_timeline(timeline: Timeline, _: Request) -> Iterator[Block]:
     """Show what was true of an entity, and believed, oldest first."""
-    yield Line((Foreign(found.name), " (", Foreign(found.entity), ")"), tone="strong")
-    if not found.facts:
+    yield Line((Foreign(timeline.name), " (", Foreign(timeline.entity), ")"), tone="strong")
+    if not timeline.facts:
         yield Line("No facts.")
         return
-    values = {f.id: f.shown_value for f in found.facts}
+    values = {f.id: f.shown_value for f in timeline.facts}
     columns = ("id", "true", "believed", "what", "value", "state", "confidence", "remarks")
-    yield Table(columns, tuple(_entry(f, values) for f in found.facts))
+    yield Table(columns, tuple(_entry(f, values) for f in timeline.facts))
 
 
 def _entry(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
     true, believed = true_period(f.valid_from, f.valid_to, f.state), period(f.believed_from, f.believed_to)
-    confidence = f"{f.confidence:.2f}" if f.state in _BELIEVED else "-"
+    confidence = f"{f.confidence:.2f}" if f.state in _BELIEVED_STATES else "-"
     return (Identifier(f.id), true, believed, *_claim(f), state(f.state), confidence, joined(_links(f, values), "; "))
 
 
-def view_learnt(done: Learnt, request: Request) -> Iterator[Block]:
+def view_learnt(learnt: Learnt, request: Request) -> Iterator[Block]:
     """Show what messages taught."""
-    if done.waiting:
+    if learnt.waiting:
         yield Line(
-            f"{counted(done.waiting, 'message')} not yet read by the language model: run learn again later.",
+            f"{counted(learnt.waiting, 'message')} not yet read by the language model: run learn again later.",
             tone="warning",
         )
-    if done.reason:
-        yield Line(done.reason)
-    if not (done.messages or done.changed):
+    if learnt.reason:
+        yield Line(learnt.reason)
+    if not (learnt.messages or learnt.changed):
         return
-    facts = f"{counted(len(done.created), 'new fact')}, {len(done.reinforced):,} confirmed"
-    read = f"{counted(done.messages, 'message')} read: " if done.messages else ""
-    head = f"{read}{facts}, {len(done.retired):,} no longer believed."
-    yield from view_beside(head, done.asked, done.related, done.predicates)
-    yield from ending(done, request)
+    facts = f"{counted(len(learnt.created), 'new fact')}, {len(learnt.reinforced):,} confirmed"
+    messages = f"{counted(learnt.messages, 'message')} read: " if learnt.messages else ""
+    head = f"{messages}{facts}, {len(learnt.retired):,} no longer believed."
+    yield from view_beside(head, learnt.asked, learnt.related, learnt.predicates)
+    yield from ending(learnt, request)
 
 
-def view_summaries(done: Summaries, request: Request) -> Iterator[Block]:
+def view_summaries(summaries: Summaries, request: Request) -> Iterator[Block]:
     """Show the summaries that were made or are due."""
-    if done.reason:
-        yield Line(done.reason)
-    for s in done.made:
-        made = Identifier(s.id) if s.id else "not stored yet"
-        yield Quote(s.text, (made, Foreign(s.entity), f"summarizes {counted(len(s.sources), 'memory')}"), whole=True)
-    yield from ending(done, request)
+    if summaries.reason:
+        yield Line(summaries.reason)
+    for s in summaries.made:
+        shown = Identifier(s.id) if s.id else "not stored yet"
+        yield Quote(s.text, (shown, Foreign(s.entity), f"summarizes {counted(len(s.sources), 'memory')}"), whole=True)
+    yield from ending(summaries, request)
 
 
 def view_answer_sheet(sheet: AnswerSheet, _: Request) -> Iterator[Block]:
@@ -82,12 +82,12 @@ def view_answer_sheet(sheet: AnswerSheet, _: Request) -> Iterator[Block]:
     yield PlainText(sheet.text)
 
 
-def view_verified(done: Verified, request: Request) -> Iterator[Block]:
+def view_verified(result: Verified, request: Request) -> Iterator[Block]:
     """Show what authorities said of facts, what needs attention first, and what memories cite that is not there."""
-    yield Line(done.note or tally(done.counts))
-    if verdicts := sorted(done.verdicts, key=lambda v: _ATTENTION.index(v.outcome)):
+    yield Line(result.note or tally(result.counts))
+    if verdicts := sorted(result.verdicts, key=lambda v: _ATTENTION.index(v.outcome)):
         yield from table(verdicts, "id key claimed authority known outcome evidence replaced_by")
-    cited = [c for c in done.cited if c.sight != "fine"]
+    cited = [c for c in result.cited if c.sight != "fine"]
     for c in cited[:MOST]:
         yield Line(
             (Identifier(c.id), f" cites something that is {c.sight} in ", Foreign(c.authority), ":"), tone="warning"
@@ -95,11 +95,11 @@ def view_verified(done: Verified, request: Request) -> Iterator[Block]:
         for s in c.sightings:
             yield Line((Foreign(s.citation.text), ": ", Foreign(s.evidence)), item=True)
     yield from rest(len(cited))
-    if done.unasked:
-        yield Line(("No authority covers ", cell("", done.unasked)), tone="warning")
-    if done.left:
-        yield Line(f"{counted(done.left, 'memory')} left for the next run.")
-    yield from ending(done, request)
+    if result.unasked:
+        yield Line(("No authority covers ", cell("", result.unasked)), tone="warning")
+    if result.left:
+        yield Line(f"{counted(result.left, 'memory')} left for the next run.")
+    yield from ending(result, request)
 
 
 def state(name: str) -> str:
@@ -129,11 +129,11 @@ def _remarks(f: FactLine) -> Iterator[Text]:
     """Yield what is to be known about a fact besides its value."""
     if f.unconfirmed_since:
         yield f"not confirmed since {f.unconfirmed_since}"
-    if f.state not in _BELIEVED:
+    if f.state not in _BELIEVED_STATES:
         yield state(f.state)
     if f.confirmations > 1:
-        said = "stated" if len(f.sources) >= f.confirmations else "stated or confirmed"
-        yield f"{said} {f.confirmations} times"
+        wording = "stated" if len(f.sources) >= f.confirmations else "stated or confirmed"
+        yield f"{wording} {f.confirmations} times"
     if f.trust != "user":
         yield f"source: {f.trust}"
 

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 def view_report(report: Report, request: Request) -> Iterator[Block]:
     """Show what a sweep moved or would move, or what a forecast foresees."""
-    foreseen = request.verb == "forecast"
-    if foreseen:
+    is_forecast = request.verb == "forecast"
+    if is_forecast:
         days = request.arguments.get("days", 30)
         yield Line(f"{counted(len(report.moved), 'move')} within {days:g} days without further access.")
-    yield from _moves(report, heading=not foreseen)
-    yield from () if foreseen else ending(report, request)
+    yield from _moves(report, heading=not is_forecast)
+    yield from () if is_forecast else ending(report, request)
 
 
 def _moves(report: Report, *, heading: bool = True) -> Iterator[Block]:
@@ -35,9 +35,9 @@ def _moves(report: Report, *, heading: bool = True) -> Iterator[Block]:
     if report.moved:
         yield Line(tally(report.tally))
     yield from first([_move(m) for m in report.moved])
-    for held in report.held:
-        stopped = f": {counted(len(held.ids), 'move')}. {held.because}"
-        yield Line(("Held back in ", Foreign(held.namespace), stopped), tone="warning")
+    for hold in report.held:
+        reason = f": {counted(len(hold.ids), 'move')}. {hold.because}"
+        yield Line(("Held back in ", Foreign(hold.namespace), reason), tone="warning")
 
 
 def _move(m: TierMove) -> Line:
@@ -45,43 +45,43 @@ def _move(m: TierMove) -> Line:
     return Line((f"{m.at}  ", Identifier(m.id), f"  {because}"), tone="faint", item=True)
 
 
-def view_session_result(done: SessionResult, _: Request) -> Iterator[Block]:
+def view_session_result(result: SessionResult, _: Request) -> Iterator[Block]:
     """Show what the end of a session did."""
-    if not done.anew:
-        yield Line((Foreign(done.session), f" had already ended at {done.ended_at}; nothing was left to do."))
+    if not result.anew:
+        yield Line((Foreign(result.session), f" had already ended at {result.ended_at}; nothing was left to do."))
         return
-    yield Line(("Ended ", Foreign(done.session), f"; {counted(len(done.tasks), 'open task')} completed."))
-    if done.promotion is not None:
-        summaries = counted(done.promotion.crystallized_count, "summary")
-        yield Line(f"Promoted {counted(done.promotion.promoted_count, 'memory')}, {summaries} made.")
-    if done.report is not None and (done.report.moved or done.report.held):
-        yield from _moves(done.report)
-    yield from undo(done.operations)
+    yield Line(("Ended ", Foreign(result.session), f"; {counted(len(result.tasks), 'open task')} completed."))
+    if result.promotion is not None:
+        summaries = counted(result.promotion.crystallized_count, "summary")
+        yield Line(f"Promoted {counted(result.promotion.promoted_count, 'memory')}, {summaries} made.")
+    if result.report is not None and (result.report.moved or result.report.held):
+        yield from _moves(result.report)
+    yield from undo(result.operations)
 
 
-def view_stats(found: Stats, request: Request) -> Iterator[Block]:
+def view_stats(stats: Stats, request: Request) -> Iterator[Block]:
     """Show how a store is doing; where it has no facts, what may be the reason."""
-    yield Pairs(tuple(_figures(found, request)))
+    yield Pairs(tuple(_stats_pairs(stats, request)))
     says = request.notes.get("says")
     risk = "High value, but archived within 30 days without further access:"
-    yield from _listed(risk, _on_days(found.at_risk), says)
-    risky = {i for i, *_ in found.at_risk}
-    rest = [row for row in found.about_to_fade if row[0] not in risky]
-    yield from _listed("Archived within 30 days without further access:", _on_days(rest), says)
-    held = [(i, None, f"since {_minute(at)}") for i, at in found.held_first[:_FEW]]
-    yield from _listed("Held back by a gate, longest first:", held, says)
-    near = [(i, value, counted(accesses, "access")) for i, value, accesses in found.vault_candidates]
-    yield from _listed("Nearly worth the vault:", near, says)
-    kept = [(i, None, f"retention {retention:.2f}") for i, retention in found.reviews]
-    more = found.review_suggested - len(kept)
-    yield from _listed("Review suggested, the most valuable first:", kept[:_FEW], says, more + len(kept[_FEW:]))
+    yield from _memory_lines(risk, _with_dates(stats.at_risk), says)
+    risky = {i for i, *_ in stats.at_risk}
+    rest = [row for row in stats.about_to_fade if row[0] not in risky]
+    yield from _memory_lines("Archived within 30 days without further access:", _with_dates(rest), says)
+    held = [(i, None, f"since {_minute(at)}") for i, at in stats.held_first[:_FEW]]
+    yield from _memory_lines("Held back by a gate, longest first:", held, says)
+    promising = [(i, value, counted(accesses, "access")) for i, value, accesses in stats.vault_candidates]
+    yield from _memory_lines("Nearly worth the vault:", promising, says)
+    rows = [(i, None, f"retention {retention:.2f}") for i, retention in stats.reviews]
+    more = stats.review_suggested - len(rows)
+    yield from _memory_lines("Review suggested, the most valuable first:", rows[:_FEW], says, more + len(rows[_FEW:]))
 
 
 _FEW: Final = 5  # memories of a list that are shown; the structured result has more
 _BEGINNING: Final = 60  # characters of what a memory says
 
 
-def _on_days(rows: Iterable[tuple[str, float, str]]) -> list[tuple[str, float | None, str]]:
+def _with_dates(rows: Iterable[tuple[str, float, str]]) -> list[tuple[str, float | None, str]]:
     return [(i, value, _minute(at)) for i, value, at in rows]
 
 
@@ -89,7 +89,7 @@ def _minute(at: str) -> str:
     return when(datetime.fromisoformat(at))
 
 
-def _listed(
+def _memory_lines(
     heading: str, rows: Sequence[tuple[str, float | None, str]], says: Callable[[str], str] | None, more: int = 0
 ) -> Iterator[Block]:
     """Show memories with their values, and the beginning of what they say, under a heading; nothing for none."""
@@ -97,8 +97,8 @@ def _listed(
         return
     yield Line(heading)
     lines = [
-        Line((Identifier(i), "" if value is None else f"  value {value:.2f}", f"  {told}", *_words(i, says)), item=True)
-        for i, value, told in rows
+        Line((Identifier(i), "" if value is None else f"  value {value:.2f}", f"  {note}", *_words(i, says)), item=True)
+        for i, value, note in rows
     ]
     yield from first(lines)
     if more:
@@ -109,63 +109,63 @@ def _words(identity: str, says: Callable[[str], str] | None) -> tuple[Span, ...]
     return ("  ", Foreign(says(identity), _BEGINNING)) if says else ()
 
 
-def view_alerts(found: Sequence[Alert], request: Request) -> Iterator[Block]:
+def view_alerts(alerts: Sequence[Alert], request: Request) -> Iterator[Block]:
     """Show what needs attention, the most severe first."""
-    for alert in found:
-        told = (f"{alert.severity}: ", Foreign(alert.namespace), ": ", Foreign(alert.message))
-        bound = f" ({amount(alert.name, alert.value)}, threshold {amount(alert.name, alert.threshold)})"
-        yield Line((*told, bound), tone="plain" if alert.severity == "info" else "warning")
-        said = [(Identifier(i), *_words(i, request.notes.get("says"))) for i in alert.ids[:_FEW]]
-        yield from first([Line(one, item=True) for one in said])
-    if not found:
+    for alert in alerts:
+        text = (f"{alert.severity}: ", Foreign(alert.namespace), ": ", Foreign(alert.message))
+        limits = f" ({amount(alert.name, alert.value)}, threshold {amount(alert.name, alert.threshold)})"
+        yield Line((*text, limits), tone="plain" if alert.severity == "info" else "warning")
+        lines = [(Identifier(i), *_words(i, request.notes.get("says"))) for i in alert.ids[:_FEW]]
+        yield from first([Line(line, item=True) for line in lines])
+    if not alerts:
         yield Line("Nothing needs attention.")
 
 
-def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
+def _stats_pairs(stats: Stats, request: Request) -> Iterator[tuple[str, Text]]:
     if "store" in request.notes:
         yield "store", Foreign(request.notes["store"])
-    yield "memories", f"{found.memories:,} in {counted(found.namespaces, 'namespace')}"
+    yield "memories", f"{stats.memories:,} in {counted(stats.namespaces, 'namespace')}"
     for name in ("tiers", "statuses", "kinds"):
-        yield name, tally(getattr(found, name))
-    if found.value_percentiles:
-        percentiles = ", ".join(f"{name} {value:.2f}" for name, value in found.value_percentiles.items())
-        yield "value", f"{percentiles} (of {counted(found.sampled, 'memory')})"
-    yield "due", f"{found.due_now:,} now, {found.due_soon:,} within 7 days"
-    if found.value_by_form:
-        yield "value by form", ", ".join(f"{form} {value:.2f}" for form, value in found.value_by_form.items())
-    yield "archived soon", f"{found.fading:,} within 30 days without further access"
-    if found.held:
-        yield "held back", tally(found.held)
-    yield "questions", f"{found.questions:,} to a person"
-    if found.journal:
-        yield from _growth(found.journal)
-    yield "without a vector", f"{found.without_vector:,} (found by keyword search only)"
-    yield "embedding space", Foreign(found.space) if found.space else "none"
-    if use := found.model:
+        yield name, tally(getattr(stats, name))
+    if stats.value_percentiles:
+        percentiles = ", ".join(f"{name} {value:.2f}" for name, value in stats.value_percentiles.items())
+        yield "value", f"{percentiles} (of {counted(stats.sampled, 'memory')})"
+    yield "due", f"{stats.due_now:,} now, {stats.due_soon:,} within 7 days"
+    if stats.value_by_form:
+        yield "value by form", ", ".join(f"{form} {value:.2f}" for form, value in stats.value_by_form.items())
+    yield "archived soon", f"{stats.fading:,} within 30 days without further access"
+    if stats.held:
+        yield "held back", tally(stats.held)
+    yield "questions", f"{stats.questions:,} to a person"
+    if stats.journal:
+        yield from _growth_pairs(stats.journal)
+    yield "without a vector", f"{stats.without_vector:,} (found by keyword search only)"
+    yield "embedding space", Foreign(stats.space) if stats.space else "none"
+    if use := stats.model:
         tokens = f"{use.tokens_in:,} tokens in, {use.tokens_out:,} tokens out"
         yield "language model", f"{counted(use.calls, 'call')}, {use.failures:,} failed, {use.seconds:.1f} s; {tokens}"
-    if found.unread:
-        yield ("not read yet", f"{counted(found.unread, 'message')} by the language model; run learn with the session")
-    if (hint := request.notes.get("no_facts")) and "fact" not in found.kinds:
+    if stats.unread:
+        yield ("not read yet", f"{counted(stats.unread, 'message')} by the language model; run learn with the session")
+    if (hint := request.notes.get("no_facts")) and "fact" not in stats.kinds:
         yield "facts", f"none. {hint}"
 
 
-def _growth(grown: JournalGrowth) -> Iterator[tuple[str, Text]]:
-    size = f"; {grown.characters / 1e6:,.1f} million characters" if grown.characters else ""
-    yield "journal", f"{grown.total:,} changes, {grown.day:,} within a day, {grown.week:,} within a week{size}"
-    if grown.events:
-        yield "within a week", tally({name: week for name, (_, week) in grown.events.items()})
+def _growth_pairs(growth: JournalGrowth) -> Iterator[tuple[str, Text]]:
+    size = f"; {growth.characters / 1e6:,.1f} million characters" if growth.characters else ""
+    yield "journal", f"{growth.total:,} changes, {growth.day:,} within a day, {growth.week:,} within a week{size}"
+    if growth.events:
+        yield "within a week", tally({name: week for name, (_, week) in growth.events.items()})
 
 
-def view_digest(made: Digest | str, request: Request) -> Iterator[Block]:
+def view_digest(digest: Digest | str, request: Request) -> Iterator[Block]:
     """Show MEMORY.md, or what became of its file."""
-    if isinstance(made, str):
-        yield PlainText(made)
+    if isinstance(digest, str):
+        yield PlainText(digest)
         return
-    size = f"{counted(len(made.ids), 'memory')}, at most {made.tokens:,} tokens, profile {made.profile}"
+    size = f"{counted(len(digest.ids), 'memory')}, at most {digest.tokens:,} tokens, profile {digest.profile}"
     file = request.notes.get("file")
     if file is None:
-        yield PlainText(made.text, size)
+        yield PlainText(digest.text, size)
     elif "stale" in request.notes:
         stale = "out of date; run without --check to update it" if request.notes["stale"] else "up to date"
         yield Line((Foreign(file), f" is {stale}."))
@@ -177,8 +177,8 @@ def view_check(faults: Sequence[str], request: Request) -> Iterator[Block]:
     """Show what is wrong with a store."""
     store = Foreign(request.notes.get("store", "The store"))
     yield from (Line(Foreign(fault), tone="warning") for fault in faults)
-    found = f" has {counted(len(faults), 'fault')}. Restore a backup." if faults else " is sound."
-    yield Line((store, found))
+    verdict = f" has {counted(len(faults), 'fault')}. Restore a backup." if faults else " is sound."
+    yield Line((store, verdict))
 
 
 def view_namespaces(names: Sequence[str], _: Request) -> Iterator[Block]:
@@ -188,26 +188,26 @@ def view_namespaces(names: Sequence[str], _: Request) -> Iterator[Block]:
         yield Line("There is no namespace yet; the first stored memory creates one.")
 
 
-def view_upkeep_state(found: Mapping[str, Mapping[str, Mapping[str, Any]]], _: Request) -> Iterator[Block]:
+def view_upkeep_state(states: Mapping[str, Mapping[str, Mapping[str, Any]]], _: Request) -> Iterator[Block]:
     """Show when each scheduled task last ran in each namespace, and how it ended."""
-    for namespace, tasks in found.items():
+    for namespace, tasks in states.items():
         for task, data in tasks.items():
             note = (" ", Foreign(data["note"])) if data.get("note") else ""
             times = f"last {when(data['last_ms'])}, next {when(data['next'])}."
             text = (Foreign(namespace), f": {task} {data['outcome']}, {times}", note)
             yield Line(text, tone="plain" if data["outcome"] == "done" else "warning")
-    if not any(found.values()):
+    if not any(states.values()):
         yield Line("No scheduled task has run yet.")
 
 
-def view_ingested(done: Ingested, request: Request) -> Iterator[Block]:
+def view_ingested(ingested: Ingested, request: Request) -> Iterator[Block]:
     """Show what an ingest brought in, and where its facts are shown if the policy has them learned."""
     files = f" from {counted(request.notes['files'], 'file')}" if "files" in request.notes else ""
-    echoes = f", {done.echoes:,} only repeated recalled memories" if done.echoes else ""
-    known = f"; {done.skipped:,} already stored{echoes}."
-    yield Line((f"Stored {counted(done.added, 'memory')}{files} in ", Foreign(request.namespace), known))
-    if done.used:
-        yield Line(f"{counted(done.used, 'recalled memory')} marked as helpful.")
-    if done.operations and request.notes.get("no_facts") == "":  # else "facts" and "stats" say how to have them learned
+    echoes = f", {ingested.echoes:,} only repeated recalled memories" if ingested.echoes else ""
+    skipped = f"; {ingested.skipped:,} already stored{echoes}."
+    yield Line((f"Stored {counted(ingested.added, 'memory')}{files} in ", Foreign(request.namespace), skipped))
+    if ingested.used:
+        yield Line(f"{counted(ingested.used, 'recalled memory')} marked as helpful.")
+    if ingested.operations and request.notes.get("no_facts") == "":  # else "facts" and "stats" say how to learn them
         yield Line(("To see the facts that were learned: ", command("facts")), tone="faint", reader="person")
-    yield from undo(done.operations)
+    yield from undo(ingested.operations)

@@ -21,12 +21,12 @@ from perdure.rules.lifecycle.stale_facts import unconfirmed_since
 _NUMBERS: Final = ("importance", "confidence", "strength", "retention", "value")
 _OPTIONAL: Final = ("tags", "speaker", "session", "task", "source", "metadata")
 _BRIEF: Final = 100
-_REPLY: Final = 120  # tokens that a model reads of what became of a memory, at most
-_AROUND: Final = 36  # of them for the first line, the heading of the related memories and the last line
-_EACH: Final = 7  # for the id and the day of a related memory
-_PREDICATES: Final = 20  # for a subject and its predicates
-_ASKED: Final = 3
-_DONE: Final = {
+_REPLY_TOKENS: Final = 120  # tokens that a model reads of what became of a memory, at most
+_FRAME_TOKENS: Final = 36  # of them for the first line, the heading of the related memories and the last line
+_ENTRY_TOKENS: Final = 7  # for the id and the day of a related memory
+_NAME_TOKENS: Final = 20  # for a subject and its predicates
+_FEW_IDS: Final = 3
+_PAST: Final = {
     "pin": "Pinned",
     "unpin": "Unpinned",
     "deny": "Denied",
@@ -75,70 +75,70 @@ def _row(m: MemoryItem) -> tuple[Text, ...]:
     return (Identifier(m.id), when(m.created_at), m.kind.value, m.tier.value, _status(m), value, content)
 
 
-def view_outcome(done: Outcome, request: Request) -> Iterator[Block]:
+def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
     """Show what a verb did to one memory, and how it is undone if it changed anything."""
-    m = done.memory
+    m = outcome.memory
     where = (" in ", Foreign(m.namespace)) if request.verb == "remember" else ()
-    yield Line((_said(done, request), Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
-    yield from undo([done.operation])
+    yield Line((_outcome_text(outcome, request), Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
+    yield from undo([outcome.operation])
 
 
-def _said(done: Outcome, request: Request) -> str:
+def _outcome_text(outcome: Outcome, request: Request) -> str:
     verb = "different" if request.arguments.get("yes") is False else request.arguments.get("verdict") or request.verb
-    return f"{_DONE.get(verb, verb.removesuffix('e').capitalize() + 'ed')} " if done.changed else "Nothing changed: "
+    return f"{_PAST.get(verb, verb.removesuffix('e').capitalize() + 'ed')} " if outcome.changed else "Nothing changed: "
 
 
-def view_remembered(done: Remembered, request: Request) -> Iterator[Block]:
+def view_remembered(outcome: Remembered, request: Request) -> Iterator[Block]:
     """Show what was stored, what became of its facts, and what it may be compared with."""
-    head, *end = view_outcome(done, request)
+    head, *end = view_outcome(outcome, request)
     yield replace(head, reader="person") if isinstance(head, Line) else head
-    yield Line((_said(done, request), Identifier(done.id), "."), reader="model")
-    facts = done.facts
+    yield Line((_outcome_text(outcome, request), Identifier(outcome.id), "."), reader="model")
+    facts = outcome.facts
     counts = {"new": facts.created, "confirmed": facts.reinforced, "no longer believed": facts.retired}
-    told = [f"{len(ids):,} {what}" for what, ids in counts.items() if ids]
-    yield from view_beside(f"Facts: {', '.join(told)}." if told else "", facts.asked, done.related, done.predicates)
+    text = ", ".join(f"{len(ids):,} {name}" for name, ids in counts.items() if ids)
+    yield from view_beside(f"Facts: {text}." if text else "", facts.asked, outcome.related, outcome.predicates)
     yield from end
 
 
 def view_beside(
-    head: str, asked: Sequence[str], related: Sequence[RelatedMemory], predicates: Sequence[KnownPredicates]
+    head: str, fact_ids: Sequence[str], related: Sequence[RelatedMemory], predicates: Sequence[KnownPredicates]
 ) -> Iterator[Block]:
     """Show what became of facts and what they may be compared with, in at most 120 tokens with what stands around it.
 
     Args:
         head: What became of the facts; empty for nothing to say.
-        asked: Ids of the facts that a person is asked about.
+        fact_ids: The facts that a person is asked about.
         related: Earlier memories that may be about the same thing.
         predicates: What else is known of those whom the facts are about.
     """
-    room: float = _REPLY - _AROUND
+    room: float = _REPLY_TOKENS - _FRAME_TOKENS
     if head:
         yield Line(head)
         room -= _tokens(head)
-    if asked:
-        yield Line(("A person is asked about ", cell("", asked[:_ASKED]), ": ", command("review")), tone="warning")
-        room -= _EACH + 3 * len(asked[:_ASKED])
-    last = []
-    for known in predicates[:1]:
-        subject = _fitting(known.subject, _PREDICATES / 2)
-        names = _fitting(", ".join(name.replace("_", " ") for name in known.predicates), _PREDICATES - _tokens(subject))
-        last.append(Line(("Known of ", Foreign(subject), ": ", Foreign(names))))
+    if fact_ids:
+        yield Line(("A person is asked about ", cell("", fact_ids[:_FEW_IDS]), ": ", command("review")), tone="warning")
+        room -= _ENTRY_TOKENS + 3 * len(fact_ids[:_FEW_IDS])
+    ending = []
+    for group in predicates[:1]:
+        subject = _fit(group.subject, _NAME_TOKENS / 2)
+        names = _fit(", ".join(name.replace("_", " ") for name in group.predicates), _NAME_TOKENS - _tokens(subject))
+        ending.append(Line(("Known of ", Foreign(subject), ": ", Foreign(names))))
         room -= _tokens(f"Known of '{subject}': '{names}'")
-        for pair in known.near[:1]:
-            new, there = (_fitting(name.replace("_", " "), _PREDICATES / 2) for name in pair)
-            last.append(Line(("Use the known name if ", Foreign(new), " means ", Foreign(there), ".")))
-            room -= _tokens(f"Use the known name if '{new}' means '{there}'.")
+        for pair in group.near[:1]:
+            new, existing = (_fit(name.replace("_", " "), _NAME_TOKENS / 2) for name in pair)
+            ending.append(Line(("Use the known name if ", Foreign(new), " means ", Foreign(existing), ".")))
+            room -= _tokens(f"Use the known name if '{new}' means '{existing}'.")
     yield from _related(related, room)
-    yield from last
+    yield from ending
 
 
 def _related(related: Sequence[RelatedMemory], room: float) -> Iterator[Block]:
     """Show what a memory may be compared with; each gets its share of the tokens that are left."""
     if related:
         yield Line(("If one of these no longer holds: ", command("update", id=...)))
-    for left, other in zip(range(len(related), 0, -1), related, strict=True):
-        words = _fitting(other.content[:_BRIEF], room / left - _EACH)
-        room -= _EACH + _tokens(words)
+    for remaining, other in zip(range(len(related), 0, -1), related, strict=True):
+        words = _fit(other.content[:_BRIEF], room / remaining - _ENTRY_TOKENS)
+        room -= _ENTRY_TOKENS + _tokens(words)
         yield Line((Identifier(other.id), f" {other.created_at} ", Foreign(words, _BRIEF)), item=True)
 
 
@@ -147,22 +147,22 @@ def _tokens(text: str) -> float:
     return sum(1.0 if letter > "\u024f" else 4 / 7 if letter in '"\\' else 2 / 7 for letter in text)
 
 
-def _fitting(text: str, room: float) -> str:
+def _fit(text: str, room: float) -> str:
     """Return the beginning of a text that has at most so many tokens."""
     spent = list(accumulate(map(_tokens, text)))
     return text[: bisect_right(spent, room)]
 
 
-def view_edge_change(done: EdgeChange, _: Request) -> Iterator[Block]:
+def view_edge_change(change: EdgeChange, _: Request) -> Iterator[Block]:
     """Show by which edge memories were joined."""
-    yield Line(("Linked by the edge ", Foreign(done.edge), "."))
-    yield from undo(done.operations)
+    yield Line(("Linked by the edge ", Foreign(change.edge), "."))
+    yield from undo(change.operations)
 
 
-def view_edges(found: Sequence[Edge], _: Request) -> Iterator[Block]:
+def view_edges(edges: Sequence[Edge], _: Request) -> Iterator[Block]:
     """Show edges with their whole ids, which ``relate`` takes."""
     names = ("kind", "weight", "members")
-    rows = tuple((Foreign(e.id), *(cell(name, getattr(e, name)) for name in names)) for e in found)
+    rows = tuple((Foreign(e.id), *(cell(name, getattr(e, name)) for name in names)) for e in edges)
     yield Table(("edge", *names), rows)
 
 
@@ -173,28 +173,28 @@ def _status(m: MemoryItem) -> str:
 _OTHERS = 5  # other namespaces that are named where nothing was found
 
 
-def view_recall(found: Recall, request: Request) -> Iterator[Block]:
+def view_recall(answer: Recall, request: Request) -> Iterator[Block]:
     """Show the hits of a recall; where there are none, say where else to look."""
-    if not found.hits:
+    if not answer.hits:
         yield Line("No stored memory matches.", reader="person")
         yield Line("No stored memory matches. Do not guess.", reader="model")
-        yield from _elsewhere(request)
-    places = {hit.memory.id: place for place, hit in enumerate(found.hits, 1)}
-    for hit in found.hits:
+        yield from _other_namespaces(request)
+    places = {hit.memory.id: place for place, hit in enumerate(answer.hits, 1)}
+    for hit in answer.hits:
         yield from _hit(hit, places)
-    if any(hit.question for hit in found.hits):
+    if any(hit.question for hit in answer.hits):
         yield from _how_to_answer()
-    if found.hits and found.id:
-        yield Line(("Report how they were used: ", command("used", ids=..., recall_id=found.id)), tone="faint")
-    if found.note:
-        yield Line(f"Note: {found.note.removeprefix('no stored memory matches: ')}.", tone="warning")
+    if answer.hits and answer.id:
+        yield Line(("Report how they were used: ", command("used", ids=..., recall_id=answer.id)), tone="faint")
+    if answer.note:
+        yield Line(f"Note: {answer.note.removeprefix('no stored memory matches: ')}.", tone="warning")
 
 
-def _elsewhere(request: Request) -> Iterator[Block]:
+def _other_namespaces(request: Request) -> Iterator[Block]:
     others = [name for name in request.notes.get("namespaces", ()) if name != request.namespace]
     if others:
-        named = joined([*(Foreign(name) for name in others[:_OTHERS]), *(["…"] if len(others) > _OTHERS else [])])
-        yield Line(("Searched namespace ", Foreign(request.namespace), "; the store also has ", named, "."))
+        names = joined([*(Foreign(name) for name in others[:_OTHERS]), *(["…"] if len(others) > _OTHERS else [])])
+        yield Line(("Searched namespace ", Foreign(request.namespace), "; the store also has ", names, "."))
 
 
 def _hit(hit: Hit, places: Mapping[str, int]) -> Iterator[Block]:
@@ -227,39 +227,39 @@ def _marks(memory: MemoryItem) -> Iterator[Text]:
 def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
     """Yield what else is known about what a hit says."""
 
-    def named(identity: str) -> Text:
+    def reference(identity: str) -> Text:
         return f"number {places[identity]}" if identity in places else Identifier(identity)
 
     if hit.memory.aging:
         yield f"not confirmed since {unconfirmed_since(hit.memory.state)}"
     if hit.updated_by:
-        yield ("a later message says otherwise: ", named(hit.updated_by))
+        yield ("a later message says otherwise: ", reference(hit.updated_by))
     for name, others in (("newer", hit.newer), ("older", hit.older)):
         for other in others:
-            yield (f"{name}, compare: " if other in hit.differs else f"{name}: ", named(other))
+            yield (f"{name}, compare: " if other in hit.differs else f"{name}: ", reference(other))
     for other in hit.contested_with:
-        yield ("conflicts with ", named(other), ": ask which is right")
+        yield ("conflicts with ", reference(other), ": ask which is right")
 
 
-def view_absence(found: Absence, _: Request) -> Iterator[Block]:
+def view_absence(absent: Absence, _: Request) -> Iterator[Block]:
     """Show what kept a memory out of an answer."""
-    yield Line(f"Not returned ({found.kept_out_by}): {found.explanation}.")
-    if found.rank is not None:
-        yield Line(f"rank {found.rank}, score {sum(found.parts.values()):.3f} = {sum_of(found.parts)}", tone="faint")
+    yield Line(f"Not returned ({absent.kept_out_by}): {absent.explanation}.")
+    if absent.rank is not None:
+        yield Line(f"rank {absent.rank}, score {sum(absent.parts.values()):.3f} = {sum_of(absent.parts)}", tone="faint")
 
 
-def view_review(found: Review, request: Request) -> Iterator[Block]:
+def view_review(review: Review, request: Request) -> Iterator[Block]:
     """Show what an answer did, and the open questions."""
-    if found.answered is not None:
-        yield from view_outcome(found.answered, request)
-    for number, q in enumerate(found.questions, 1):
+    if review.answered is not None:
+        yield from view_outcome(review.answered, request)
+    for number, q in enumerate(review.questions, 1):
         facts = (Identifier(q.id), f"since {q.since}", f"value at risk {q.value_at_risk:.2f}", Foreign(q.why))
         yield Quote(q.question, facts, number=number)
         if q.same:
             yield Line("The verdict is same or different.", item=True)
-    if found.questions:
+    if review.questions:
         yield from _how_to_answer()
-    elif found.answered is None:
+    elif review.answered is None:
         yield Line(("No open questions in ", Foreign(request.namespace), "."))
 
 

@@ -46,8 +46,8 @@ def _pairs(block: b.Pairs) -> str:
 
 
 def _quote(block: Quote) -> str:
-    said = [("said by ", Foreign(block.speaker))] if block.speaker else []
-    marks = " · ".join(_text(mark) for mark in (*block.facts, *said, *block.warnings))
+    speaker = [("said by ", Foreign(block.speaker))] if block.speaker else []
+    marks = " · ".join(_text(mark) for mark in (*block.facts, *speaker, *block.warnings))
     head = f"{block.number}. {marks}" if block.number else f"- {marks}"
     cut = not block.whole and len(block.text) > LONGEST
     lines = [head] if block.number or marks else []
@@ -86,9 +86,9 @@ def _span(span: Span) -> str:
     return _command(span) if isinstance(span, Command) else _SPACES.sub(" ", remove_invisible(span))
 
 
-def _command(called: Command) -> str:
-    given = ", ".join(f"{name}={_argument(value)}" for name, value in called.arguments)
-    return f"{called.verb}({given})"
+def _command(call: Command) -> str:
+    arguments = ", ".join(f"{name}={_argument(value)}" for name, value in call.arguments)
+    return f"{call.verb}({arguments})"
 
 
 def _argument(value: Any) -> str:

@@ -72,8 +72,8 @@ def _pairs(console: Console, block: b.Pairs) -> None:
 
 def _quote(console: Console, block: Quote) -> None:
     indent = _INDENT if block.number or block.facts else ""
-    said = f"{terminal_line(block.speaker)}: " if block.speaker else ""
-    words = said + terminal_text(block.text).replace("\n", f"\n{_INDENT}" if block.number else "\n")
+    speaker = f"{terminal_line(block.speaker)}: " if block.speaker else ""
+    words = speaker + terminal_text(block.text).replace("\n", f"\n{_INDENT}" if block.number else "\n")
     console.print(Styled.assemble((f"{block.number}. " if block.number else "", "bold"), words))
     if block.facts:
         console.print(Styled(indent + " · ".join(_text(fact) for fact in block.facts), style="dim"))
@@ -122,20 +122,20 @@ def _brief(text: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def _command(called: Command) -> str:
-    verb = VERBS.get(called.verb)
+def _command(call: Command) -> str:
+    verb = VERBS.get(call.verb)
     parameters = {p.name: p for p in verb.parameters} if verb else {}
-    name = (verb.command if verb else "") or called.verb
-    return " ".join(["perdure", name, *(_option(n, v, parameters.get(n)) for n, v in called.arguments)])
+    name = (verb.command if verb else "") or call.verb
+    return " ".join(["perdure", name, *(_option(n, v, parameters.get(n)) for n, v in call.arguments)])
 
 
 def _option(name: str, value: Any, parameter: Parameter | None) -> str:
     """Return an argument as it is written on the command line."""
-    shown = name.removesuffix("s").upper() if value is ... else _span(_named(value))
+    text = name.removesuffix("s").upper() if value is ... else _span(_value_span(value))
     if parameter is None or parameter.is_positional:
-        return shown
-    return f"{parameter.param.option or '--' + name.replace('_', '-')} {shown}"
+        return text
+    return f"{parameter.param.option or '--' + name.replace('_', '-')} {text}"
 
 
-def _named(value: Any) -> Span:
+def _value_span(value: Any) -> Span:
     return value if isinstance(value, Identifier) else Foreign(str(value))

@@ -43,8 +43,8 @@ def _record(result: Any) -> Iterator[Block]:
     tables = {name: value for name, value in values.items() if _is_rows(value)}
     records = {name: value for name, value in values.items() if is_dataclass(value)}
     pairs = [(label(n), cell(n, v, 0)) for n, v in values.items() if n not in tables and n not in records]
-    if shown := tuple((name, text) for name, text in pairs if text):
-        yield Pairs(shown)
+    if filled := tuple((name, text) for name, text in pairs if text):
+        yield Pairs(filled)
     for name, rows in tables.items():
         yield Line(f"{label(name).capitalize()}:", tone="strong")
         yield from table(rows)
@@ -75,8 +75,8 @@ def _is_preview(result: Any) -> bool:
 
 def undo(operations: Iterable[str | None]) -> Iterator[Undo]:
     """Yield how operations are taken back, if there are any."""
-    if kept := tuple(operation for operation in operations if operation):
-        yield Undo(kept)
+    if ids := tuple(operation for operation in operations if operation):
+        yield Undo(ids)
 
 
 def table(rows: Sequence[Any] | Mapping[str, Any], columns: str = "") -> Iterator[Block]:
@@ -115,8 +115,8 @@ def cell(name: str, value: Any, most: int = _BRIEF) -> Text:
     if isinstance(value, bool | int | float):
         return _number(value)
     if isinstance(value, str):
-        found = Identifier(value) if shown_id(value) != value else Foreign(value, most if len(value) > most else 0)
-        return found if value else ""
+        span = Identifier(value) if shown_id(value) != value else Foreign(value, most if len(value) > most else 0)
+        return span if value else ""
     if is_dataclass(value):
         return joined(cell(f.name, getattr(value, f.name), most) for f in fields(value))
     if isinstance(value, Mapping):
@@ -139,8 +139,8 @@ def label(name: str) -> str:
 
 def joined(texts: Iterable[Text], separator: str = ", ") -> Text:
     """Return texts one after the other, without empty ones; empty if there are none."""
-    found = [part for text in texts if text for part in (separator, text)]
-    return tuple(found[1:]) or ""
+    parts = [part for text in texts if text for part in (separator, text)]
+    return tuple(parts[1:]) or ""
 
 
 def counted(number: int, noun: str) -> str:
@@ -156,8 +156,8 @@ def tally(counts: Mapping[str, int]) -> str:
 
 def sum_of(parts: Mapping[str, float]) -> str:
     """Return parts as they add up, without those that add nothing."""
-    shown = {name: value for name, value in parts.items() if round(value, 3)}
-    return " + ".join(f"{name} {value:.3f}" for name, value in shown.items()) or "nothing"
+    nonzero = {name: value for name, value in parts.items() if round(value, 3)}
+    return " + ".join(f"{name} {value:.3f}" for name, value in nonzero.items()) or "nothing"
 
 
 def when(moment: datetime | Instant | None) -> str:

@@ -1,4 +1,4 @@
-"""What a handler of a page is given: the memory, what was asked, and addresses of other pages."""
+"""The request that a handler of a page gets: the memory, the fields that were sent, and addresses of other pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST: Final = 200  # characters of a namespace's name
 
 
 @dataclass(frozen=True)
-class Asked:
+class PageRequest:
     """One request for a page, with everything read from it that a handler may use."""
 
     memory: Memory  # the caller's
@@ -50,25 +50,25 @@ class Asked:
     @cached_property
     def namespace(self) -> str:
         """The namespace that the page is about: the one named, else ``default``, else the first."""
-        if named := self.query.get("namespace", "")[:_LONGEST]:
-            return named
+        if name := self.query.get("namespace", "")[:_LONGEST]:
+            return name
         return "default" if "default" in self.namespaces or not self.namespaces else self.namespaces[0]
 
     @cached_property
     def done(self) -> Operation | None:
         """The operation that the page before this one has just made, so that it can be told and undone."""
-        named = self.query.get("done")
-        found = self.memory.history(limit=_RECENT) if named else []
-        return next((one for one in found if one.id == named and isinstance(one, Operation)), None)
+        identity = self.query.get("done")
+        operations = self.memory.history(limit=_RECENT) if identity else []
+        return next((o for o in operations if o.id == identity and isinstance(o, Operation)), None)
 
     def operations(self, limit: int) -> tuple[list[Operation], bool]:
         """Return the newest operations, at most so many, and whether there may be others.
 
         What maintenance notes of its own runs is left out, unless the address names it: nobody wants to undo it.
         """
-        named, read = self.query.get("operation", ""), min(_READ * limit, _MOST_READ)
+        identity, read = self.query.get("operation", ""), min(_READ * limit, _MOST_READ)
         found = cast("list[Operation]", self.memory.history(namespace=self.namespace, limit=read))
-        shown = [one for one in found if one.operation != "upkeep" or one.id == named]
+        shown = [operation for operation in found if operation.operation != "upkeep" or operation.id == identity]
         return shown[:limit], len(shown) > limit or len(found) == read
 
     @property
@@ -79,8 +79,8 @@ class Asked:
     @property
     def preview(self) -> str:
         """What to preview: as the address says, or a form where a language model takes part."""
-        named, linked = self.given("preview"), self.query.get("preview", "")
-        return named or ("" if self.model_writes and linked != "consolidate" else linked)
+        form_preview, linked_preview = self.form_value("preview"), self.query.get("preview", "")
+        return form_preview or ("" if self.model_writes and linked_preview != "consolidate" else linked_preview)
 
     @property
     def who(self) -> str:
@@ -93,29 +93,29 @@ class Asked:
 
     def link(self, path: str, **query: object) -> str:
         """Return the address of a page about the same namespace."""
-        given = {name: value for name, value in query.items() if value not in (None, "")}
-        if "namespace" not in given and self.query.get("namespace"):
-            given["namespace"] = self.namespace
-        return f"{self.root}{path}{'?' if given else ''}{urlencode(given, doseq=True)}"
+        params = {name: value for name, value in query.items() if value not in (None, "")}
+        if "namespace" not in params and self.query.get("namespace"):
+            params["namespace"] = self.namespace
+        return f"{self.root}{path}{'?' if params else ''}{urlencode(params, doseq=True)}"
 
     def content(self, identity: str) -> str:
         """Return the words of a memory, hidden or not; none where it is gone."""
-        found = self.memory.get(identity, include_archived=True)
-        return found.content if found else ""
+        item = self.memory.get(identity, include_archived=True)
+        return item.content if item else ""
 
-    def given(self, name: str, default: str = "") -> str:
+    def form_value(self, name: str, default: str = "") -> str:
         """Return one value of the form that was sent."""
         return next(iter(self.form.get(name, ())), default).strip()
 
-    def needed(self, name: str, what: str) -> str:
+    def required(self, name: str, label: str) -> str:
         """Return one value of the form or of the address.
 
         Raises:
             InvalidInput: It is missing or empty.
         """
-        value = self.given(name) or self.query.get(name, "").strip()
+        value = self.form_value(name) or self.query.get(name, "").strip()
         if not value:
-            raise InvalidInput(f"{what} is missing.", remedy="Go back and fill it in.")
+            raise InvalidInput(f"{label} is missing.", remedy="Go back and fill it in.")
         return value
 
     def number(self, name: str, default: int, most: int) -> int:
@@ -125,8 +125,8 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a handler answers with: a template and what it shows."""
+class HtmlPage:
+    """The page that a handler answers with: a template and its values."""
 
     template: str  # its name, without ``.html``
     title: str
@@ -135,10 +135,10 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Elsewhere:
-    """What a handler answers with after it has changed something: where the browser goes next."""
+class Redirect:
+    """The answer of a handler that has changed something: where the browser goes next."""
 
     address: str
 
 
-Answer = Shown | Elsewhere
+Answer = HtmlPage | Redirect
