@@ -264,8 +264,7 @@ def test_a_page_at_one_hears_what_the_other_has_stored(lasting):
     while not news.readline().startswith(b"event: hello"):
         pass
     other.ask("POST", "/v1/remember", {"content": "Deploys happen on Tuesdays."})
-    heard = next(line for line in iter(news.readline, b"") if line.startswith(b"event: "))
-    assert heard == b"event: operation\n"
+    assert b"event: operation\n" in iter(news.readline, b"")  # news of alerts may come before it
 
 
 def test_mcp_needs_no_worker_of_its_own(lasting):
