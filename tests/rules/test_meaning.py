@@ -204,3 +204,30 @@ def test_a_hostile_text_does_not_contradict_itself(part):
     text = part * (2_000 // len(part))
     assert conflict(text, text) == ""
     assert all(lost(text, text))
+
+
+@pytest.mark.parametrize(
+    ("keeper", "loser"),
+    [
+        ("One boy is playing the piano.", "A boy is playing a piano."),
+        ("The job needs one worker.", "The job needs a worker."),
+        ("We run one old server in Oslo.", "We run an old server in Oslo."),
+    ],
+)
+def test_one_stands_for_an_article_but_no_article_for_one(keeper, loser):
+    assert conflict(keeper, loser) == ""
+    assert conflict(loser, keeper)
+
+
+@pytest.mark.parametrize(
+    ("keeper", "loser"),
+    [
+        ("One boy plays, and a girl sings.", "A boy sings, and one girl plays."),
+        ("The job needs 2 workers and one helper.", "The job needs one worker and a helper."),
+        ("Keep one of the keys.", "Keep a list of the keys."),
+        ("No one worker is idle.", "A worker is idle."),
+    ],
+)
+def test_one_is_no_article_where_anything_else_differs(keeper, loser):
+    assert conflict(keeper, loser)
+    assert conflict(loser, keeper)

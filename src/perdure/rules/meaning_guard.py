@@ -6,6 +6,7 @@ prove safe it refuses, and a person may look at it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,8 @@ _GUARDED_KINDS: Final[tuple[Kind, ...]] = ("negation", "number", "date", "modal"
 _TURNS_CHINESE: Final = frozenset("不没沒無无未别別勿")
 _LONGEST_SOUGHT: Final = 300
 """Content words; a longer sentence is compared from its beginning only, so that hostile texts cost little."""
+_ONE: Final = re.compile(r"\b([Oo])ne (\w+)")
+_AFTER_ARTICLE: Final = re.compile(r"\b[Aa]n? (\w+)")
 _OPENS: Final = word_set("and because")  # words that may begin what the keeper says in addition
 _LIMITS: Final = RELATIONS - word_set("and so who whose which where")
 """Words that limit what was said even after a comma: "allowed, with approval" is not "allowed"."""
@@ -111,12 +114,13 @@ def conflict(keeper: str, loser: str) -> str:
     Safe is: every sentence of the loser is said by one of the keeper's, in the same order. One sentence says what
     another says if both have the same numbers, dates, negations, names and identifiers, and otherwise the same words
     or synonyms, who does what to whom included. Free are case, punctuation, articles, forms of "to be", plural and
-    -ing, active and passive, where a phrase stands, and a slip of two letters. The keeper may go on saying more after
+    -ing, active and passive, where a phrase stands, "one" in the keeper where the loser says "a", and a slip of two
+    letters. The keeper may go on saying more after
     "and", a comma and the like, as long as that does not turn or limit what it said. The past is not the present.
 
     What it was measured on: docs/decisions/0034-consolidation-extraction-compression.md.
     """
-    kept, loser_sentences = _sentences(keeper), _sentences(loser)
+    kept, loser_sentences = _sentences(_with_articles_of(loser, keeper)), _sentences(loser)
     at = 0
     for sentence in loser_sentences:
         found = next((i for i in range(at, len(kept)) if _says(kept[i], sentence)), None)
@@ -124,6 +128,16 @@ def conflict(keeper: str, loser: str) -> str:
             return _difference(kept, sentence)
         at = found + 1
     return ""
+
+
+def _with_articles_of(loser: str, keeper: str) -> str:
+    """Return the keeper with "a" for "one" where the loser has "a" before the same word: one dog is a dog."""
+    if _ONE.search(keeper) is None:
+        return keeper
+    after_articles = {word.lower() for word in _AFTER_ARTICLE.findall(loser)}
+    return _ONE.sub(
+        lambda m: f"{'A' if m[1] == 'O' else 'a'} {m[2]}" if m[2].lower() in after_articles else m[0], keeper
+    )
 
 
 def contradiction(one: str, other: str) -> str:
