@@ -30,6 +30,12 @@ def cosine(left, right):
     return sum(a * b for a, b in pairs)
 
 
+@pytest.fixture(autouse=True)
+def own_sessions(monkeypatch):
+    """Each embedder opens its session, as outside of tests."""
+    monkeypatch.setattr(local, "_open_session", local._open_session.__wrapped__)
+
+
 def one(model, text):
     return model.embed([text], purpose="document")[0]
 
