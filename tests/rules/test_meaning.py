@@ -226,8 +226,14 @@ def test_one_stands_for_an_article_but_no_article_for_one(keeper, loser):
         ("The job needs 2 workers and one helper.", "The job needs one worker and a helper."),
         ("Keep one of the keys.", "Keep a list of the keys."),
         ("No one worker is idle.", "A worker is idle."),
+        ("Team One won the cup.", "Team A won the cup."),
+        ("The cup went to Team One last year.", "The cup went to Team A last year."),
     ],
 )
 def test_one_is_no_article_where_anything_else_differs(keeper, loser):
     assert conflict(keeper, loser)
     assert conflict(loser, keeper)
+
+
+def test_one_and_a_thing_in_one_text_stand_for_themselves():
+    assert conflict("One node is a node of the cluster!", "One node is a node of the cluster.") == ""

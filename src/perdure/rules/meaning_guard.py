@@ -25,8 +25,9 @@ _GUARDED_KINDS: Final[tuple[Kind, ...]] = ("negation", "number", "date", "modal"
 _TURNS_CHINESE: Final = frozenset("不没沒無无未别別勿")
 _LONGEST_SOUGHT: Final = 300
 """Content words; a longer sentence is compared from its beginning only, so that hostile texts cost little."""
-_ONE: Final = re.compile(r"\b([Oo])ne (\w+)")
-_AFTER_ARTICLE: Final = re.compile(r"\b[Aa]n? (\w+)")
+_ONE: Final = re.compile(r"(?:\bone|(?:^|(?<=[.!?] ))One) (\w+)")
+_AFTER_ARTICLE: Final = re.compile(r"(?:\ban?|(?:^|(?<=[.!?] ))An?) (\w+)")
+"""Within a sentence a capital letter makes a name: "Team One", "Plan A"."""
 _OPENS: Final = word_set("and because")  # words that may begin what the keeper says in addition
 _LIMITS: Final = RELATIONS - word_set("and so who whose which where")
 """Words that limit what was said even after a comma: "allowed, with approval" is not "allowed"."""
@@ -132,12 +133,9 @@ def conflict(keeper: str, loser: str) -> str:
 
 def _with_articles_of(loser: str, keeper: str) -> str:
     """Return the keeper with "a" for "one" where the loser has "a" before the same word: one dog is a dog."""
-    if _ONE.search(keeper) is None:
-        return keeper
-    after_articles = {word.lower() for word in _AFTER_ARTICLE.findall(loser)}
-    return _ONE.sub(
-        lambda m: f"{'A' if m[1] == 'O' else 'a'} {m[2]}" if m[2].lower() in after_articles else m[0], keeper
-    )
+    counted = {word.lower() for word in _ONE.findall(loser)}
+    words = {word.lower() for word in _AFTER_ARTICLE.findall(loser)} - counted
+    return _ONE.sub(lambda m: f"a {m[1]}" if m[1].lower() in words else m[0], keeper) if words else keeper
 
 
 def contradiction(one: str, other: str) -> str:

@@ -155,7 +155,7 @@ def _matches(sentence: str, offset: int) -> list[NoteCandidate]:
         if not fits or len(scored) < SHORTEST:
             continue
         whole = name != "explicit" and ":" not in sentence[match.start() : match.start(1)]  # else it is only marked
-        content = _QUESTION_FOLLOWS.sub("", sentence).strip() if whole else rest
+        content = (sentence[: match.start(1)] + _QUESTION_FOLLOWS.sub("", match[1])).strip() if whole else rest
         start, end = (0, len(sentence)) if whole else match.span()
         if len(content) <= LONGEST:
             found.append(NoteCandidate(content, score_content(scored, base), name, offset + start, offset + end))
