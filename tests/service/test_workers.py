@@ -398,6 +398,7 @@ def test_a_worker_that_ends_at_once_is_started_again_until_it_can_answer(tmp_pat
         for _ in range(2):
             assert "could not start" in process.stderr.readline()
             assert "exit status 1" in process.stderr.readline()
+        assert {ask(port, "GET", "/healthz")[0] for _ in range(40)} == {200}  # none waits for it, or is cut off with it
         assert other.ask("GET", "/v1/stats")[1]["memories"] == 1
         (tmp_path / "perdure.toml").write_text('[embedder]\nmodel = "none"\n')
         talks(process, port)

@@ -94,13 +94,15 @@ def part(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        reason = "it is a symbolic link" if path.is_symlink() else error.strerror
-        raise InvalidInput(f"{path.name} cannot be read: {reason}.", remedy="Name the file itself.") from error
+        linked = error.errno in {errno.ELOOP, errno.EMLINK}
+        reason = "it is a symbolic link" if linked else error.strerror
+        remedy = "Name the file itself." if linked else "Name a file that the service may read."
+        raise InvalidInput(f"{path.name[:100]} cannot be read: {reason}.", remedy=remedy) from error
     if not regular:
         raise InvalidInput(f"{path.name} is not a regular file.", remedy="Name a file, for example MEMORY.md.")
     _check_text(data, path.name)
     lines = _lines(data)
-    span = _span(lines, path.name)
+    span = _span(lines, path.name) if len(data) <= LONGEST else None
     if len(data) > LONGEST or (span is not None and span.stop - span.start > MOST_LINES):
         raise InvalidInput(f"{path.name} is too long to be shown.", remedy="Write it with a smaller budget.")
     if span is None:

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from html import unescape
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +17,8 @@ from interfaces.pages.browsing import Browser, words
 from interfaces.pages.test_foreign_text import HOSTILE
 from perdure import compose
 from perdure.interfaces.http.app import build_app
-from perdure.interfaces.http.settings import Settings
+from perdure.interfaces.http.settings import Settings, memory_files
+from perdure.records.errors import InvalidInput
 from service.test_serve import served, talked
 
 playwright = pytest.importorskip("playwright.sync_api")
@@ -95,8 +97,9 @@ def test_a_file_that_is_not_there_or_has_no_part_of_ours_is_said_to_be_new(brows
         (lambda file, secret: file.write_text(secret.read_text().replace("Hidden", "Hidden\n" * 3000)), "is too long"),
         (lambda file, secret: file.write_bytes(secret.read_bytes().replace(b"Hidden", b"Hidden\xff")), "not UTF-8"),
         (lambda file, _: file.write_text("<!-- perdure:begin -->\nHidden.\n"), "markers in MEMORY.md are damaged"),
+        (lambda file, secret: file.write_text(secret.read_text().replace("Hid", "x\n" * 200_000)), "is too long"),
     ],
-    ids=["link", "pipe", "folder", "large", "many-lines", "binary", "damaged"],
+    ids=["link", "pipe", "folder", "large", "many-lines", "binary", "damaged", "end-far-away"],
 )
 def test_what_is_no_such_file_is_told_and_not_shown(browser, memory, file, tmp_path, make, told):
     secret = tmp_path / "secret"
@@ -172,3 +175,17 @@ def test_the_difference_is_read_on_a_phone_in_the_dark_and_without_colours(memor
                 assert [v["id"] for v in found if v["impact"] in {"serious", "critical", "moderate"}] == []
                 tab.get_by_role("link", name="hermes").click()
                 assert tab.locator("pre del", has_text="An old line.").count() == 1
+
+
+@posix
+def test_a_name_that_no_file_can_have_is_reported(memory):
+    settings = Settings(frozenset({"testserver"}), memory_files={"default": Path("x" * 300)})
+    with Browser(build_app(lambda: memory, settings)) as client:
+        shown = client.get("/memory-md")
+    assert (shown.status_code, "cannot be read" in words(shown)) == (200, True)
+
+
+@posix
+def test_a_home_that_nobody_has_is_refused():
+    with pytest.raises(InvalidInput, match="home of nobody"):
+        memory_files(["default=~nosuchuser/MEMORY.md"])

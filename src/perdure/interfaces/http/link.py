@@ -19,6 +19,7 @@ from perdure.interfaces.http.shared import Begun, Counts, Shared
 
 Answers = Mapping[str, Callable[..., Awaitable[Any]]]
 _LENGTH: Final = 4  # bytes of a message's length
+_SECONDS: Final = 10.0  # how long an answer may take
 _log = logging.getLogger(__name__)
 
 
@@ -35,9 +36,10 @@ def frame(number: int, name: str | None, value: Any) -> bytes:
 
 
 def read_message(end: socket.socket) -> Any:
-    """Return the value of the first message, before there is an event loop."""
+    """Return the value of the first message, before there is an event loop; None where the other end is gone."""
     length = int.from_bytes(end.recv(_LENGTH, socket.MSG_WAITALL), "big")
-    return json.loads(end.recv(length, socket.MSG_WAITALL))[2]
+    text = end.recv(length, socket.MSG_WAITALL) if length else b""
+    return json.loads(text)[2] if text and len(text) == length else None
 
 
 class Link:
@@ -65,11 +67,16 @@ class Link:
         """Send what needs no answer."""
         self._writer.write(frame(0, name, arguments))
 
-    async def ask(self, name: str, *arguments: Any) -> Any:
+    async def ask(self, name: str, *arguments: Any, seconds: float | None = _SECONDS) -> Any:
         """Ask the other end.
 
+        Args:
+            name: What is asked.
+            arguments: Of the question.
+            seconds: How long the answer may take; None for no limit.
+
         Raises:
-            RequestRefused: The other end is gone, or failed.
+            RequestRefused: The other end is gone, failed, or has not answered in time.
         """
         if self._ended:
             raise _service_ending()
@@ -77,7 +84,9 @@ class Link:
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
             self._writer.write(frame(number, name, arguments))
-            return await future
+            return await asyncio.wait_for(future, seconds)
+        except TimeoutError as error:
+            raise _no_answer() from error
         finally:
             del self._waiting[number]
 
@@ -110,7 +119,7 @@ class Link:
             if name is None:
                 future.set_result(value)
             else:
-                future.set_exception(_service_ending())
+                future.set_exception(_no_answer())
 
     async def _answer(self, number: int, name: str, arguments: list[Any]) -> None:
         try:
@@ -120,6 +129,11 @@ class Link:
             answer = frame(number, "", None)
         if number:
             self._writer.write(answer)
+
+
+def _no_answer() -> RequestRefused:
+    what = "The service's processes could not ask each other."
+    return RequestRefused(503, what, remedy="Try again; the service's log says why.")
 
 
 def _service_ending() -> RequestRefused:
@@ -163,7 +177,7 @@ class SharedByLink(Shared):
 
     async def begin(self, key: str, digest: str) -> Begun:
         """Ask ``Shared.begin``."""
-        state, answer = await self._link.ask("begin", key, digest)
+        state, answer = await self._link.ask("begin", key, digest, seconds=None)  # the first call with it may run long
         if answer is not None:
             body, media, *rest = answer
             answer = Payload(body.encode(), media, None, *rest)

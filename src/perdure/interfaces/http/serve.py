@@ -196,8 +196,12 @@ def _run(
         task.start(memory)
     if hooks is not None:
         hooks.start()
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
     for number in (signal.SIGTERM, signal.SIGINT):  # the library ends in order at them, then raises them again
-        signal.signal(number, lambda *_: None)
+        signal.signal(number, stop)
     gc.freeze()  # what is loaded stays: looking through it again now and then would stop all calls for 20 to 50 ms
     try:
         server.run(sockets=[listener])

@@ -51,5 +51,8 @@ def memory_files(options: Sequence[str]) -> dict[str, Path]:
         namespace, _, path = text.partition("=")
         if not path:
             raise InvalidInput(f"{text!r} names no file of a namespace.", remedy="Write for example default=MEMORY.md.")
-        found[checked_namespace(namespace)] = Path(path).expanduser()
+        try:
+            found[checked_namespace(namespace)] = Path(path).expanduser()
+        except RuntimeError as error:
+            raise InvalidInput(f"{path!r} is in the home of nobody here.", remedy="Write the whole path.") from error
     return found

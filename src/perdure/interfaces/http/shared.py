@@ -1,4 +1,4 @@
-"""What must hold over all processes of a service: rates, repeated calls, tries to log in, and counts.
+"""What must hold over all processes of a service: rates, repeated calls, tries to log in, tokens of sessions, counts.
 
 A service of one process keeps it itself. Where there are several it is kept by their supervisor, which they ask
 (link.py): whatever process answers, a limit is the same limit.

@@ -25,7 +25,6 @@ _SHARED_METHODS: Final = ("take", "may_try", "note_failure", "keep_token", "toke
 _COUNTS_SECONDS: Final = 1.0  # how long a worker may take to send what it has counted
 _LIVED_SECONDS: Final = 10.0  # a worker that ends sooner is replaced after a pause
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0  # seconds; it doubles from one to the other
-_BACKLOG: Final = 2048
 _SHARES_OUT: Final = sys.platform == "linux"  # connections among all sockets of a port
 _log = logging.getLogger(__name__)
 
@@ -171,6 +170,7 @@ class Supervisor:
         """
         workers = [worker for worker in self._running.values() if worker.is_ready]
         await asyncio.gather(*(worker.ask_counts() for worker in workers if worker is not asking))
+        workers = [worker for worker in self._running.values() if worker.is_ready]  # not those that ended meanwhile
         totals = Counter(self._ended_counts)
         for worker in workers:
             _add(totals, worker.latest_counts)
@@ -205,7 +205,10 @@ class Supervisor:
 
     async def _run_worker(self, slot: int) -> str:
         """Run a worker until it has ended, and return how it has."""
-        our_end, worker_end = socket.socketpair()
+        try:
+            our_end, worker_end = socket.socketpair()
+        except OSError as error:
+            return str(error)
         try:
             listener = self._sockets[slot] = self._sockets.get(slot) or self._listen()
             numbers = listener.fileno(), worker_end.fileno()
@@ -219,8 +222,14 @@ class Supervisor:
         worker = self._running[slot] = _Worker(process, self)
         if self._stopping.is_set():  # it came while the process was started
             worker.stop(signal.SIGTERM)
-        status = await worker.run(our_end, {**self._options, "slot": slot, "secret": self.shared.secret.hex()})
-        del self._running[slot]
+        try:
+            status = await worker.run(our_end, {**self._options, "slot": slot, "secret": self.shared.secret.hex()})
+        except Exception:  # noqa: BLE001  # one worker's fault ends that worker alone
+            _log.exception("What a worker sent could not be read.")
+            worker.stop(signal.SIGKILL)
+            status = await process.wait()
+        finally:
+            del self._running[slot]
         _add(self._ended_counts, {key: n for key, n in worker.latest_counts.items() if key[0] not in GAUGES})
         if not worker.is_ready:  # nobody would answer who connects here until another one can
             self._sockets.pop(slot).close()
@@ -231,7 +240,13 @@ class Supervisor:
         if self._sockets and not _SHARES_OUT:
             return next(iter(self._sockets.values())).dup()
         family = socket.AF_INET6 if ":" in self._address[0] else socket.AF_INET
-        return socket.create_server(self._address, family=family, backlog=_BACKLOG, reuse_port=_SHARES_OUT)
+        made = socket.socket(family, socket.SOCK_STREAM)  # the worker listens on it when it can answer
+        for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+            made.setsockopt(socket.SOL_SOCKET, option, 1)
+        if family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        made.bind(self._address)
+        return made
 
 
 def _add(counts: Counter[tuple[str, ...]], more: Counts) -> None:

@@ -16,7 +16,10 @@ from perdure.records.errors import PerdureError, PerdureWarning
 def main() -> None:
     """Serve as the first message says, until SIGTERM or the supervisor's end."""
     listener, end = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
-    options = read_message(end)[0]
+    message = read_message(end)
+    if message is None:  # the supervisor is gone
+        return
+    options = message[0]
     slot, secret = options.pop("slot"), options.pop("secret")
 
     def ready(has_tokens: bool) -> None:
@@ -31,7 +34,10 @@ def main() -> None:
         try:
             answer_calls(ServeOptions(**options), listener, ready, shared, is_first=not slot)
         except PerdureError as error:
-            end.sendall(frame(0, "failed", [type(error).__name__, error.message, error.remedy]))
+            try:
+                end.sendall(frame(0, "failed", [type(error).__name__, error.message, error.remedy]))
+            except OSError:  # the supervisor is gone, or the link to it is closed: it failed at its end
+                sys.exit(f"perdure: {error}")
             sys.exit(1)
 
 

@@ -87,6 +87,7 @@ def distribute(connection: psycopg.Connection[Any], say: Say) -> None:
         if table in _WITH_COORDINATOR:
             if table in distributed:  # earlier versions kept them on every node
                 connection.execute(_text("gather_table"), {"table": table})
+                say(f"{table}: with the coordinator")
         elif table not in distributed:
             _distribute(connection, table, spread=spread)
             say(f"{table}: {'by namespace' if spread else 'on every node'}")
