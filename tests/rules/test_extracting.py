@@ -120,6 +120,11 @@ def test_what_asks_about_a_decision_is_no_part_of_it():
     assert found.content == "I chose the conservative 2% return option"
 
 
+def test_what_is_left_before_a_question_is_long_enough_or_nothing():
+    assert find_candidates("Go is a b, can you explain it to me in plain words?") == []
+    assert find_candidates("Go is a b, can you explain it to me in plain words") == []
+
+
 def test_a_wish_before_a_decision_takes_nothing_of_it():
     said = "Thanks, I hope you are well, we decided to use PostgreSQL for the ledger."
     assert "use PostgreSQL for the ledger" in only(said).content

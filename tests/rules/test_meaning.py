@@ -75,6 +75,12 @@ OPPOSED = [
     ("Good 👍", "Good 👎"),
     ("我喜欢猫。", "我不喜欢猫。"),
     ("我有3只猫。", "我有4只猫。"),
+    ("One boy plays, and a girl sings.", "A boy sings, and one girl plays."),
+    ("The job needs 2 workers and one helper.", "The job needs one worker and a helper."),
+    ("Keep one of the keys.", "Keep a list of the keys."),
+    ("No one worker is idle.", "A worker is idle."),
+    ("Team One won the cup.", "Team A won the cup."),
+    ("The cup went to Team One last year.", "The cup went to Team A last year."),
 ]
 
 
@@ -115,9 +121,12 @@ def test_what_says_the_same_may_be_merged_either_way(one, other):
         ("Alice lives in Paris and has two cats.", "Alice lives in Paris."),
         ("Alice lives in Paris, which she loves.", "Alice lives in Paris."),
         ("Alice likes tea. Bob does not like coffee.", "Alice likes tea."),
+        ("One boy is playing the piano.", "A boy is playing a piano."),
+        ("The job needs one worker.", "The job needs a worker."),
+        ("We run one old server in Oslo.", "We run an old server in Oslo."),
     ],
 )
-def test_a_longer_text_may_stand_for_a_shorter_one_but_not_the_other_way(keeper, loser):
+def test_a_text_that_says_more_may_stand_for_one_that_says_less_but_not_the_other_way(keeper, loser):
     assert conflict(keeper, loser) == ""
     assert conflict(loser, keeper)
 
@@ -204,35 +213,6 @@ def test_a_hostile_text_does_not_contradict_itself(part):
     text = part * (2_000 // len(part))
     assert conflict(text, text) == ""
     assert all(lost(text, text))
-
-
-@pytest.mark.parametrize(
-    ("keeper", "loser"),
-    [
-        ("One boy is playing the piano.", "A boy is playing a piano."),
-        ("The job needs one worker.", "The job needs a worker."),
-        ("We run one old server in Oslo.", "We run an old server in Oslo."),
-    ],
-)
-def test_one_stands_for_an_article_but_no_article_for_one(keeper, loser):
-    assert conflict(keeper, loser) == ""
-    assert conflict(loser, keeper)
-
-
-@pytest.mark.parametrize(
-    ("keeper", "loser"),
-    [
-        ("One boy plays, and a girl sings.", "A boy sings, and one girl plays."),
-        ("The job needs 2 workers and one helper.", "The job needs one worker and a helper."),
-        ("Keep one of the keys.", "Keep a list of the keys."),
-        ("No one worker is idle.", "A worker is idle."),
-        ("Team One won the cup.", "Team A won the cup."),
-        ("The cup went to Team One last year.", "The cup went to Team A last year."),
-    ],
-)
-def test_one_is_no_article_where_anything_else_differs(keeper, loser):
-    assert conflict(keeper, loser)
-    assert conflict(loser, keeper)
 
 
 def test_one_and_a_thing_in_one_text_stand_for_themselves():

@@ -157,7 +157,7 @@ def _matches(sentence: str, offset: int) -> list[NoteCandidate]:
         whole = name != "explicit" and ":" not in sentence[match.start() : match.start(1)]  # else it is only marked
         content = (sentence[: match.start(1)] + _QUESTION_FOLLOWS.sub("", match[1])).strip() if whole else rest
         start, end = (0, len(sentence)) if whole else match.span()
-        if len(content) <= LONGEST:
+        if SHORTEST <= len(content) <= LONGEST:
             found.append(NoteCandidate(content, score_content(scored, base), name, offset + start, offset + end))
     return found
 

@@ -221,11 +221,11 @@ def serve(  # noqa: PLR0913, PLR0917  # the options of a command
     with extra_needed("The service", "server"):
         from perdure.interfaces.http.serve import serve as run  # noqa: PLC0415  # an extra, and start-up time
 
-        limits = {"threads": threads, "waiting": waiting, "call_seconds": timeout, "rate": rate, "traces": traces}
-        routing: dict[str, Any] = {"namespace": call.place, "tools": tools, **limits}
         network: dict[str, Any] = {"allowed_hosts": allowed_host or (), "proxies": proxy or ()}
-        others: dict[str, Any] = {"log": log, "maintenance": not no_maintenance, "memory_file": memory_file or ()}
-        run(call.prepared_store(), call.policy, host, port, workers=workers, **network, **others, **routing)
+        limits: dict[str, Any] = {"threads": threads, "waiting": waiting, "call_seconds": timeout, "rate": rate}
+        shown: dict[str, Any] = {"namespace": call.place, "tools": tools, "memory_file": memory_file or ()}
+        beside: dict[str, Any] = {"traces": traces, "log": log, "maintenance": not no_maintenance}
+        run(call.prepared_store(), call.policy, host, port, workers=workers, **network, **limits, **shown, **beside)
 
 
 _SHOWN_OPERATIONS: Final = 12  # that a picture shows

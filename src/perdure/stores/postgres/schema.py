@@ -184,16 +184,16 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
     return applied
 
 
-def _run_again(migrations: Callable[[], int]) -> int:
-    """Run them, and again where their transaction met another one, such as that of another schema on a cluster."""
+def _run_again(migration: Callable[[], int]) -> int:
+    """Run a migration, and again where its transaction met another one, such as that of another schema on a cluster."""
     for tries in range(COLLISIONS):
         try:
-            return migrations()
+            return migration()
         except psycopg.Error as error:
             if error.sqlstate not in COLLIDED:
                 raise
             time.sleep(0.02 * tries)
-    return migrations()
+    return migration()
 
 
 def _refusal(error: psycopg.Error) -> PerdureError:
