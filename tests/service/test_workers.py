@@ -47,6 +47,13 @@ def log_in(*_):
     raise StoreReadOnly("The disk is read-only.", remedy="Wait.")
 Memory.log_in = log_in
 """
+SIGNAL_BEFORE_THE_FIRST_CALL = """
+import gc, os, signal, time
+def freeze():
+    os.kill(os.getppid(), signal.SIGTERM)
+    time.sleep(1)  # the service passes it on meanwhile
+gc.freeze = freeze
+"""
 AT_ONCE = "from perdure.interfaces.hooks import background\nbackground.FIRST_SECONDS = 0.1\n"
 
 
@@ -106,12 +113,12 @@ def two(folder, *words):
         yield process, port, talks(process, port)
 
 
-def talks(process, port):
-    """Return a connection to each of two workers, when both are there."""
-    assert waited(lambda: len(workers := beside(process)) == 2 and workers)
+def talks(process, port, many=2):
+    """Return a connection to each of so many workers, when all are there."""
+    assert waited(lambda: len(workers := beside(process)) == many and workers)
     found = {}
     deadline = time.monotonic() + 60
-    while len(found) < 2 and time.monotonic() < deadline:
+    while len(found) < many and time.monotonic() < deadline:
         talk = Talk(port)
         found.setdefault(talk.worker, talk)
     assert sorted(found) == sorted(beside(process))
@@ -320,6 +327,30 @@ def test_metrics_and_the_log_are_of_all_also_of_those_that_have_ended(tmp_path):
         told = [json.loads(line) for line in process.stderr.read().splitlines() if line.startswith("{")]
         assert [line["verb"] for line in told if line["log"] == "perdure.calls"] == ["recall"] * 7
         assert ["ended (signal 9)" in line["message"] for line in told if line["log"] != "perdure.calls"] == [True]
+
+
+def test_a_worker_that_ends_while_metrics_are_asked_is_counted_once(tmp_path):
+    recalls = 'perdure_calls_total{outcome="ok",verb="recall"}'
+    with served(tmp_path, "--workers", "3") as (process, port):
+        one, ends, halts = talks(process, port, 3)
+        for talk, times in ((one, 2), (ends, 3), (halts, 4)):
+            for _ in range(times):
+                talk.ask("POST", "/v1/recall", {"query": "When do we deploy?"})
+        assert metric(one, recalls) == 9
+        os.kill(halts.worker, signal.SIGSTOP)  # it is waited for, for a second
+        asking, found = in_thread(lambda: metric(one, recalls))
+        time.sleep(0.3)
+        os.kill(ends.worker, signal.SIGKILL)
+        asking.join(30)
+        os.kill(halts.worker, signal.SIGCONT)
+        assert found == [9]
+        assert metric(one, recalls) == 9
+
+
+def test_a_signal_just_before_the_first_call_ends_the_service(tmp_path, monkeypatch):
+    in_workers(tmp_path, monkeypatch, SIGNAL_BEFORE_THE_FIRST_CALL)
+    with served(tmp_path, "--workers", "2") as (process, _):
+        assert process.wait(30) == 0
 
 
 def test_sigterm_lets_what_runs_in_all_of_them_finish(tmp_path):
