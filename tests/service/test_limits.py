@@ -60,7 +60,7 @@ def test_overload_is_refused_at_once_and_passes(memory, held):
         first = in_thread(lambda: client.get("/v1/stats").status_code)
         assert runs.acquire(timeout=30)
         second = in_thread(lambda: client.get("/v1/stats").status_code)
-        while client.app.state.limits.workers.taken < 2:
+        while client.app.state.limits.threads.taken < 2:
             assert not go.wait(0.01)
         refused = client.get("/v1/list")
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
@@ -129,7 +129,7 @@ def test_no_recall_is_forgotten_while_many_come_and_go_from_the_embedder(tmp_pat
             for thread, found in [*asked, *others]:
                 thread.join(60)
                 assert found == [200]
-            assert client.app.state.limits.workers.taken == 0
+            assert client.app.state.limits.threads.taken == 0
     assert set(most) == {1}
     assert len(most) >= 60
 
@@ -320,7 +320,7 @@ def test_a_body_that_comes_too_slowly_is_refused_and_a_long_one_before_it_is_rea
     assert asyncio.run(answered(app, "POST", slow)) == 408
     for method in ("GET", "POST"):
         assert asyncio.run(answered(app, method, never, content_length="1001")) == 413
-    assert app.state.limits.workers.taken == 0
+    assert app.state.limits.threads.taken == 0
 
 
 def test_metrics_tell_what_happened(client, memory):

@@ -62,11 +62,11 @@ def test_no_stream_without_end_can_be_opened(client):
     for _ in range(3):
         assert client.get("/mcp", headers={"accept": "text/event-stream"}).status_code == 405
     assert client.delete("/mcp").status_code == 405
-    assert client.app.state.limits.workers.taken == 0
+    assert client.app.state.limits.threads.taken == 0
 
 
 def test_a_long_body_is_refused(memory):
     settings = Settings(frozenset({HOST}), body_bytes=10_000)
     with TestClient(build_app(lambda: memory, settings), base_url=BASE) as client:
         assert client.post("/mcp", content=b"x" * 11_000).status_code == 413
-        assert client.app.state.limits.workers.taken == 0
+        assert client.app.state.limits.threads.taken == 0

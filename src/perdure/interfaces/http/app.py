@@ -101,7 +101,7 @@ async def _running(limits: CallLimits, mount: McpMount | None) -> AsyncIterator[
             yield
     finally:
         loading.cancel()
-        await run_sync(limits.workers.close)
+        await run_sync(limits.threads.close)
 
 
 def _load_pages() -> None:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.http.answers import Payload
+from perdure.interfaces.http.call_threads import CallThreads
 from perdure.interfaces.http.lines import Streams
 from perdure.interfaces.http.metrics import Observed
 from perdure.interfaces.http.problems import RequestRefused
 from perdure.interfaces.http.settings import Settings
 from perdure.interfaces.http.shared import Counts, Shared
-from perdure.interfaces.http.workers import Workers
 from perdure.records.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class CallLimits:
     """What all routes share: threads, what holds over all processes, and what is counted."""
 
     settings: Settings
-    workers: Workers
+    threads: CallThreads
     shared: Shared
     observed: Observed
     lists: Streams
@@ -40,9 +40,9 @@ class CallLimits:
     @classmethod
     def of(cls, settings: Settings, shared: Shared) -> CallLimits:
         """Return the limits that settings say."""
-        workers = Workers(settings.threads, settings.waiting)
+        threads = CallThreads(settings.threads, settings.waiting)
         lists = Streams("lists", _LISTS_AT_ONCE, _LISTS_READ)
-        return cls(settings, workers, shared, Observed(settings.file), lists, _tracing(settings))
+        return cls(settings, threads, shared, Observed(settings.file), lists, _tracing(settings))
 
     async def check_rate(self, caller: str) -> None:
         """Count a call.
@@ -92,13 +92,13 @@ class CallLimits:
 
     def counts(self) -> Counts:
         """Return what this process has counted."""
-        return {**self.observed.counts(), ("calls_in_flight",): self.workers.taken}
+        return {**self.observed.counts(), ("calls_in_flight",): self.threads.taken}
 
     @contextmanager
     def watch(self, port: str, texts: int) -> Iterator[None]:
         """Count a call of the embedder or the language model, and make a span of it where traces are wanted."""
         with (
-            self.workers.leave_turn(),
+            self.threads.leave_turn(),
             self.observed.watch(port, texts),
             nullcontext() if self.tracing is None else self.tracing.watch(port, texts),
         ):

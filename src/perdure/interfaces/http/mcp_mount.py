@@ -72,7 +72,7 @@ class McpMount:
             await self._limits.check_rate(request.state.principal.key)
             with anyio.fail_after(self._settings.body_seconds):
                 body = await request.body()  # whole, before it counts among the calls: slow clients take no place
-            with self._limits.workers.place():
+            with self._limits.threads.place():
                 await self._answer(memory, body, scope, receive, send)
         except RequestRefused as error:
             await problem_of(error)(scope, receive, send)

@@ -206,7 +206,7 @@ class VerbEndpoint:
         seconds = self._seconds(call)
         if not self._verb.lasts:  # it ends itself; what lasts is answered with 504, and goes on
             call, seconds = replace(call, until=monotonic() + seconds), seconds + _GRACE
-        run = partial(self._limits.workers.run, partial(run_verb, call, values), seconds, in_turn=self._in_turn)
+        run = partial(self._limits.threads.run, partial(run_verb, call, values), seconds, in_turn=self._in_turn)
         if key is None or self._verb.reads or self._verb.shows_secret:
             return await run()
         return await self._limits.run_once((call.caller, self._verb.name, key), body, run)

@@ -24,7 +24,7 @@ async def run_in_thread(request: Request, work: Callable[[], T]) -> T:
     limits = _limits(request)
     if limits is None:  # the pages are mounted in another application, which has limits of its own
         return await run_sync(work)
-    return await limits.workers.run(work, limits.settings.call_seconds)
+    return await limits.threads.run(work, limits.settings.call_seconds)
 
 
 def memory_files_of(request: Request) -> Mapping[str, Path]:

@@ -32,7 +32,7 @@ _IN_TURN: Final = object()
 """In the queue: a thread is to run the calls that wait for their turn."""
 
 
-class Workers:
+class CallThreads:
     """Runs calls in a bounded number of threads, and refuses those that would wait behind too many others.
 
     A call that outlasts its time is answered with 504 and goes on in its thread, which stays taken until it ends. The
