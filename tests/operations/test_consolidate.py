@@ -246,6 +246,22 @@ def test_a_changed_fact_is_not_merged_but_put_before_a_person(free, path, other,
     assert logical(path) == before
 
 
+def test_a_question_about_near_duplicates_names_both_and_ends_with_the_other(free):
+    first, second = (free.remember(text) for text in (PORT, PORT.replace("Lyon", "Oslo")))
+    free.consolidate("default", 0.7, dry_run=False)
+    (question,) = free.review()
+    asked, other = (first, second) if question.id == first.id else (second, first)
+    day = "1 January 2026"
+    assert question.question == (
+        f'On {day} I noted: "{asked.memory.content}"; on {day}: "{other.memory.content}".'
+        " Is the first needed beside the other?"
+    )
+    free.archive(other.id, "test")
+    assert free.review() == []  # it repeats nothing that is in view any longer
+    free.restore(other.id)
+    assert [q.id for q in free.review()] == [asked.id]
+
+
 @pytest.mark.behaviour("GR14")
 def test_pairs_that_are_a_little_alike_are_linked_and_said(free, path):
     kept = free.remember("The build server listens on port 8080 in Lyon these days", importance=0.2)

@@ -20,7 +20,13 @@ from perdure.rules.consolidation.duplicates import LikePair, connected_groups, p
 from perdure.rules.consolidation.edges import EdgeUse
 from perdure.rules.consolidation.merge_plan import decide_merges, draft_from_merge, fingerprint, merge_states
 from perdure.rules.consolidation.merging import Guard, Merge, MergeStrategy, Proposal, pairs_to_compare, propose_merges
-from perdure.rules.consolidation.report import build_result, choose_marks, most_similar, report_groups
+from perdure.rules.consolidation.report import (
+    DUPLICATE_OF,
+    build_result,
+    choose_marks,
+    most_similar,
+    report_groups,
+)
 from perdure.rules.consolidation.similarity_index import SimilarityIndex, SimilarMemories
 from perdure.rules.decisions import Decisions
 from perdure.rules.insertion import initial_states, new_record, with_due
@@ -230,5 +236,5 @@ def _known_pairs(ctx: Context, namespace: str, ids: Sequence[str]) -> tuple[set[
     """Return which pairs are linked as similar already, and which are under review."""
     linked = {(min(pair), max(pair)) for pair in _links(ctx, namespace, SIMILAR)} if ids else set()
     reviews = find_documents(ctx, namespace, Shelf.REVIEW, ids)
-    under_review = ((d.id, d.name.removeprefix("duplicate:")) for d in reviews)
+    under_review = ((d.id, d.name.removeprefix(DUPLICATE_OF)) for d in reviews)
     return linked, {(min(pair), max(pair)) for pair in under_review}

@@ -16,6 +16,7 @@ from perdure.records.memory import Document, MemoryItem, Record, Shelf, Status
 from perdure.records.outcome import Outcome
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.signal_results import Question
+from perdure.rules.consolidation.report import DUPLICATE_OF
 from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.confirmation import (
     ABOUT_ONESELF,
@@ -24,6 +25,7 @@ from perdure.rules.lifecycle.confirmation import (
     confirmation_question,
     contradiction_question,
     day_in_words,
+    duplicate_question,
 )
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.signals import current_signals, memory_items
@@ -126,9 +128,15 @@ def _open_reviews(ctx: Context, namespace: str) -> dict[str, list[Document]]:
 
 
 def _rivals(ctx: Context, namespace: str, documents: Sequence[Document], now: Instant) -> dict[str, MemoryItem]:
-    """Return what is believed of that which the memories contradict that are asked about."""
-    ids = sorted({str(d.data["against"]) for d in documents if "against" in d.data})
+    """Return what is in view of that which the memories contradict or nearly repeat that are asked about."""
+    ids = sorted({other for d in documents if (other := _other(d))})
     return {m.id: m for m in _visible(ctx, namespace, ids, now)}
+
+
+def _other(review: Document) -> str:
+    """Return the memory that another one contradicts or nearly repeats; empty where only one is asked about."""
+    repeated = review.name.removeprefix(DUPLICATE_OF)
+    return str(review.data.get("against") or ("" if repeated == review.name else repeated))
 
 
 def _visible(ctx: Context, namespace: str, ids: Sequence[str], now: Instant) -> list[MemoryItem]:
@@ -137,14 +145,16 @@ def _visible(ctx: Context, namespace: str, ids: Sequence[str], now: Instant) -> 
 
 
 def _question(memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str, MemoryItem]) -> Question | None:
-    """Return the question about a memory; None where what it contradicted is not believed any longer."""
-    documents = [d for d in about if "against" not in d.data or d.data["against"] in rivals]
+    """Return the question about a memory; None where what it contradicted or repeated is not in view any longer."""
+    documents = [d for d in about if not (other := _other(d)) or other in rivals]
     if not documents:
         return None
     against = [rivals[str(d.data["against"])] for d in documents if "against" in d.data]
     since = min(int(d.data.get("since_ms", memory.state.recorded_ms)) for d in documents)
     which = next((f"{d.data['why']}: which?" for d in documents if d.name.startswith("which:")), "Is it right?")
     noted = f"On {day_in_words(memory.state.created_ms)} I noted: {clause_of(memory)}. {which}"
+    if all(d.name.startswith(DUPLICATE_OF) for d in documents):
+        noted = duplicate_question(memory, [rivals[_other(d)] for d in documents])
     return Question(
         id=memory.id,
         namespace=memory.namespace,

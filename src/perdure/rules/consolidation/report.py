@@ -16,6 +16,7 @@ from perdure.rules.consolidation.duplicates import Label, LikePair, pair_label, 
 from perdure.rules.consolidation.merging import Proposal, merge_obstacle
 from perdure.rules.consolidation.similarity_index import SimilarMemories
 
+DUPLICATE_OF: Final = "duplicate:"  # begins the name of a review; the other memory's id follows
 MOST_MARKS: Final = 1000  # links and questions that one run writes, the most similar pairs first
 
 
@@ -52,7 +53,7 @@ class Marks:
         for pair, why in self.reviews:
             if (pair.a, pair.b) not in questions:
                 data = {"why": why, "since_ms": now, "similarity": round(pair.combined, 4)}
-                row = {"shelf": Shelf.REVIEW, "name": f"duplicate:{pair.b}", "data": data}
+                row = {"shelf": Shelf.REVIEW, "name": f"{DUPLICATE_OF}{pair.b}", "data": data}
                 result.append(Change(Target.DOCUMENT, pair.a, None, row, f"similarity {pair.combined:.3f}: {why}"))
         return result
 

@@ -38,6 +38,13 @@ def contradiction_question(memories: Sequence[MemoryItem]) -> str:
     return f"{first[0].upper()}{first[1:]}; {'; '.join(rest)}. Which holds?"
 
 
+def duplicate_question(memory: MemoryItem, others: Sequence[MemoryItem]) -> str:
+    """Return the question whether a memory is needed beside others that say nearly the same."""
+    besides = "; ".join(f"on {day_in_words(m.state.created_ms)}: {clause_of(m)}" for m in others)
+    noted = f"On {day_in_words(memory.state.created_ms)} I noted: {clause_of(memory)}"
+    return f"{noted}; {besides}. Is the first needed beside {'the other' if len(others) == 1 else 'the others'}?"
+
+
 def day_in_words(at: Instant) -> str:
     """Return a day as people write it: ``5 January 2026``."""
     moment = from_instant(at)
