@@ -125,13 +125,15 @@ class Agent:
         Showing them is no access. They are noted, so that an agent that repeats them is not learned from.
         """
         marks = estimate_tokens(BEGIN) + estimate_tokens(END)  # of a file; they are not shown
-        room = self.ctx.policy.digest.start_tokens - estimate_tokens(context_block([ASKING_OPEN])) + marks
-        shown = digesting.digest(self.ctx, namespace, budget_tokens=max(0, room), inside=session, brief=True)
+        room = self.ctx.policy.digest.start_tokens - estimate_tokens(context_block(["."])) + marks
+        shown = digesting.digest(
+            self.ctx, namespace, budget_tokens=max(0, room), inside=session, brief=True, asking=ASKING_OPEN
+        )
         if not shown.ids:
             return ""
         self._note(session, namespace, {"shown": list(shown.ids[:_SHOWN])}, "memories were shown")
         lines = shown.text.splitlines()[2:-1]  # without the marks and the heading of a file
-        return context_block(["\n".join(lines), *([ASKING_OPEN] if shown.asks else [])])
+        return context_block(["\n".join(lines)])
 
     def beside(self, prompt: str, session: str, namespace: str) -> str:
         """Return what an agent is shown beside a user's prompt: memories that are related; "" if nothing is known.

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Final
 
+from perdure.rules.instructions import is_instruction
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import STOP_WORDS, word_set
 
@@ -16,9 +17,24 @@ _TELLS: Final = re.compile(r"[0-9]|[^\W\d_][_/.@:\\][^\W\d_]|[a-z][A-Z]|`")
 _WITHIN: Final = re.compile(r"(?<=[^\s.!?:\"“])\s+(?:\W?)([A-Z][^\W_]+)")
 _FIRST: Final = re.compile(r"\W*([A-Z][^\W\d_]+)")
 _PASSES: Final = re.compile(
-    r"\b(?:today|yesterday|tomorrow|tonight|this\s+(?:morning|afternoon|evening)|last\s+night|right\s+now|just\s+now"
+    r"\A\W*still\b|\b(?:today|yesterday|tomorrow|tonight|this\s+(?:morning|afternoon|evening)|last\s+night|right\s+now|just\s+now"
     r"|at\s+the\s+moment|back\s+in|in\s+a\s+(?:minute|moment|second)|heute|gestern|morgen|hoy|ayer|aujourd'hui|hier)\b",
     re.IGNORECASE,
+)
+_GENERAL: Final = re.compile(
+    r"\b(?:is|are|may|must|can|should|goes?|gets?|does|do|has|have)\s+(?:always|never|ever|only)\b|\bno\s+\w+\s+(?:may|must|can|should)\b"
+    r"|\b(?:nobody|no\s+one)\s+(?:but|may|must|can|\w+s)\b",
+    re.IGNORECASE,
+)
+"""What is so at all times, or for all."""
+_FROM: Final = re.compile(
+    r"\b(?:from|since|as\s+of|starting|ab|desde|dès|à\s+partir\s+de)\s+(?:today|tomorrow|tonight|this\s+(?:morning|week|month)"
+    r"|now\s+on|next\s+\w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|heute|morgen|jetzt|hoy|ahora|aujourd'hui|maintenant)\b",
+    re.IGNORECASE,
+)
+"""What begins on a day and goes on: "from today", "since this morning"."""
+_STANDS_FOR: Final = re.compile(
+    r"\W*(?:(?:and|but|then|so)\s+)?(?:that|this|these|those|it|they|he|she)\b", re.IGNORECASE
 )
 _HAPPENED: Final = re.compile(
     r"\b(?:I|we)\s+(?:just\s+|also\s+|then\s+)?(?:\w{2,}ed|went|saw|met|had|got|did|made|took|ate|bought|found|was|were"
@@ -55,12 +71,12 @@ _UNSURE: Final = re.compile(
 
 
 _RULE: Final = re.compile(
-    r"\W*(?:please\s+)?(?:never|always|do\s+not\s+ever|don['’]t\s+ever)\s+"  # noqa: RUF001  # the typographic apostrophe
+    r"(?:\A\W*|[,:;]\s?)(?:please\s+)?(?:never|always|do\s+not\s+ever|don['’]t\s+ever)\s+"  # noqa: RUF001  # the typographic apostrophe
     r"(?!a\b|an\b|the\b|mind\b|been\b|had\b|have\b|\w+ed\b|\w+ing\b|thought\b|kn[eo]w\b|happy\b|glad\b|good\b|great\b"
     r"|nice\b|fun\b|forget\b|stop\b|give\s+up\b)[a-z]",
     re.IGNORECASE,
 )
-_BINDS: Final = re.compile(r"\bmust\s+(?:always|never|only)\b|\bonly\s+ever\b", re.IGNORECASE)
+_BINDS: Final = re.compile(r"\bmust\s+(?:always|never|only)\b|\bonly\s+ever\b|\bfrom\s+now\s+on\b", re.IGNORECASE)
 _RULE_FROM: Final = 5  # words; "Never give up!" is none
 
 
@@ -68,7 +84,7 @@ def is_rule(text: str) -> bool:
     """Return whether a message says what is always or never to be done."""
     parts = (text[start:end] for start, end in sentences(text))
     statements = [part for part in parts if len(part.split()) >= _RULE_FROM and not part.endswith("?")]
-    return any(_RULE.match(part) or _BINDS.search(part) for part in statements)
+    return any(_RULE.search(part) or _BINDS.search(part) for part in statements)
 
 
 def names_within(texts: Iterable[str]) -> frozenset[str]:
@@ -90,7 +106,7 @@ def is_supposed(part: str) -> bool:
 
 def is_passing(text: str) -> bool:
     """Return whether a message speaks of the moment at which it was said."""
-    return _PASSES.search(text) is not None
+    return _PASSES.search(_FROM.sub("", text)) is not None
 
 
 def lasting_sentences(text: str, names: Collection[str] = ()) -> list[str]:
@@ -107,18 +123,23 @@ def lasting_sentences(text: str, names: Collection[str] = ()) -> list[str]:
 def _lasts(part: str, names: Collection[str]) -> bool:
     if part.startswith("```") or part.endswith(("?", "？")):  # noqa: RUF001  # the full-width mark is meant
         return False
+    begins = _FROM.search(part) is not None
+    refers = _STANDS_FOR.match(part) if begins else _REFERS.match(part)
     if (
-        _REFERS.match(part)
+        refers
         or _rests_on_another(part)
-        or _PASSES.search(part)
+        or is_passing(part)
         or _HAPPENED.search(part)
         or _UNSURE.search(part)
         or is_supposed(part)
+        or is_instruction(part)
     ):
         return False
     first, person = _FIRST.match(part), _PERSON.match(part)
     return (
-        _TELLS.search(part) is not None
+        begins
+        or _GENERAL.search(part) is not None
+        or _TELLS.search(part) is not None
         or any(name.lower() not in STOP_WORDS for name in _WITHIN.findall(part))
         or (first is not None and first[1] in names)
         or (person is not None and person[1].lower() not in STOP_WORDS | _SOMEBODY)

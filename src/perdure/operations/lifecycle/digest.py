@@ -33,10 +33,11 @@ def digest(
     profile: str | None = None,
     inside: str | None = None,
     brief: bool = False,
+    asking: str = "",
 ) -> Digest:
-    """Return the digest of a namespace; a brief one leaves out what was merely said."""
+    """Return the digest of a namespace, with ``asking`` above its questions; a brief one is for a session's start."""
     selection = choose_entries(
-        candidates(ctx, namespace, inside, brief=brief),
+        replace(candidates(ctx, namespace, inside, brief=brief), asking=asking),
         ctx.policy,
         tokens=estimate_tokens,
         namespace=namespace,

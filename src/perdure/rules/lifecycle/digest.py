@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Final
 
 import numpy as np
@@ -56,6 +57,7 @@ class Candidates:
     questions: Sequence[Question] = ()  # what a person should be asked, the most valuable first
     said: bool = True  # whether what was merely said may be shown, too
     year: int | None = None  # days of this year are written short; None writes all as ISO dates
+    asking: str = ""  # what is said above the questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class ChosenEntries:
 
     entries: Sequence[DigestEntry]
     asked: Sequence[Question]  # open questions
+    asking: str  # what is said above them
     title: str  # the namespace, "" where there is no room for it
     tokens: int  # at most so many
     profile: str
@@ -86,17 +89,17 @@ def choose_entries(
     name = profile or ("tokens" if budget_tokens is not None else policy.digest.profile)
     limits = _limits(name, budget_tokens, policy)
     title = namespace if limits.tokens is None or tokens(render([], (), namespace)) * 2 <= limits.tokens else ""
-    budget = DigestBudget(limits, tokens, title)
-    questions = [q for q in candidates.questions if budget.takes(question_line(q), OPEN, QUESTIONS_SHARE)]
+    budget = DigestBudget(limits, tokens, title, candidates.asking)
+    questions = [q for q in candidates.questions if budget.takes(question_line(q), OPEN, share=QUESTIONS_SHARE)]
     entries = entries_of(candidates.memories, candidates.vectors, said=candidates.said, year=candidates.year)
     sizes = {e.memory.id: tokens(e.measured) for e in entries}
     chosen = choose(by_worth(entries, candidates.vectors, sizes, policy.digest.diversity), sizes, budget)
-    return ChosenEntries(chosen, questions, title, budget.used[0], name)
+    return ChosenEntries(chosen, questions, candidates.asking, title, budget.used[0], name)
 
 
 def build_digest(chosen: ChosenEntries) -> Digest:
     """Return the digest that says what was chosen."""
-    text = render(chosen.entries, chosen.asked, chosen.title)
+    text = render(chosen.entries, chosen.asked, chosen.title, chosen.asking)
     placed = [entry for section in SECTIONS for entry in _of_section(chosen.entries, section)]
     shown = dict.fromkeys(i for entry in placed for i in (entry.memory.id, *entry.joined))
     shown |= dict.fromkeys(q.id for q in chosen.asked)
@@ -129,24 +132,36 @@ def choose(ordered: Iterable[DigestEntry], sizes: Mapping[str, int], budget: Dig
                 break
             continue
         if budget.has_room(entry) and not any(repeats(entry.memory, other.memory) for other in chosen):
-            budget.takes(entry.measured, entry.section)
+            budget.takes(entry.measured, entry.section, entry.day)
             chosen.append(entry)
     return chosen
 
 
-def render(entries: Sequence[DigestEntry], questions: Sequence[Question], namespace: str) -> str:
+def render(entries: Sequence[DigestEntry], questions: Sequence[Question], namespace: str, asking: str = "") -> str:
     """Return the Markdown: a heading, then sections, in each what is about one thing together."""
     out = [BEGIN, f"# Memory ({label(namespace)})" if namespace else "# Memory"]
     for section in SECTIONS:
         body = [question_line(q) for q in questions] if section == OPEN else []
-        body += [entry.line for entry in _of_section(entries, section)]
+        body = [asking, *body] if body and asking else body
+        body += _lines(_of_section(entries, section))
         if body:
             out += ["", f"## {section}", *body]
     return "\n".join([*out, END]) + "\n"
 
 
 def _of_section(entries: Sequence[DigestEntry], section: str) -> list[DigestEntry]:
-    return by_topic([entry for entry in entries if entry.section == section])
+    """Return the entries of a section in their order: what stands below its day by days, the newest first."""
+    own = [entry for entry in entries if entry.section == section]
+    below = sorted((e for e in own if e.day), key=lambda e: (-e.memory.state.created_ms, e.memory.id))
+    return [*by_topic([entry for entry in own if not entry.day]), *below]
+
+
+def _lines(entries: Sequence[DigestEntry]) -> Iterator[str]:
+    """Yield the lines of a section, each day once above what was said then."""
+    for day, same in groupby(entries, key=lambda entry: entry.day):
+        if day:
+            yield f"{day}:"
+        yield from (entry.line for entry in same)
 
 
 def question_line(question: Question) -> str:
@@ -177,14 +192,17 @@ def by_worth(
 class DigestBudget:
     """What is left of a profile's budget. Lines are counted one by one, so the sum errs on the high side."""
 
-    def __init__(self, limits: Limits, tokens: Callable[[str], int], namespace: str) -> None:
+    def __init__(self, limits: Limits, tokens: Callable[[str], int], namespace: str, asking: str = "") -> None:
         self.caps = (limits.tokens, limits.lines, limits.characters, limits.bytes)
         self.count = tokens
-        self.sections: set[str] = set()
+        self.nothing = tokens("")  # what an estimate adds to any text, of which the whole is one
+        self.asking = f"{asking}\n" if asking else ""
+        self.headings: set[str] = set()
         self.used = self._size(render([], (), namespace))
+        self.used[0] += self.nothing
 
     def _size(self, text: str) -> list[int]:
-        return [self.count(text), text.count("\n"), len(text), len(text.encode())]
+        return [self.count(text) - self.nothing, text.count("\n"), len(text), len(text.encode())]
 
     def is_beyond(self, tokens: int) -> bool:
         """Whether a line of so many tokens is too long, whatever else it needs."""
@@ -192,20 +210,26 @@ class DigestBudget:
 
     def has_room(self, entry: DigestEntry) -> bool:
         """Whether an entry fits."""
-        return self._after(entry.measured, entry.section, 1.0) is not None
+        return self._after(entry.measured, self._missing(entry.section, entry.day), 1.0) is not None
 
-    def takes(self, line: str, section: str, share: float = 1.0) -> bool:
-        """Take a line if it fits, within a share of the whole budget."""
-        after = self._after(line, section, share)
+    def takes(self, line: str, section: str, day: str = "", share: float = 1.0) -> bool:
+        """Take a line if it fits, with the headings that it needs, within a share of the whole budget."""
+        missing = self._missing(section, day)
+        after = self._after(line, missing, share)
         if after is None:
             return False
         self.used = after
-        self.sections.add(section)
+        self.headings.update(missing)
         return True
 
-    def _after(self, line: str, section: str, share: float) -> list[int] | None:
-        """Return what is used with a line; None if that is too much."""
-        text = line + "\n" + ("" if section in self.sections else f"\n## {section}\n")
+    def _missing(self, section: str, day: str) -> list[str]:
+        """Return the headings above a line that are not there yet."""
+        needed = [f"\n## {section}\n{self.asking if section == OPEN else ''}", *([f"{day}:\n"] if day else [])]
+        return [heading for heading in needed if heading not in self.headings]
+
+    def _after(self, line: str, headings: Sequence[str], share: float) -> list[int] | None:
+        """Return what is used with a line and headings; None if that is too much."""
+        text = "".join([*headings, line, "\n"])
         after = [a + b for a, b in zip(self.used, self._size(text), strict=True)]
         over = any(cap is not None and size > cap * share for size, cap in zip(after, self.caps, strict=True))
         return None if over else after

@@ -18,7 +18,7 @@ from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import STOP_WORDS, has_name, may_answer
 from perdure.rules.lasting import is_passing, is_rule, is_supposed, is_unsure, lasting_sentences, names_within
-from perdure.rules.lifecycle.digest_lines import render_line, sort_of_memory
+from perdure.rules.lifecycle.digest_lines import day_of, render_line, sort_of_memory, telling_sentences
 from perdure.rules.lifecycle.older_statements import find_older, vector_rows
 from perdure.rules.meaning_guard import Anchors, anchors
 from perdure.rules.source_trust import is_trusted, stored_trust
@@ -60,6 +60,8 @@ HALVINGS: Final = 3
 """So often a message counts for half from the newest to the oldest of a store, at a session's start."""
 BRIEF_SUBSTANCE: Final = 0.5
 """The power of what a message says in what it counts for at a session's start, where its place in time counts more."""
+SAID_BRIEF: Final = 0.5
+"""What counts for so much at a session's start: what was merely said, and neither names nor numbers what lasts."""
 PINNED: Final = 10.0
 ECHO: Final = 0.8
 """From this share of a text's words on, another that has them may say all that it says."""
@@ -76,13 +78,16 @@ class DigestEntry:
 
     memory: MemoryItem
     section: str  # one of SECTIONS
-    line: str  # what it says, with its day and its id
+    line: str  # what it says, with its day and its id, if it does not stand below its day
     worth: float  # what it is worth to a reader, before what it costs
     joined: tuple[str, ...] = ()  # the other memories that its line stands for
+    day: str = ""  # the day below which it stands in its section
 
     @property
     def measured(self) -> str:
         """The line with an id of digits alone, which costs most: what fits must not depend on chance."""
+        if self.day:
+            return self.line
         words, _, identity = self.line.rpartition("[")
         return f"{words}[{'0' * (len(identity) - 1)}]"
 
@@ -106,15 +111,28 @@ def entries_of(
     for memory in memories:
         if memory.id in older.over and not memory.pinned:
             continue
-        section, shown = places[memory.id]
-        if not section or not (said or section not in (SAID, OPEN)):
+        place, shown = places[memory.id]
+        section, counts = (place, 1.0) if said else _brief_place(memory, place)
+        if not section:
             continue
-        if line := render_line(memory, shown, older.left_out.get(memory.id, ()), year):
+        day = day_of(memory.created_at, year) if section == STATED and not said else ""
+        if line := render_line(memory, shown, older.left_out.get(memory.id, ()), year, bare=bool(day)):
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))
-            found.append(DigestEntry(memory, section, line, _worth(memory, section, value, brief=not said)))
+            worth = counts * _worth(memory, section, value, brief=not said)
+            found.append(DigestEntry(memory, section, line, worth, day=day))
     noted = _by_rare_words([content_words(e.memory.content) for e in found if e.memory.kind is Kind.NOTE])
     kept = [e for e in found if not is_noted(e.memory, _sharing(e.memory, noted))]
     return sorted(kept, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
+
+
+def _brief_place(memory: MemoryItem, section: str) -> tuple[str, float]:
+    """Return where a memory stands at a session's start, "" for nowhere, and for how much it counts there.
+
+    What was merely said stands with what tells more, where there is room.
+    """
+    if section == SAID:
+        return ("" if _only_asks(memory, sort_of_memory(memory)) else STATED), SAID_BRIEF
+    return ("" if section == OPEN else section), 1.0
 
 
 def _by_rare_words(notes: Sequence[frozenset[str]]) -> Mapping[str, Sequence[frozenset[str]]]:
@@ -146,7 +164,16 @@ def tells(memory: MemoryItem) -> bool:
     """Return whether a memory says something that may be shown unasked: no question, no small talk, no mere reply."""
     if memory.kind is not Kind.EPISODE:
         return True
-    return may_answer(memory.speaker) and sort_of_memory(memory) not in (Sort.SMALL_TALK, Sort.QUESTION, Sort.REPLY)
+    sort = sort_of_memory(memory)
+    return may_answer(memory.speaker) and sort not in (Sort.SMALL_TALK, Sort.REPLY) and not _only_asks(memory, sort)
+
+
+def _only_asks(memory: MemoryItem, sort: Sort) -> bool:
+    """Return whether a message is a question, or only says what is to be done once."""
+    if sort is not Sort.STATEMENT:
+        return sort is Sort.QUESTION
+    text = memory.content[:_HEAD]
+    return not telling_sentences(text[start:end] for start, end in sentences(text))
 
 
 def _places(
@@ -170,8 +197,10 @@ def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[st
     sort = sort_of_memory(memory)
     if not may_answer(memory.speaker) or not is_trusted(stored_trust(memory.metadata)):
         return "", ()  # others' words have no place among what holds, unless somebody pins them
-    if sort in (Sort.SMALL_TALK, Sort.QUESTION):
-        return (SAID if memory.access_count and sort is Sort.QUESTION else ""), ()
+    if sort is Sort.SMALL_TALK:
+        return "", ()
+    if _only_asks(memory, sort):
+        return (SAID if memory.access_count else ""), ()
     return _place_of_statement(memory, sort, names)
 
 
@@ -198,7 +227,7 @@ def _is_polite(part: str) -> bool:
 def _asserts(memory: MemoryItem) -> bool:
     """Return whether what was merely said says enough, and more than of a passing moment."""
     parts = (memory.content[start:end] for start, end in sentences(memory.content[:_HEAD]))
-    statement = " ".join(part for part in parts if not _is_polite(part) and not is_supposed(part))
+    statement = " ".join(p for p in parts if not (_is_polite(p) or is_supposed(p)))
     return asserted_bytes(statement) >= SAID_FROM and not is_passing(statement)
 
 

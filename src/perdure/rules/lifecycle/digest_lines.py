@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
@@ -11,6 +11,7 @@ from typing import Final
 from perdure.records.identifier import shown_id
 from perdure.records.memory import MESSAGE_SORTS, Kind, MemoryItem, Sort
 from perdure.rules.escaping import label, markdown_line
+from perdure.rules.instructions import is_instruction
 from perdure.rules.language.relative_days import resolve_days
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import NEGATIONS, STOP_WORDS, TURNING, has_name
@@ -43,7 +44,12 @@ def sort_of_memory(memory: MemoryItem) -> Sort:
 
 
 def render_line(
-    memory: MemoryItem, shown: Sequence[str] = (), left_out: Sequence[tuple[int, int]] = (), year: int | None = None
+    memory: MemoryItem,
+    shown: Sequence[str] = (),
+    left_out: Sequence[tuple[int, int]] = (),
+    year: int | None = None,
+    *,
+    bare: bool = False,
 ) -> str:
     """Return the line of a memory; "" of one that has nothing to say in whole sentences.
 
@@ -52,6 +58,7 @@ def render_line(
         shown: The sentences of a message that are shown; if there are none, all that tell something.
         left_out: Where its text says what no longer holds, in characters: left out of the line.
         year: A day of this year is written short ("6 Mar"); None writes an ISO date.
+        bare: Without the day and the id, for a line that stands below its day.
     """
     text = _remaining_words(memory, shown, left_out)
     if not text:
@@ -60,10 +67,13 @@ def render_line(
     speaker = memory.speaker if is_others else None
     words = markdown_line(display_text(text, memory.metadata, speaker, _LONGEST_SENTENCE))
     who = f"{label(speaker)}: " if speaker else ""
-    return f"- {who}{words} ({_day(memory.created_at, year)}) [{label(shown_id(memory.id))}]"
+    if bare:
+        return f"- {who}{words}"
+    return f"- {who}{words} ({day_of(memory.created_at, year)}) [{label(shown_id(memory.id))}]"
 
 
-def _day(at: datetime, year: int | None) -> str:
+def day_of(at: datetime, year: int | None) -> str:
+    """Return a day: short within a year ("6 Mar"), or with its year; an ISO date where no year is given."""
     if year is None:
         return at.date().isoformat()
     return f"{at.day} {at:%b}" if at.year == year else f"{at.day} {at:%b} {at.year}"
@@ -84,17 +94,17 @@ def _remaining_words(memory: MemoryItem, shown: Sequence[str], left_out: Sequenc
     parts = [text[start:end] for start, end in sentences(text)]
     if memory.kind is Kind.EPISODE:
         requests = find_requests(text) if sort_of_memory(memory) is Sort.REQUEST else []
-        parts = [request.content for request in requests] or _without_asking(parts)
+        parts = [request.content for request in requests] or telling_sentences(parts)
     line = _fit(shown if shown and not left_out else parts)
     if not line and (memory.pinned or memory.access_count or memory.kind is not Kind.EPISODE):
         line = text
     return _as_sentence(resolve_days(line, memory.created_at.date())) if line else ""
 
 
-def _without_asking(parts: Sequence[str]) -> list[str]:
-    """Return the sentences that tell something: no code, no question, no polite words."""
+def telling_sentences(parts: Iterable[str]) -> list[str]:
+    """Return the sentences that tell something: no code, no question, nothing to be done once, no polite words."""
     statements = [p for p in parts if not p.startswith("```") and not asks(p)]
-    return [p for p in statements if not is_small_talk(p)]
+    return [p for p in statements if not (is_small_talk(p) or is_instruction(p))]
 
 
 def _fit(parts: Sequence[str]) -> str:

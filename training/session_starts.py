@@ -1,6 +1,6 @@
 """What a session of an agent begins with: how many of its lines matter, beside plain orders of the same candidates.
 
-Usage: PERDURE_DATA=FOLDER python training/starts.py
+Usage: PERDURE_DATA=FOLDER python training/session_starts.py
 
 A start of 400 tokens is made of each labelled conversation (``lasting/labels.jsonl``; a line matters if a careful
 person would keep it, and is over if it no longer holds), and of each chat of LoCoMo and BEAM (a line matters if it

@@ -1,0 +1,88 @@
+"""What asks its reader to do something once, and what says how things are or are always done."""
+
+from __future__ import annotations
+
+import pytest
+
+from perdure.records.memory import Message
+from perdure.rules.instructions import is_instruction
+
+TASKS = """
+fix the failing test in tests/test_orders.py
+ok now commit it
+Please add a retry to fetch_orders, max 5 attempts
+could you check whether the webhook handles duplicates
+Can you, when you have a minute, look at the log of last night
+rename get_user to fetch_user everywhere
+great, and write a migration that adds a column shipped_at
+Run the whole suite again
+test src/parser.py with an empty file
+I want you to split OrderService into two classes
+Show me what the retry decorator does
+let me know when the build is green
+Kannst du die Tests laufen lassen
+Peux-tu vérifier le journal
+bump version.txt to 2.3.0
+fix every test that is red
+explain what is going on in core/http.py
+Check parseOrder for empty input
+who wrote this
+whats this legacy table
+how many boxes does one need
+get rid of the warning in adc.c
+KeyError: 'group' in settle.py line 88
+publish.py: connection refused
+do that on 27 March
+""".strip().splitlines()
+
+TELLS = """
+we use pnpm here, not npm
+The staging database is on db-staging.internal:5433
+Run the migrations by hand, never from the pipeline
+Add a changelog entry with every release
+Test data lies in tests/fixtures
+Build servers are in Frankfurt
+Check-ins happen on Mondays
+Change of plan: the launch is on 16 March
+Use tenacity instead of your own loop
+Keep commit messages in the imperative
+Write access to main is limited to Priya and Tom
+Pull requests must be reviewed by Lena
+Start date is 4 May
+I added the column yesterday
+Reports go out on Fridays
+Always run the linter before you push
+Log level is INFO in production
+Whenever you touch the schema, update the diagram
+What matters to me is the date
+Do not reformat what you did not change
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("text", TASKS)
+def test_what_is_to_be_done_once_is_an_instruction(text):
+    assert is_instruction(text)
+
+
+@pytest.mark.parametrize("text", TELLS)
+def test_what_holds_or_is_always_to_be_done_is_none(text):
+    assert not is_instruction(text)
+
+
+def test_tasks_given_to_an_agent_are_neither_kept_in_view_nor_shown_beside_a_prompt(opening, clock):
+    memory = opening()
+    said = [
+        *TASKS,
+        "The staging database is on db-staging.internal:5433, and Petra owns it. Now restart src/worker.py.",
+    ]
+    for number, text in enumerate(said):
+        clock.passes(minutes=1)
+        memory.ingest([Message(text, "user", at=clock(), key=str(number), session="before")])
+    assert len(memory.list(limit=100)) == len(said)  # all are stored
+    clock.passes(days=1)
+    for shown in (memory.digest(), memory.agent.opening("next", "default")):
+        assert "- The staging database is on db-staging.internal:5433, and Petra owns it." in shown
+        assert sum(line.startswith("- ") for line in shown.splitlines()) == 1
+        assert "worker.py" not in shown
+    assert memory.agent.beside("the failing test in tests/test_orders.py", "next", "default") == ""
+    assert memory.recall("failing test orders").hits  # found by who asks for it
