@@ -40,7 +40,7 @@ class Forms:
     def look(self, page, action, **fields):
         """Send a form of a page that only looks: with what its fields hold, some of them filled in."""
         found = [form for form in get_forms(page.text) if form.action.partition("#")[0] == action]
-        form = next(form for form in found if fields.keys() <= form.fields.keys())
+        form = next(form for form in found if fields.keys() <= form.fields.keys() | form.options.keys())
         for name, value in fields.items():
             assert value in (form.options.get(name) or [value]), f"{name} cannot be {value!r}"
         return self.get(action, params={**form.fields, **fields})
@@ -70,32 +70,52 @@ class GetForm:
 
     action: str
     fields: dict = field(default_factory=dict)  # name -> what it holds
-    options: dict = field(default_factory=dict)  # name -> what it may hold, of a choice
+    options: dict = field(default_factory=dict)  # name -> what it may hold, of a choice and of a box
+    names: dict = field(default_factory=dict)  # label -> name
 
 
 class _GetForms(HTMLParser):
     def __init__(self):
         super().__init__()
-        self.found, self.form, self.choice = [], None, None
+        self.found, self.form, self.choice, self.chosen, self.label = [], None, None, False, None
+        self.labels, self.named = {}, {}  # id -> words, id -> name
 
     def handle_starttag(self, tag, attrs):
         given = dict(attrs)
         if tag == "form" and given["method"] == "get":
             self.form = GetForm(given["action"])
             self.found.append(self.form)
-        elif self.form and "name" in given and (given.get("type") != "checkbox" or "checked" in given):
-            self.form.fields[given["name"]] = given.get("value", "")
-            self.choice = given["name"] if tag == "select" else self.choice
+        elif self.form and tag == "label":
+            self.label, self.labels[given["for"]] = given["for"], ""
+        elif self.form and "name" in given:
+            self._field(tag, given["name"], given)
         elif tag == "option" and self.form:
-            self.form.options.setdefault(self.choice, []).append(given.get("value"))
+            self.form.options[self.choice].append(given.get("value"))
+            self.chosen = "selected" in given
+
+    def _field(self, tag, name, given):
+        if given.get("type") == "checkbox":
+            self.form.options[name] = [given["value"]]
+        if tag == "select":
+            self.choice, self.form.options[name] = name, []
+        if given.get("type") != "checkbox" or "checked" in given:
+            self.form.fields[name] = given.get("value", "")
+        self.named[given.get("id")] = name
 
     def handle_data(self, data):
+        if self.label:
+            self.labels[self.label] += data.strip()
         options = self.form.options.get(self.choice) if self.form else None
         if options and options[-1] is None:
             options[-1] = data.strip()
+        if options and self.chosen:
+            self.form.fields[self.choice], self.chosen = options[-1], False
 
     def handle_endtag(self, tag):
-        self.form = None if tag == "form" else self.form
+        if tag == "form" and self.form:
+            self.form.names = {words: self.named[i] for i, words in self.labels.items() if i in self.named}
+            self.form, self.labels, self.named = None, {}, {}
+        self.label = None if tag == "label" else self.label
 
 
 def get_forms(html):
