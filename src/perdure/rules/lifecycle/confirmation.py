@@ -38,6 +38,19 @@ def contradiction_question(memories: Sequence[MemoryItem]) -> str:
     return f"{first[0].upper()}{first[1:]}; {'; '.join(rest)}. Which holds?"
 
 
+def answers_to(*, is_fact: bool, is_contested: bool = False, is_open: bool = False) -> tuple[str, ...]:
+    """Return the verdicts by which a person may answer a question about a memory.
+
+    Args:
+        is_fact: Whether it is a fact with a subject and a predicate: only of such a one nobody need be asked again.
+        is_contested: Whether a fact that is believed contradicts it.
+        is_open: Whether a review of it is open: only that can be settled.
+    """
+    if is_fact:
+        return ("confirm", "deny", "correct", *(("both",) if is_contested else ()), "mute")
+    return ("keep", "drop", "correct") if is_open else ("confirm", "deny", "correct")
+
+
 def day_in_words(at: Instant) -> str:
     """Return a day as people write it: ``5 January 2026``."""
     moment = from_instant(at)
