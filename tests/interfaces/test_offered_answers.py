@@ -19,7 +19,8 @@ from perdure.interfaces import pages
 from perdure.interfaces.mcp.run import build
 from perdure.records.errors import InvalidInput, NotFound
 
-POLICY = {**WORDS_ONLY, "preset": "facts"}
+MANY = 50
+POLICY = {**WORDS_ONLY, "preset": "facts", "knowledge": {"questions_per_day": MANY}}
 MAKING = {**POLICY, "consolidate": {**HASHED["consolidate"], "require_dry_run": False}}
 """For the store as it is made: near-duplicates are found by vectors."""
 PORT = "The build server listens on port 8080 in Lyon."
@@ -44,7 +45,14 @@ WHY = {
     "the names are alike": "two names of a predicate",
 }
 """Part of the reason of a question -> its kind."""
-MANY = 50
+MEANINGS = {
+    "yes": {"confirm", "keep", "same"},
+    "no": {"deny", "drop", "different"},
+    "it changed": {"correct"},
+    "both hold": {"both"},
+    "do not ask again": {"mute"},
+}
+"""Choice in the form of a client -> what it may mean."""
 
 
 def fact(memory, subject, predicate, value):
@@ -89,7 +97,9 @@ def place(tmp_path_factory):
         fact(memory, "Nordlicht", "parcel delivery day", "Thursday")
         fact(memory, "Nordlicht", "usual parcel delivery day", "Wednesday")
         (folder / "kinds.json").write_text(json.dumps({identity: kind for kind, identity in asked.items()}))
-    (folder / "policy.toml").write_text('preset = "facts"\n[embedder]\nmodel = "none"\n')
+    (folder / "policy.toml").write_text(
+        f'preset = "facts"\n[embedder]\nmodel = "none"\n[knowledge]\nquestions_per_day = {MANY}\n'
+    )
     return folder
 
 
@@ -233,15 +243,19 @@ def test_the_form_of_a_client_offers_choices_that_are_all_taken(memory, kinds):
     questions = {q.question: q for q in memory.review(limit=MANY)}
     person = Person()
     asked(fresh(memory), person)
-    assert set(person.forms) == {q.question for q in memory.review()}  # those of the day
+    assert person.forms.keys() == questions.keys()
+    offered = {}  # the choices -> one question that has them: each is put by a server of its own
     for question, choices in person.forms.items():
+        answers = ANSWERS[kinds[questions[question].id]]
+        assert [MEANINGS[choice] & set(answers) for choice in choices] == [{answer} for answer in answers]
+        offered[answers] = question, choices
+    for answers, (question, choices) in offered.items():
         identity = questions[question].id
-        assert len(choices) == len(ANSWERS[kinds[identity]])
-        for choice in choices:
+        for answer, choice in zip(answers, choices, strict=True):
             with taken(memory, identity, kinds[identity], choice):
-                value = VALUE if choice == "it changed" else None
-                (told,) = asked(fresh(memory), Person(question, choice, value)).structured_content["asked"]
-                assert told["verdict"] in ANSWERS[kinds[identity]]
+                person = Person(question, choice, value_of(answer))
+                (told,) = asked(fresh(memory), person).structured_content["asked"]
+                assert (told["id"], told["verdict"]) == (identity, answer)
 
 
 def test_the_answers_named_beside_a_recalled_fact_are_all_taken(memory, kinds):
