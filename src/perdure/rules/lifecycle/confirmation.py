@@ -25,19 +25,6 @@ _PLACES: Final = word_set("to of with from about in at on for by as into against
 _LONGEST: Final = 200
 
 
-def confirmation_question(memory: MemoryItem, said_at: Instant) -> str:
-    """Return the question whether a fact is still so; it names the day and the value."""
-    who = "I noted" if memory.source == "authority" else "You told me"
-    return f"{who} on {day_in_words(said_at)} that {clause_of(memory)}. Is that still so?"
-
-
-def contradiction_question(memories: Sequence[MemoryItem]) -> str:
-    """Return the question which of some memories holds, those that were said first named first."""
-    sides = sorted(memories, key=lambda m: (m.state.created_ms, m.id))
-    first, *rest = (f"on {day_in_words(m.state.created_ms)} you said that {clause_of(m)}" for m in sides)
-    return f"{first[0].upper()}{first[1:]}; {'; '.join(rest)}. Which holds?"
-
-
 def answers_to(*, is_fact: bool, is_contested: bool = False, is_open: bool = False) -> tuple[str, ...]:
     """Return the verdicts by which a person may answer a question about a memory.
 
@@ -49,6 +36,19 @@ def answers_to(*, is_fact: bool, is_contested: bool = False, is_open: bool = Fal
     if is_fact:
         return ("confirm", "deny", "correct", *(("both",) if is_contested else ()), "mute")
     return ("keep", "drop", "correct") if is_open else ("confirm", "deny", "correct")
+
+
+def confirmation_question(memory: MemoryItem, said_at: Instant) -> str:
+    """Return the question whether a fact is still so; it names the day and the value."""
+    who = "I noted" if memory.source == "authority" else "You told me"
+    return f"{who} on {day_in_words(said_at)} that {clause_of(memory)}. Is that still so?"
+
+
+def contradiction_question(memories: Sequence[MemoryItem]) -> str:
+    """Return the question which of some memories holds, those that were said first named first."""
+    sides = sorted(memories, key=lambda m: (m.state.created_ms, m.id))
+    first, *rest = (f"on {day_in_words(m.state.created_ms)} you said that {clause_of(m)}" for m in sides)
+    return f"{first[0].upper()}{first[1:]}; {'; '.join(rest)}. Which holds?"
 
 
 def day_in_words(at: Instant) -> str:
