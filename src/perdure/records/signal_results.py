@@ -108,9 +108,9 @@ class Question(JsonRecord):
     why: str  # why it is asked
     since: str  # when the question came up, as ``2026-11-21 09:30 UTC``
     value_at_risk: float  # value x (1 - confidence) now, 0 to 1
-    against: tuple[str, ...] = ()  # facts that contradict it: ``both`` is an answer, too
-    # the two predicates of which it is asked whether they are the same; then ``same`` is the answer
-    same: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()  # facts that contradict it
+    same: tuple[str, ...] = ()  # the two predicates of which it is asked whether they are the same
+    answers: tuple[str, ...] = ()  # the verdicts that ``review`` takes as an answer; ``correct`` with a value
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,16 +43,19 @@ def is_fault(told):
 
 
 @contextmanager
-def visiting(chrome, address, **options):
-    """Open a tab that must run nothing of what others wrote: no dialog, no broken rule of the page's own security."""
-    faults = []
+def visiting(chrome, address, expected=(), **options):
+    """Open a tab that must run nothing of what others wrote: no dialog, no broken rule of the page's own security.
+
+    No reply may be an error, but for those that are ``expected``.
+    """
+    faults, statuses = [], {*range(HTTP_FAULT), *expected}
     context = chrome.new_context(base_url=address, **options)
     context.set_default_timeout(15_000)
     page = context.new_page()
     page.on("dialog", lambda dialog: (faults.append(dialog.message), dialog.dismiss()))
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda told: faults.append(told.text) if is_fault(told) else None)
-    page.on("response", lambda got: faults.append(f"{got.status} {got.url}") if got.status >= HTTP_FAULT else None)
+    page.on("response", lambda got: None if got.status in statuses else faults.append(f"{got.status} {got.url}"))
     page.on("request", lambda sent: None if sent.url.startswith(address) else faults.append(sent.url))
     try:
         yield page

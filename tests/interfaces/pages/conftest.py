@@ -6,6 +6,7 @@ import pytest
 from starlette.applications import Starlette
 
 from conftest import WORDS_ONLY, opened
+from interfaces.pages.browsers import chromium
 from interfaces.pages.browsing import Browser, Hand
 from perdure.interfaces import pages
 
@@ -26,3 +27,13 @@ def memory(tmp_path, clock, policy):
 def browser(memory):
     with Browser(Hand(Starlette(routes=pages.routes()), memory)) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def chrome():
+    """A real browser without a window."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        yield found
+        found.close()

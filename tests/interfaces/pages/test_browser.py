@@ -7,7 +7,7 @@ import re
 import pytest
 
 from conftest import WORDS_ONLY, budget, weekly
-from interfaces.pages.browsers import chromium, served, visiting
+from interfaces.pages.browsers import served, visiting
 from interfaces.pages.test_looking import ADDRESSES
 from perdure.interfaces import pages
 
@@ -17,14 +17,6 @@ expect = playwright.expect
 
 SOON = 40_000  # milliseconds until an open page has seen what changed by itself: alerts are looked at every 12 s
 FACTS = {**WORDS_ONLY, "preset": "facts"}
-
-
-@pytest.fixture(scope="module")
-def chrome():
-    with playwright.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture

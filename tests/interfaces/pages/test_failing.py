@@ -12,7 +12,7 @@ from perdure.interfaces import pages
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
 from perdure.memory import Memory
-from perdure.records.errors import DiskFull, StoreUnavailable
+from perdure.records.errors import StoreUnavailable
 from perdure.stores.sqlite.store import SqliteStore
 
 
@@ -27,18 +27,6 @@ def test_a_store_that_is_gone_is_told_of_on_every_page_and_comes_back(browser, m
                 assert reply.status_code == 503, path
                 assert "The server cannot be reached. Look whether it runs." in words(reply), path
     assert "1 note is in view" in words(browser.get("/"))
-
-
-def test_a_full_disk_is_told_of_and_nothing_is_half_done(browser, memory):
-    kept = memory.remember("Deploys happen on Tuesdays.").id
-    page = browser.get(f"/change?id={kept}&verb=pin")
-    full = DiskFull("The disk is full.", remedy="Make room.")
-    with mock.patch.object(SqliteStore, "apply", side_effect=full):
-        reply = browser.answer(page, "/change", sure="1")
-    assert (reply.status_code, "The disk is full. Make room." in words(reply)) == (507, True)
-    assert not memory.get(kept).pinned
-    browser.answer(page, "/change", sure="1")
-    assert memory.get(kept).pinned
 
 
 def test_a_bug_shows_no_internals(browser, memory, caplog):

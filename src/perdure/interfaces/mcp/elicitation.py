@@ -32,8 +32,18 @@ ASKING: Final = ("recall", "review")  # the tools that may ask
 _ROUNDS_SINCE: Final = "2026-07-28"
 _YES, _NO, _CHANGED, _NEVER = "yes", "no", "it changed", "do not ask again"
 _BOTH: Final = "both hold"
-_VERDICTS: Final[Mapping[str, Answer]] = {_YES: "confirm", _NO: "deny", _BOTH: "both", _NEVER: "mute"}
-_SAME_VERDICTS: Final[Mapping[str, Answer]] = {_YES: "same", _NO: "different"}
+_CHOICES: Final[Mapping[Answer, str]] = {
+    "confirm": _YES,
+    "keep": _YES,
+    "same": _YES,
+    "deny": _NO,
+    "drop": _NO,
+    "different": _NO,
+    "correct": _CHANGED,
+    "both": _BOTH,
+    "mute": _NEVER,
+}
+"""Verdict -> how it is put to a person."""
 _LONGEST: Final = 2000
 
 Run = Callable[[Mapping[str, Any], Mapping[str, Any]], Awaitable[CallToolResult | InputRequiredResult]]
@@ -54,8 +64,12 @@ class Ask:
 
     id: str  # the memory
     question: str  # the question
-    contested: bool = False  # something else contradicts it
-    same: bool = False  # it is asked whether two predicates are the same
+    answers: Sequence[Answer]  # the verdicts that it takes
+
+    @property
+    def is_about_names(self) -> bool:
+        """Whether it is asked if two predicates are the same."""
+        return "same" in self.answers
 
 
 class Asker:
@@ -81,7 +95,7 @@ class Asker:
         self._put_before |= {(ask.id, ask.question) for ask in asks}
         recall_id = data.get("recall_id")
         if is_version_at_least(context.protocol_version or "", _ROUNDS_SINCE):
-            state = {"asked": [[ask.id, ask.same] for ask in asks], "recall_id": recall_id}
+            state = {"asked": [[ask.id, ask.answers] for ask in asks], "recall_id": recall_id}
             return InputRequiredResult(
                 input_requests={a.id: _request(a) for a in asks}, request_state=json.dumps(state)
             )
@@ -91,15 +105,16 @@ class Asker:
     def _due_questions(self, name: str, data: Mapping[str, Any], namespace: str | None) -> list[Ask]:
         """Return what may be asked now: of the day's questions those of the answer that were not put yet."""
         if name == "recall":
-            asks = [Ask(hit["memory"]["id"], hit["question"]) for hit in data["hits"] if hit["question"]]
+            put = {hit["memory"]["id"]: hit["question"] for hit in reversed(data["hits"]) if hit["question"]}
         else:
-            asks = [Ask(q["id"], q["question"], bool(q["against"]), bool(q["same"])) for q in data["questions"]]
-        fresh = [ask for ask in asks if (ask.id, ask.question) not in self._put_before]
+            put = {q["id"]: q["question"] for q in reversed(data["questions"])}
+        fresh = {i: question for i, question in put.items() if (i, question) not in self._put_before}
         if not fresh:
             return []
         memory = self._get_memory()
-        today = {q.id for q in memory.review(namespace or memory.usual_namespace(self._namespace))}
-        due = list({ask.id: ask for ask in reversed(fresh) if ask.id in today}.values())[::-1]  # one of each memory
+        questions = memory.review(namespace or memory.usual_namespace(self._namespace))
+        today = {q.id: cast("Sequence[Answer]", q.answers) for q in reversed(questions)}
+        due = [Ask(i, fresh[i], today[i]) for i in reversed(fresh) if i in today]  # one of each memory
         return due[:1] if name == "recall" else due  # who looks something up is asked one thing
 
     async def _resume(
@@ -109,10 +124,10 @@ class Asker:
         state = json.loads(context.request_state or "{}")
         replies = context.input_responses or {}
         answered: list[Answered] = []
-        for identity, same in state["asked"]:
+        for identity, answers in state["asked"]:
             reply = replies.get(identity)
             if isinstance(reply, ElicitResult):
-                answered += await run_sync(partial(self._record_answer, identity, reply, same=same))
+                answered += await run_sync(partial(self._record_answer, identity, reply, answers))
         return await self._rerun(answered, arguments, state["recall_id"], run)
 
     async def _ask_one_by_one(self, asks: Sequence[Ask], context: Context[Any, Any]) -> list[Answered]:
@@ -126,14 +141,14 @@ class Asker:
             except MCPError as error:  # the client promised what it cannot do; the answer itself is there
                 _log.warning("The client could not ask: %s", error)
                 break
-            answered += await run_sync(partial(self._record_answer, ask.id, reply, same=ask.same))
+            answered += await run_sync(partial(self._record_answer, ask.id, reply, ask.answers))
             if reply.action == "cancel":  # not now
                 break
         return answered
 
-    def _record_answer(self, identity: str, reply: ElicitResult, *, same: bool) -> list[Answered]:
+    def _record_answer(self, identity: str, reply: ElicitResult, answers: Sequence[Answer]) -> list[Answered]:
         """Record a person's answer; nothing where there is none, or none that can be understood."""
-        if (understood := _understand(reply, same=same)) is None:
+        if (understood := _understand(reply, answers)) is None:
             return []
         verdict, value = understood
         try:
@@ -173,27 +188,27 @@ def can_ask(context: Context[Any, Any] | None) -> bool:
 
 
 def _request(ask: Ask) -> ElicitRequest:
-    answers = [_YES, _NO, _CHANGED, *([_BOTH] if ask.contested else []), _NEVER]
+    choices = [_CHOICES[verdict] for verdict in ask.answers]
     value = {
         "type": "string",
         "title": "If it changed: what is the new value?",
         "description": "Only the value, for example: Thursday",
         "maxLength": _LONGEST,
     }
-    fields = {"answer": {"type": "string", "title": "Is it still right?", "enum": answers}, "value": value}
-    if ask.same:
-        fields = {"answer": {"type": "string", "title": "Are they the same?", "enum": [_YES, _NO]}}
+    fields = {"answer": {"type": "string", "title": "Is it still right?", "enum": choices}, "value": value}
+    if ask.is_about_names:
+        fields = {"answer": {"type": "string", "title": "Are they the same?", "enum": choices}}
     schema = {"type": "object", "properties": fields, "required": ["answer"]}
     return ElicitRequest(params=ElicitRequestFormParams(message=ask.question, requested_schema=schema))
 
 
-def _understand(reply: ElicitResult, *, same: bool) -> tuple[Answer, str | None] | None:
+def _understand(reply: ElicitResult, answers: Sequence[Answer]) -> tuple[Answer, str | None] | None:
     """Return the verdict and the value that a person's answer means; None where it means none."""
     content = (reply.content if reply.action == "accept" else None) or {}
     choice, value = content.get("answer"), content.get("value")
-    new_value = value.strip() if isinstance(value, str) and len(value) <= _LONGEST and not same else ""
+    new_value = value.strip() if isinstance(value, str) and len(value) <= _LONGEST and "correct" in answers else ""
     if new_value and choice in (_NO, _CHANGED):
         return "correct", new_value
-    verdicts = _SAME_VERDICTS if same else _VERDICTS
+    verdicts = {_CHOICES[verdict]: verdict for verdict in answers if verdict != "correct"}
     verdict = verdicts.get(choice) if isinstance(choice, str) else None
     return None if verdict is None or (new_value and choice != _NEVER) else (verdict, None)  # yes and a value conflict

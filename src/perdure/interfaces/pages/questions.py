@@ -6,16 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
-from perdure.records.memory import Kind
 
 if TYPE_CHECKING:
     from perdure.records.memory import MemoryItem
     from perdure.records.signal_results import Question
 
 _MOST: Final = 20
-_OF_FACTS: Final = (("confirm", "Yes, still so"), ("deny", "No"), ("mute", "Do not ask again"))
-_OF_OTHERS: Final = (("keep", "It is still true"), ("drop", "Archive it"))
-_OF_NAMES: Final = (("same", "They are the same"), ("different", "They differ"))
+_LABELS: Final = {
+    "confirm": "Yes, still so",
+    "deny": "No",
+    "keep": "It is still true",
+    "drop": "Archive it",
+    "both": "Both are true",
+    "same": "They are the same",
+    "different": "They differ",
+    "mute": "Do not ask again",
+}
+"""Verdict -> how its button is called; ``correct`` has a field beside its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +48,10 @@ def _open_question(request: PageRequest, question: Question) -> OpenQuestion | N
     item, *others = items
     if item is None:
         return None
-    fact = item.kind is Kind.FACT
-    verdicts = list(_OF_NAMES if question.same else _OF_FACTS if fact else _OF_OTHERS)
-    if question.against:
-        verdicts.insert(2, ("both", "Both are true"))
-    return OpenQuestion(question, item, [m for m in others if m is not None], verdicts, fact and not question.same)
+    verdicts = [(verdict, _LABELS[verdict]) for verdict in question.answers if verdict in _LABELS]
+    return OpenQuestion(
+        question, item, [m for m in others if m is not None], verdicts, takes_value="correct" in question.answers
+    )
 
 
 def answer(request: PageRequest) -> Answer:

@@ -12,7 +12,7 @@ from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text, command
 from perdure.interfaces.views.values import cell, counted, joined, sum_of, undo, when
 from perdure.records.consolidation_results import Edge, EdgeChange
-from perdure.records.memory import MemoryItem
+from perdure.records.memory import Kind, MemoryItem
 from perdure.records.outcome import KnownPredicates, Outcome, RelatedMemory, Remembered
 from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.signal_results import Review
@@ -183,7 +183,7 @@ def view_recall(answer: Recall, request: Request) -> Iterator[Block]:
     for hit in answer.hits:
         yield from _hit(hit, places)
     if any(hit.question for hit in answer.hits):
-        yield from _how_to_answer()
+        yield from _how_to_answer(_answers_to_hits(answer.hits))
     if answer.hits and answer.id:
         yield Line(("Report how they were used: ", command("used", ids=..., recall_id=answer.id)), tone="faint")
     if answer.note:
@@ -252,17 +252,30 @@ def view_review(review: Review, request: Request) -> Iterator[Block]:
     """Show what an answer did, and the open questions."""
     if review.answered is not None:
         yield from view_outcome(review.answered, request)
+    alike = len({q.answers for q in review.questions}) == 1
     for number, q in enumerate(review.questions, 1):
         facts = (Identifier(q.id), f"since {q.since}", f"value at risk {q.value_at_risk:.2f}", Foreign(q.why))
         yield Quote(q.question, facts, number=number)
-        if q.same:
-            yield Line("The verdict is same or different.", item=True)
+        if not alike:
+            yield Line(f"The verdict is {_verdicts(q.answers)}.", item=True)
     if review.questions:
-        yield from _how_to_answer()
+        yield from _how_to_answer(review.questions[0].answers if alike else ())
     elif review.answered is None:
         yield Line(("No open questions in ", Foreign(request.namespace), "."))
 
 
-def _how_to_answer() -> Iterator[Line]:
-    verdicts = "; verdict is confirm, deny, correct (with a value), both or mute"
+def _answers_to_hits(hits: Sequence[Hit]) -> list[str]:
+    """Return the verdicts by which each of the questions beside some hits can be answered."""
+    asked = [hit for hit in hits if hit.question]
+    facts, clashes = all(h.memory.kind is Kind.FACT for h in asked), all(h.contested_with for h in asked)
+    return ["confirm", "deny", "correct", *(["both"] if facts and clashes else []), *(["mute"] if facts else [])]
+
+
+def _how_to_answer(answers: Sequence[str]) -> Iterator[Line]:
+    verdicts = f"; verdict is {_verdicts(answers)}" if answers else ""
     yield Line(("Record the person's answer: ", command("review", id=..., verdict=...), verdicts), tone="faint")
+
+
+def _verdicts(answers: Sequence[str]) -> str:
+    *first, last = ("correct (with a value)" if verdict == "correct" else verdict for verdict in answers)
+    return f"{', '.join(first)} or {last}"

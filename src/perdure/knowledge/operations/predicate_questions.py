@@ -206,4 +206,5 @@ def synonym_questions(ctx: Context, namespace: str, now: Instant) -> Iterator[Qu
                 since=text_of(p.at),
                 value_at_risk=new.value * (1.0 - new.confidence),
                 same=(p.goes, p.stays),
+                answers=("same", "different"),
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from perdure.operations.decisions import begin, close_questions, outcome, read_visible, write
 from perdure.operations.documents import all_documents, find_states, pages
@@ -21,6 +21,7 @@ from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.confirmation import (
     ABOUT_ONESELF,
     USER,
+    answers_to,
     clause_of,
     confirmation_question,
     contradiction_question,
@@ -52,21 +53,29 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     about = _open_reviews(ctx, namespace)
     questions: list[Question] = []
     for page in pages(about):
-        never = _never_asked(ctx, namespace, page)
-        visible = [m for m in _visible(ctx, namespace, page, now) if m.id not in never]
+        facts = _facts(ctx, namespace, page)
+        visible = [m for m in _visible(ctx, namespace, page, now) if not _is_never_asked(facts.get(m.id))]
         rivals = _rivals(ctx, namespace, [d for m in visible for d in about[m.id]], now)
-        questions += [q for m in visible if (q := _question(m, about[m.id], rivals)) is not None]
+        questions += [
+            replace(q, answers=answers_to(is_fact=m.id in facts, is_contested=bool(q.against), is_open=True))
+            for m in visible
+            if (q := _question(m, about[m.id], rivals)) is not None
+        ]
     most = left_today(ctx, namespace) if limit is None else limit
-    questions += [_stale_question(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now, about, most)]
+    stale = _aging(ctx, namespace, now, about, most)
+    questions += [_stale_question(m, ctx.policy.knowledge, is_fact=is_fact) for m, is_fact in stale]
     questions += ctx.extension.questions(ctx, namespace, now)
     questions.sort(key=lambda q: (not q.against, -q.value_at_risk, q.id))
     return questions[:most]
 
 
-def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], most: int) -> list[MemoryItem]:
+def _aging(
+    ctx: Context, namespace: str, now: Instant, besides: Container[str], most: int
+) -> list[tuple[MemoryItem, bool]]:
     """Return the ageing facts with the highest value at risk that a person is willing to be asked about.
 
-    Of very many those are ranked that nobody has spoken of for longest.
+    With each comes whether it has a subject and a predicate. Of very many those are ranked that nobody has spoken of
+    for longest.
     """
     policy = ctx.policy.knowledge
     before = now - int(policy.aging_days * DAY_MS)
@@ -78,20 +87,27 @@ def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], 
     sure = current_signals(list(states.values()), ctx.policy, now)
     risk = dict(zip(states, (sure.value * (1.0 - sure.confidence)).tolist(), strict=True))
     ranked = sorted((i for i in states if i not in besides), key=lambda i: (-risk[i], i))
-    found: list[MemoryItem] = []
+    found: list[tuple[MemoryItem, bool]] = []
     for start in range(0, len(ranked), FEW):
         page = ranked[start : start + FEW]
-        never = _never_asked(ctx, namespace, page)
-        found += memory_items(ctx.store.get(namespace, [i for i in page if i not in never]), ctx.policy, now)
+        facts = _facts(ctx, namespace, page)
+        records = ctx.store.get(namespace, [i for i in page if not _is_never_asked(facts.get(i))])
+        found += [(m, m.id in facts) for m in memory_items(records, ctx.policy, now)]
         if len(found) >= most:
             break
     return found
 
 
-def _never_asked(ctx: Context, namespace: str, ids: Sequence[str]) -> set[str]:
-    """Return the facts of which a person said: do not ask again, and those of who that person is."""
-    facts = ((d.id, d.data) for d in ctx.store.documents.find(namespace, Shelf.FACT, ids))
-    return {i for i, f in facts if f["asked_not"] or (f["subject"] == USER and f["predicate"] in ABOUT_ONESELF)}
+def _facts(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Return memory -> what it says as a fact, of those among some memories that have a subject and a predicate."""
+    return {d.id: d.data for d in ctx.store.documents.find(namespace, Shelf.FACT, ids)}
+
+
+def _is_never_asked(fact: Mapping[str, Any] | None) -> bool:
+    """Whether a person said of a fact: do not ask again, or it says who that person is."""
+    if fact is None:
+        return False
+    return bool(fact["asked_not"] or (fact["subject"] == USER and fact["predicate"] in ABOUT_ONESELF))
 
 
 def left_today(ctx: Context, namespace: str) -> int:
@@ -106,7 +122,7 @@ def left_today(ctx: Context, namespace: str) -> int:
     return max(0, ctx.policy.knowledge.questions_per_day - answered)
 
 
-def _stale_question(memory: MemoryItem, policy: KnowledgePolicy) -> Question:
+def _stale_question(memory: MemoryItem, policy: KnowledgePolicy, *, is_fact: bool) -> Question:
     confirmed_at = validated_at(memory.state)
     since = confirmed_at + int(policy.aging_days * DAY_MS)
     return Question(
@@ -116,6 +132,7 @@ def _stale_question(memory: MemoryItem, policy: KnowledgePolicy) -> Question:
         why=f"not confirmed for {policy.aging_days:g} days",
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),
+        answers=answers_to(is_fact=is_fact),
     )
 
 

@@ -25,6 +25,19 @@ _PLACES: Final = word_set("to of with from about in at on for by as into against
 _LONGEST: Final = 200
 
 
+def answers_to(*, is_fact: bool, is_contested: bool = False, is_open: bool = False) -> tuple[str, ...]:
+    """Return the verdicts by which a person may answer a question about a memory.
+
+    Args:
+        is_fact: Whether it is a fact with a subject and a predicate: only of such a one nobody need be asked again.
+        is_contested: Whether a fact that is believed contradicts it.
+        is_open: Whether a review of it is open: only that can be settled.
+    """
+    if is_fact:
+        return ("confirm", "deny", "correct", *(("both",) if is_contested else ()), "mute")
+    return ("keep", "drop", "correct") if is_open else ("confirm", "deny", "correct")
+
+
 def confirmation_question(memory: MemoryItem, said_at: Instant) -> str:
     """Return the question whether a fact is still so; it names the day and the value."""
     who = "I noted" if memory.source == "authority" else "You told me"
