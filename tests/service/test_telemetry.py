@@ -18,7 +18,7 @@ import perdure
 from conftest import HashEmbedder, ScriptedModel, opened
 from perdure.records.errors import ModelError
 from perdure.verbs.declaration import VERBS
-from service.test_client import fixed, listening, outcome, steps
+from service.test_client import listening, outcome, steps
 from service.test_limits import serving
 from service.test_metrics import NORTHWALL
 from service.test_metrics import POLICY as WITH_A_MODEL
@@ -88,9 +88,13 @@ def exported():
 
 @pytest.fixture(scope="module")
 def tour():
-    with exported() as spans, fixed() as memory, listening(memory, traces="spans") as url:
+    policy = {"preset": "facts", "embedder": {"model": "none"}}
+    with (
+        exported() as spans,
+        perdure.open(":memory:", policy) as memory,
+        listening(memory, traces="spans") as url,
+    ):
         token = memory.create_token("admin", actor="auditor").secret
-        memory._context.secret = lambda: "B" * 43
         with perdure.connect(url, token=token) as remote:
             told = toured(remote)
         found = [span for span in spans() if span.kind is SpanKind.SERVER]
