@@ -35,7 +35,7 @@ def place(tmp_path, monkeypatch):
 @contextmanager
 def watching(*words, **how):
     """Run the command beside the memory of this process; it ends in order with Ctrl-C."""
-    environment = {**ENV, "TERM": "xterm-256color"}
+    environment = {**ENV, "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "60"}
     environment.pop("NO_COLOR", None)
     with subprocess.Popen([*COMMAND, *words], env=environment, stderr=subprocess.PIPE, text=True, **how) as process:
         limit = Timer(60, process.kill)  # who waits for what never comes reads the end of its output
@@ -136,13 +136,9 @@ class Screen:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 def test_in_a_terminal_one_picture_is_drawn_anew(place):
-    import fcntl
     import pty
-    import struct
-    import termios
 
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
     screen, raw = Screen(""), b""
 
     def until(*words):
