@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+import perdure
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -38,6 +40,16 @@ def test_examples_run(name, code, tmp_path, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an example may run where the embedder is not installed
         exec(compile(code, name, "exec"), {"__name__": "example"})  # noqa: S102  # that is the test
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/quickstart.md"])
+def test_what_the_first_example_prints_of_facts_shows_that_one_is_denied(document, capsys):
+    (line,) = [x for x in (ROOT / document).read_text("utf-8").splitlines() if x.startswith("print(") and "fact." in x]
+    with perdure.open(":memory:", {"embedder": {"model": "none"}}) as memory:
+        denied = {"subject": "Jonas", "predicate": "eat", "value": "pork", "denied": True}
+        memory.remember("Jonas does not eat pork.", facts=[denied])
+        exec(line, {"memory": memory, "fact": memory.facts("Jonas")[0]})  # noqa: S102  # as above
+    assert "not pork" in capsys.readouterr().out
 
 
 @pytest.mark.behaviour("KN80")

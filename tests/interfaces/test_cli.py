@@ -210,6 +210,24 @@ def test_ingest_twice_adds_nothing(place):
     assert "perdure undo" in done("ingest", str(file), "-n", "other")
 
 
+def test_ingest_takes_the_name_of_a_person_for_the_speaker(place):
+    lines = [
+        {"role": "user", "name": "Jonas", "content": "I moved to Oslo."},
+        {"role": "user", "name": "Jonas", "speaker": "Ana", "content": "I moved to Bergen."},
+        {"role": "user", "name": " ", "content": "I moved to Tromsø."},
+        {"role": "user", "name": {"first": "Jonas"}, "content": "I moved to Bodø."},
+        {"role": "assistant", "name": "helper", "content": "I noted that."},
+        {"role": "tool", "name": "weather", "content": "It rains in Oslo."},
+    ]
+    (place / "chat.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    data("ingest", "chat.jsonl")
+    speakers = ["Jonas", "Ana", "user", "user", "assistant", "tool"]
+    assert [m["speaker"] for m in reversed(data("list"))] == speakers
+    with perdure.open("agent.db", policy="policy.toml") as memory:
+        memory.ingest(lines, session="other", namespace="other")
+        assert [m.speaker for m in reversed(memory.list("other"))] == speakers
+
+
 def test_ingest_takes_folders_and_refuses_all_or_nothing(place):
     folder = place / "notes"
     folder.mkdir()

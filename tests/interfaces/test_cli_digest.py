@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import stat
 import sys
 
@@ -22,7 +23,8 @@ from perdure.stores import digest_file
 
 PART = f"{digesting.BEGIN}\n# Memory (default)\n\n## Now\n- Tea. (2026-01-01) [1]\n{digesting.END}\n"
 OTHER = PART.replace("Tea", "Coffee")
-DOS = PART.replace("\n", "\r\n")
+WRITTEN = PART.replace("begin -->", "begin 5b0240071c362f13 -->")  # with the checksum of what stands between
+DOS = WRITTEN.replace("\n", "\r\n")
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def test_the_markers_are_those_of_the_digest():
 def test_a_missing_file_is_created_and_then_up_to_date(file):
     assert not digest_file.check(file, PART)
     assert digest_file.write(file, PART) is True
-    assert file.read_text("utf-8") == PART
+    assert file.read_text("utf-8") == WRITTEN
     assert digest_file.check(file, PART)
     assert digest_file.write(file, PART) is False
     assert not digest_file.check(file, OTHER)
@@ -50,14 +52,14 @@ def test_a_missing_file_is_created_and_then_up_to_date(file):
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (b"", PART.encode()),
-        (b"mine", b"mine\n\n" + PART.encode()),
-        (b"mine\n", b"mine\n\n" + PART.encode()),
-        (b"mine\n\n", b"mine\n\n" + PART.encode()),
+        (b"", WRITTEN.encode()),
+        (b"mine", b"mine\n\n" + WRITTEN.encode()),
+        (b"mine\n", b"mine\n\n" + WRITTEN.encode()),
+        (b"mine\n\n", b"mine\n\n" + WRITTEN.encode()),
         (b"mine\r\n", b"mine\r\n\r\n" + DOS.encode()),
-        (b"\xef\xbb\xbfmine\n", b"\xef\xbb\xbfmine\n\n" + PART.encode()),
-        (b"caf\xe9 \xff\n", b"caf\xe9 \xff\n\n" + PART.encode()),
-        (b"old\rmac\n", b"old\rmac\n\n" + PART.encode()),
+        (b"\xef\xbb\xbfmine\n", b"\xef\xbb\xbfmine\n\n" + WRITTEN.encode()),
+        (b"caf\xe9 \xff\n", b"caf\xe9 \xff\n\n" + WRITTEN.encode()),
+        (b"old\rmac\n", b"old\rmac\n\n" + WRITTEN.encode()),
     ],
 )
 def test_without_markers_the_digest_is_appended(file, before, after):
@@ -70,14 +72,14 @@ def test_without_markers_the_digest_is_appended(file, before, after):
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (f"above\n{OTHER}below\n", f"above\n{PART}below\n"),
-        (f"above  \n\n{OTHER}", f"above  \n\n{PART}"),
-        (f"{OTHER}below, no end", f"{PART}below, no end"),
-        (f"  {digesting.BEGIN}  \nold\n\t{digesting.END}\nbelow\n", f"{PART}below\n"),
-        (OTHER.rstrip("\n"), PART.rstrip("\n")),
-        ("\ufeff" + OTHER, "\ufeff" + PART),
+        (f"above\n{OTHER}below\n", f"above\n{WRITTEN}below\n"),
+        (f"above  \n\n{OTHER}", f"above  \n\n{WRITTEN}"),
+        (f"{OTHER}below, no end", f"{WRITTEN}below, no end"),
+        (f"  {digesting.BEGIN}  \nold\n\t{digesting.END}\nbelow\n", f"{WRITTEN}below\n"),
+        (OTHER.rstrip("\n"), WRITTEN.rstrip("\n")),
+        ("\ufeff" + OTHER, "\ufeff" + WRITTEN),
         (f"a\r\n{OTHER.replace(chr(10), chr(13) + chr(10))}b\r\nc\n", f"a\r\n{DOS}b\r\nc\n"),
-        (f"say `{digesting.BEGIN}` here\n{OTHER}", f"say `{digesting.BEGIN}` here\n{PART}"),
+        (f"say `{digesting.BEGIN}` here\n{OTHER}", f"say `{digesting.BEGIN}` here\n{WRITTEN}"),
     ],
 )
 def test_only_the_part_between_the_markers_changes(file, before, after):
@@ -102,10 +104,52 @@ def test_a_persons_bytes_are_never_altered(above, below, marked):
         begin = b"\xef\xbb\xbf" if not before and data.startswith(b"\xef\xbb\xbf") else before
         assert result.startswith(begin)
         assert result.endswith(after)
-        assert result.replace(PART.encode(), OTHER.encode()) == data
+        assert result.replace(WRITTEN.encode(), OTHER.encode()) == data
     else:
         assert result.startswith(data)
     assert digest_file.merge(result, PART, "MEMORY.md") == result
+
+
+EDITS = [
+    ("- Tea.", "- Mine.\n- Tea."),
+    ("Tea.", "Green tea."),
+    ("- Tea. (2026-01-01) [1]\n", ""),
+]
+
+
+def test_what_a_person_changed_between_the_markers_is_replaced_only_on_demand(file):
+    for edit in EDITS:
+        file.write_text("mine\n", "utf-8")
+        digest_file.write(file, PART)
+        written = file.read_text("utf-8")
+        edited = written.replace(*edit)
+        assert edited != written
+        file.write_text(edited, "utf-8")
+        with pytest.raises(InvalidInput, match="changed by hand between its markers; nothing was written") as refused:
+            digest_file.write(file, OTHER)
+        assert f"perdure digest --out {file} --force" in refused.value.remedy
+        assert file.read_text("utf-8") == edited
+        assert not digest_file.check(file, OTHER)
+        assert digest_file.write(file, OTHER, force=True) is True
+        assert file.read_text("utf-8").startswith("mine\n\n<!-- perdure:begin ")
+        assert digest_file.part(file) == OTHER
+        assert digest_file.write(file, PART) is True  # it was not edited since
+
+
+def test_what_is_no_loss_is_replaced(file):
+    for alter in (
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("[1]\n", "[1]  \n"),
+        lambda text: f"mine\n{text}mine too\n",
+        lambda text: re.sub(r"(?s)(begin.*?\n).*(<!-- perdure:end)", r"\1\n\2", text),  # all of it left out
+        lambda text: text.replace("Tea", "Coffee"),  # as it is to be written
+    ):
+        digest_file.write(file, PART)
+        altered = alter(file.read_text("utf-8"))
+        file.write_text(altered, "utf-8", newline="")
+        assert digest_file.write(file, OTHER) is True, altered
+        assert digest_file.part(file) == OTHER
+        file.unlink()
 
 
 @pytest.mark.parametrize(
@@ -222,13 +266,23 @@ def test_the_command(tmp_path, monkeypatch):
     assert "tokens" in printed.stderr
     assert ran("--out", "MEMORY.md", "--check").exit_code == Exit.STALE
     assert "written" in ran("--out", "MEMORY.md").stdout
-    assert (tmp_path / "MEMORY.md").read_text("utf-8") == printed.stdout
+    written = (tmp_path / "MEMORY.md").read_text("utf-8")
+    assert re.sub(r"begin [0-9a-f]{16} -->", "begin -->", written, count=1) == printed.stdout
     assert "up to date" in ran("--out", "MEMORY.md").stdout
     assert ran("--out", "MEMORY.md", "--check").exit_code == Exit.OK
     with perdure.open("agent.db", policy="policy.toml") as memory:
         memory.remember("Coffee at four.")
+    edited = (tmp_path / "MEMORY.md").read_text("utf-8").replace("Tea", "Green tea")
+    (tmp_path / "MEMORY.md").write_text(edited, "utf-8")
+    refused = ran("--out", "MEMORY.md")
+    assert (refused.exit_code, "was changed by hand between its markers" in refused.stderr) == (Exit.FAILED, True)
+    assert "perdure digest | diff MEMORY.md -" in refused.stderr
+    assert json.loads(ran("--out", "MEMORY.md", "--json").stdout)["error"] == "InvalidInput"
+    assert (tmp_path / "MEMORY.md").read_text("utf-8") == edited
     stale = ran("--out", "MEMORY.md", "--check", "--json")
     assert stale.exit_code == Exit.STALE
     assert json.loads(stale.stdout)["stale"] is True
+    assert "written" in ran("--out", "MEMORY.md", "--force").stdout
+    assert "Green" not in (tmp_path / "MEMORY.md").read_text("utf-8")
     found = json.loads(ran("--budget", "500", "--profile", "tokens", "--json").stdout)
     assert (len(found["ids"]), found["profile"]) == (2, "tokens")

@@ -257,8 +257,9 @@ Sharp.
     ]
 
 
-def test_a_digest_of_ours_inside_markdown_is_not_taken_in_again(made):
-    text = "mine\n\n<!-- perdure:begin -->\n# Memory\n- known <!-- 1 -->\n<!-- perdure:end -->\nmine too\n"
+@pytest.mark.parametrize("begin", ["<!-- perdure:begin -->", "<!-- perdure:begin 5b0240071c362f13 -->"])
+def test_a_digest_of_ours_inside_markdown_is_not_taken_in_again(made, begin):
+    text = f"mine\n\n{begin}\n# Memory\n- known <!-- 1 -->\n<!-- perdure:end -->\nmine too\n"
     assert contents(made(text, "MEMORY.md")) == ["mine", "mine too"]
 
 

@@ -80,6 +80,7 @@ def test_maintenance_that_does_not_run_is_critical(opening, clock):
     clock.passes(days=3)
     (first, *_) = memory.alerts()
     assert (first.name, first.severity, first.threshold) == ("overdue_hours", "critical", 48.0)
+    assert first.message.endswith("run `perdure maintain --once`")  # without --once it does not return
     assert memory.stats().overdue_since is not None
     memory.sweep()
     assert "overdue_hours" not in names(memory)

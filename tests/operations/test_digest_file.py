@@ -29,7 +29,7 @@ def test_maintenance_writes_the_file_when_the_digest_changes_and_leaves_a_person
     memory.remember("Not of this file.", namespace="other")
     assert runs(memory.upkeep("one")) == [("default", "was written")]
     text = file.read_text("utf-8")
-    assert text.startswith("# Mine\n\n<!-- perdure:begin -->")
+    assert text.startswith("# Mine\n\n<!-- perdure:begin ")
     assert "Tea is at noon." in text
     assert "Not of this file" not in text
     clock.passes(hours=1)
@@ -62,6 +62,30 @@ def test_a_damaged_file_is_left_as_it_is_and_told(memory, file, caplog):
     with pytest.warns(UserWarning, match="still holds"):
         memory.erase(ids=[kept.id], reason="test", confirm=word, dry_run=False)
     assert file.read_text("utf-8") == "<!-- perdure:begin -->\nno end\n"
+
+
+@pytest.mark.filterwarnings("always")
+def test_what_a_person_changed_stays_and_maintenance_goes_on_and_tells(memory, file, clock):
+    kept = memory.remember("Tea is at noon.")
+    memory.upkeep("one")
+    edited = file.read_text("utf-8").replace("at noon", "at one, I think")
+    file.write_text(edited, "utf-8")
+    memory.remember("Coffee is at four.")
+    for failures in range(1, 4):
+        clock.passes(hours=1)
+        report = memory.upkeep("one")
+        assert [r.outcome for r in report.runs if r.task == "digest"] == ["failed"]
+        assert {r.outcome for r in report.runs if r.task != "digest"} <= {"done"}
+        assert "was changed by hand" in report.failed["default"]
+        assert file.read_text("utf-8") == edited
+        alerts = [a for a in memory.alerts() if a.name == "failures"]
+        assert len(alerts) == (failures == 3)
+    assert "was changed by hand between its markers" in alerts[0].message
+    word = memory.erase(ids=[kept.id], reason="test").confirm
+    with pytest.warns(UserWarning, match="still holds"):
+        erased = memory.erase(ids=[kept.id], reason="test", confirm=word, dry_run=False)
+    assert [note for note in erased.unreachable if "still holds what was shown before" in note]
+    assert file.read_text("utf-8") == edited
 
 
 def test_a_working_folders_policy_may_not_name_the_file(tmp_path, monkeypatch):

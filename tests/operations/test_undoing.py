@@ -42,6 +42,20 @@ def test_an_undo_leaves_the_store_as_it_was_and_its_undo_as_it_was_then(either, 
     assert either.check() == []
 
 
+def test_what_is_printed_of_a_result_holds_no_rows(opening):
+    memory = opening(embedder=HashEmbedder())
+    kept = memory.remember("the deploy is on tuesday")
+    undone = memory.undo(kept.operation)
+    assert any(isinstance(value, bytes) for value in undone.plans[0].changes[0].before.values())
+    printed = f"{undone!r} {undone}"
+    assert kept.operation in printed
+    assert "operation='undo'" in printed
+    assert f"changes={len(undone.plans[0].changes)}" in printed
+    assert "b'" not in printed
+    assert "tuesday" not in printed
+    assert len(printed) < 1500
+
+
 def test_metadata_survives_undo_and_redo(memory, clock):
     odd = {"base64": "aGVsbG8="}
     kept = memory.remember("words", metadata=odd)

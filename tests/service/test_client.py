@@ -253,18 +253,6 @@ def test_its_methods_have_the_signatures_of_the_local_ones():
         assert getattr(RemoteMemory, name).__doc__ == getattr(perdure.Memory, name).__doc__
 
 
-def test_what_a_service_does_not_offer_says_so(pair):
-    _, remote = pair
-    for ask in (
-        lambda: remote.policy,
-        lambda: remote.maintain("me"),
-        lambda: remote.apply_all([]),
-        lambda: remote.agent,
-    ):
-        with pytest.raises(InvalidInput, match="does not offer this"):
-            ask()
-
-
 def test_a_token_a_wrong_one_and_none():
     with fixed() as memory, listening(memory) as url:
         made = memory.create_token("reader", "team/a", actor="ana")
@@ -356,10 +344,107 @@ def test_async_memories_of_both_kinds(pair):
         asyncio.run(story(memory))
 
 
+BESIDE = {"digest", "review", "answer", "list_all", "within", "close"}
+"""Public methods that are no verbs and that every memory has."""
+APPLYING = {"apply", "apply_all"}
+"""Methods that a service has no route for, and that people call; they are coroutines, too."""
+OF_THE_STORE = {
+    *("policy", "now", "agent", "no_facts", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
+    *("maintain", "upkeep", "upkeep_state", "export", "watch", "without_model", "forecast_under", "resolve_id"),
+    *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
+}
+"""What only whoever has the store can ask."""
+
+
+def public(kind):
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+def test_each_public_name_is_everywhere_or_said_to_be_of_the_store():
+    everywhere = {verb.method.__name__ for verb in VERBS.values()} | BESIDE
+    assert public(perdure.Memory) == everywhere | APPLYING | OF_THE_STORE
+    assert public(RemoteMemory) == public(perdure.Memory)
+    with fixed() as memory, listening(memory) as url, perdure.connect(url) as remote:
+        for wrapped in (perdure.AsyncMemory(memory), perdure.AsyncMemory(remote)):
+            for name in everywhere | APPLYING:
+                ours, theirs, awaited = (getattr(m, name) for m in (memory, remote, wrapped))
+                signatures = [list(inspect.signature(m).parameters.values()) for m in (ours, theirs, awaited)]
+                assert signatures[0] == signatures[1] == signatures[2], name
+                is_made = name in {"within", "list_all"}
+                assert inspect.iscoroutinefunction(awaited) is not is_made, name
+
+
+def test_what_is_of_the_store_is_refused_by_a_client(pair):
+    _, remote = pair
+
+    def ask(name):
+        if callable(inspect.getattr_static(perdure.Memory, name)):
+            getattr(remote, name)(*given.get(name, ()))
+        else:
+            getattr(remote, name)
+
+    named = ("maintain", "upkeep", "recognize", "logged_in", "log_out", "watch", "usual_namespace", "confined")
+    given = {
+        **dict.fromkeys(named, ("me",)),
+        **dict.fromkeys(APPLYING, ((),)),
+        "forecast_under": ({}, 1, "x"),
+        "resolve_id": ("abcdefgh",),
+        "log_in": ("me", 60),
+    }
+    for name in sorted(OF_THE_STORE | APPLYING):
+        with pytest.raises(InvalidInput, match="does not offer this"):
+            ask(name)
+
+
 def test_every_verb_is_declared_as_a_coroutine():
     declared = re.findall(r"^        (\w+) = _awaited\(Memory\.(\w+)\)$", inspect.getsource(async_memory), re.MULTILINE)
-    names = {verb.method.__name__ for verb in VERBS.values()}
-    assert sorted(declared) == sorted((name, name) for name in names)
+    names = {verb.method.__name__ for verb in VERBS.values()} | BESIDE | APPLYING
+    own = {name for name in names if inspect.isfunction(inspect.getattr_static(perdure.AsyncMemory, name, None))}
+    assert own == {"list_all", "within", "close"}
+    assert sorted(declared) == sorted((name, name) for name in names - own)
+
+
+def test_async_memories_list_all_and_have_properties(pair):
+    async def listed(memory, **filters):
+        return [m.content async for m in perdure.AsyncMemory(memory).list_all(**filters)]
+
+    for memory in pair:
+        memory.remember_many([{"content": f"Note {n}.", "tags": ["odd"] if n % 2 else []} for n in range(250)])
+        assert asyncio.run(listed(memory)) == [m.content for m in memory.list(limit=1000)]
+        assert len(asyncio.run(listed(memory))) == 250
+        assert len(asyncio.run(listed(memory, tags=["odd"]))) == 125
+        with pytest.raises(NotFound):
+            asyncio.run(listed(memory, before="no-such-id"))
+    wrapped = perdure.AsyncMemory(pair[0])
+    assert (wrapped.now, wrapped.policy.preset, wrapped.has_model) == (START, "facts", False)
+    assert asyncio.run(wrapped.digest()) == pair[0].digest()
+    assert asyncio.run(wrapped.upkeep_state()) == {}
+
+
+def test_a_call_of_an_async_memory_takes_a_time_limit_of_its_own(tmp_path):
+    async def story(memory, seconds):
+        wrapped = perdure.AsyncMemory(memory)
+        limited = wrapped.within(seconds)
+        assert isinstance(limited, perdure.AsyncMemory)
+        with pytest.raises(perdure.DeadlineExceeded, match="Nothing was written"):
+            await limited.remember("coffee")
+        with pytest.raises(InvalidInput, match="86,400"):
+            wrapped.within(0)
+
+    with (
+        perdure.open(tmp_path / "a.db", POLICY) as memory,
+        listening(memory) as url,
+        perdure.connect(url) as client,
+        closing(apsw.Connection(str(tmp_path / "a.db"))) as other,
+    ):
+        memory.remember("tea")
+        other.execute("BEGIN IMMEDIATE")  # another process writes
+        for kind, seconds in ((memory, 0.05), (client, 1)):
+            asyncio.run(story(kind, seconds))
+        other.execute("ROLLBACK")
+        for kind in (memory, client):
+            asyncio.run(perdure.AsyncMemory(kind).within(60).remember(f"Coffee {kind is client}."))
+        assert len(memory.list()) == 3
 
 
 def test_threads_share_a_client(pair):

@@ -9,7 +9,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import perdure
-from conftest import tables
+from conftest import Clock, tables
 from perdure.interfaces.http.openapi import openapi_document
 from perdure.interfaces.http.routes import parameters_of, path_of
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
@@ -183,15 +183,83 @@ def test_a_hidden_memory_is_not_found_and_the_problem_says_how_to_see_it(client,
     assert client.get("/v1/get", params={"id": kept.id, "include_archived": "true"}).json()["id"] == kept.id
 
 
-def test_a_read_has_an_etag_that_changes_with_the_answer(client, memory):
+def tagged(client, name, etag=None, **params):
+    return client.get(path_of(VERBS[name]), params=params, headers={"if-none-match": etag} if etag else {})
+
+
+@pytest.fixture(scope="module")
+def aging():
+    """A memory with facts whose clock goes on, a client of its service, and what each reading verb is asked."""
+    clock = Clock()
+    with perdure.open(":memory:", {"preset": "facts", **POLICY}, clock=clock) as memory, serving(memory) as client:
+        fact = {"subject": "Ana", "predicate": "home", "value": "Oslo"}
+        kept = memory.remember("Ana lives in Oslo.", facts=[fact])
+        memory.recall("Where does Ana live?")
+        given = {"id": kept.id, "query": "Where does Ana live?", "name_or_id": "Ana", "days": "30"}
+        asked = {
+            verb.name: {p.name: given.get(p.name, "Ana") for p in parameters_of(verb) if p.required}
+            for verb in VERBS.values()
+            if verb.reads and all(p.kind != "object" for p in parameters_of(verb) if p.required)
+        }
+        yield clock, memory, client, asked
+
+
+def test_a_read_that_says_the_same_a_while_later_is_not_sent_again(aging):
+    clock, _, client, asked = aging
+    assert len(asked) > 15
+    for name, given in asked.items():
+        first = tagged(client, name, **given)
+        clock.passes(seconds=2)
+        again = tagged(client, name, first.headers["etag"], **given)
+        assert (again.status_code, again.content) == (304, b""), name
+        for header, value in (("cache-control", "private, no-cache"), ("vary", "accept, authorization, cookie")):
+            assert first.headers[header] == again.headers[header] == value, (name, header)
+        assert first.headers["etag"] == again.headers["etag"]
+        assert first.headers["etag"].startswith('W/"')
+
+
+def test_an_etag_is_of_four_digits_and_changes_with_them(aging):
+    clock, memory, client, asked = aging
+    given = asked["get"]
+    first = tagged(client, "get", **given)
+    clock.passes(seconds=2)
+    later = tagged(client, "get", **given)
+    assert first.content != later.content  # its value has faded a little
+    assert first.headers["etag"] == later.headers["etag"]
+    clock.passes(days=1)
+    faded = tagged(client, "get", first.headers["etag"], **given)
+    assert (faded.status_code, faded.json()["value"] < later.json()["value"]) == (200, True)
+    assert faded.headers["etag"] != first.headers["etag"]
+    assert memory.get(given["id"]).access_count == 1  # by the recall: what is read by GET counts none
+
+
+def test_a_read_is_sent_again_after_a_write(aging):
+    _, memory, client, asked = aging
+    names = ["get", "list", "stats", "facts", "digest", "history", "namespaces"]
+    before = {name: tagged(client, name, **asked[name]).headers["etag"] for name in names}
+    memory.remember("Mia lives in Bergen.", facts=[{"subject": "Mia", "predicate": "home", "value": "Bergen"}])
+    memory.remember("Tea is green.", namespace="other")
+    memory.pin(asked["get"]["id"])
+    for name in names:
+        changed = tagged(client, name, before[name], **asked[name])
+        assert (changed.status_code, changed.headers["etag"] != before[name]) == (200, True), name
+        several = f'"x", {changed.headers["etag"]}'
+        assert [tagged(client, name, tag, **asked[name]).status_code for tag in (several, "*")] == [304, 304]
+
+
+def test_what_is_posted_or_refused_is_not_kept(client, memory):
     kept = memory.remember("Deploys happen on Tuesdays.")
-    first = client.get("/v1/get", params={"id": kept.id})
-    again = client.get("/v1/get", params={"id": kept.id}, headers={"if-none-match": first.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
-    memory.pin(kept.id)
-    changed = client.get("/v1/get", params={"id": kept.id}, headers={"if-none-match": first.headers["etag"]})
-    assert changed.status_code == 200
-    assert changed.headers["etag"] != first.headers["etag"]
+    posted = client.post("/v1/get", json={"id": kept.id}, headers={"if-none-match": "*"})
+    written = client.post("/v1/pin", json={"id": kept.id}, headers={"if-none-match": "*"})
+    refused = tagged(client, "get", "*", id="no-such-id")
+    lines = client.get("/v1/list", headers={"accept": "application/x-ndjson", "if-none-match": "*"})
+    for answer, status in ((posted, 200), (written, 200), (refused, 404), (lines, 200)):
+        assert (answer.status_code, answer.headers["cache-control"], "etag" in answer.headers) == (
+            status,
+            "no-store",
+            False,
+        )
+        assert answer.content
 
 
 def test_a_list_comes_as_lines_where_they_are_asked_for(client, memory):

@@ -39,6 +39,8 @@ async def awaited(behind: perdure.AsyncMemory) -> None:
     assert_type(await behind.recall("When do we deploy?", limit=3), perdure.Recall)
     assert_type(await behind.remember("Deploys happen on Tuesdays.", tags=["ops"]), perdure.Remembered)
     assert_type(await behind.get(kept.id), perdure.MemoryItem | None)
+    assert_type(await behind.digest(budget_tokens=500), str)
+    assert_type([row async for row in behind.within(2).list_all("team")], list[perdure.MemoryItem])
     await behind.recall(3)  # type: ignore[arg-type]  # refused, as in the method
     await behind.recall("x", most=3)  # type: ignore[call-arg]
     behind.recal("x")  # type: ignore[attr-defined]

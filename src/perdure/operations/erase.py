@@ -78,11 +78,19 @@ def erase(
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
         backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure.ids)))
         purged = ctx.store.purge(plan.namespace, texts)
-        try:
-            write_summary(ctx, plan.namespace)
-        except PerdureError as error:  # what was erased is erased
-            ctx.warn(f"{ctx.policy.digest.file} still holds what was shown before: {error}")
-    return _with_remarks(replace(result, backups=backups, operations=(plan.id,)), purged, texts)
+        held = _rewrite_summary(ctx, plan.namespace)
+    return _with_remarks(replace(result, backups=backups, operations=(plan.id,)), purged, texts, held)
+
+
+def _rewrite_summary(ctx: Context, namespace: str) -> list[str]:
+    """Write MEMORY.md anew; return what is to be said where that fails: what was erased is erased."""
+    try:
+        write_summary(ctx, namespace)
+    except PerdureError as error:
+        note = f"{ctx.policy.digest.file} still holds what was shown before: {error}"
+        ctx.warn(note)
+        return [note]
+    return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +223,12 @@ def _without(ids: frozenset[str]) -> Any:
     return lambda lines: without_memories(lines, ids)
 
 
-def _with_remarks(result: ErasureResult, purged: Purged, texts: Iterable[str]) -> ErasureResult:
+def _with_remarks(result: ErasureResult, purged: Purged, texts: Iterable[str], held: Sequence[str]) -> ErasureResult:
     short = sum(len(text.strip()) < 12 for text in texts)  # noqa: PLR2004  # as stores.erasing
     notes = [f"{short} short texts were not searched for: their words may stand anywhere."] if short else []
     return replace(
-        result, searched=purged.searched, places=purged.places, unreachable=(*purged.unreachable, *notes, _ELSEWHERE)
+        result,
+        searched=purged.searched,
+        places=purged.places,
+        unreachable=(*purged.unreachable, *held, *notes, _ELSEWHERE),
     )

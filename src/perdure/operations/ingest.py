@@ -22,7 +22,7 @@ from perdure.records.outcome import operations_of
 from perdure.records.report import Ingested
 from perdure.rules.prompt_context import remove_blocks
 from perdure.rules.redaction import redact_key
-from perdure.rules.source_trust import trust_of, with_trust
+from perdure.rules.source_trust import speaker_of, trust_of, with_trust
 from perdure.rules.usage_detection import REPLYING, only_repeats
 from perdure.rules.validation import inputs as intake
 from perdure.rules.validation import values
@@ -170,10 +170,11 @@ def _message(item: Message | Mapping[str, Any], position: int) -> Message:
     content = item.get("content", item.get("text"))
     if content is None:
         raise InvalidInput(f"Message {position} has no content.", remedy="Add a key 'content' with the text.")
+    role = item.get("role") or "user"
     return Message(
         content=content,
-        role=item.get("role") or "user",
-        speaker=item.get("speaker"),
+        role=role,
+        speaker=speaker_of(str(role), item.get("speaker"), item.get("name")),
         at=_moment(item.get("at", item.get("timestamp")), position),
         session=item.get("session"),
         source=item.get("source"),

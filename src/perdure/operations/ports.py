@@ -85,7 +85,8 @@ class SummaryFile(Protocol):
         """Write a digest into it, and return whether it changed.
 
         Raises:
-            InvalidInput, ConflictError, DiskFull: It could not be written; it is as it was.
+            InvalidInput, ConflictError, DiskFull: It could not be written, or a person changed what was written before;
+                it is as it was.
         """
         ...
 

@@ -72,6 +72,11 @@ class Plan:
     erasure: Erasure | None = None  # what it erases for good; such a plan has no inverse
     actor: str | None = None  # who asked for it through the service
 
+    def __repr__(self) -> str:
+        """Show what it is, not its rows: they hold vectors, and results hold plans."""
+        count = len(self.changes)
+        return f"Plan(id={self.id!r}, operation={self.operation!r}, namespace={self.namespace!r}, changes={count})"
+
     @property
     def hides(self) -> int:
         """How many memories the plan takes out of view, archived or merged; the loss budget counts it."""

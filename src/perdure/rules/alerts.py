@@ -47,7 +47,8 @@ _Row = tuple[str, str, float, str, tuple[str, ...]]  # name, severity, value, me
 def _of_maintenance(found: Stats, tasks: Mapping[str, Mapping[str, Any]], now: datetime) -> Iterator[_Row]:
     if found.overdue_since is not None:
         hours = (now - datetime.fromisoformat(found.overdue_since)).total_seconds() / _HOUR_SECONDS
-        note = f"moves have been waiting for a sweep since {_minute(found.overdue_since)}: run `perdure maintain`"
+        since = _minute(found.overdue_since)
+        note = f"moves have been waiting for a sweep since {since}: run `perdure maintain --once`"
         yield "overdue_hours", "critical", hours, note, ()
     damaged = tasks.get("check", {}).get("found", 0)
     if damaged:

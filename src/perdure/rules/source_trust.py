@@ -60,6 +60,16 @@ def is_person(role: str) -> bool:
     return _ROLES.get(name) is not Trust.ASSISTANT and name not in _TOOLS
 
 
+def speaker_of(role: str, speaker: Any, name: Any) -> Any:
+    """Return who said a message: its speaker, else the ``name`` that chat formats give a person.
+
+    The name of a tool or an assistant is none: it must not be taken for a person's.
+    """
+    if speaker is not None or not isinstance(name, str) or not name.strip() or not is_person(role):
+        return speaker
+    return name
+
+
 def takes_over(text: str) -> bool:
     """Whether a text tells its reader to ignore what it was told before. Linear in its length."""
     visible = remove_invisible(text)

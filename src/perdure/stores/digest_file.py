@@ -1,14 +1,20 @@
-"""MEMORY.md as a file: our part stands between two marker lines; a person's lines stay as they are, byte for byte."""
+"""MEMORY.md as a file: our part stands between two marker lines; a person's lines stay as they are, byte for byte.
+
+The begin marker names a checksum of what was written between the markers: what a person changed there is not replaced.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from typing import Final
 
 from perdure.records.errors import ConflictError, DiskFull, InvalidInput, PerdureError
 
@@ -19,6 +25,8 @@ LONGEST = 256 << 10
 MOST_LINES = 2000
 """The most lines that ``part`` returns: whoever compares them takes time for each pair that is alike."""
 _BOM = b"\xef\xbb\xbf"
+_MARKER: Final = re.compile(rb"<!-- perdure:begin(?: ([0-9a-f]{16}))? -->")  # without a checksum by earlier versions
+_CHECKSUM_DIGITS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +44,9 @@ class DigestFile:
 
     path: Path
 
-    def write(self, text: str) -> bool:
+    def write(self, text: str, *, force: bool = False) -> bool:
         """Write a digest into the file, and return whether the file changed."""
-        return write(self.path, text)
+        return write(self.path, text, force=force)
 
     def check(self, text: str) -> bool:
         """Return whether the file holds this digest already."""
@@ -49,7 +57,7 @@ class DigestFile:
         return part(self.path)
 
 
-def write(path: str | os.PathLike[str], text: str) -> bool:
+def write(path: str | os.PathLike[str], text: str, *, force: bool = False) -> bool:
     """Write a digest into a file; return whether the file changed.
 
     The part between the markers is replaced; without markers the digest is appended after a blank line; a missing file
@@ -58,9 +66,11 @@ def write(path: str | os.PathLike[str], text: str) -> bool:
     Args:
         path: The file.
         text: The digest, from its begin marker to its end marker.
+        force: Whether what a person changed between the markers is replaced, too.
 
     Raises:
-        InvalidInput: The markers are damaged, or the place cannot be written. Nothing was written.
+        InvalidInput: The markers are damaged, a person changed what stands between them, or the place cannot be
+            written. Nothing was written.
         ConflictError: The file was changed meanwhile. Nothing was written.
         DiskFull: There is no room. Nothing was written.
     """
@@ -68,6 +78,8 @@ def write(path: str | os.PathLike[str], text: str) -> bool:
     after = merge(before.data, text, str(path))
     if before.status is not None and after == before.data:
         return False
+    if not force:
+        _check_unedited(before.data, text, str(path))
     _replace(before, after)
     return True
 
@@ -108,7 +120,7 @@ def part(path: Path) -> str | None:
     if span is None:
         return ""
     try:
-        return b"".join(lines[span]).removeprefix(_BOM).decode().replace("\r\n", "\n")
+        return b"".join([BEGIN, b"\n", *lines[span.start + 1 : span.stop]]).decode().replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise _no_text(path.name) from error
 
@@ -118,9 +130,9 @@ def _open_foreign(path: str, flags: int) -> int:
 
 
 def merge(data: bytes, text: str, name: str) -> bytes:
-    """Return a file's bytes with the digest in them, in the file's own line ends."""
+    """Return a file's bytes with the digest and its checksum in them, in the file's own line ends."""
     _check_text(data, name)
-    made = text.encode("utf-8")
+    made = _sealed(text.encode("utf-8"))
     lines = _lines(data)
     span = _span(lines, name)
     if span is None:
@@ -131,6 +143,44 @@ def merge(data: bytes, text: str, name: str) -> bytes:
     if not lines[span.stop - 1].endswith(b"\n"):
         made = made.rstrip(b"\r\n")
     return b"".join(lines[: span.start]) + made + b"".join(lines[span.stop :])
+
+
+def _sealed(made: bytes) -> bytes:
+    """Return a digest whose begin marker names the checksum of what stands between the markers."""
+    lines = _lines(made)
+    marker = b"<!-- perdure:begin %s -->" % _checksum(lines[1:-1])
+    return b"".join([lines[0].replace(BEGIN, marker), *lines[1:]])
+
+
+def _checksum(lines: list[bytes]) -> bytes:
+    """Return a checksum of the words of lines: an editor may change line ends and the spaces before them."""
+    return sha256(b"\n".join(line.rstrip() for line in lines)).hexdigest()[:_CHECKSUM_DIGITS].encode()
+
+
+def _check_unedited(data: bytes, text: str, name: str) -> None:
+    """Refuse if what stands between the markers is neither what was written there nor what is to be written.
+
+    Where the marker names no checksum nothing tells them apart: it was written by an earlier version.
+    """
+    lines = _lines(data)
+    span = _span(lines, name)
+    found = None if span is None else _marker(lines[span.start])
+    if span is None or found is None or found[1] is None:
+        return
+    between = lines[span.start + 1 : span.stop - 1]
+    made = _lines(text.encode("utf-8"))[1:-1]
+    if not b"".join(between).strip() or _checksum(between) in {found[1], _checksum(made)}:
+        return
+    raise InvalidInput(
+        f"{name} was changed by hand between its markers; nothing was written.",
+        remedy=f"`perdure digest | diff {name} -` shows the difference. Move your lines below the end marker, where "
+        f"they stay; then `perdure digest --out {name} --force` (with -n, if it is not of the namespace default) "
+        "replaces what stands between the markers.",
+    )
+
+
+def _marker(line: bytes) -> re.Match[bytes] | None:
+    return _MARKER.fullmatch(line.removeprefix(_BOM).strip())
 
 
 def _check_text(data: bytes, name: str) -> None:
@@ -144,7 +194,8 @@ def _no_text(name: str) -> InvalidInput:
 
 def _span(lines: list[bytes], name: str) -> slice | None:
     """Return where our part stands among lines, with its markers; None where there is none."""
-    begins, ends = _places(lines, BEGIN), _places(lines, END)
+    begins = [at for at, line in enumerate(lines) if _marker(line)]
+    ends = [at for at, line in enumerate(lines) if line.removeprefix(_BOM).strip() == END]
     if not begins and not ends:
         return None
     if len(begins) != 1 or len(ends) != 1 or begins[0] > ends[0]:
@@ -160,10 +211,6 @@ def _lines(data: bytes) -> list[bytes]:
     lines = [line + b"\n" for line in data.split(b"\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]
-
-
-def _places(lines: list[bytes], marker: bytes) -> list[int]:
-    return [at for at, line in enumerate(lines) if line.removeprefix(_BOM).strip() == marker]
 
 
 def _where(places: list[int], marker: bytes) -> str:

@@ -62,7 +62,8 @@ def test_the_file_as_it_is_stands_beside_what_it_would_be(browser, memory, file)
         ("+", False, True),
     ]
     assert "".join(f"{line}\n" for sign, line in diff(changed) if sign in " +") == memory.digest()
-    assert file.read_text().endswith("".join(f"{line}\n" for sign, line in diff(changed) if sign in " -"))
+    shown = [line for sign, line in diff(changed) if sign in " -"]
+    assert file.read_text().endswith("".join(f"{line}\n" for line in shown[1:]))
     assert "safe" not in changed.text
     assert str(file.parent) not in changed.text
 

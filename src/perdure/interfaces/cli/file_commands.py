@@ -75,6 +75,9 @@ def digest(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit with code 4 if the --out file is out of date.")
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also replace what was changed by hand between the markers.")
+    ] = False,
     **arguments: Any,
 ) -> Exit:
     """Print MEMORY.md, the memory summary of a namespace within a token budget, or write it to a file."""
@@ -87,7 +90,7 @@ def digest(
         if out is not None and check:
             notes["stale"] = not compose.digest_file(out).check(result.text)
         elif out is not None:
-            notes["written"] = compose.digest_file(out).write(result.text)
+            notes["written"] = compose.digest_file(out).write(result.text, force=force)
         call.show(memory, VERBS["digest"], arguments, result, notes)
     return Exit.STALE if notes.get("stale") else Exit.OK
 

@@ -17,7 +17,8 @@ _ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)")
 _FENCE: Final = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})(.*)")
 _RULE: Final = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _COMMENT: Final = re.compile(r"\s*<!--.*-->\s*")
-_BEGIN, _END = "<!-- perdure:begin -->", "<!-- perdure:end -->"
+_BEGIN: Final = re.compile(r"<!-- perdure:begin(?: [0-9a-f]+)? -->")
+_END: Final = "<!-- perdure:end -->"
 _FRONT_MATTER: Final = 200
 _FEW_TURNS: Final = 3
 _MOST_DISTINCT: Final = 2 / 3
@@ -89,7 +90,7 @@ def read_markdown(lines: Iterable[InputLine], source: InputSource) -> Iterator[M
     in_digest = False
     for line in _without_front_matter(lines):
         plain = line.text.strip()
-        if plain == _BEGIN and not reader.fence:
+        if _BEGIN.fullmatch(plain) and not reader.fence:
             in_digest = True
             yield from reader.flush()
         elif not in_digest:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from perdure.interfaces.files.source_lines import InputLine, InputSource
 from perdure.records.bounded_json import parse_json
 from perdure.records.memory import Message
+from perdure.rules.source_trust import speaker_of
 
 _WRITTEN_BY_AGENT: Final = (
     "<command-name>",
@@ -89,11 +90,12 @@ def _parse_plain(item: Mapping[str, Any], number: int, source: InputSource) -> M
     words = _content_text(content, number, source)
     if not words.strip():
         return None
+    role = _label(item, ("role",), number, source) or "user"
     return source.message(
         number,
         words,
-        role=_label(item, ("role",), number, source) or "user",
-        speaker=_label(item, ("speaker",), number, source),
+        role=role,
+        speaker=speaker_of(role, _label(item, ("speaker",), number, source), item.get("name")),
         at=_parse_time(item, number, source),
         session=_label(item, ("session", "session_id", "sessionId"), number, source),
         key=_label(item, ("id", "uuid"), number, source),

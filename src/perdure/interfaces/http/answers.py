@@ -13,6 +13,7 @@ import orjson
 from starlette.responses import Response
 
 from perdure.records.recall import Recall
+from perdure.records.report import Stats
 from perdure.verbs.declaration import Verb
 from perdure.verbs.results import as_object
 
@@ -49,18 +50,29 @@ def answer_of(verb: Verb, result: Any, *, tagged: bool) -> Payload:
     """
     data = as_object(result, verb.items)
     hits = len(result.hits) if isinstance(result, Recall) else None
-    etag = _etag(data) if tagged and verb.reads else ""
-    return Payload(json_bytes(data), etag=etag, operation=_operation(data), hits=hits)
+    etag = _etag(_without_moment(result, data)) if tagged and verb.reads else ""
+    return Payload(json_bytes(data), etag=etag, operation=operation_of(verb, result), hits=hits)
 
 
-def _operation(data: dict[str, Any]) -> str | None:
-    several = data.get("operations")
-    operation = data.get("operation") or (several[0] if isinstance(several, list) and several else None)
-    return operation if isinstance(operation, str) else None
+def operation_of(verb: Verb, result: Any) -> str | None:
+    """Return the first operation that a call has written; of a verb that reads, a result may be about operations."""
+    if verb.reads:
+        return None
+    found = (getattr(one, "operations", ()) or (getattr(one, "operation", None),) for one in _each(result))
+    return next((operation for several in found for operation in several if operation is not None), None)
+
+
+def _each(result: Any) -> list[Any]:
+    return result if isinstance(result, list) else [result]
 
 
 def _etag(data: Any) -> str:
     return f'W/"{blake2b(json_bytes(_rounded(data)), digest_size=_DIGEST_BYTES).hexdigest()}"'
+
+
+def _without_moment(result: Any, data: dict[str, Any]) -> dict[str, Any]:
+    """Leave out when the figures of a store were taken: they may be the same at another moment."""
+    return {name: value for name, value in data.items() if name != "at"} if isinstance(result, Stats) else data
 
 
 def _rounded(data: Any) -> Any:

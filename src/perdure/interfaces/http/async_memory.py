@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from perdure.memory import Memory
+from perdure.records.memory import MemoryItem
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_ROWS: Final = 100  # memories that are read in one go
 
 
 if TYPE_CHECKING:
@@ -47,10 +50,22 @@ class AsyncMemory:
         """Return this memory with a time limit for each call; see ``Memory.within``."""
         return AsyncMemory(self._memory.within(seconds))
 
-    if TYPE_CHECKING:  # one line for each verb; a test compares them with the declarations
+    async def list_all(
+        self, namespace: str = "default", *, before: str | None = None, **filters: Any
+    ) -> AsyncIterator[MemoryItem]:
+        """Yield memories, newest first; see ``Memory.list_all``."""
+        rows = self._memory.list_all(namespace, before=before, **filters)
+        while some := await asyncio.to_thread(lambda: [*islice(rows, _ROWS)]):
+            for row in some:
+                yield row
+
+    if TYPE_CHECKING:  # one line for each method; a test compares them with those of a memory
         alerts = _awaited(Memory.alerts)
         alias = _awaited(Memory.alias)
+        answer = _awaited(Memory.answer)
         answer_sheet = _awaited(Memory.answer_sheet)
+        apply = _awaited(Memory.apply)
+        apply_all = _awaited(Memory.apply_all)
         archive = _awaited(Memory.archive)
         backtest = _awaited(Memory.backtest)
         both = _awaited(Memory.both)
@@ -64,6 +79,7 @@ class AsyncMemory:
         create_token = _awaited(Memory.create_token)
         decay = _awaited(Memory.decay)
         deny = _awaited(Memory.deny)
+        digest = _awaited(Memory.digest)
         digest_details = _awaited(Memory.digest_details)
         edges = _awaited(Memory.edges)
         end_session = _awaited(Memory.end_session)
@@ -98,6 +114,7 @@ class AsyncMemory:
         remember_many = _awaited(Memory.remember_many)
         repair = _awaited(Memory.repair)
         restore = _awaited(Memory.restore)
+        review = _awaited(Memory.review)
         review_details = _awaited(Memory.review_details)
         revoke_token = _awaited(Memory.revoke_token)
         same = _awaited(Memory.same)
@@ -122,6 +139,8 @@ class AsyncMemory:
             if name.startswith("_"):
                 raise AttributeError(name)
             method = getattr(self._memory, name)
+            if not callable(method):  # a property
+                return method
 
             @functools.wraps(method)
             async def call(*args: Any, **kwargs: Any) -> Any:

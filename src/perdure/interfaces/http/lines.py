@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from perdure.interfaces.http.answers import LINES, Payload, json_bytes
+from perdure.interfaces.http.answers import LINES, Payload, json_bytes, operation_of
 from perdure.interfaces.http.problems import RETRY_SECONDS, RequestRefused, internal_problem, problem_of
 from perdure.records.deadline import within
 from perdure.records.errors import DeadlineExceeded, PerdureError
@@ -37,7 +37,7 @@ def lines_of(verb: Verb, items: Iterable[Any], seconds: float | None) -> Payload
     """
     chunks = timed(chunks_of(map(as_json, items)), seconds)
     if not verb.reads:
-        return Payload(b"".join(chunks), LINES)
+        return Payload(b"".join(chunks), LINES, operation=operation_of(verb, items))
     first, second = next(chunks, b""), next(chunks, b"")
     return Payload(first, LINES, chain((second,), chunks) if second else None)
 

@@ -234,7 +234,9 @@ class VerbEndpoint:
     def _trace(self, tracing: Tracing, call: VerbRequest, values: Mapping[str, Any]) -> Payload:
         """Run the verb within a span."""
         with tracing.call(self._verb.name, values, call.headers) as span:
-            return self._call(call, values, note=span.returned)
+            payload = self._call(call, values, note=span.returned)
+            span.wrote(payload.operation)
+            return payload
 
     def _call(self, call: VerbRequest, values: Mapping[str, Any], note: Callable[[Any], None] | None = None) -> Payload:
         arguments = arguments_of(self._verb, values, self._parameters, where="route", schema=SCHEMA)

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import MemoryItem
-from perdure.records.outcome import Outcome
 from perdure.records.recall import Recall
 
 try:
@@ -100,8 +99,11 @@ class CallSpan:
         """Note what the verb returned."""
         if isinstance(result, Recall):
             self._memories([(hit.memory, hit.relevance) for hit in result.hits])
-        elif isinstance(result, Outcome) and result.operation is not None:
-            self._span.set_attribute("perdure.operation", result.operation)
+
+    def wrote(self, operation: str | None) -> None:
+        """Note the operation that the verb has written, if any."""
+        if operation is not None:
+            self._span.set_attribute("perdure.operation", operation)
 
     def _memories(self, scored: list[tuple[MemoryItem, float | None]]) -> None:
         self._span.set_attribute("gen_ai.memory.record.count", len(scored))
