@@ -16,6 +16,7 @@ from opentelemetry.trace import SpanKind
 
 import perdure
 from conftest import HashEmbedder, ScriptedModel, opened
+from perdure.interfaces.http.call_log import FIELDS
 from perdure.records.errors import ModelError
 from perdure.verbs.declaration import VERBS
 from service.test_client import listening, outcome, steps
@@ -70,6 +71,51 @@ def test_each_line_of_the_log_names_its_operation_and_nothing_that_was_said(tmp_
     assert all(line["ms"] > 0 and line["at"][:2] == "20" for line in calls)
     assert {("error" in line, line["status"] < 300) for line in calls} == {(True, False), (False, True)}
     assert [word for word in CONTENTS if word in text.lower()] == []
+
+
+# --- tools of MCP
+
+
+def tool(client, token, name, **arguments):
+    """Call a tool over MCP, and return its structured answer; of a failure, its class."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+    headers = {"authorization": f"Bearer {token}", "accept": "application/json, text/event-stream"}
+    result = client.post("/mcp", json=body, headers={**headers, "mcp-protocol-version": "2025-06-18"}).json()["result"]
+    return result["_meta"]["perdure/error"]["error"] if result.get("isError") else result["structuredContent"]
+
+
+def test_a_call_of_a_tool_is_logged_counted_and_traced_like_one_of_a_route(caplog):
+    with (
+        exported() as spans,
+        perdure.open(":memory:", {"embedder": {"model": "none"}}) as memory,
+        caplog.at_level("INFO", "perdure.calls"),
+    ):
+        token = memory.create_token("agent", actor="auditor").secret
+        metrics = memory.create_token("admin", actor="operator").secret
+        with serving(memory, traces="spans") as client:
+            kept = tool(client, token, "remember", content="We deploy on Tuesdays.")
+            assert tool(client, token, "recall", query="When do we deploy?")["hits"]
+            assert tool(client, token, "why", id="0" * 36) == "NotFound"
+            assert tool(client, token, "list", limit=-1) == "InvalidInput"
+            counted = client.get("/metrics", headers={"authorization": f"Bearer {metrics}"}).text
+    lines = [{name: getattr(record, name, None) for name in (*FIELDS, "ms")} for record in caplog.records]
+    assert all(line.pop("ms") > 0 for line in lines)
+    told = {"method": "MCP", "status": None, "actor": "auditor", "operation": None, "error": None}
+    assert lines == [
+        {**told, "verb": "remember", "operation": kept["operation"]},
+        {**told, "verb": "recall"},
+        {**told, "verb": "why", "error": "NotFound"},
+        {**told, "verb": "list", "error": "InvalidInput"},
+    ]
+    for verb, ended in (("remember", "ok"), ("recall", "ok"), ("why", "NotFound"), ("list", "InvalidInput")):
+        assert f'perdure_calls_total{{outcome="{ended}",verb="{verb}"}} 1.0' in counted
+    assert "perdure_recall_hits_total 1.0" in counted
+    found = [dict(span.attributes) for span in spans() if "perdure.verb" in span.attributes]  # others are the library's
+    assert [one["perdure.verb"] for one in found] == ["remember", "recall", "why", "list"]
+    assert [one.get("perdure.operation") for one in found] == [kept["operation"], None, None, None]
+    assert [one.get("gen_ai.memory.record.count") for one in found] == [None, 1, None, None]
+    assert [one.get("error.type") for one in found] == [None, None, "NotFound", "InvalidInput"]
+    assert [word for span in spans() for word in CONTENTS if word in span.to_json().lower()] == []
 
 
 # --- traces

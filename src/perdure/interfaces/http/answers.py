@@ -49,9 +49,8 @@ def answer_of(verb: Verb, result: Any, *, tagged: bool) -> Payload:
         tagged: Whether the answer may be asked for again, and needs an ETag: that is as much work as its JSON.
     """
     data = as_object(result, verb.items)
-    hits = len(result.hits) if isinstance(result, Recall) else None
     etag = _etag(_without_moment(result, data)) if tagged and verb.reads else ""
-    return Payload(json_bytes(data), etag=etag, operation=operation_of(verb, result), hits=hits)
+    return Payload(json_bytes(data), etag=etag, operation=operation_of(verb, result), hits=hits_of(result))
 
 
 def operation_of(verb: Verb, result: Any) -> str | None:
@@ -60,6 +59,11 @@ def operation_of(verb: Verb, result: Any) -> str | None:
         return None
     found = (getattr(one, "operations", ()) or (getattr(one, "operation", None),) for one in _each(result))
     return next((operation for several in found for operation in several if operation is not None), None)
+
+
+def hits_of(result: Any) -> int | None:
+    """Return how many hits a recall has; None of what is none."""
+    return len(result.hits) if isinstance(result, Recall) else None
 
 
 def _each(result: Any) -> list[Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from contextvars import ContextVar
+from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -14,6 +16,8 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from perdure.interfaces.http.access import memory_for
+from perdure.interfaces.http.answers import hits_of, operation_of
+from perdure.interfaces.http.call_notes import CallEnd, note_call
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.mcp.run import OpenOnce, build
@@ -22,19 +26,20 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from perdure.memory import Memory
+    from perdure.verbs.declaration import Verb
 
-_CALLER: ContextVar[Memory] = ContextVar("caller")
+_REQUEST: ContextVar[Request] = ContextVar("request")
 
 
 class CallersMemory(OpenOnce):
     """Gives each call the memory of the request that it came with; there is none outside of a request."""
 
     def __init__(self) -> None:
-        super().__init__(_CALLER.get)
+        super().__init__(lambda: memory_for(_REQUEST.get()))
 
     def __call__(self) -> Memory:
         """Return the memory of the request."""
-        return _CALLER.get()
+        return memory_for(_REQUEST.get())
 
     def take_notice(self) -> str:
         """Return nothing: notices are for the one who started the service."""
@@ -68,34 +73,58 @@ class McpMount:
         """Answer one request."""
         request = Request(scope, receive)
         try:
-            memory = memory_for(request)
+            memory_for(request)  # there is one, or this is refused
             await self._limits.check_rate(request.state.principal.key)
             with anyio.fail_after(self._settings.body_seconds):
                 body = await request.body()  # whole, before it counts among the calls: slow clients take no place
             with self._limits.threads.place():
-                await self._answer(memory, body, scope, receive, send)
+                await self._answer(request, body, send)
         except RequestRefused as error:
             await problem_of(error)(scope, receive, send)
         except TimeoutError:
             slow = RequestRefused(408, "The body came too slowly.", remedy="Send it again, faster.")
             await problem_of(slow)(scope, receive, send)
 
-    async def _answer(self, memory: Memory, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(self, request: Request, body: bytes, send: Send) -> None:
         manager = self._manager or await self._start()
         sent = False
 
         async def replay() -> Message:
             nonlocal sent
             if sent:
-                return await receive()
+                return await request.receive()
             sent = True
             return {"type": "http.request", "body": body, "more_body": False}
 
-        reset_token = _CALLER.set(memory)
+        reset_token = _REQUEST.set(request)
         try:
-            await manager.handle_request(scope, replay, send)
+            await manager.handle_request(request.scope, replay, send)
         finally:
-            _CALLER.reset(reset_token)
+            _REQUEST.reset(reset_token)
+
+    @contextmanager
+    def _observe(self, verb: Verb, arguments: Mapping[str, Any]) -> Iterator[Callable[[Any], None]]:
+        """Count a call of a tool, write it to the log, and make a span of it where traces are wanted."""
+        request, tracing = _REQUEST.get(), self._limits.tracing
+        began, end = monotonic(), CallEnd(verb.name, 0.0)
+        traced = nullcontext() if tracing is None else tracing.call(verb.name, arguments, request.headers)
+
+        def returned(result: Any) -> None:
+            nonlocal end
+            end = replace(end, hits=hits_of(result), operation=operation_of(verb, result))
+            if span is not None:
+                span.returned(result)
+                span.wrote(end.operation)
+
+        try:
+            with traced as span:
+                yield returned
+        except Exception as error:
+            end = CallEnd(verb.name, 0.0, error=type(error).__name__)
+            raise
+        finally:
+            end = replace(end, seconds=monotonic() - began)
+            note_call(self._limits.observed, end, principal=request.state.principal, method="MCP")
 
     async def _start(self) -> StreamableHTTPSessionManager:
         async with self._starting:
@@ -110,7 +139,9 @@ class McpMount:
     def _new_manager(self) -> StreamableHTTPSessionManager:
         from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415  # start-up time
 
-        server = build(CallersMemory(), profile=self._settings.tools, namespace=self._settings.namespace)
+        server = build(
+            CallersMemory(), profile=self._settings.tools, namespace=self._settings.namespace, observe=self._observe
+        )
         checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the guard has checked Host, Origin
         server.streamable_http_app(
             stateless_http=True,

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import perdure.memory  # noqa: F401  # declares the verbs; loads neither numpy nor SQLite
 from perdure.interfaces.http.access import Principal, memory_of
 from perdure.interfaces.http.answers import Payload, answer_of, response_of, wants_lines
-from perdure.interfaces.http.call_log import is_logged, log_call
+from perdure.interfaces.http.call_notes import CallEnd, note_call
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.lines import LineStream, lines_of
 from perdure.interfaces.http.problems import RequestRefused, internal_problem, problem_of
@@ -178,21 +178,12 @@ class VerbEndpoint:
 
     def _note(self, scope: Scope, outcome: Payload | Exception, seconds: float, status: int) -> None:
         """Count a call, and write it to the log."""
-        error = type(outcome).__name__ if isinstance(outcome, Exception) else None
-        if isinstance(outcome, Payload) and outcome.hits is not None:
-            self._limits.observed.recalled(outcome.hits)
-        self._limits.observed.call(self._verb.name, error or "ok", seconds)
-        if is_logged():
-            principal: Principal | None = scope["state"]["principal"]
-            log_call(
-                verb=self._verb.name,
-                method=scope["method"],
-                status=status,
-                ms=round(1000 * seconds, 1),
-                actor=principal.actor if principal else None,
-                operation=outcome.operation if isinstance(outcome, Payload) else None,
-                error=error,
-            )
+        if isinstance(outcome, Exception):
+            end = CallEnd(self._verb.name, seconds, error=type(outcome).__name__)
+        else:
+            end = CallEnd(self._verb.name, seconds, outcome.hits, outcome.operation)
+        principal: Principal | None = scope["state"]["principal"]
+        note_call(self._limits.observed, end, principal=principal, method=scope["method"], status=status)
 
     async def _payload(self, call: VerbRequest, receive: Receive) -> Payload:
         await self._limits.check_rate(call.caller)

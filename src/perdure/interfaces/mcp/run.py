@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -33,6 +33,10 @@ if TYPE_CHECKING:  # their imports take most of the start time, or load numpy
     from perdure.interfaces.mcp.server import MemoryServer
     from perdure.memory import Memory
     from perdure.records.policy import Policy
+    from perdure.verbs.declaration import Verb
+
+    Observe = Callable[[Verb, Mapping[str, Any]], AbstractContextManager[Callable[[Any], None]]]
+    """Is entered around each call of a tool with the verb and what was given; is told what the verb returned."""
 
 Profile = Literal["agent", "lifecycle", "full"]
 Transport = Literal["stdio", "http"]
@@ -107,6 +111,7 @@ def build(
     profile: Profile = "agent",
     namespace: str = "default",
     seconds: float | None = None,
+    observe: Observe | None = None,
 ) -> MemoryServer:
     """Return an MCP server over a memory that is opened at the first call that needs it.
 
@@ -115,12 +120,18 @@ def build(
         profile: ``agent`` has ten tools, ``lifecycle`` those of maintenance too, ``full`` all.
         namespace: Where tools look when a call names no namespace.
         seconds: How long a call may take; None for what the policy says.
+        observe: Is entered around each call of a tool.
     """
     with _without_collections():
         from perdure.interfaces.mcp.server import MemoryServer  # noqa: PLC0415  # the MCP library loads here
 
         lazy_memory = memory_opener if isinstance(memory_opener, OpenOnce) else OpenOnce(memory_opener)
-        return MemoryServer(lazy_memory, profile=profile, namespace=namespace, seconds=seconds)
+        observe = observe or _unobserved
+        return MemoryServer(lazy_memory, profile=profile, namespace=namespace, seconds=seconds, observe=observe)
+
+
+def _unobserved(_verb: Verb, _arguments: Mapping[str, Any]) -> AbstractContextManager[Callable[[Any], None]]:
+    return nullcontext(lambda _: None)
 
 
 def run(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from anyio import from_thread
 from anyio.to_thread import run_sync
-from mcp.server.caching import CacheHint
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool
@@ -20,7 +20,7 @@ from perdure.interfaces.mcp.tools import arguments_of, call_tool, failed, tool_o
 from perdure.records.errors import NotFound, PerdureError
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
-    from perdure.interfaces.mcp.run import OpenOnce
+    from perdure.interfaces.mcp.run import Observe, OpenOnce
 
 INSTRUCTIONS: Final = (
     "Perdure is a long-term memory that outlives this conversation.\n"
@@ -36,12 +36,17 @@ _log = logging.getLogger(__name__)
 _TIMEOUT: Final = "perdure/timeout"
 _MARKDOWN: Final = "text/markdown"
 _HOUR_MS: Final = 3_600_000
+_UNCHANGING: Final[tuple[CacheableMethod, ...]] = ("tools/list", "resources/list", "resources/templates/list")
+"""Lists that do not change while a server runs; what resources hold does."""
 
 
 class MemoryServer(MCPServer[Any]):
     """An MCP server over one memory."""
 
-    def __init__(self, lazy_memory: OpenOnce, *, profile: str, namespace: str, seconds: float | None) -> None:
+    def __init__(
+        self, lazy_memory: OpenOnce, *, profile: str, namespace: str, seconds: float | None, observe: Observe
+    ) -> None:
+        self._observe = observe
         self._lazy_memory, self._profile, self._namespace, self._seconds = lazy_memory, profile, namespace, seconds
         self._verbs = {verb.name: verb for verb in verbs_of(profile)}
         self._tools = {name: tool_of(verb, profile) for name, verb in self._verbs.items()}
@@ -52,12 +57,7 @@ class MemoryServer(MCPServer[Any]):
             instructions=INSTRUCTIONS,
             version=perdure.__version__,
             log_level="WARNING",
-            # The lists do not change while a server runs; what resources hold does, so it has no hint.
-            cache_hints={
-                "tools/list": CacheHint(_HOUR_MS, "public"),
-                "resources/list": CacheHint(_HOUR_MS, "public"),
-                "resources/templates/list": CacheHint(_HOUR_MS, "public"),
-            },
+            cache_hints=dict.fromkeys(_UNCHANGING, CacheHint(_HOUR_MS, "public")),
         )
         self._add_resources()
 
@@ -104,9 +104,10 @@ class MemoryServer(MCPServer[Any]):
 
     def _call(self, name: str, seconds: Any, arguments: Mapping[str, Any], more: Mapping[str, Any]) -> CallToolResult:
         verb = self._verbs[name]
-        values = {**arguments_of(verb, arguments, self._profile), **more}
-        memory = self._lazy_memory() if seconds is None else self._lazy_memory().within(seconds)
-        return call_tool(memory, verb, values, namespace=self._namespace)
+        with self._observe(verb, arguments) as note:
+            values = {**arguments_of(verb, arguments, self._profile), **more}
+            memory = self._lazy_memory() if seconds is None else self._lazy_memory().within(seconds)
+            return call_tool(memory, verb, values, namespace=self._namespace, note=note)
 
     def _add_resources(self) -> None:
         @self.resource(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
@@ -71,13 +71,16 @@ def output_schema(verb: Verb) -> dict[str, Any]:
     return schema
 
 
-def call_tool(memory: Memory, verb: Verb, arguments: dict[str, Any], *, namespace: str) -> CallToolResult:
-    """Run a verb, and return its result as data and as text.
+def call_tool(
+    memory: Memory, verb: Verb, arguments: dict[str, Any], *, namespace: str, note: Callable[[Any], None]
+) -> CallToolResult:
+    """Run a verb, and return its result as data and as text; ``note`` is given what the verb returned.
 
     Raises:
         PerdureError: The verb refuses; the text says what to do.
     """
     result = call_verb(memory, verb, arguments, namespace=memory.usual_namespace(namespace))
+    note(result)
     data = answer_data(verb, result, arguments)
     bound = {**verb.defaults, **arguments}
     text = render_text(view_of(result, Request(verb.name, bound, {"no_facts": memory.no_facts})))
