@@ -147,6 +147,7 @@ def test_nothing_leaves_its_line_of_memory_md(folder, world):
 
 SHOWN = re.compile(
     ROW.pattern + r"|## [A-Z][a-z ]+||Ask the user what is open.*|"
+    r"\d\d? [A-Z][a-z]{2}(?: \d{4})?:|- (?:(?!<!-|--!?>).)*|"  # what was said, below its day
     r"""(?:-|\d+\.)[ ]\[(?:[^\[\]"<>]+|"[^\[\]"<>]+")\][ ].*"""
     r"|Related to this prompt.*|Where it says ask.*|Open questions.*"
 )

@@ -47,6 +47,7 @@ def test_a_question_names_the_day_and_the_words(memory, doubtful):
         "value_at_risk",
         "against",
         "same",
+        "answers",
     }
 
 

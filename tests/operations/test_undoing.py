@@ -51,7 +51,8 @@ def test_what_is_printed_of_a_result_holds_no_rows(opening):
     assert kept.operation in printed
     assert "operation='undo'" in printed
     assert f"changes={len(undone.plans[0].changes)}" in printed
-    assert "b'" not in printed
+    assert "=b'" not in printed
+    assert ": b'" not in printed
     assert "tuesday" not in printed
     assert len(printed) < 1500
 
