@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
@@ -97,6 +98,8 @@ def test_a_large_text_and_what_showed_it_shorter_leave_no_page(tmp_path):
     with perdure.open(path, {"embedder": {"model": "none"}}) as memory:
         keep = [memory.remember(f"Plain note number {n} about gardening in spring.").id for n in range(50)]
         kept = memory.remember(text)
+        memory.fit(tokens=100, accept_loss="a test", dry_run=False)
+        memory.restore(kept.id, "full")  # what was shown meanwhile lies in a free page
         done = erased(memory, kept.id)
         assert done.places == ()
         assert memory.get(keep[0]) is not None
@@ -157,6 +160,25 @@ def test_the_same_transcript_does_not_bring_it_back(memory):
     again = memory.ingest([*TALK, {"role": "user", "content": "Good night.", "session": "s1"}], "home")
     assert again.added == 1
     assert ADDRESS not in [m.content for m in memory.list("home")]
+
+
+def test_what_is_kept_is_when_by_whom_and_why_and_digests_that_differ_from_store_to_store(opening, elsewhere, clock):
+    kept = []
+    for place in (elsewhere(), elsewhere()):
+        memory = opening(WORDS_ONLY, at=place)
+        memory.ingest(TALK, "home")
+        [secret] = [m for m in memory.list("home") if m.content == ADDRESS]
+        erased(memory, secret.id, namespace="home", by="Jo")
+        memory.close()
+        with store_at(place) as store:
+            lines = [x for x in export_lines(store) if x.get("shelf") == "erased" and x["part"] == "document"]
+        [tombstone] = [line for line in lines if line["id"] == secret.id]
+        kept.append((tombstone["name"], dict(tombstone["data"])))
+        assert "Anna" not in str(lines)
+    at_ms = int(clock().timestamp() * 1000)
+    digests = [data.pop("digest") for _, data in kept]
+    assert [data for _, data in kept] == [{"at_ms": at_ms, "by": "Jo", "why": "she asked for it"}] * 2
+    assert len({*digests, *(name for name, _ in kept)}) == 4  # of the same words and the same key
 
 
 @pytest.mark.parametrize("store", STORES[:2], indirect=True)
@@ -229,6 +251,27 @@ def test_a_merged_memory_goes_and_what_it_stood_for_comes_back(meaning):
     assert meaning.check() == []
 
 
+def test_what_a_merged_memory_was_merged_into_goes_too(meaning, clock):
+    first, *later = (f"The billing database is saved at two in the morning {mark}" for mark in (".", "!", "!!"))
+    ids = [meaning.remember(first).id]
+    for text in later:
+        clock.passes(minutes=1)
+        ids.append(meaning.remember(text).id)
+        for dry_run in (True, False):
+            meaning.consolidate("default", strategy="keep_newest", dry_run=dry_run)
+    assert [meaning.get(i, include_archived=True).status for i in ids] == ["consolidated", "consolidated", "active"]
+    done = erased(meaning, ids[0])
+    assert (set(done.derived), done.places) == ({*ids[1:]}, ())
+    assert meaning.list(include_archived=True) == []
+
+
+def test_words_too_few_to_be_searched_for_are_named(memory):
+    kept = memory.remember("PIN 4711")
+    assert "1 short texts were not searched for" in " ".join(erased(memory, kept.id).unreachable)
+    kept = memory.remember(ADDRESS)
+    assert "short texts" not in " ".join(erased(memory, kept.id).unreachable)
+
+
 def test_by_filter_and_whole_namespace(memory):
     ids = [memory.remember(f"Number {n}: {ADDRESS}", tags=["anna"], namespace="home").id for n in range(3)]
     memory.remember(OTHER, namespace="home")
@@ -239,6 +282,34 @@ def test_by_filter_and_whole_namespace(memory):
     erased(memory, everything=True, namespace="home")
     assert memory.list("home", include_archived=True) == []
     assert [m.content for m in memory.list("work")] == [OTHER]
+
+
+def test_filters_find_what_is_archived_and_all_that_is_given_must_fit(memory, clock):
+    ids = {}
+    for name, given in {
+        "early": {"session": "one", "tags": ["anna"]},
+        "noon": {"session": "one"},
+        "late": {"session": "two", "tags": ["anna"]},
+    }.items():
+        ids[name] = memory.remember(f"{name}: {ADDRESS}", **given).id
+        clock.passes(hours=1)
+    early = memory.get(ids["early"]).created_at
+    memory.archive(ids["early"], "moved")
+
+    def chosen(*names, **given):
+        listed = set(memory.erase([ids[n] for n in names], reason="test", **given).memories)
+        return {name for name, identity in ids.items() if identity in listed}
+
+    assert chosen(session="one") == {"early", "noon"}
+    assert chosen(tags=["anna"]) == {"early", "late"}
+    assert chosen(until=early + timedelta(minutes=90)) == {"early", "noon"}
+    assert chosen(until=early + timedelta(minutes=30)) == {"early"}
+    assert chosen(everything=True) == set(ids)
+    assert chosen(tags=["anna"], session="two") == {"late"}
+    assert chosen("early", "noon", tags=["anna"]) == {"early"}
+    memory.remember("Anna drinks tea.", facts=[{"subject": "Anna", "predicate": "drink", "value": "tea"}], tags=["tea"])
+    about = memory.erase(subject="Anna", reason="test").memories
+    assert len(about) > len(memory.erase(subject="Anna", tags=["tea"], reason="test").memories) == 1
 
 
 def test_facts_go_with_their_last_source_and_lose_the_quote_of_another(memory):
@@ -282,6 +353,19 @@ def test_a_person_is_erased_with_their_name(memory):
     assert [e.name for e in memory.entities()] == ["Bo"]
     with pytest.raises(NotFound):
         memory.facts("Anna Schmidt")
+
+
+def test_who_is_erased_goes_with_every_memory_that_names_them_learned_from_or_not(memory):
+    memory.remember("Anna Roe drinks tea.", facts=[{"subject": "Anna Roe", "predicate": "drink", "value": "tea"}])
+    memory.alias("Anna Roe", "Annie")
+    hidden = memory.remember("Bo met DR. ANNA ROE's brother.").id
+    memory.archive(hidden, "old")
+    private = memory.remember("I called annie.", session="one").id
+    others = [memory.remember(text).id for text in ("Bannie left.", "Joanna Roer came.", "Anna came, Roe left.")]
+    done = erased(memory, subject="Annie")
+    assert {hidden, private} <= set(done.memories)
+    everything = memory.erase(everything=True, reason="test").memories
+    assert set(everything) == set(others)
 
 
 def test_backups_of_the_vault_are_rewritten_and_still_read(tmp_path):
