@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 import perdure
-from conftest import STORES, WORDS_ONLY, opened, tables
+from conftest import HASHED, STORES, WORDS_ONLY, HashEmbedder, opened, tables
 from faults.server_faults import own_server
 from perdure.compose import current_instant, import_lines, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
@@ -105,6 +105,43 @@ def test_a_large_text_and_what_showed_it_shorter_leave_no_page(tmp_path):
         assert memory.get(keep[0]) is not None
     assert found_in(tmp_path, "Patient record 7: the code") == []
     assert found_in(tmp_path, "Patient record 399: the code") == []
+
+
+def test_no_word_of_an_index_and_no_vector_is_left_between_rows_and_in_free_pages(tmp_path):
+    """Neither is searched for: a word may stand anywhere, and a vector says nothing."""
+
+    def vectors():
+        return {bytes(part) for row in tables(path)["vector"] for part in row if isinstance(part, bytes)}
+
+    path, text = tmp_path / "a.db", "The zyxwabra of Quetzalina lies behind the kaxomule stone."
+    with perdure.open(path, HASHED, embedder=HashEmbedder(64)) as memory:
+        memory.remember_many(
+            [f"Plain note number {n} about gardening in spring {n * 7919 % 1000}." for n in range(300)]
+        )
+        others = vectors()
+        memory.undo(memory.remember(text).operation)
+        kept = memory.remember(text)
+        [vector] = vectors() - others
+        memory.optimize()
+        assert erased(memory, kept.id).places == ()
+    found = path.read_bytes()
+    assert vector not in found
+    assert [word for word in (b"zyxwabra", b"quetzalin", b"kaxomul") if word in found.lower()] == []
+
+
+def test_pages_that_earlier_deletes_left_free_are_overwritten_by_the_next_erasure(tmp_path, clock):
+    policy = {**WORDS_ONLY, "journal": {"horizon_days": 1}, "upkeep": {"compact_share": 1, "check_days": 0}}
+    with opened(tmp_path / "a.db", policy, clock) as memory:
+        text = " ".join(f"The code of locker {n * 7919 % 10007} is {n * 104729 % 99991}." for n in range(1000))
+        memory.undo(memory.remember(text).operation)
+        clock.passes(days=9)
+        memory.upkeep("worker", eager=True)  # the journal drops what it kept of it
+        kept = memory.remember(ADDRESS)
+        memory.close()
+        assert found_in(tmp_path, text[-60:])
+    with opened(tmp_path / "a.db", policy, clock) as memory:
+        assert erased(memory, kept.id).places == ()
+    assert found_in(tmp_path, text[-60:]) == []
 
 
 @pytest.mark.parametrize("store", [STORES[1]], indirect=True)
