@@ -86,6 +86,9 @@ def test_a_summary_of_a_long_text_has_the_seeds_150_tokens_and_its_keywords_20()
     assert summary.ratio >= 30
     assert keywords.tokens <= 20
     assert keywords.ratio >= 225
+    fewer = replace(POLICY, summary_tokens=60, keyword_tokens=8)
+    assert render_form(text, Form.SUMMARY, fewer).tokens <= 60
+    assert render_form(text, Form.KEYWORDS, fewer).tokens <= 8 < keywords.tokens
     assert render_form(text, Form.EMBEDDING, POLICY).text == ""
 
 
