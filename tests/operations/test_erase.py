@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import apsw
+import psycopg
 import pytest
 
 import perdure
@@ -160,6 +161,9 @@ def test_no_row_of_a_server_keeps_it_and_its_dead_rows_are_named(path, opening):
     assert any("dead rows" in note for note in done.unreachable)
     assert not any("could not be vacuumed" in note for note in done.unreachable)
     assert tables_with("Harbour Lane") == []
+    with psycopg.connect(path) as connection:
+        rows = connection.execute("SELECT relname FROM pg_stat_user_tables WHERE last_vacuum IS NOT NULL").fetchall()
+    assert {name for (name,) in rows} >= {"memory", "content", "posting", "tag", "embedding", "journal", "recall_log"}
 
 
 def test_it_erases_only_what_was_confirmed(memory):
@@ -302,11 +306,29 @@ def test_what_a_merged_memory_was_merged_into_goes_too(meaning, clock):
     assert meaning.list(include_archived=True) == []
 
 
+def test_where_the_words_still_stand_is_told(memory):
+    kept, other = (memory.remember(ADDRESS, namespace=place).id for place in ("home", "work"))
+    done = erased(memory, kept, namespace="home")
+    assert set(done.places) == {f"memory {other} of namespace work holds words of an erased memory."}
+    assert memory.get(other).content == ADDRESS
+
+
+def test_what_came_to_rest_on_it_after_the_dry_run_is_not_confirmed(meaning, clock):
+    first = meaning.remember("The billing database is saved at two in the morning .")
+    word = meaning.erase([first.id], reason="test").confirm
+    clock.passes(minutes=1)
+    meaning.remember("The billing database is saved at two in the morning !")
+    for dry_run in (True, False):
+        meaning.consolidate("default", strategy="keep_newest", dry_run=dry_run)
+    with pytest.raises(InvalidInput, match="This would erase 2 for good"):
+        meaning.erase([first.id], reason="test", confirm=word, dry_run=False)
+
+
 def test_words_too_few_to_be_searched_for_are_named(memory):
     kept = memory.remember("PIN 4711")
-    assert "1 short texts were not searched for" in " ".join(erased(memory, kept.id).unreachable)
+    assert "1 short text was not searched for" in " ".join(erased(memory, kept.id).unreachable)
     kept = memory.remember(ADDRESS)
-    assert "short texts" not in " ".join(erased(memory, kept.id).unreachable)
+    assert "short text" not in " ".join(erased(memory, kept.id).unreachable)
 
 
 def test_by_filter_and_whole_namespace(memory):
@@ -382,14 +404,28 @@ def test_facts_go_with_their_last_source_and_lose_the_quote_of_another(memory):
 
 def test_a_person_is_erased_with_their_name(memory):
     memory.remember(ADDRESS, facts=[{"subject": "Anna Schmidt", "predicate": "home", "value": "17 Harbour Lane"}])
-    memory.remember("Bo likes tea.", facts=[{"subject": "Bo", "predicate": "drink", "value": "tea"}])
+    kept = memory.remember("Bo likes tea.", facts=[{"subject": "Bo", "predicate": "drink", "value": "tea"}])
+    memory.archive(kept.id, "as Anna Schmidt wished")
     done = erased(memory, subject="Anna Schmidt")
+    assert [e.because for e in memory.history(kept.id) if e.operation == "archive"] == [
+        "archived by hand: as [erased] wished"
+    ]
     assert len(done.entities) == 1
     assert len(done.memories) == 2
     assert done.places == ()
     assert [e.name for e in memory.entities()] == ["Bo"]
     with pytest.raises(NotFound):
         memory.facts("Anna Schmidt")
+
+
+def test_a_quote_of_few_words_goes_with_what_it_quotes(memory):
+    fact = {"subject": "Bo", "predicate": "employer", "value": "Globex"}
+    memory.remember("Bo works at Globex, says Anna.", facts=[fact])
+    other = memory.remember("Bo is at Globex, in the audit.", facts=[{**fact, "quote": "the audit"}])
+    [employer] = memory.facts("Bo")
+    assert "the audit" in json.dumps(memory.why(employer.id).to_dict())
+    assert erased(memory, other.id).redacted == (employer.id,)
+    assert "the audit" not in json.dumps(memory.why(employer.id).to_dict())
 
 
 def test_who_is_erased_goes_with_every_memory_that_names_them_learned_from_or_not(memory):
