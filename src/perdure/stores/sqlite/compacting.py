@@ -122,6 +122,8 @@ def _overwrite_free_pages(connection: apsw.Connection) -> None:
 
     Deleted content is overwritten where it lies, but a page that becomes free stays as it was.
     """
+    if not connection.pragma("freelist_count"):
+        return
     usable = connection.pragma("page_size") - 4  # a page of a large value begins with the number of the next one
     run(connection, "create_filling")
     while free := connection.pragma("freelist_count"):
