@@ -224,7 +224,7 @@ def test_decay_respects_namespace_filter(spatial, clock):
 @pytest.mark.behaviour("SG10")
 def test_decay_batch_processing(spatial, opening, clock):
     """More than a page: no cap, nothing twice; a page has 500 memories, or what the policy says."""
-    many = budget(2100, 4500)
+    many = budget(2100, 4600)
     ids = {m.id for m in spatial.remember_many([f"note {i}" for i in range(many)])}
     clock.passes(days=45)
     found = spatial.decay(dry_run=False)
