@@ -240,6 +240,21 @@ def test_a_promotion_is_confirmed():
     assert [m["id"] for m in data("list")] == [identity]
 
 
+def test_an_erasure_is_listed_then_confirmed_and_proved(folder):
+    text = "Anna's door code is 4711-beta."
+    identity = kept(text)
+    listed = done("erase", identity, "--reason", "she asked")
+    assert "This would erase 1 memory for good; it cannot be undone." in listed
+    assert data("erase", identity, "--reason", "she asked", "--apply", code=Exit.FAILED)["error"] == "InvalidInput"
+    word = data("erase", identity, "--reason", "she asked")["confirm"]
+    assert f"confirm {word}." in listed
+    proof = done("erase", identity, "--reason", "she asked", "--apply", "--confirm", word)
+    assert re.search(r"Searched the store for \d+ passages? of the erased texts: found in 0 places\.", proof)
+    assert "Files that `export`, `digest` or `plan` wrote" in proof
+    assert "perdure undo" not in proof
+    assert [p.name for p in folder.iterdir() if text.encode() in p.read_bytes()] == []
+
+
 def test_a_text_becomes_memories_from_a_file_and_from_input(folder):
     text = "We decided to use PostgreSQL for the billing service."
     (folder / "talk.txt").write_bytes(b"\xef\xbb\xbf" + text.encode())

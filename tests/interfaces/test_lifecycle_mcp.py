@@ -408,6 +408,25 @@ def test_a_task_and_its_session_end(memory, mode):
     told(memory, story, mode)
 
 
+def test_an_erasure_needs_the_word_that_its_list_returned(memory):
+    async def story(client):
+        kept = (await call(client, "remember", content="Anna's door code is 4711-beta."))["id"]
+        asked = {"ids": [kept], "reason": "she asked"}
+        listed = await call(client, "erase", **asked)
+        assert (listed["dry_run"], listed["memories"]) == (True, [kept])
+        for word in ({}, {"confirm": "00000000"}):
+            error = await refused(client, "erase", **asked, **word, dry_run=False)
+            assert "confirm does not say so" in error["message"]
+        assert memory.get(kept) is not None
+        done = await call(client, "erase", **asked, confirm=listed["confirm"], dry_run=False)
+        assert (done["memories"], done["places"], done["dry_run"]) == ([kept], [], False)
+        assert memory.get(kept, include_archived=True) is None
+        undone = await refused(client, "undo", operation_id=done["operations"][0])
+        assert "cannot be undone" in undone["message"]
+
+    told(memory, story)
+
+
 def test_members_of_an_edge_may_be_a_list_and_grow(memory):
     async def story(client):
         ids = [(await call(client, "remember", content=f"Part {n} of the plan."))["id"] for n in range(3)]

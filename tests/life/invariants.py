@@ -20,6 +20,8 @@ from perdure.records.report import Entry
 
 LATE: Final = timedelta(days=7)
 """So long after it fell due a move must be done, or wait for a reason that is shown."""
+WAITING: Final = frozenset({"held_days", "overdue_hours"})
+"""Alerts of which one must tell of it then."""
 MOVES: Final = re.compile(r"^(hot|warm|cold|vault|full|summary|keywords|archived)( to |:)")
 DIGEST_LINE: Final = re.compile(r"- .*\[(\w+)\]$")
 GONE: Final = (Status.SUPERSEDED, Status.INVALIDATED, Status.CONSOLIDATED)
@@ -116,8 +118,10 @@ def digest_fits(memory: Memory) -> Iterator[str]:
 def digest_is_true(memory: Memory) -> Iterator[str]:
     """No line of MEMORY.md is of a memory that is hidden, or that says only what is believed no longer."""
     facts = memory.facts(limit=1000, past=True)
-    gone = {s for f in facts if f.state in GONE for s in (f.id, *f.sources)}
-    held = {s for f in facts if f.state not in GONE for s in (f.id, *f.sources)}
+    gone, held = (
+        {i for f in facts if (f.state in GONE) is over for i in (f.id, *(memory for memory, _ in f.sources))}
+        for over in (True, False)
+    )
     for line in memory.digest().splitlines():
         if named := DIGEST_LINE.match(line):
             shown = memory.get(named[1])
@@ -126,13 +130,15 @@ def digest_is_true(memory: Memory) -> Iterator[str]:
 
 
 def nothing_waits_in_silence(memory: Memory, items: Sequence[MemoryItem], now: datetime) -> Iterator[str]:
-    """What has been due for a week is done, or waits for a reason that ``why`` shows."""
-    for item in items:
-        if item.status is Status.ACTIVE and item.due_at is not None and item.due_at < now - LATE:
-            why = memory.why(item.id)
-            told = [why.next_move, *(e.because for e in why.history[-1:])]
-            if not any("held" in text and ("budget" in text or "gate" in text) for text in told):
-                yield f"{item.id} has been due since {item.due_at}, and nothing says why it waits: {why.next_move}"
+    """What has been due for a week is done, or waits for a reason that ``why`` shows, and an alert tells of it."""
+    late = [m for m in items if m.status is Status.ACTIVE and m.due_at is not None and m.due_at < now - LATE]
+    for item in late:
+        why = memory.why(item.id)
+        told = [why.next_move, *(e.because for e in why.history[-1:])]
+        if not any("held" in text and ("budget" in text or "gate" in text) for text in told):
+            yield f"{item.id} has been due since {item.due_at}, and nothing says why it waits: {why.next_move}"
+    if late and not WAITING.intersection(a.name for a in memory.alerts()):
+        yield f"{late[0].id} has been due since {late[0].due_at}, and no alert tells of it"
 
 
 def budgets_hold(histories: Mapping[str, Sequence[Entry]], gates: GatePolicy) -> Iterator[str]:

@@ -84,9 +84,15 @@ def played_to_the_end(kind, days, place, every, **policy):
 
 
 @pytest.mark.behaviour("LV10")
-@pytest.mark.parametrize("every", [24.0, 240.0])
-def test_how_often_a_store_is_swept_makes_no_difference(every):
-    assert differences(at_the_end("coder", 24, 1.0), at_the_end("coder", 24, every)) == []
+@pytest.mark.parametrize(
+    ("kind", "every"),
+    [
+        *(("coder", 24.0), ("coder", 240.0), ("clerk", 240.0)),
+        *(pytest.param(kind, 24.0, marks=weekly) for kind in ("desk", "family", "returner", "visitor")),
+    ],
+)
+def test_how_often_a_store_is_swept_makes_no_difference(kind, every):
+    assert differences(at_the_end(kind, 24, 1.0), at_the_end(kind, 24, every)) == []
 
 
 @pytest.mark.behaviour("LV11")

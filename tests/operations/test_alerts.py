@@ -123,6 +123,25 @@ def test_questions_that_wait_are_told_from_a_number_on(opening):
     assert (told.severity, told.value, told.threshold) == ("info", 2, 2)
 
 
+@pytest.mark.behaviour("MO04")
+def test_figures_are_of_each_form_and_of_all_namespaces(opening):
+    memory = opening(WORDS_ONLY)
+    long = "The gate by the wall was always open in the summer, so that all of the neighbours could come in and sit. "
+    memory.remember(long + long.replace("summer", "winter"), importance=0.1)
+    memory.remember("The gate squeaks.", importance=0.9)
+    memory.fit(tokens=40, accept_loss="a test", dry_run=False)
+    doubted = memory.remember("The gate opens at six.", namespace="other").id
+    memory.used([*(m.id for m in memory.list()), doubted], "wrong")
+    seen = memory.list() + memory.list("other")
+    assert {str(m.form) for m in seen} == {"full", "summary"}
+    assert memory.stats().value_by_form == {
+        form: pytest.approx(sum(some) / len(some), abs=1e-4)
+        for form in ("full", "summary")
+        for some in [[m.value for m in seen if str(m.form) == form]]
+    }
+    assert (memory.stats().questions, memory.stats("other").questions) == (3, 1)
+
+
 @pytest.mark.behaviour("MO05")
 def test_what_is_nearly_worth_the_vault_is_a_candidate_until_it_is_there(opening, clock):
     memory = opening({**WORDS_ONLY, "tiers": {"vault_full_accesses": 15}})

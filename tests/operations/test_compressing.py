@@ -246,6 +246,7 @@ def test_the_guard_stops_a_form_once_and_says_why(opening, clock, text, what):
     told = [e.because for e in memory.history(identity) if "keeps its form" in e.because]
     assert len(told) == 1
     assert what in told[0]
+    assert memory.stats().held == {"meaning guard": 1}
     clock.passes(days=400)
     assert not any("to embedding" in move or "to keywords" in move for move in memory.sweep().tally)
 

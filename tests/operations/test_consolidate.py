@@ -512,6 +512,18 @@ def test_notes_that_say_the_same_are_merged_and_those_that_differ_are_not(openin
     assert merged["other"] == 0
 
 
+@pytest.mark.parametrize("strategy", KEEPING)
+def test_of_two_that_the_strategy_ranks_alike_the_longer_stays(free, clock, strategy):
+    at, texts = (
+        clock(),
+        ("Nightly backups of the orders are kept in Oslo.", "Nightly backups of the orders are stored in Oslo."),
+    )
+    for text in texts:
+        free.remember(text, at=at)
+    assert free.consolidate("default", 0.7, strategy, dry_run=False).memories_merged == 1
+    assert [m.content for m in free.list()] == [texts[1]]
+
+
 def test_merging_contents_loses_no_word_and_refuses_contradictions_alone(free):
     first = free.remember("Ann leads the platform team in Lyon and Porto since May.")
     second = free.remember("Ann leads the platform team in Lyon and Porto since May, from her office at home.")

@@ -222,15 +222,23 @@ def test_decay_respects_namespace_filter(spatial, clock):
 
 
 @pytest.mark.behaviour("SG10")
-def test_decay_batch_processing(spatial, clock):
-    """More than a page: no cap, nothing twice."""
-    many = budget(2100, 4500)
+def test_decay_batch_processing(spatial, opening, clock):
+    """More than a page: no cap, nothing twice; a page has 500 memories, or what the policy says."""
+    many = budget(2100, 4600)
     ids = {m.id for m in spatial.remember_many([f"note {i}" for i in range(many)])}
     clock.passes(days=45)
     found = spatial.decay(dry_run=False)
     assert (found.memories_analyzed, found.memories_decayed) == (many, many)
     assert {d.id for d in found.decayed_memories} == ids
-    assert sum(n for op, n in journalled(spatial) if op == "decay") == many
+    assert [n for op, n in journalled(spatial) if op == "decay"] == [many % 500, *[500] * (many // 500)]
+    spatial.close()
+    wider = opening({**SPATIAL, "upkeep": {"decay_batch": 2000}})
+    clock.passes(days=45)
+    wider.decay(dry_run=False)
+    assert [n for op, n in journalled(wider) if op == "decay"][: 1 + many // 2000] == [
+        many % 2000,
+        *[2000] * (many // 2000),
+    ]
 
 
 @pytest.mark.behaviour("SG13")

@@ -6,13 +6,15 @@ import json
 import subprocess
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
+import psycopg
 import pytest
 
 import perdure
-from conftest import STORES, WORDS_ONLY, opened, tables
+from conftest import HASHED, STORES, WORDS_ONLY, HashEmbedder, opened, tables
 from faults.server_faults import own_server
 from perdure.compose import current_instant, import_lines, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
@@ -97,11 +99,50 @@ def test_a_large_text_and_what_showed_it_shorter_leave_no_page(tmp_path):
     with perdure.open(path, {"embedder": {"model": "none"}}) as memory:
         keep = [memory.remember(f"Plain note number {n} about gardening in spring.").id for n in range(50)]
         kept = memory.remember(text)
+        memory.fit(tokens=100, accept_loss="a test", dry_run=False)
+        memory.restore(kept.id, "full")  # what was shown meanwhile lies in a free page
         done = erased(memory, kept.id)
         assert done.places == ()
         assert memory.get(keep[0]) is not None
     assert found_in(tmp_path, "Patient record 7: the code") == []
     assert found_in(tmp_path, "Patient record 399: the code") == []
+
+
+def test_no_word_of_an_index_and_no_vector_is_left_between_rows_and_in_free_pages(tmp_path):
+    """Neither is searched for: a word may stand anywhere, and a vector says nothing."""
+
+    def vectors():
+        return {bytes(part) for row in tables(path)["vector"] for part in row if isinstance(part, bytes)}
+
+    path, text = tmp_path / "a.db", "The zyxwabra of Quetzalina lies behind the kaxomule stone."
+    with perdure.open(path, HASHED, embedder=HashEmbedder(64)) as memory:
+        memory.remember_many(
+            [f"Plain note number {n} about gardening in spring {n * 7919 % 1000}." for n in range(300)]
+        )
+        others = vectors()
+        memory.undo(memory.remember(text).operation)
+        kept = memory.remember(text)
+        [vector] = vectors() - others
+        memory.optimize()
+        assert erased(memory, kept.id).places == ()
+    found = path.read_bytes()
+    assert vector not in found
+    assert [word for word in (b"zyxwabra", b"quetzalin", b"kaxomul") if word in found.lower()] == []
+
+
+def test_pages_that_earlier_deletes_left_free_are_overwritten_by_the_next_erasure(tmp_path, clock):
+    policy = {**WORDS_ONLY, "journal": {"horizon_days": 1}, "upkeep": {"compact_share": 1, "check_days": 0}}
+    with opened(tmp_path / "a.db", policy, clock) as memory:
+        text = " ".join(f"The code of locker {n * 7919 % 10007} is {n * 104729 % 99991}." for n in range(1000))
+        memory.undo(memory.remember(text).operation)
+        clock.passes(days=9)
+        memory.upkeep("worker", eager=True)  # the journal drops what it kept of it
+        kept = memory.remember(ADDRESS)
+        memory.close()
+        assert found_in(tmp_path, text[-60:])
+    with opened(tmp_path / "a.db", policy, clock) as memory:
+        assert erased(memory, kept.id).places == ()
+    assert found_in(tmp_path, text[-60:]) == []
 
 
 @pytest.mark.parametrize("store", [STORES[1]], indirect=True)
@@ -120,6 +161,9 @@ def test_no_row_of_a_server_keeps_it_and_its_dead_rows_are_named(path, opening):
     assert any("dead rows" in note for note in done.unreachable)
     assert not any("could not be vacuumed" in note for note in done.unreachable)
     assert tables_with("Harbour Lane") == []
+    with psycopg.connect(path) as connection:
+        rows = connection.execute("SELECT relname FROM pg_stat_user_tables WHERE last_vacuum IS NOT NULL").fetchall()
+    assert {name for (name,) in rows} >= {"memory", "content", "posting", "tag", "embedding", "journal", "recall_log"}
 
 
 def test_it_erases_only_what_was_confirmed(memory):
@@ -157,6 +201,25 @@ def test_the_same_transcript_does_not_bring_it_back(memory):
     again = memory.ingest([*TALK, {"role": "user", "content": "Good night.", "session": "s1"}], "home")
     assert again.added == 1
     assert ADDRESS not in [m.content for m in memory.list("home")]
+
+
+def test_what_is_kept_is_when_by_whom_and_why_and_digests_that_differ_from_store_to_store(opening, elsewhere, clock):
+    kept = []
+    for place in (elsewhere(), elsewhere()):
+        memory = opening(WORDS_ONLY, at=place)
+        memory.ingest(TALK, "home")
+        [secret] = [m for m in memory.list("home") if m.content == ADDRESS]
+        erased(memory, secret.id, namespace="home", by="Jo")
+        memory.close()
+        with store_at(place) as store:
+            lines = [x for x in export_lines(store) if x.get("shelf") == "erased" and x["part"] == "document"]
+        [tombstone] = [line for line in lines if line["id"] == secret.id]
+        kept.append((tombstone["name"], dict(tombstone["data"])))
+        assert "Anna" not in str(lines)
+    at_ms = int(clock().timestamp() * 1000)
+    digests = [data.pop("digest") for _, data in kept]
+    assert [data for _, data in kept] == [{"at_ms": at_ms, "by": "Jo", "why": "she asked for it"}] * 2
+    assert len({*digests, *(name for name, _ in kept)}) == 4  # of the same words and the same key
 
 
 @pytest.mark.parametrize("store", STORES[:2], indirect=True)
@@ -229,6 +292,45 @@ def test_a_merged_memory_goes_and_what_it_stood_for_comes_back(meaning):
     assert meaning.check() == []
 
 
+def test_what_a_merged_memory_was_merged_into_goes_too(meaning, clock):
+    first, *later = (f"The billing database is saved at two in the morning {mark}" for mark in (".", "!", "!!"))
+    ids = [meaning.remember(first).id]
+    for text in later:
+        clock.passes(minutes=1)
+        ids.append(meaning.remember(text).id)
+        for dry_run in (True, False):
+            meaning.consolidate("default", strategy="keep_newest", dry_run=dry_run)
+    assert [meaning.get(i, include_archived=True).status for i in ids] == ["consolidated", "consolidated", "active"]
+    done = erased(meaning, ids[0])
+    assert (set(done.derived), done.places) == ({*ids[1:]}, ())
+    assert meaning.list(include_archived=True) == []
+
+
+def test_where_the_words_still_stand_is_told(memory):
+    kept, other = (memory.remember(ADDRESS, namespace=place).id for place in ("home", "work"))
+    done = erased(memory, kept, namespace="home")
+    assert set(done.places) == {f"memory {other} of namespace work holds words of an erased memory."}
+    assert memory.get(other).content == ADDRESS
+
+
+def test_what_came_to_rest_on_it_after_the_dry_run_is_not_confirmed(meaning, clock):
+    first = meaning.remember("The billing database is saved at two in the morning .")
+    word = meaning.erase([first.id], reason="test").confirm
+    clock.passes(minutes=1)
+    meaning.remember("The billing database is saved at two in the morning !")
+    for dry_run in (True, False):
+        meaning.consolidate("default", strategy="keep_newest", dry_run=dry_run)
+    with pytest.raises(InvalidInput, match="This would erase 2 for good"):
+        meaning.erase([first.id], reason="test", confirm=word, dry_run=False)
+
+
+def test_words_too_few_to_be_searched_for_are_named(memory):
+    kept = memory.remember("PIN 4711")
+    assert "1 short text was not searched for" in " ".join(erased(memory, kept.id).unreachable)
+    kept = memory.remember(ADDRESS)
+    assert "short text" not in " ".join(erased(memory, kept.id).unreachable)
+
+
 def test_by_filter_and_whole_namespace(memory):
     ids = [memory.remember(f"Number {n}: {ADDRESS}", tags=["anna"], namespace="home").id for n in range(3)]
     memory.remember(OTHER, namespace="home")
@@ -239,6 +341,34 @@ def test_by_filter_and_whole_namespace(memory):
     erased(memory, everything=True, namespace="home")
     assert memory.list("home", include_archived=True) == []
     assert [m.content for m in memory.list("work")] == [OTHER]
+
+
+def test_filters_find_what_is_archived_and_all_that_is_given_must_fit(memory, clock):
+    ids = {}
+    for name, given in {
+        "early": {"session": "one", "tags": ["anna"]},
+        "noon": {"session": "one"},
+        "late": {"session": "two", "tags": ["anna"]},
+    }.items():
+        ids[name] = memory.remember(f"{name}: {ADDRESS}", **given).id
+        clock.passes(hours=1)
+    early = memory.get(ids["early"]).created_at
+    memory.archive(ids["early"], "moved")
+
+    def chosen(*names, **given):
+        listed = set(memory.erase([ids[n] for n in names], reason="test", **given).memories)
+        return {name for name, identity in ids.items() if identity in listed}
+
+    assert chosen(session="one") == {"early", "noon"}
+    assert chosen(tags=["anna"]) == {"early", "late"}
+    assert chosen(until=early + timedelta(minutes=90)) == {"early", "noon"}
+    assert chosen(until=early + timedelta(minutes=30)) == {"early"}
+    assert chosen(everything=True) == set(ids)
+    assert chosen(tags=["anna"], session="two") == {"late"}
+    assert chosen("early", "noon", tags=["anna"]) == {"early"}
+    memory.remember("Anna drinks tea.", facts=[{"subject": "Anna", "predicate": "drink", "value": "tea"}], tags=["tea"])
+    about = memory.erase(subject="Anna", reason="test").memories
+    assert len(about) > len(memory.erase(subject="Anna", tags=["tea"], reason="test").memories) == 1
 
 
 def test_facts_go_with_their_last_source_and_lose_the_quote_of_another(memory):
@@ -274,14 +404,41 @@ def test_facts_go_with_their_last_source_and_lose_the_quote_of_another(memory):
 
 def test_a_person_is_erased_with_their_name(memory):
     memory.remember(ADDRESS, facts=[{"subject": "Anna Schmidt", "predicate": "home", "value": "17 Harbour Lane"}])
-    memory.remember("Bo likes tea.", facts=[{"subject": "Bo", "predicate": "drink", "value": "tea"}])
+    kept = memory.remember("Bo likes tea.", facts=[{"subject": "Bo", "predicate": "drink", "value": "tea"}])
+    memory.archive(kept.id, "as Anna Schmidt wished")
     done = erased(memory, subject="Anna Schmidt")
+    assert [e.because for e in memory.history(kept.id) if e.operation == "archive"] == [
+        "archived by hand: as [erased] wished"
+    ]
     assert len(done.entities) == 1
     assert len(done.memories) == 2
     assert done.places == ()
     assert [e.name for e in memory.entities()] == ["Bo"]
     with pytest.raises(NotFound):
         memory.facts("Anna Schmidt")
+
+
+def test_a_quote_of_few_words_goes_with_what_it_quotes(memory):
+    fact = {"subject": "Bo", "predicate": "employer", "value": "Globex"}
+    memory.remember("Bo works at Globex, says Anna.", facts=[fact])
+    other = memory.remember("Bo is at Globex, in the audit.", facts=[{**fact, "quote": "the audit"}])
+    [employer] = memory.facts("Bo")
+    assert "the audit" in json.dumps(memory.why(employer.id).to_dict())
+    assert erased(memory, other.id).redacted == (employer.id,)
+    assert "the audit" not in json.dumps(memory.why(employer.id).to_dict())
+
+
+def test_who_is_erased_goes_with_every_memory_that_names_them_learned_from_or_not(memory):
+    memory.remember("Anna Roe drinks tea.", facts=[{"subject": "Anna Roe", "predicate": "drink", "value": "tea"}])
+    memory.alias("Anna Roe", "Annie")
+    hidden = memory.remember("Bo met DR. ANNA ROE's brother.").id
+    memory.archive(hidden, "old")
+    private = memory.remember("I called annie.", session="one").id
+    others = [memory.remember(text).id for text in ("Bannie left.", "Joanna Roer came.", "Anna came, Roe left.")]
+    done = erased(memory, subject="Annie")
+    assert {hidden, private} <= set(done.memories)
+    everything = memory.erase(everything=True, reason="test").memories
+    assert set(everything) == set(others)
 
 
 def test_backups_of_the_vault_are_rewritten_and_still_read(tmp_path):

@@ -269,6 +269,22 @@ def test_a_sweep_holds_back_what_a_canary_needs_and_lets_the_rest_go(opening, cl
     assert memory.sweep().held == ()
 
 
+@pytest.mark.behaviour("G56")
+def test_what_a_canary_holds_goes_at_once_where_a_person_accepts_the_loss(opening, clock, raw_store):
+    memory = opening(FADING)
+    kept = memory.remember(HERON)
+    useful(raw_store, kept.id)
+    clock.passes(days=60)
+    assert memory.sweep().held[0].ids == (kept.id,)
+    assert "recall gate" in memory.why(kept.id).next_move
+    assert memory.stats().held == {"recall gate": 1}
+    accepted = "the heron has moved away"
+    assert [m.id for m in memory.sweep(dry_run=True, accept_loss=accepted).moved] == [kept.id]
+    assert memory.sweep(accept_loss=accepted).held == ()
+    assert memory.stats().statuses == {"archived": 1}
+    assert accepted in memory.history()[0].note
+
+
 @pytest.mark.behaviour("G12")
 def test_a_dry_run_that_asks_the_gates_touches_nothing(opening, clock, path, raw_store):
     memory = opening(FADING)

@@ -67,6 +67,34 @@ def test_the_surest_go_first(opening, clock):
     assert gone == [kept[i] for i in (1, 3, 2, 0)]
 
 
+@pytest.mark.behaviour("G52")
+def test_of_equally_sure_ones_that_wait_the_oldest_due_goes_first(opening, clock):
+    """Facts that nobody confirms, all as sure, due in other order than they were stored in."""
+    memory = opening(
+        {
+            **WORDS_ONLY,
+            "preset": "tiered",
+            "knowledge": {"aging_days": 10, "unanswered_days": 1},
+            "gates": {"loss_free_count": 1, "loss_share": 0.01, "loss_share_day": 0.01},
+        }
+    )
+    kept = {}
+    for name, hours in (("Cy", 2), ("Bo", 4), ("Ada", 6)):
+        said = memory.remember(
+            f"{name} likes tea.",
+            facts=[{"subject": name, "predicate": "drink", "value": "tea"}],
+            at=clock() - timedelta(hours=hours),
+        )
+        kept[memory.facts(name)[0].id] = name
+        memory.pin(said.id)
+    clock.passes(days=11, hours=1)
+    gone = []
+    for _ in range(3):
+        gone += [kept[m.id] for m in memory.sweep().moved if m.id in kept and m.move.endswith("archived")]
+        clock.passes(days=1)
+    assert gone == ["Ada", "Bo", "Cy"]
+
+
 @pytest.mark.behaviour("G53")
 def test_at_least_one_memory_a_day_may_go_however_few_there_are(opening, clock):
     memory = opening({**FADING, "gates": {"loss_free_count": 0}})
@@ -96,6 +124,16 @@ def test_a_forecast_foresees_each_day_of_the_ration(crowd, clock):
         clock.passes(days=1)
         done += crowd.sweep().moved
     assert sorted(done, key=lambda m: (m.at, m.id)) == sorted(coming.moved, key=lambda m: (m.at, m.id))
+
+
+@pytest.mark.behaviour("G54")
+def test_a_forecast_foresees_what_is_held_already(crowd, clock):
+    clock.passes(days=8)
+    ((waits,),) = (held.ids for held in crowd.sweep().held)
+    coming = crowd.forecast(2)
+    assert [(m.id, m.at[:10]) for m in coming.moved if m.move.endswith("archived")] == [(waits, "2026-01-10")]
+    clock.passes(days=1)
+    assert crowd.sweep().moved == coming.moved
 
 
 @pytest.mark.behaviour("G55")
@@ -162,6 +200,21 @@ def test_what_a_person_archives_takes_nothing_from_the_allowance(crowd, clock):
     clock.passes(days=8)
     crowd.archive(crowd.remember("by hand").id, "not needed")
     assert crowd.sweep().tally["cold to archived"] == 20
+
+
+@pytest.mark.behaviour("C14")
+def test_what_other_maintenance_hid_today_is_taken_from_the_days_share(opening, clock):
+    memory = opening({**FADING, "gates": {"loss_free_count": 0}})  # a tenth by sweeps, a fifth by all of a day
+    memory.remember_many([f"note {i}" for i in range(42)])
+    for number in range(8):
+        memory.remember("The office is in Lyon.", kind="episode", at=clock() - timedelta(hours=number))
+    clock.passes(days=8)
+    memory.consolidate("default")
+    merged = memory.consolidate("default", dry_run=False, accept_loss="they say the same").memories_merged
+    gone = memory.sweep().tally["cold to archived"]
+    assert (merged, gone) == (7, 10 - 7)
+    clock.passes(days=1)
+    assert memory.sweep().tally["cold to archived"] == 4  # of 40
 
 
 DAYS = 24

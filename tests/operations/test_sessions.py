@@ -136,6 +136,18 @@ def test_where_activation_decides_only_the_activated_are_promoted(opening, clock
     assert set(memory.promote("s").promoted) == set(ids[1:])
 
 
+@pytest.mark.behaviour("PR03")
+@pytest.mark.parametrize("preset", ["activation", "balanced"])
+def test_what_was_used_once_and_is_no_longer_activated_stays_where_activation_decides(opening, clock, preset):
+    memory = opening({**WORDS_ONLY, "preset": preset})
+    ids = told(memory)
+    memory.recall(TEXTS[0], inside="s", limit=1)
+    clock.passes(minutes=1)
+    assert memory.promote("s").promoted == (ids[0],)
+    clock.passes(days=2)
+    assert memory.promote("s").promoted == ((ids[0],) if preset == "balanced" else ())
+
+
 @pytest.mark.behaviour("SPEC-03.12")
 def test_a_preview_leaves_everything_in_the_session(meaning, path):
     ids = joined(meaning)

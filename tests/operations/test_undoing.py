@@ -214,6 +214,18 @@ def test_undo_brings_back_the_accesses_that_a_sweep_counted(memory, path, clock)
     assert memory.get(kept.id).access_count == 3
 
 
+def test_an_access_that_no_sweep_has_counted_goes_with_its_memory_and_comes_back_with_it(memory, path, clock):
+    kept = memory.remember("the heron nests at the old mill")
+    clock.passes(hours=1)
+    memory.recall("heron nests mill")
+    before = logical(path)
+    taken = memory.undo(kept.operation)
+    memory.undo(taken.operations[0])
+    assert logical(path) == before
+    memory.sweep()
+    assert memory.get(kept.id).access_count == 1
+
+
 def test_history_is_in_the_order_in_which_it_happened_also_where_the_clock_steps_back(path):
     clock = Clock()
     memory = opened(path, clock=clock)

@@ -76,6 +76,19 @@ def test_sweeps_keep_their_interval_unless_told_to_be_eager(kept, clock):
     assert kept.upkeep("one", eager=True).swept.swept == 1
 
 
+def test_a_sweep_that_was_wanted_is_written_down_once_an_hour_where_nothing_was_due(kept, clock):
+    kept.upkeep("one")
+    assert [kept.upkeep_state(place).get("sweep") for place in "ab"] == [None, None]
+    known = []
+    for minutes in (0, 30, 31):
+        clock.passes(minutes=minutes)
+        kept.upkeep("one", eager=True)
+        swept = [kept.upkeep_state(place)["sweep"] for place in "ab"]
+        assert [(run["outcome"], run["note"]) for run in swept] == [("done", "nothing was due")] * 2
+        known.append(swept[0]["last_ms"])
+    assert [at - known[0] for at in known] == [0, 0, 61 * 60_000]
+
+
 @pytest.mark.behaviour("G31")
 def test_a_year_of_missed_runs_is_caught_up_once(kept, clock):
     kept.upkeep("one")

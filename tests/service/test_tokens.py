@@ -156,6 +156,23 @@ def test_a_token_makes_none_that_may_do_more(client, memory):
     assert "needs a token with the role admin" in refused.json()["detail"]
 
 
+def test_only_an_admin_erases(client, memory):
+    kept = memory.remember("alice hides the key", "team/a")
+    asked = {"ids": [kept.id], "namespace": "team/a", "reason": "she asked"}
+    secrets = {role: memory.create_token(role, "team/a", actor="x").secret for role in ("curator", "admin")}
+
+    def answered(role, **more):
+        headers = {"authorization": f"Bearer {secrets[role]}"}
+        return client.post("/v1/erase", json={**asked, **more}, headers=headers)
+
+    assert answered("curator").status_code == 403
+    word = answered("admin").json()["confirm"]
+    assert answered("admin", dry_run=False).status_code == 422
+    assert memory.get(kept.id) is not None
+    assert answered("admin", dry_run=False, confirm=word).json()["places"] == []
+    assert memory.get(kept.id, include_archived=True) is None
+
+
 def test_a_token_of_one_namespace_needs_not_name_it(client, memory):
     made = memory.create_token("agent", "team/a", actor="ana")
     headers = {"authorization": f"Bearer {made.secret}"}

@@ -289,6 +289,9 @@ def test_segments_and_cells_change_nothing_but_the_time_it_takes(path, many):
     reopened.close()
     found = opened(path, policy, clock, embedder)
     assert found.check() == []
+    word = found.erase([late.id], reason="test").confirm
+    found.erase([late.id], reason="test", confirm=word, dry_run=False)
+    assert packed(path) == []  # codes of vectors are as telling as vectors
     found.close()
 
 

@@ -225,7 +225,8 @@ def _without(ids: frozenset[str]) -> Any:
 
 def _with_remarks(result: ErasureResult, purged: Purged, texts: Iterable[str], held: Sequence[str]) -> ErasureResult:
     short = sum(len(text.strip()) < 12 for text in texts)  # noqa: PLR2004  # as stores.erasing
-    notes = [f"{short} short texts were not searched for: their words may stand anywhere."] if short else []
+    many = "1 short text was" if short == 1 else f"{short} short texts were"
+    notes = [f"{many} not searched for: such words may stand anywhere."] if short else []
     return replace(
         result,
         searched=purged.searched,

@@ -23,6 +23,7 @@ _MOST: Final = 400  # passages of all texts
 _PAGE: Final = 1000
 _BECAUSE: Final = "erased"
 _PLAIN: Final = re.compile(r'[^"\\\x00-\x1f\x7f-\x9f]+')  # what JSON writes as it is
+_ID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _QUOTING: Final = frozenset({"quote", "text", "shown", "question", "query", "content"})
 """Keys of documents whose value may be a part of a memory's words."""
 
@@ -34,12 +35,21 @@ class Redactor:
         self._ids = erasure.ids
         self._texts = sorted({t for t in erasure.texts if len(t.strip()) >= SHORTEST}, key=len, reverse=True)
         self._joined = "\x00".join(self._texts)
+        self._short = sorted({t for t in erasure.texts if 0 < len(t.strip()) < SHORTEST}, key=len, reverse=True)
 
     def text(self, text: str) -> str:
         """Return a text without the erased ones."""
         for erased in self._texts:
             text = text.replace(erased, ERASED)
         return text
+
+    def reason(self, because: str, *images: str | None) -> str:
+        """Return the reason of a line of the journal; one that names what is erased may quote a few words of it."""
+        because = self.text(because)
+        for erased in self._short:
+            if erased in because and not self._ids.isdisjoint(i for image in images for i in _ID.findall(image or "")):
+                because = because.replace(erased, ERASED)
+        return because
 
     def json(self, text: str | None) -> str | None:
         """Return JSON data without erased words, written as the store writes it; unchanged where there are none."""
@@ -93,7 +103,7 @@ def _redact_journal(session: Session, redactor: Redactor, renewed: Mapping[int, 
         after = page[-1][:2]
         for operation, position, *stored in page:
             images = [renewed_documents(redactor.json(text), renewed) for text in stored[:2]]
-            fresh = [*images, redactor.text(stored[2])]
+            fresh = [*images, redactor.reason(stored[2], *stored[:2])]
             if fresh != stored:
                 news = dict(zip(("before", "after", "because"), fresh, strict=True))
                 session.run("redact_journal", operation=operation, position=position, **news)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from perdure.records.errors import InvalidInput
@@ -245,6 +246,7 @@ class DecidingVerbs:
         if not (ids or narrowed or subject or everything):
             raise InvalidInput("Nothing is selected.", remedy="Give ids, a filter, a subject, or everything.")
         criteria = {"tags": tags, "session": session, "until": until, "include_archived": True}
-        filters = queries.filters(self._context.policy, criteria) if narrowed else None
+        # What only a session or a task sees is erased, too.
+        filters = replace(queries.filters(self._context.policy, criteria), isolated=False) if narrowed else None
         target = erasing.Selection(tuple(ids), filters, subject, everything)
         return erasing.erase(self._context, namespace, target, reason=reason, by=by, confirm=confirm, dry_run=dry_run)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
+from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import merge_conflicts
 from perdure.knowledge.records.facts import Entity
 from perdure.knowledge.records.results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.knowledge.rules import entities as entity_rules
-from perdure.operations.documents import find_documents, find_documents_named, find_states, write_documents
+from perdure.operations.documents import PAGE, find_documents, find_documents_named, find_states, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import from_instant
-from perdure.records.memory import Document, Shelf, Status
+from perdure.records.memory import Document, Record, Shelf, Status
 from perdure.records.plan import Change
+from perdure.records.recall import Filters
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.learning_hint import untaught
 
@@ -54,7 +56,22 @@ def memories_about(ctx: Context, namespace: str, name: str) -> tuple[Sequence[st
     found = {
         d.id for shelf in (Shelf.ABOUT, Shelf.MENTION) for d in find_documents_named(ctx, namespace, shelf, family)
     }
+    forms = {form for i in family for form in names.entity(i).aliases}
+    found |= {r.id for r in _all_records(ctx, namespace) if _names_one_of(r.content.text, forms)}
     return sorted(found), family
+
+
+def _names_one_of(text: str, forms: Collection[str]) -> bool:
+    """Return whether a text names somebody, also within a longer name: "Dr. Anna Roe"."""
+    return any(f" {form} " in f" {mention.name} " for mention in mentions(text, forms) for form in forms)
+
+
+def _all_records(ctx: Context, namespace: str) -> Iterator[Record]:
+    """Yield all memories of a namespace, hidden ones and those of sessions too."""
+    before = None
+    while page := ctx.store.list_records(namespace, Filters(include_archived=True), PAGE, before):
+        before = page[-1].state.created_ms, page[-1].id
+        yield from page
 
 
 def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:

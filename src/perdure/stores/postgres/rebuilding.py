@@ -132,7 +132,10 @@ def _word_faults(
     return faults, last if len(page) == PAGE else None
 
 
-_TABLES: Final = ("memory", "content", "journal", "document", "recall_log", "operation", "embedding", "idempotency")
+_TABLES: Final = (
+    *("memory", "content", "posting", "tag", "embedding", "link", "access"),
+    *("journal", "document", "recall_log", "operation", "idempotency"),
+)
 
 
 def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:

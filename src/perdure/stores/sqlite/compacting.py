@@ -97,6 +97,7 @@ def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequenc
         SqliteSession(connection, namespace).run("clear_segments")
         SqliteSession(connection, namespace).run("clear_cells")
         run(connection, "merge_words")
+        _overwrite_free_pages(connection)
     phrases = passages(texts)
     holders = rows_with(lambda name, **bindings: fetch_all(connection, name, bindings), phrases)
     free = [passage for passage in phrases if passage not in holders]
@@ -110,6 +111,24 @@ def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequenc
         except apsw.Error as error:
             notes.append(f"{path} could not be written anew ({error}); erase again when no other process uses it.")
     return Purged(len(phrases), (*places(holders), *found), tuple(notes))
+
+
+_LARGEST_FILLING: Final = 1 << 26
+"""Bytes of zeros that are written at once."""
+
+
+def _overwrite_free_pages(connection: apsw.Connection) -> None:
+    """Fill the pages that earlier deletes left free with zeros: the words of an index and vectors are not searched for.
+
+    Deleted content is overwritten where it lies, but a page that becomes free stays as it was.
+    """
+    if not connection.pragma("freelist_count"):
+        return
+    usable = connection.pragma("page_size") - 4  # a page of a large value begins with the number of the next one
+    run(connection, "create_filling")
+    while free := connection.pragma("freelist_count"):
+        run(connection, "fill", {"size": min(free * usable, _LARGEST_FILLING)})
+    run(connection, "drop_filling")
 
 
 _KEPT_SECONDS: Final = 1.0

@@ -160,6 +160,7 @@ def _prepare(connection: apsw.Connection) -> None:
         "cache_size = -16384",
         "trusted_schema = OFF",
         "wal_autocheckpoint = 2000",
+        "secure_delete = FAST",  # what is deleted is overwritten within its page, so that it is gone where it is erased
     ):
         connection.execute(f"PRAGMA {pragma}").fetchall()
     # Else SQLite plans a statement anew whenever a value is bound that might decide whether a partial index serves:

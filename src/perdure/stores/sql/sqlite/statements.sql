@@ -358,6 +358,18 @@ SELECT rowid FROM words WHERE words MATCH :query LIMIT :limit;
 -- kind: admin
 INSERT INTO words (words) VALUES ('optimize');
 
+-- name: create_filling
+-- kind: admin
+CREATE TABLE filling (zeros BLOB);
+
+-- name: fill
+-- kind: admin
+INSERT INTO filling (zeros) VALUES (zeroblob(:size));
+
+-- name: drop_filling
+-- kind: admin
+DROP TABLE filling;
+
 -- name: check_words
 -- kind: admin
 INSERT INTO words (words, rank) VALUES ('integrity-check', 0);
