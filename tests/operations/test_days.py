@@ -151,6 +151,7 @@ def test_where_there_is_room_a_start_shows_what_was_merely_said_too_and_never_a_
         ("Still red, that pipeline of the branch main-2.", ""),
         ("Nobody deletes anything from the old orders.", "Statements"),
         ("One more thing, never run the migrations yourself.", "Rules and decisions"),
+        ("He answers on Signal in the office, never on e-mail.", "Statements"),
         ("She said that she never runs and always walks there.", ""),
     ],
 )

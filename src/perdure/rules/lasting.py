@@ -73,7 +73,8 @@ _UNSURE: Final = re.compile(
 _RULE: Final = re.compile(
     r"(?:\A\W*|[,:;]\s?)(?:please\s+)?(?:never|always|do\s+not\s+ever|don['’]t\s+ever)\s+"  # noqa: RUF001  # the typographic apostrophe
     r"(?!a\b|an\b|the\b|mind\b|been\b|had\b|have\b|\w+ed\b|\w+ing\b|thought\b|kn[eo]w\b|happy\b|glad\b|good\b|great\b"
-    r"|nice\b|fun\b|forget\b|stop\b|give\s+up\b)[a-z]",
+    r"|nice\b|fun\b|forget\b|stop\b|give\s+up\b"
+    r"|before\b|after\b|on\b|in\b|at\b|from\b|to\b|by\b|with\b|more\b|less\b|above\b|below\b)[a-z][\w-]*\s+\w",
     re.IGNORECASE,
 )
 _BINDS: Final = re.compile(r"\bmust\s+(?:always|never|only)\b|\bonly\s+ever\b|\bfrom\s+now\s+on\b", re.IGNORECASE)
