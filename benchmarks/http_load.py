@@ -103,17 +103,17 @@ def rate_of_load(port: int, process: int, folder: Path, fastest: float) -> float
 
 
 def several_workers(
-    serve: Callable[[int], AbstractContextManager[tuple[int, Path]]], turns: int, workers: int
+    serve: Callable[[int], AbstractContextManager[tuple[int, int, Path]]], turns: int, workers: int
 ) -> list[Row]:
     """Measure the recalls a second of several workers beside one, in turns, counted as accesses and not counted.
 
     Args:
-        serve: Serves a store with some workers, and gives the port and the store's folder.
+        serve: Serves a store with some workers, and gives the port, the process and the store's folder.
         turns: How many.
         workers: How many are measured beside one.
     """
     found: dict[tuple[int, bool], list[Answered]] = {}
-    with serve(1) as (one, folder), serve(workers) as (many, _):
+    with serve(1) as (one, _, folder), serve(workers) as (many, _, _):
         for _ in range(turns):
             for touch in (True, False):
                 for count, port in ((1, one), (workers, many)):

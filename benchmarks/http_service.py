@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -359,7 +359,8 @@ def first_upkeep(folder: Path, rows: int) -> Row:
     with perdure.open(folder / "a.db", folder / "perdure.toml") as memory:
         if memory.upkeep_state().get("sweep", {}).get("outcome") != "done":
             raise RuntimeError("the first maintenance has not ended")
-    before, during = [], []
+    before: list[float] = []
+    during: list[float] = []
     for due, delay in zip(found.due, found.delays, strict=True):
         (before if due - began < UPKEEP_SECONDS - 1 else during).append(delay)
     note = f"{rows:,} memories, {rate:.0f} calls/s; floor: the longest before; p50 {quantile(during, 0.5):.1f}"
@@ -393,7 +394,7 @@ def main() -> None:
         folder = Path(place)
         questions = make(folder, given.rows)
         (folder / "questions.json").write_text(json.dumps(questions))
-        parts = {
+        parts: dict[str, Callable[[], list[Row]]] = {
             "start": lambda: [starts(folder, given.rounds)],
             "cpu": lambda: [costs(folder, questions, given.rounds)],
             "load": lambda: many_clients(folder, questions, 3.0, max(3, given.rounds)),
@@ -401,7 +402,7 @@ def main() -> None:
             "upkeep": lambda: [first_upkeep(folder / "due", given.due_rows)],
             "workers": lambda: several_workers(partial(serving_fresh, folder), 4 * given.rounds, given.workers),
         }
-        rows = []
+        rows: list[Row] = []
         for name, part in parts.items():
             if given.only in {None, name}:
                 say(name)

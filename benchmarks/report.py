@@ -64,9 +64,19 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def judged(rows: Sequence[Row]) -> int:
+    """Say which targets are missed, and return the exit status: 1 where one is."""
+    judgements = [row.met for row in rows if row.met is not None]
+    missed = [row.operation for row in rows if row.met is False]
+    say(f"MISSED {len(missed)} of {len(judgements)} targets: {', '.join(missed)}" if missed else "No target is missed.")
+    return 1 if missed else 0
+
+
 def finished(rows: Sequence[Row], *, as_json: bool) -> None:
-    """Print what a script measured."""
+    """Print what a script measured, and end with status 1 where a target is missed; as JSON, run.py judges."""
     print(json.dumps([asdict(row) for row in rows]) if as_json else table(rows))
+    if not as_json and judged(rows):
+        sys.exit(1)
 
 
 def parser(text: str | None) -> argparse.ArgumentParser:

@@ -81,17 +81,18 @@ def on_cluster() -> bool:
         return connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'").fetchone() is not None
 
 
-def fresh_database() -> str:
-    """Return the URL of an empty, migrated place for one store."""
+def fresh_database(*, migrated: bool = True) -> str:
+    """Return the URL of an empty place for one store, with its tables unless they are the test's to make."""
     if given := os.environ.get("PERDURE_TEST_DSN"):
         schema = f"perdure_test_{secrets.token_hex(6)}"
         with psycopg.connect(given, autocommit=True) as connection:
             connection.execute(f'CREATE SCHEMA "{schema}"')
         url = f"{given}{'&' if '?' in given else '?'}options=-csearch_path%3D{schema},public"
-        migrate(url, distribute=on_cluster())
+        if migrated:
+            migrate(url, distribute=on_cluster())
         return url
-    name = f"test_{next(_numbers)}"
-    _operator().execute(f"CREATE DATABASE {name} OWNER perdure TEMPLATE {TEMPLATE} STRATEGY file_copy")
+    name, template = f"test_{next(_numbers)}", TEMPLATE if migrated else "template1"
+    _operator().execute(f"CREATE DATABASE {name} OWNER perdure TEMPLATE {template} STRATEGY file_copy")
     return server().dsn(name)
 
 

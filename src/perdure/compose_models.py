@@ -106,7 +106,7 @@ def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: P
         from perdure.models.endpoint import EndpointEmbedder  # noqa: PLC0415  # only where it is used
 
         p = policy.embedder
-        return EndpointEmbedder(p.base_url, p.name, key_variable=p.key_variable, timeout=p.timeout_seconds)
+        return EndpointEmbedder(p.base_url, p.name, key_variable=p.key_variable or None, timeout=p.timeout_seconds)
     if model not in ("local", "minilm"):  # minilm is its deprecated name
         raise InvalidInput(f"embedder must be local, none or endpoint, not {model!r}.", remedy="Choose one of them.")
     from perdure.models.local import LocalEmbedder  # noqa: PLC0415  # only where it is used

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+import perdure
 from models.answering import cut_off, hang_up, send
 from perdure.models import endpoint
 from perdure.models.endpoint import EndpointEmbedder
@@ -40,6 +41,15 @@ def test_texts_become_vectors_in_order(serve):
     assert model.embed(["a", "abc"], purpose="query") == [to_vector(row("a")), to_vector(row("abc"))]
     assert server.asked == [("/v1/embeddings", None, {"model": "small", "input": ["a", "abc"]})]
     assert model.space.name == "small/3/2"
+
+
+def test_a_policy_without_a_variable_for_the_key_sends_none(serve, tmp_path):
+    server = serve(good)
+    table = {"base_url": f"http://127.0.0.1:{server.server_port}/v1", "name": "small", "key_variable": ""}
+    with perdure.open(tmp_path / "a.db", {"embedder": {"model": "endpoint", **table}}) as memory:
+        memory.remember("Tea is at four.")
+        assert memory.recall("When is tea?").note == ""
+    assert {key for _, key, _ in server.asked} == {None}
 
 
 def test_shuffled_entries_are_ordered_by_index(serve):

@@ -70,6 +70,13 @@ def pair():
             yield local, remote
 
 
+def test_items_keep_when_they_happened(pair):
+    at = datetime(2025, 12, 31, 23, tzinfo=UTC)
+    for memory in pair:
+        (kept,) = memory.remember_many([{"content": "Tea.", "at": at}])
+        assert kept.memory.created_at == at
+
+
 def test_a_check_tells_how_far_it_is_over_the_service_as_it_does_on_the_spot(pair):
     told = []
     for memory in pair:

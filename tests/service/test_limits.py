@@ -20,6 +20,7 @@ from starlette.testclient import TestClient
 
 import perdure
 from perdure.interfaces.http import connection
+from perdure.interfaces.http.access import KNOWN_SECONDS
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.call_log import JsonLines
 from perdure.interfaces.http.settings import Settings
@@ -162,6 +163,22 @@ def test_a_call_ends_when_its_client_waits_no_longer(tmp_path):
             other.execute("ROLLBACK")
             assert client.post("/v1/remember", json={"content": "tea"}, headers={"prefer": "wait=5"}).status_code == 200
             assert len(memory.list()) == 1
+
+
+def test_who_has_a_token_reads_on_while_another_process_writes(tmp_path):
+    """Noting that the token was used waited for the file's lock, for 30 s before each call."""
+    with perdure.open(tmp_path / "a.db", POLICY) as memory, closing(apsw.Connection(str(tmp_path / "a.db"))) as other:
+        token = {"authorization": f"Bearer {memory.create_token('reader', actor='ana').secret}"}
+        other.execute("BEGIN IMMEDIATE")
+        with serving(memory) as client:
+            asked = time.monotonic()
+            assert client.get("/v1/list", headers=token).status_code == 200
+            assert time.monotonic() - asked < 20
+            assert memory.list_tokens()[0].used_at is None
+            other.execute("ROLLBACK")
+            time.sleep(KNOWN_SECONDS)  # then the store is asked about the token again
+            assert client.get("/v1/list", headers=token).status_code == 200
+            assert memory.list_tokens()[0].used_at is not None
 
 
 def test_a_repeat_with_the_same_key_is_answered_from_the_first(client, memory):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+import re
+from datetime import UTC, datetime
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
@@ -317,6 +318,28 @@ def test_the_description_is_openapi_and_has_every_verb(client):
             told = schema["properties"][parameter.name]
             assert told.get("minimum") == parameter.param.ge
             assert told.get("maximum") == parameter.param.le
+
+
+def test_an_item_of_remember_many_takes_what_its_description_says(client, memory):
+    document = client.get("/openapi.json").json()
+    body = document["paths"]["/v1/remember-many"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    told = body["properties"]["items"]["description"]
+    left_out = set(re.search(r"the arguments of remember but (\w+) and (\w+);", told).groups())
+    assert " ISO 8601 " in told
+    taken = {p.name for p in parameters_of(VERBS["remember"])} - left_out | {"speaker"}
+    facts = [{"subject": "Ana", "predicate": "home", "value": "Oslo", "valid_from": "2026-01-01"}]
+    samples = {p.name: sample(p) for p in parameters_of(VERBS["remember"])} | {"speaker": "Ana", "facts": facts}
+    whole = {name: samples[name] for name in taken} | {"content": "Ana lives in Oslo.", "at": "2025-12-31T23:00:00Z"}
+    answer = client.post("/v1/remember-many", json={"items": [whole]})
+    assert answer.status_code == 200, answer.text
+    kept = memory.get(answer.json()["items"][0]["id"])
+    assert (kept.speaker, kept.created_at) == ("Ana", datetime(2025, 12, 31, 23, tzinfo=UTC))
+    for name in left_out:
+        refused = client.post("/v1/remember-many", json={"items": [{"content": "Tea.", name: samples[name]}]})
+        assert f"Unknown argument: '{name}'" in refusal(refused)["detail"]
+    for wrong, reason in (("yesterday", "is not an ISO 8601 date"), ("2025-12-31", "is a naive datetime")):
+        refused = client.post("/v1/remember-many", json={"items": [{"content": "Tea.", "at": wrong}]})
+        assert (refused.status_code, reason in refusal(refused)["detail"]) == (422, True)
 
 
 def test_alive_and_ready(client, memory, monkeypatch):

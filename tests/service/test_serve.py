@@ -31,7 +31,9 @@ def served(folder, *words):
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment) as process:
         try:
             line = process.stderr.readline()
-            found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
+            found = re.search(r"(?<!\S)http://127\.0\.0\.1:(\d+)/(?!\S)", line)  # a terminal copies it as a word
+            if not found:
+                process.kill()  # else there is no end of what it says
             assert found, line + process.stderr.read()
             yield process, int(found[1])
         finally:

@@ -1,7 +1,7 @@
 """PgBouncer in transaction mode between a store and its server: each transaction may have another connection.
 
-It runs where the program is at hand, in the path or in PERDURE_PGBOUNCER: from 1.21 on with prepared statements,
-before without.
+The program is that of PERDURE_PGBOUNCER, else the distribution's: from 1.21 on with prepared statements, before
+without.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import configparser
 import os
 import pwd
 import re
-import shutil
 import socket
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,11 +24,11 @@ import pytest
 from conftest import HASHED, HashEmbedder, opened
 from perdure.compose import migrate
 from perdure.records.errors import StoreError
+from programs import program
 from servers import drop_database, fresh_database
 
-PROGRAM = os.environ.get("PERDURE_PGBOUNCER") or shutil.which("pgbouncer")
 pytestmark = [
-    pytest.mark.skipif(PROGRAM is None, reason="no PgBouncer"),
+    pytest.mark.skipif(sys.platform == "win32", reason="no PgBouncer"),
     pytest.mark.skipif("PERDURE_TEST_DSN" in os.environ, reason="the pooler stands before the local server"),
 ]
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
@@ -41,8 +41,12 @@ def free_port():
         return line.getsockname()[1]
 
 
+def pgbouncer():
+    return os.environ.get("PERDURE_PGBOUNCER") or program(("pgbouncer",), "pgbouncer")
+
+
 def version():
-    said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([pgbouncer(), "--version"], capture_output=True, text=True, check=True).stdout
     return tuple(map(int, re.search(r"(\d+)\.(\d+)", said).groups()))
 
 
@@ -65,7 +69,7 @@ def pooled(url, folder, **settings):
     lines = "\n".join(f"{name} = {value}" for name, value in kept.items())
     config = folder / "pgbouncer.ini"
     config.write_text(f"[databases]\n* = host={place.hostname} port={place.port}\n[pgbouncer]\n{lines}\n")
-    command = [PROGRAM, "-q", str(config)]
+    command = [pgbouncer(), "-q", str(config)]
     if os.geteuid() == 0:
         for one in (folder, *folder.parents[:3], users, config):
             one.chmod(one.stat().st_mode | 0o055 | (0o044 if one.is_file() else 0))
@@ -122,8 +126,9 @@ def test_a_store_works_behind_a_pooler_that_knows_nothing_of_prepared_statements
         assert not memory.check()
 
 
-@pytest.mark.skipif(PROGRAM is not None and version() >= (1, 21), reason="this one knows of prepared statements")
 def test_a_pooler_that_cannot_prepare_is_recognised_and_the_remedy_told(pooler):
+    if version() >= (1, 21):
+        pytest.skip("this one knows of prepared statements")
     names = ["alice", "bob", "carol", "dave"]
     with (
         opened(pooler, HASHED, None, HashEmbedder()) as memory,
@@ -134,8 +139,9 @@ def test_a_pooler_that_cannot_prepare_is_recognised_and_the_remedy_told(pooler):
     assert "prepare=no" in refused.value.remedy
 
 
-@pytest.mark.skipif(PROGRAM is None or version() < (1, 21), reason="this one knows nothing of prepared statements")
 def test_a_pooler_that_knows_of_prepared_statements_needs_no_parameter(database, tmp_path):
+    if version() < (1, 21):
+        pytest.skip("this one knows nothing of prepared statements")
     names = ["alice", "bob", "carol", "dave"]
     with (
         pooled(database, tmp_path, max_prepared_statements=200) as url,

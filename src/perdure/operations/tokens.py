@@ -10,12 +10,22 @@ from typing import Final
 
 from perdure.operations.ports import Context
 from perdure.records.access import EVERYWHERE, Grant, Login, LoginRow, NewToken, Token, TokenRow
-from perdure.records.errors import DiskFull, InvalidInput, NotAllowed, NotFound, StoreBusy, StoreReadOnly
+from perdure.records.deadline import within
+from perdure.records.errors import (
+    DeadlineExceeded,
+    DiskFull,
+    InvalidInput,
+    NotAllowed,
+    NotFound,
+    StoreBusy,
+    StoreReadOnly,
+)
 from perdure.records.instant import Instant, text_of
 
 MARK: Final = "perdure_"
 """How a token begins, so that scanners for secrets know one."""
 _MINUTE_MS: Final = 60_000
+_NOTING_SECONDS: Final = 0.5  # how long noting that a token was used may take
 _SECRET: Final = re.compile(rf"{MARK}[A-Za-z0-9_-]{{43}}")
 
 
@@ -63,7 +73,8 @@ def recognize(ctx: Context, secret: str) -> TokenRow | None:
     if row is None or not row.is_valid(now):
         return None
     if not ctx.store.read_only and (row.used is None or row.used < now - _MINUTE_MS):
-        with suppress(StoreReadOnly, StoreBusy, DiskFull):  # it may be read all the same
+        # it may be read all the same, and at once: who writes may hold the store for long
+        with suppress(StoreReadOnly, StoreBusy, DiskFull, DeadlineExceeded), within(_NOTING_SECONDS):
             ctx.store.tokens.use(row.id, now, now - _MINUTE_MS)
     return row
 

@@ -32,6 +32,10 @@ else:
 _LONGEST_TEXT = 1 << 20
 Content = Annotated[str, Param("One self-contained statement.", longest=_LONGEST_TEXT, stdin=True)]
 FactsNow = Annotated[Facts, Param("What holds now: {subject: Ana, predicate: home, value: Oslo}.")]
+_ITEMS = (
+    "Memories: each an object of the arguments of remember but namespace and replaces; "
+    "at in ISO 8601 with a time zone, and also speaker."
+)
 Embed = Annotated[Literal["now", "later"], Param("later is faster: only keyword search finds them until maintenance.")]
 
 
@@ -91,8 +95,7 @@ class StoringVerbs:
     @verb("Store", lasts=True, command="", tool=False)
     def remember_many(
         self,
-        items: Annotated[Sequence[Mapping[str, Any]], Param("Memories: the arguments of remember, each an object.")]
-        | Iterable[str | Mapping[str, Any]],
+        items: Annotated[Sequence[Mapping[str, Any]], Param(_ITEMS)] | Iterable[str | Mapping[str, Any]],
         namespace: Namespace = "default",
         *,
         embed: Embed = "now",
@@ -100,8 +103,9 @@ class StoringVerbs:
     ) -> list[Outcome]:
         """Store several memories; all are checked before the first is stored, and each 500 are one transaction.
 
-        An item is a text or a mapping of the arguments of ``remember`` but ``replaces``; the outcomes come in the order
-        of the items. ``progress`` is called with (done, total).
+        An item is a text or a mapping of the arguments of ``remember`` but ``namespace`` and ``replaces``, and may have
+        a ``speaker``; ``at`` may be a text, too. The outcomes come in the order of the items. ``progress`` is called
+        with (done, total).
 
         Raises:
             InvalidInput: An item is refused; the text says which one. Nothing was stored.

@@ -10,9 +10,10 @@ from conftest import WORDS_ONLY, budget, weekly
 from interfaces.pages.browsers import served, visiting
 from interfaces.pages.test_looking import ADDRESSES
 from perdure.interfaces import pages
+from programs import library
 
-playwright = pytest.importorskip("playwright.sync_api")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+playwright = library("playwright.sync_api")
+axe = library("axe_playwright_python.sync_playwright")
 expect = playwright.expect
 
 SOON = 40_000  # milliseconds until an open page has seen what changed by itself: alerts are looked at every 12 s

@@ -11,8 +11,9 @@ from conftest import WORDS_ONLY, budget
 from interfaces.pages.browsers import chromium, served, visiting
 from interfaces.pages.test_browser import every_address
 from perdure.interfaces.files.conversation_files import read_messages
+from programs import library
 
-playwright = pytest.importorskip("playwright.sync_api")
+playwright = library("playwright.sync_api")
 MOST = budget(30, 50)  # pages that are visited
 
 HOSTILE = (

@@ -19,10 +19,11 @@ from perdure import compose
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings, memory_files
 from perdure.records.errors import InvalidInput
+from programs import library
 from service.test_serve import served, talked
 
-playwright = pytest.importorskip("playwright.sync_api")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+playwright = library("playwright.sync_api")
+axe = library("axe_playwright_python.sync_playwright")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes")
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from interfaces.pages.browsers import chromium
+from programs import library
 
-playwright = pytest.importorskip("playwright.sync_api")
+playwright = library("playwright.sync_api")
 
 ROOT = Path(__file__).resolve().parents[3]
 SHOTS = runpy.run_path(str(ROOT / "docs" / "screenshots.py"), run_name="screenshots")

@@ -258,7 +258,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _announce(host: str, port: int, has_tokens: bool) -> None:
     shown = f"[{host}]" if ":" in host else host
-    print(f"Perdure serves http://{shown}:{port}/, until Ctrl-C.", file=sys.stderr)
+    print(f"Perdure serves http://{shown}:{port}/ until Ctrl-C.", file=sys.stderr)  # a terminal links it as it is
     if not has_tokens:
         print("There are no tokens: every program on this machine can read and change the memory.", file=sys.stderr)
     elif host not in LOOPBACK:

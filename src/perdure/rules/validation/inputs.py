@@ -187,8 +187,8 @@ def _check_arguments(arguments: Mapping[str, Any]) -> None:
 def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list[Draft], dict[int, SaidFacts]]:
     """Return checked drafts of several items, and the facts that they say by the place of the draft, from 0.
 
-    An item is a text, or a mapping of the arguments of ``remember``. One of kind ``fact`` becomes a note that says
-    facts.
+    An item is a text, or a mapping of the arguments of ``remember``; its time may be a text, as in JSON. One of kind
+    ``fact`` becomes a note that says facts.
 
     Raises:
         InvalidInput: An item is refused; the text says which one.
@@ -206,6 +206,8 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
             if arguments.get("kind") == Kind.FACT:
                 _check_says_facts(claims)
                 arguments["kind"] = Kind.NOTE
+            if isinstance(at := arguments.get("at"), str):
+                arguments["at"] = _moment(at)
             checked = draft(content, policy=policy, now=now, **arguments)
             if claims:
                 by_draft[len(found)] = claims, None if arguments.get("confidence") is None else checked.confidence
@@ -214,6 +216,16 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
             where = f"Item {position}: " if isinstance(items, Sized) and len(items) > 1 else ""
             raise InvalidInput(f"{where}{error.message}", remedy=error.remedy) from error
     return found, by_draft
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise InvalidInput(
+            f"at is not an ISO 8601 date and time: {text[:50]!r}.",
+            remedy="Write for example 2026-11-21T09:30:00Z.",
+        ) from None
 
 
 def _words(content: Any) -> str:

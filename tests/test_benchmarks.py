@@ -1,0 +1,89 @@
+"""Benchmarks say which of their targets are missed, and end so that a missed one is noticed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ENV
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+SCRIPT = """
+import sys
+from report import Row, finished
+finished([Row("plain", 7, "ms"), Row(*{row})], as_json="--json" in sys.argv)
+"""
+OF_ALL = """
+import sys
+import run
+script = sys.argv.pop(1)
+run.planned = lambda **_: [("part: ", script, [])]
+run.main()
+"""
+PAGES = """
+import sys
+import page
+page.LIMIT_MS = float("inf")  # this machine may be slow
+for most in (1000, 0.001):
+    page.LIMIT_KB = most
+    try:
+        page.main()
+    except SystemExit as end:
+        print("ended with", end.code)
+    else:
+        print("ended well")
+"""
+ROWS = {
+    "met": (("slow", 2.0, "ms", 2.0), 0),
+    "missed": (("slow", 2.1, "ms", 2.0), 1),
+    "as many as asked": (("many", 85.0, "%", 85, None, True), 0),
+    "fewer than asked": (("many", 84.9, "%", 85, None, True), 1),
+}
+
+
+def child(*words, **environment):
+    return subprocess.run(
+        [sys.executable, *map(str, words)],
+        capture_output=True,
+        text=True,
+        env={**ENV, "PYTHONPATH": f"{BENCHMARKS}{os.pathsep}{ENV['PYTHONPATH']}", **environment},
+        check=False,
+        timeout=300,
+    )
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_missed_target_is_named_and_is_the_exit_status_of_a_script_and_of_make_bench(tmp_path, name):
+    row, status = ROWS[name]
+    script = tmp_path / "part.py"
+    script.write_text(SCRIPT.format(row=row))
+    told = f"MISSED 1 of 1 targets: {row[0]}" if status else "No target is missed."
+    alone = child(script)
+    assert (alone.returncode, alone.stderr) == (status, f"{told}\n")
+    assert ("**no**" in alone.stdout) == bool(status)
+    asked = child(script, "--json")
+    assert (asked.returncode, asked.stderr) == (0, "")
+    together = child("-c", OF_ALL, script)
+    assert (together.returncode, together.stderr.splitlines()[-1]) == (status, told.replace(row[0], f"part: {row[0]}"))
+    assert f"| part: {row[0]} |" in together.stdout
+
+
+def test_make_bench_runs_those_of_the_service_and_of_the_page():
+    shown = child("-c", "import run; print(*{script for _, script, _ in run.planned(full=False, quick=False)})")
+    scripts = set(shown.stdout.split())
+    assert {"http_service.py", "page.py", "server.py"} <= scripts
+    assert {script for script in scripts if not (BENCHMARKS / script).is_file()} == set()
+    assert "benchmarks/run.py" in (BENCHMARKS.parent / "Makefile").read_text("utf-8")
+
+
+def test_a_page_that_is_larger_than_asked_is_missed(tmp_path):
+    done = child("-c", PAGES, "--rows", "60", TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line.startswith("ended")] == ["ended well", "ended with 1"]
+    assert done.stderr.count("MISSED") == 1
+    assert sum("**no**" in line for line in lines) == sum("kB" in line for line in lines) / 2 >= 10
