@@ -14,14 +14,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-import platformdirs
-
 from perdure.compose_trust import has_records, is_trusted
 from perdure.records.bounded_json import parse_json
 from perdure.records.errors import PerdureWarning, PolicyError
 from perdure.records.policy import Policy, sections
 from perdure.rules.escaping import terminal_line
 from perdure.rules.policy_check import policy_from
+from perdure.user_folders import config_folder
 
 RLM_VARIABLE: Final = "PERDURE_RLM_CONFIG"
 """The environment variable that names the file ``rlm-config.json``; ``~/.claude/rlm-config.json`` if not set."""
@@ -119,7 +118,7 @@ def policy_file() -> Path | None:
     if named := os.environ.get("PERDURE_POLICY"):
         return Path(named)
     for path in (Path("perdure.toml"), _users_file()):
-        if path.is_file():
+        if path is not None and path.is_file():
             return path
     return None
 
@@ -147,7 +146,7 @@ def folder_policy(path: str | os.PathLike[str] | None = None) -> FolderPolicy | 
 def _layer_policies(found: FolderPolicy) -> dict[str, Any]:
     """Return the values that count where a folder's file applies: protected keys may be the user's own."""
     users = _users_file()
-    own = _file_values(users) if users.is_file() else {}
+    own = _file_values(users) if users is not None and users.is_file() else {}
     protection: dict[str, dict[str, Any]] = {}
     for name, key in _set_by(own, _PROTECTED):
         protection.setdefault(name, {})[key] = own[name][key]
@@ -160,8 +159,9 @@ def _layer_policies(found: FolderPolicy) -> dict[str, Any]:
     return _merge(protection, values)
 
 
-def _users_file() -> Path:
-    return Path(platformdirs.user_config_dir("perdure")) / "perdure.toml"
+def _users_file() -> Path | None:
+    folder = config_folder()
+    return None if folder is None else folder / "perdure.toml"
 
 
 def _file_values(path: Path) -> dict[str, Any]:

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-import platformdirs
-
 from perdure.records.errors import StoreError
+from perdure.user_folders import data_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +29,14 @@ class TrustRecord:
 
 def trust_folder() -> Path:
     """Return the folder of the records; it may not exist yet."""
-    return Path(platformdirs.user_data_dir("perdure")) / "trusted"
+    return data_folder() / "trusted"
 
 
 def is_trusted(path: Path, digest: str) -> bool:
     """Whether the user trusts this content at this place."""
     try:
         return _record_path(_record_of(path, digest)).is_file()
-    except OSError:
+    except (OSError, StoreError):
         return False
 
 
@@ -99,7 +98,7 @@ def trust_records() -> list[TrustRecord]:
 def _read_records() -> Iterator[TrustRecord]:
     try:
         files = list(trust_folder().glob("*.json"))
-    except OSError:
+    except (OSError, StoreError):
         return
     for file in files:
         with suppress(OSError, ValueError, KeyError, TypeError):

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -97,3 +101,33 @@ def test_python_makes_no_file_where_it_is_told_not_to(home):
         assert memory.resolve_id(short_id(kept.id)) == kept.id
     with perdure.open(":memory:", create=False) as memory:
         assert memory.list() == []
+
+
+def homeless(*words, folder, text=""):
+    """Run Perdure as a user without a home folder, as in a container, in an environment of its own."""
+    enter = ["unshare", "--user", "--map-user=12345"]
+    if shutil.which("unshare") is None or subprocess.run([*enter, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no user namespaces")
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [*enter, sys.executable, "-m", "perdure", *words]
+    done = subprocess.run(
+        command, env=environment, cwd=folder, input=text, capture_output=True, text=True, check=False, timeout=120
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_user_without_a_home_folder_is_asked_for_a_store(tmp_path):
+    code, told, error = homeless("recall", "where we deploy", folder=tmp_path)
+    assert (code, told) == (1, "")
+    assert error == (
+        "Error: This user has no home folder, so there is no place for a store.\n"
+        "Name the store (--store, or the variable PERDURE_STORE), or set HOME.\n"
+    )
+    begun = json.dumps({"session_id": "s", "hook_event_name": "SessionStart", "cwd": str(tmp_path)})
+    code, told, error = homeless("hook", "SessionStart", folder=tmp_path, text=begun)
+    assert (code, told) == (0, "")  # an agent's session goes on
+    assert "no home folder" in error
+    (tmp_path / "perdure.toml").write_text('[embedder]\nmodel = "none"\nkey_variable = "HOME"\n')
+    kept = homeless("remember", "We deploy from Oslo.", "--store", "a.db", folder=tmp_path)
+    assert kept[0] == 0, kept
+    assert "Oslo" in homeless("recall", "where we deploy", "--store", "a.db", folder=tmp_path)[1]

@@ -1,6 +1,6 @@
 """The files to deploy with are run: commands of the container, of the compose file and of the units, as they stand.
 
-No container is built: that what is copied and installed is there is read.
+No container is built: that what is copied and installed is there is read, and installed weekly.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import signal
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
 import perdure
+from conftest import weekly
 from perdure.interfaces.cli.server import serve
 from servers import drop_database, fresh_database
 from service.conftest import POLICY
@@ -106,12 +108,16 @@ def test_what_the_container_installs_is_there():
             assert (ROOT / source).exists(), source
             copied[place] = ROOT / source
     (line,) = [rest for rest in of(build, "RUN") if "pip" in rest]
-    _, _, *options, wanted = words = shlex.split(line)
+    _, _, *options, embedder, wanted = words = shlex.split(line)
     assert words[:2] == ["pip", "install"]
     place, extras = re.fullmatch(r"(/[\w/]+)\[([\w,]+)\]", wanted).groups()
     project = tomllib.loads((copied[place] / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["name"] == "perdure"
-    assert {"server", "mcp", "postgres"} <= set(extras.split(",")) <= set(project["optional-dependencies"])
+    needed = {"server", "mcp", "postgres", "local"}  # the usual policy asks for the embedder
+    assert needed <= set(extras.split(",")) <= set(project["optional-dependencies"])
+    inside = copied[place] / Path(embedder).relative_to(place) / "pyproject.toml"
+    name = tomllib.loads(inside.read_text("utf-8"))["project"]["name"]
+    assert [one for one in project["optional-dependencies"]["local"] if one.startswith(f"{name}>=")]
     tried = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", "--no-deps", *options, "pip"]
     done = subprocess.run(tried, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr  # there are such options
@@ -121,6 +127,22 @@ def test_what_the_container_installs_is_there():
     images = {rest.split()[0] for rest in (*of(build, "FROM"), *of(last, "FROM"))}
     (version,) = {re.fullmatch(r"python:(3\.\d+)-slim", image)[1] for image in images}  # one: it is copied over
     assert f"Programming Language :: Python :: {version}" in PROJECT["classifiers"]
+
+
+@weekly
+def test_the_container_has_what_it_installs(tmp_path):
+    (line,) = [rest for rest in of(stages()[0], "RUN") if "pip" in rest]
+    tree, into = tmp_path / "src", tmp_path / "install"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(tree)], check=True, timeout=120)
+    words = shlex.split(line.replace("/src", str(tree)).replace("/install", str(into)))
+    subprocess.run([sys.executable, "-m", *words, "--ignore-installed"], check=True, timeout=540)
+    (found,) = into.glob("lib/python*/site-packages")
+    run = "import perdure; memory = perdure.open(':memory:'); memory.remember('Tea.'); memory.recall('tea')"
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(found), "HOME": str(tmp_path)}
+    command = [sys.executable, "-S", "-W", "error", "-c", run]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (into / "bin" / "perdure").is_file()
 
 
 def test_the_user_of_the_container_is_made_and_owns_the_volume():

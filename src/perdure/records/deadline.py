@@ -101,4 +101,4 @@ def exceeded(*, known: bool = True) -> DeadlineExceeded:
     extent = f"Stored before that: {', '.join(written)}; the rest was not." if written else "Nothing was written."
     if not known:
         extent = f"Whether its last transaction was written is not known. {extent if written else ''}".strip()
-    return DeadlineExceeded(f"The call took longer than {seconds:g} s and was ended. {extent}", written)
+    return DeadlineExceeded(f"The call took longer than {seconds:.3g} s and was ended. {extent}", written)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perdure.records.errors import InvalidInput
+from perdure.user_folders import data_folder
 from perdure.verbs.results import as_json, as_object
 
 if TYPE_CHECKING:
@@ -147,9 +148,7 @@ def without_password(store: str) -> str:
 
 def default_store() -> Path:
     """Return the store that the command line and the MCP server share when none is named."""
-    import platformdirs  # noqa: PLC0415  # start-up time
-
-    return Path(platformdirs.user_data_dir("perdure")) / "memory.db"
+    return data_folder() / "memory.db"
 
 
 def print_json(data: Any) -> None:

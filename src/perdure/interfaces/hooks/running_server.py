@@ -68,9 +68,21 @@ def default_store() -> str:
     """Return the store where none is named: ``PERDURE_STORE``, else a file in the user's data folder."""
     if store := os.environ.get("PERDURE_STORE"):
         return store
-    import platformdirs  # noqa: PLC0415  # only where it is used
+    from perdure import user_folders  # noqa: PLC0415  # only where it is used
 
-    return os.path.join(platformdirs.user_data_dir("perdure"), "memory.db")
+    return os.path.join(user_folders.data_folder(), "memory.db")
+
+
+def _socket_path(store: str | None) -> str | None:
+    """Return where a server of a store listens; None of the user's own store where the user has no home folder."""
+    if store or os.environ.get("PERDURE_STORE"):
+        return socket_of(os.path.expanduser(store or default_store()))
+    from perdure.records.errors import StoreError  # noqa: PLC0415  # only where it is used
+
+    try:
+        return socket_of(default_store())
+    except StoreError:
+        return None
 
 
 def made_default_store() -> str:
@@ -103,8 +115,8 @@ def answer(words: Sequence[str]) -> tuple[bool, str | None]:
         return False, None
     event, store, policy, namespace = options
     try:
-        path = socket_of(os.path.expanduser(store) if store else default_store())
-        if not _is_private(path) or not policy_is_the_users(policy):
+        path = _socket_path(store)
+        if path is None or not _is_private(path) or not policy_is_the_users(policy):
             return False, None
         call = {
             "event": event,

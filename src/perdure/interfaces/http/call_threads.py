@@ -173,7 +173,7 @@ class CallThreads:
         else:
             refused = RequestRefused(
                 504,
-                f"The call takes longer than {seconds:g} s; it goes on.",
+                f"The call takes longer than {seconds:.3g} s; it goes on.",
                 remedy="Look at the history before you repeat it, or give an Idempotency-Key.",
             )
         call.answer.set_exception(refused)

@@ -36,9 +36,11 @@ def write_launcher(folder: Path) -> Path:
 
 def data_folder() -> Path:
     """Return the user's data folder, which is made."""
-    import platformdirs  # noqa: PLC0415  # only where it is used
+    from perdure import user_folders  # noqa: PLC0415  # only where it is used
 
-    return Path(platformdirs.user_data_dir("perdure", ensure_exists=True))
+    folder = user_folders.data_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 Scope = Literal["user", "project", "local"]
