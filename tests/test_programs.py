@@ -19,7 +19,7 @@ as_root = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root installs packages of the system"
 )
 BROWSED = sorted(
-    path.name for path in (ROOT / "tests/interfaces/pages").glob("test_*.py") if "chromium()" in path.read_text("utf-8")
+    path.name for path in (ROOT / "tests/interfaces/pages").glob("test_*.py") if "playwright" in path.read_text("utf-8")
 )
 WITHOUT = """
 import sys

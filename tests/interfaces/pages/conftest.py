@@ -9,6 +9,7 @@ from conftest import WORDS_ONLY, opened
 from interfaces.pages.browsers import chromium
 from interfaces.pages.browsing import Browser, Hand
 from perdure.interfaces import pages
+from programs import library
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def browser(memory):
 @pytest.fixture(scope="module")
 def chrome():
     """A real browser without a window."""
-    playwright = pytest.importorskip("playwright.sync_api")
+    playwright = library("playwright.sync_api")
     with playwright.sync_playwright() as driver:
         found = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         yield found

@@ -9,10 +9,11 @@ import pytest
 
 from conftest import ENV
 from interfaces.pages.browsers import visiting
+from programs import library
 from service.test_serve import ask, served
 
 resource = pytest.importorskip("resource")  # a system that has none has no signals for the service either
-expect = pytest.importorskip("playwright.sync_api").expect
+expect = library("playwright.sync_api").expect
 
 SOON = 40_000  # milliseconds until an open page has seen what others did
 FULL = 507
