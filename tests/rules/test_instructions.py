@@ -15,7 +15,7 @@ could you check whether the webhook handles duplicates
 Can you, when you have a minute, look at the log of last night
 rename get_user to fetch_user everywhere
 great, and write a migration that adds a column shipped_at
-Run the whole suite again
+Run the whole suite once more
 test src/parser.py with an empty file
 I want you to split OrderService into two classes
 Show me what the retry decorator does
@@ -23,7 +23,7 @@ let me know when the build is green
 Kannst du die Tests laufen lassen
 Peux-tu vérifier le journal
 bump version.txt to 2.3.0
-fix every test that is red
+fix the test that is red
 explain what is going on in core/http.py
 Check parseOrder for empty input
 who wrote this
@@ -56,6 +56,31 @@ Log level is INFO in production
 Whenever you touch the schema, update the diagram
 What matters to me is the date
 Do not reformat what you did not change
+I want you to know that I am vegan and live in Oslo
+I need you to remember that I am allergic to penicillin
+Take 5 mg of ramipril each morning
+Call me Max
+Put all secrets in Vault, not in env files
+Write commit messages in English
+Deploy to prod happens on Tuesdays at 10:00
+Export to CSV uses semicolons since version 2.3
+Polish customers pay in zloty, 4 % discount
+Mark and Ana share an account at DNB, number 4711
+Where is the office: Torggata 5, Oslo
+Do what you want, but the port is 8080 and must stay so
+Check that every PR has two reviewers: Ana and Bo
+Reset tokens expire after 15 minutes
+Read replicas sit in eu-west-1
+Answer in German
+Warning: Bo is allergic to nuts
+Exception: Ana may deploy on Fridays
+Error budget is 0.1 percent per month
+redis: connection limit 1000
+What is left goes to charity
+What was decided: we use Postgres
+When is the deadline: 3 May
+What does not fit in 80 columns gets wrapped
+Set it to 96 a day, the customer has signed
 """.strip().splitlines()
 
 

@@ -28,11 +28,11 @@ _GENERAL: Final = re.compile(
 )
 """What is so at all times, or for all."""
 _FROM: Final = re.compile(
-    r"\b(?:from|since|as\s+of|starting|ab|desde|dès|à\s+partir\s+de)\s+(?:today|tomorrow|tonight|this\s+(?:morning|week|month)"
-    r"|now\s+on|next\s+\w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|heute|morgen|jetzt|hoy|ahora|aujourd'hui|maintenant)\b",
+    r"\b(?:from|as\s+of|starting|ab|desde|dès|à\s+partir\s+de)\s+(?:today|tomorrow|tonight|this\s+(?:morning|week|month)"
+    r"|now\s+on|next\s+\w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|heute|morgen|jetzt|hoy|ahora|aujourd'hui|maintenant)\b(?!\s+to\b)",
     re.IGNORECASE,
 )
-"""What begins on a day and goes on: "from today", "since this morning"."""
+"""What begins on a day and goes on: "from today", "starting next week"."""
 _STANDS_FOR: Final = re.compile(
     r"\W*(?:(?:and|but|then|so)\s+)?(?:that|this|these|those|it|they|he|she)\b", re.IGNORECASE
 )
@@ -70,13 +70,21 @@ _UNSURE: Final = re.compile(
 )
 
 
-_RULE: Final = re.compile(
-    r"(?:\A\W*|[,:;]\s?)(?:please\s+)?(?:never|always|do\s+not\s+ever|don['’]t\s+ever)\s+"  # noqa: RUF001  # the typographic apostrophe
-    r"(?!a\b|an\b|the\b|mind\b|been\b|had\b|have\b|\w+ed\b|\w+ing\b|thought\b|kn[eo]w\b|happy\b|glad\b|good\b|great\b"
+_NO_ORDER: Final = (
+    r"a\b|an\b|the\b|mind\b|been\b|had\b|have\b|\w+ed\b|\w+ing\b|thought\b|kn[eo]w\b|happy\b|glad\b|good\b|great\b"
     r"|nice\b|fun\b|forget\b|stop\b|give\s+up\b"
-    r"|before\b|after\b|on\b|in\b|at\b|from\b|to\b|by\b|with\b|more\b|less\b|above\b|below\b)[a-z][\w-]*\s+\w",
+)
+"""What follows "never" and "always" where nobody is told what to do."""
+_RULE: Final = re.compile(
+    rf"\W*(?:please\s+)?(?:never|always|do\s+not\s+ever|don['’]t\s+ever)\s+(?!{_NO_ORDER})[a-z]",  # noqa: RUF001
     re.IGNORECASE,
 )
+_RULE_WITHIN: Final = re.compile(
+    rf"[,:;]\s?(?:please\s+)?(?:never|always)\s+(?!{_NO_ORDER}|again\b|\w+[^\Ws]s\b|before\b|after\b|on\b|in\b|at\b|from\b"
+    r"|to\b|by\b|with\b|more\b|less\b|above\b|below\b)[a-z][\w-]*\s+\w",
+    re.IGNORECASE,
+)
+"""The same after a comma, where others may be spoken of: "he is nice, always says hello"."""
 _BINDS: Final = re.compile(r"\bmust\s+(?:always|never|only)\b|\bonly\s+ever\b|\bfrom\s+now\s+on\b", re.IGNORECASE)
 _RULE_FROM: Final = 5  # words; "Never give up!" is none
 
@@ -85,7 +93,7 @@ def is_rule(text: str) -> bool:
     """Return whether a message says what is always or never to be done."""
     parts = (text[start:end] for start, end in sentences(text))
     statements = [part for part in parts if len(part.split()) >= _RULE_FROM and not part.endswith("?")]
-    return any(_RULE.search(part) or _BINDS.search(part) for part in statements)
+    return any(_RULE.match(part) or _RULE_WITHIN.search(part) or _BINDS.search(part) for part in statements)
 
 
 def names_within(texts: Iterable[str]) -> frozenset[str]:

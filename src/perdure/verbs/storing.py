@@ -33,8 +33,8 @@ _LONGEST_TEXT = 1 << 20
 Content = Annotated[str, Param("One self-contained statement.", longest=_LONGEST_TEXT, stdin=True)]
 FactsNow = Annotated[Facts, Param("What holds now: {subject: Ana, predicate: home, value: Oslo}.")]
 _ITEMS = (
-    "Memories: each an object of the arguments of remember but namespace and replaces; "
-    "at in ISO 8601 with a time zone, and also speaker."
+    "Memories: objects with the arguments of remember, without namespace and replaces, and optionally speaker. "
+    "at is ISO 8601 with a time zone."
 )
 Embed = Annotated[Literal["now", "later"], Param("later is faster: only keyword search finds them until maintenance.")]
 

@@ -61,7 +61,7 @@ HALVINGS: Final = 3
 BRIEF_SUBSTANCE: Final = 0.5
 """The power of what a message says in what it counts for at a session's start, where its place in time counts more."""
 SAID_BRIEF: Final = 0.5
-"""What counts for so much at a session's start: what was merely said, and neither names nor numbers what lasts."""
+"""What was merely said counts for this share at a session's start."""
 PINNED: Final = 10.0
 ECHO: Final = 0.8
 """From this share of a text's words on, another that has them may say all that it says."""
