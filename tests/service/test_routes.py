@@ -324,7 +324,7 @@ def test_an_item_of_remember_many_takes_what_its_description_says(client, memory
     document = client.get("/openapi.json").json()
     body = document["paths"]["/v1/remember-many"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     told = body["properties"]["items"]["description"]
-    left_out = set(re.search(r"the arguments of remember but (\w+) and (\w+);", told).groups())
+    left_out = set(re.search(r"the arguments of remember, without (\w+) and (\w+),", told).groups())
     assert " ISO 8601 " in told
     taken = {p.name for p in parameters_of(VERBS["remember"])} - left_out | {"speaker"}
     facts = [{"subject": "Ana", "predicate": "home", "value": "Oslo", "valid_from": "2026-01-01"}]
