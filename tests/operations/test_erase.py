@@ -20,9 +20,12 @@ from perdure.compose import current_instant, import_lines, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.operations.transfer import export_lines
 from perdure.records.errors import InvalidInput, NotFound, TargetTaken
+from perdure.records.plan import ERASED, Erasure
 from perdure.records.policy import Policy
+from perdure.stores.erasing import Redactor
 from replicas import replica_of
 
+ID = "01a21967-ed8f-7002-963e-fb97886fbabe"
 ADDRESS = "Anna Schmidt lives at 17 Harbour Lane and her door code is 4711-beta."
 OTHER = "The Tuesday release moved to Wednesday because of the audit."
 TALK = [
@@ -500,3 +503,13 @@ def test_nothing_is_erased_by_itself_by_default(memory, clock):
     clock.passes(days=4000)
     memory.upkeep("worker", eager=True)
     assert memory.get(old, include_archived=True).content == ADDRESS
+
+
+def test_short_words_leave_a_reason_whole_and_once():
+    """A text inside the mark of another, or inside a word, was taken for an erased one."""
+    redactor = Redactor(Erasure(frozenset({ID}), ("a", "ok", "王伟", " B+ ")))
+    image = json.dumps({"memory": ID})
+    assert redactor.reason("ok, a book took Anna: ok", image) == f"{ERASED}, {ERASED} book took Anna: {ERASED}"
+    assert redactor.reason("[erased] a", image) == f"[erased] {ERASED}"
+    assert redactor.reason("因为王伟说, B+s", image) == f"因为{ERASED}说, {ERASED}s"
+    assert redactor.reason("ok, a", "{}") == "ok, a"
