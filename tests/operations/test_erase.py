@@ -513,3 +513,11 @@ def test_short_words_leave_a_reason_whole_and_once():
     assert redactor.reason("[erased] a", image) == f"[erased] {ERASED}"
     assert redactor.reason("因为王伟说, B+s", image) == f"因为{ERASED}说, {ERASED}s"
     assert redactor.reason("ok, a", "{}") == "ok, a"
+
+
+def test_a_file_deletes_after_an_erasure_as_before(tmp_path):
+    with perdure.open(tmp_path / "a.db", WORDS_ONLY) as memory:
+        connection = memory._context.store._connection
+        before = connection.pragma("secure_delete")
+        erased(memory, memory.remember(ADDRESS).id)
+        assert connection.pragma("secure_delete") == before == 2
