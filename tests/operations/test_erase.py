@@ -444,6 +444,19 @@ def test_who_is_erased_goes_with_every_memory_that_names_them_learned_from_or_no
     assert set(everything) == set(others)
 
 
+def test_what_somebody_said_goes_with_them(memory):
+    memory.remember("Jonas Ek likes tea.", facts=[{"subject": "Jonas Ek", "predicate": "drink", "value": "tea"}])
+    memory.alias("Jonas Ek", "Jonas")
+    memory.alias("Jonas Ek", "User")
+    said = {"role": "user", "content": "My car is a Saab, number 12."}
+    speakers = ("JONAS", "Jonas Berg", None)
+    memory.ingest([{**said, "content": f"{said['content']}{n}", "speaker": who} for n, who in enumerate(speakers)])
+    done = erased(memory, subject="Jonas Ek")
+    assert any("tags, metadata" in note for note in done.unreachable)
+    assert [m.speaker for m in memory.list(include_archived=True)] in (["user", "Jonas Berg"], ["Jonas Berg", "user"])
+    assert not any("tags, metadata" in note for note in erased(memory, memory.list()[0].id).unreachable)
+
+
 def test_backups_of_the_vault_are_rewritten_and_still_read(tmp_path):
     policy = {"embedder": {"model": "none"}, "upkeep": {"backup_folder": str(tmp_path / "kept")}}
     with perdure.open(tmp_path / "a.db", policy) as memory:
