@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,9 +21,14 @@ from perdure.compose import current_instant, import_lines, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.operations.transfer import export_lines
 from perdure.records.errors import InvalidInput, NotFound, TargetTaken
+from perdure.records.plan import ERASED, Erasure
 from perdure.records.policy import Policy
+from perdure.stores.erasing import Redactor
+from perdure.stores.sqlite.compacting import overwriting
+from perdure.stores.sqlite.connection import open_file
 from replicas import replica_of
 
+ID = "01a21967-ed8f-7002-963e-fb97886fbabe"
 ADDRESS = "Anna Schmidt lives at 17 Harbour Lane and her door code is 4711-beta."
 OTHER = "The Tuesday release moved to Wednesday because of the audit."
 TALK = [
@@ -441,6 +447,19 @@ def test_who_is_erased_goes_with_every_memory_that_names_them_learned_from_or_no
     assert set(everything) == set(others)
 
 
+def test_what_somebody_said_goes_with_them(memory):
+    memory.remember("Jonas Ek likes tea.", facts=[{"subject": "Jonas Ek", "predicate": "drink", "value": "tea"}])
+    memory.alias("Jonas Ek", "Jonas")
+    memory.alias("Jonas Ek", "User")
+    said = {"role": "user", "content": "My car is a Saab, number 12."}
+    speakers = ("JONAS", "Jonas Berg", None)
+    memory.ingest([{**said, "content": f"{said['content']}{n}", "speaker": who} for n, who in enumerate(speakers)])
+    done = erased(memory, subject="Jonas Ek")
+    assert any("tags, metadata" in note for note in done.unreachable)
+    assert [m.speaker for m in memory.list(include_archived=True)] in (["user", "Jonas Berg"], ["Jonas Berg", "user"])
+    assert not any("tags, metadata" in note for note in erased(memory, memory.list()[0].id).unreachable)
+
+
 def test_backups_of_the_vault_are_rewritten_and_still_read(tmp_path):
     policy = {"embedder": {"model": "none"}, "upkeep": {"backup_folder": str(tmp_path / "kept")}}
     with perdure.open(tmp_path / "a.db", policy) as memory:
@@ -500,3 +519,21 @@ def test_nothing_is_erased_by_itself_by_default(memory, clock):
     clock.passes(days=4000)
     memory.upkeep("worker", eager=True)
     assert memory.get(old, include_archived=True).content == ADDRESS
+
+
+def test_short_words_leave_a_reason_whole_and_once():
+    """A text inside the mark of another, or inside a word, was taken for an erased one."""
+    redactor = Redactor(Erasure(frozenset({ID}), ("a", "ok", "王伟", " B+ ")))
+    image = json.dumps({"memory": ID})
+    assert redactor.reason("ok, a book took Anna: ok", image) == f"{ERASED}, {ERASED} book took Anna: {ERASED}"
+    assert redactor.reason("[erased] a", image) == f"[erased] {ERASED}"
+    assert redactor.reason("因为王伟说, B+s", image) == f"因为{ERASED}说, {ERASED}s"
+    assert redactor.reason("ok, a", "{}") == "ok, a"
+
+
+def test_a_file_deletes_after_an_erasure_as_before(tmp_path):
+    with closing(open_file(str(tmp_path / "a.db"))) as connection:
+        found = [connection.pragma("secure_delete")]
+        with overwriting(connection):
+            found.append(connection.pragma("secure_delete"))
+        assert [*found, connection.pragma("secure_delete")] == [2, 1, 2]  # FAST, ON, FAST

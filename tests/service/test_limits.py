@@ -19,11 +19,12 @@ import pytest
 from starlette.testclient import TestClient
 
 import perdure
+from conftest import opened
 from perdure.interfaces.http import connection
-from perdure.interfaces.http.access import KNOWN_SECONDS
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.call_log import JsonLines
 from perdure.interfaces.http.settings import Settings
+from perdure.records.deadline import may_wait, within
 from service.conftest import BASE, HOST, POLICY
 from service.test_serve import ask, raw, served
 
@@ -176,9 +177,32 @@ def test_who_has_a_token_reads_on_while_another_process_writes(tmp_path):
             assert time.monotonic() - asked < 20
             assert memory.list_tokens()[0].used_at is None
             other.execute("ROLLBACK")
-            time.sleep(KNOWN_SECONDS)  # then the store is asked about the token again
-            assert client.get("/v1/list", headers=token).status_code == 200
-            assert memory.list_tokens()[0].used_at is not None
+
+
+def test_noting_that_a_token_was_used_does_not_wait_and_is_not_tried_again_at_once(tmp_path, clock, monkeypatch):
+    """Each thread that recognised a token waited for its turn to fail."""
+    waits, sleep = [], time.sleep
+    with (
+        opened(tmp_path / "a.db", POLICY, clock) as memory,
+        closing(apsw.Connection(str(tmp_path / "a.db"))) as other,
+    ):
+        secret = memory.create_token("reader", actor="ana").secret
+
+        def used():
+            assert memory.recognize(secret) is not None
+            return memory.list_tokens()[0].used_at
+
+        other.execute("BEGIN IMMEDIATE")
+        monkeypatch.setattr(time, "sleep", lambda seconds: (waits.append(seconds), sleep(seconds)))
+        assert used() is None
+        assert waits == []
+        with within(60), within(90, waits=False):  # the limit around it ends sooner
+            assert not may_wait()
+        other.execute("ROLLBACK")
+        clock.passes(seconds=4)
+        assert used() is None
+        clock.passes(seconds=2)
+        assert used() is not None
 
 
 def test_a_repeat_with_the_same_key_is_answered_from_the_first(client, memory):

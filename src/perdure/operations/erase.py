@@ -28,6 +28,9 @@ LIMIT: Final = 10_000  # memories that one call erases at most: all of them are 
 _PAGE: Final = 500
 _NAMING: Final = (Shelf.MENTION, Shelf.ABOUT, Shelf.CONFLICT, Shelf.PROFILE)
 """Shelves whose documents name a memory or an entity besides the one that they are about."""
+_UNREAD: Final = (
+    "Names in tags, metadata, sources and addresses (ana@host, @ana), and what is stored under a role alone."
+)
 _ELSEWHERE: Final = "Files that `export`, `digest` or `plan` wrote, copies of the store and backups elsewhere."
 
 
@@ -74,12 +77,12 @@ def erase(
     result, plan = retry(attempt)
     if plan is None or plan.erasure is None:
         return result
-    texts = sorted(plan.erasure.texts)
+    texts, unread = sorted(plan.erasure.texts), [_UNREAD] if selection.subject else []
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
         backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure.ids)))
         purged = ctx.store.purge(plan.namespace, texts)
         held = _rewrite_summary(ctx, plan.namespace)
-    return _with_remarks(replace(result, backups=backups, operations=(plan.id,)), purged, texts, held)
+    return _with_remarks(replace(result, backups=backups, operations=(plan.id,)), purged, texts, [*held, *unread])
 
 
 def _rewrite_summary(ctx: Context, namespace: str) -> list[str]:

@@ -25,7 +25,8 @@ from perdure.records.instant import Instant, text_of
 MARK: Final = "perdure_"
 """How a token begins, so that scanners for secrets know one."""
 _MINUTE_MS: Final = 60_000
-_NOTING_SECONDS: Final = 0.5  # how long noting that a token was used may take
+_NOTING_SECONDS: Final = 0.5  # how long noting that a token was used may take on a server
+_PAUSE_MS: Final = 5_000  # between two tries to note it
 _SECRET: Final = re.compile(rf"{MARK}[A-Za-z0-9_-]{{43}}")
 
 
@@ -73,10 +74,23 @@ def recognize(ctx: Context, secret: str) -> TokenRow | None:
     if row is None or not row.is_valid(now):
         return None
     if not ctx.store.read_only and (row.used is None or row.used < now - _MINUTE_MS):
-        # it may be read all the same, and at once: who writes may hold the store for long
-        with suppress(StoreReadOnly, StoreBusy, DiskFull, DeadlineExceeded), within(_NOTING_SECONDS):
-            ctx.store.tokens.use(row.id, now, now - _MINUTE_MS)
+        _note_use(ctx, row.id, now)
     return row
+
+
+def _note_use(ctx: Context, identity: str, now: Instant) -> None:
+    """Note that a token was used, where that can be done at once: who writes may hold the store for long.
+
+    The try is remembered before it is made: else all threads that recognise the token would try one after another.
+    """
+    if abs(now - ctx.noted.get(identity, now - _PAUSE_MS)) < _PAUSE_MS:
+        return
+    ctx.noted[identity] = now
+    with (
+        suppress(StoreReadOnly, StoreBusy, DiskFull, DeadlineExceeded),
+        within(_NOTING_SECONDS, waits=False),
+    ):
+        ctx.store.tokens.use(identity, now, now - _MINUTE_MS)
 
 
 def digest_of(secret: str) -> str:

@@ -16,6 +16,7 @@ class _Deadline:
 
     seconds: float  # what the call was given
     until: float  # by the monotonic clock
+    waits: bool = True  # whether it may wait for a file that another process writes
     written: list[str] = field(default_factory=list)  # its operations that are stored
 
 
@@ -27,12 +28,13 @@ class within:  # noqa: N801  # a context manager, named as what it does
 
     Args:
         seconds: None or 0 for no limit but that around it.
+        waits: False to fail at once where another process writes the file.
     """
 
-    __slots__ = ("_seconds", "_token")
+    __slots__ = ("_seconds", "_token", "_waits")
 
-    def __init__(self, seconds: float | None) -> None:
-        self._seconds = seconds
+    def __init__(self, seconds: float | None, *, waits: bool = True) -> None:
+        self._seconds, self._waits = seconds, waits
         self._token: Token[_Deadline | None] | None = None
 
     def __enter__(self) -> None:
@@ -40,7 +42,9 @@ class within:  # noqa: N801  # a context manager, named as what it does
         if self._seconds:
             outer, until = _CURRENT.get(), monotonic() + self._seconds
             if outer is None or until < outer.until:
-                self._token = _CURRENT.set(_Deadline(self._seconds, until))
+                self._token = _CURRENT.set(_Deadline(self._seconds, until, self._waits))
+            elif not self._waits:
+                self._token = _CURRENT.set(_Deadline(outer.seconds, outer.until, self._waits))
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """End."""
@@ -66,6 +70,12 @@ def is_over() -> bool:
     """Whether the call's time is over."""
     current = _CURRENT.get()
     return current is not None and monotonic() >= current.until
+
+
+def may_wait() -> bool:
+    """Whether a file that another process writes may be waited for."""
+    current = _CURRENT.get()
+    return current is None or (current.waits and monotonic() < current.until)
 
 
 def seconds_left(most: float | None = None) -> float | None:

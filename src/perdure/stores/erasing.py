@@ -24,6 +24,8 @@ _PAGE: Final = 1000
 _BECAUSE: Final = "erased"
 _PLAIN: Final = re.compile(r'[^"\\\x00-\x1f\x7f-\x9f]+')  # what JSON writes as it is
 _ID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_SPACED: Final = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
+"""A letter or digit of a script that puts spaces between words."""
 _QUOTING: Final = frozenset({"quote", "text", "shown", "question", "query", "content"})
 """Keys of documents whose value may be a part of a memory's words."""
 
@@ -35,7 +37,7 @@ class Redactor:
         self._ids = erasure.ids
         self._texts = sorted({t for t in erasure.texts if len(t.strip()) >= SHORTEST}, key=len, reverse=True)
         self._joined = "\x00".join(self._texts)
-        self._short = sorted({t for t in erasure.texts if 0 < len(t.strip()) < SHORTEST}, key=len, reverse=True)
+        self._short = _any_of({t.strip() for t in erasure.texts if 0 < len(t.strip()) < SHORTEST})
 
     def text(self, text: str) -> str:
         """Return a text without the erased ones."""
@@ -46,10 +48,11 @@ class Redactor:
     def reason(self, because: str, *images: str | None) -> str:
         """Return the reason of a line of the journal; one that names what is erased may quote a few words of it."""
         because = self.text(because)
-        for erased in self._short:
-            if erased in because and not self._ids.isdisjoint(i for image in images for i in _ID.findall(image or "")):
-                because = because.replace(erased, ERASED)
-        return because
+        if self._short is None or not self._short.search(because):
+            return because
+        if self._ids.isdisjoint(i for image in images for i in _ID.findall(image or "")):
+            return because
+        return self._short.sub(lambda found: ERASED if found[1] else found[0], because)
 
     def json(self, text: str | None) -> str | None:
         """Return JSON data without erased words, written as the store writes it; unchanged where there are none."""
@@ -69,6 +72,22 @@ class Redactor:
             quoted = value.get("memory") in self._ids
             return {k: ERASED if quoted and k == "quote" else self._value(v, k) for k, v in value.items()}
         return value
+
+
+def _any_of(texts: Iterable[str]) -> re.Pattern[str] | None:
+    """Return what finds some texts in one pass, the longest first, and none within a word; None where there are none.
+
+    What is marked as erased already is found, too, but in no group, so that no text is found inside the mark.
+    """
+    found = [_whole(text) for text in sorted(texts, key=lambda text: (-len(text), text))]
+    return re.compile(f"{re.escape(ERASED)}|({'|'.join(found)})") if found else None
+
+
+def _whole(text: str) -> str:
+    """Return a pattern of a text that is no part of a word; scripts that put no spaces between words show no words."""
+    before = r"(?<!\w)" if _SPACED.match(text[0]) else ""
+    after = r"(?!\w)" if _SPACED.match(text[-1]) else ""
+    return f"{before}{re.escape(text)}{after}"
 
 
 def erase_traces(session: Session, plan: Plan) -> int:

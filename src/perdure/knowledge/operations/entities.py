@@ -17,7 +17,7 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import from_instant
-from perdure.records.memory import Document, Record, Shelf, Status
+from perdure.records.memory import ROLES, Document, Record, Shelf, Status
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
 from perdure.rules.document_edits import DocumentEdits
@@ -45,7 +45,7 @@ def entity(ctx: Context, name: str, namespace: str) -> EntityView:
 
 
 def memories_about(ctx: Context, namespace: str, name: str) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the memories that are about an entity or name it, and the ids of it and of those merged into it.
+    """Return the memories that are about an entity, name it or were said by it, and the ids of it and those merged.
 
     Raises:
         NotFound, InvalidInput: As ``find_entity``.
@@ -57,13 +57,19 @@ def memories_about(ctx: Context, namespace: str, name: str) -> tuple[Sequence[st
         d.id for shelf in (Shelf.ABOUT, Shelf.MENTION) for d in find_documents_named(ctx, namespace, shelf, family)
     }
     forms = {form for i in family for form in names.entity(i).aliases}
-    found |= {r.id for r in _all_records(ctx, namespace) if _names_one_of(r.content.text, forms)}
+    found |= {r.id for r in _all_records(ctx, namespace) if _names_one_of(r.content.text, forms) or _said_by(r, forms)}
     return sorted(found), family
 
 
 def _names_one_of(text: str, forms: Collection[str]) -> bool:
     """Return whether a text names somebody, also within a longer name: "Dr. Anna Roe"."""
     return any(f" {form} " in f" {mention.name} " for mention in mentions(text, forms) for form in forms)
+
+
+def _said_by(record: Record, forms: Collection[str]) -> bool:
+    """Return whether somebody is the speaker of a memory; a role is nobody's name."""
+    speaker = record.content.speaker or ""
+    return speaker.lower() not in ROLES and normal_name(speaker) in forms
 
 
 def _all_records(ctx: Context, namespace: str) -> Iterator[Record]:

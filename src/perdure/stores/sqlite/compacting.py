@@ -78,6 +78,7 @@ def _rebuild_words(connection: apsw.Connection) -> None:
 
 
 _CHUNK: Final = 1 << 22
+_FAST: Final = 2  # how ``secure_delete`` is told where it is FAST
 
 
 @contextmanager
@@ -88,7 +89,8 @@ def overwriting(connection: apsw.Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        connection.pragma("secure_delete", before)
+        # 2 tells that it is FAST, but as a value it is taken for ON
+        connection.pragma("secure_delete", "FAST" if before == _FAST else before)
 
 
 def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequence[str]) -> Purged:

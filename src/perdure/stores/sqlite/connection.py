@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import apsw
 
-from perdure.records.deadline import exceeded, is_over, unlimited
+from perdure.records.deadline import exceeded, is_over, may_wait, unlimited
 from perdure.records.errors import (
     DiskFull,
     NotAStore,
@@ -169,9 +169,9 @@ def _prepare(connection: apsw.Connection) -> None:
 
 
 def _wait_for_lock(tries: int) -> bool:
-    """Wait a little for another process's lock; False where its time is over, or that of the call."""
+    """Wait a little for another process's lock; False where its time is over, or the call may not wait."""
     waited = sum(_DELAYS_MS[:tries]) + 100 * max(0, tries - len(_DELAYS_MS))
-    if waited >= BUSY_MS or is_over():
+    if waited >= BUSY_MS or not may_wait():
         return False
     time.sleep((_DELAYS_MS[tries] if tries < len(_DELAYS_MS) else 100) / 1000)
     return True
