@@ -14,6 +14,7 @@ from perdure.interfaces.cli.commands import Step, run_verb
 from perdure.interfaces.cli.options import LARGEST_INPUT, Zone, text_or_input
 from perdure.interfaces.views import Request, view_of
 from perdure.records.errors import InvalidInput, NotFound
+from perdure.user_folders import expanded
 from perdure.verbs.declaration import VERBS
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.results import as_json
@@ -60,7 +61,7 @@ def extract(
     **arguments: Any,
 ) -> Exit:
     """Store what is worth remembering in a text as notes, in the namespace 'extracted' unless -n is given."""
-    text = text_or_input("-") if file == "-" else _text_of(Path(file).expanduser())
+    text = text_or_input("-") if file == "-" else _text_of(expanded(file))
     return run_verb(call, VERBS["extract"], {"text": text, **arguments})
 
 
