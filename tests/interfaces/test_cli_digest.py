@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 import perdure
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.cli.call import Exit
+from perdure.interfaces.files.prose import read_markdown
+from perdure.interfaces.files.source_lines import InputLine, InputSource
 from perdure.records.errors import ConflictError, DiskFull, InvalidInput, PerdureError
 from perdure.rules.lifecycle import digest as digesting
 from perdure.stores import digest_file
@@ -134,6 +136,18 @@ def test_what_a_person_changed_between_the_markers_is_replaced_only_on_demand(fi
         assert file.read_text("utf-8").startswith("mine\n\n<!-- perdure:begin ")
         assert digest_file.part(file) == OTHER
         assert digest_file.write(file, PART) is True  # it was not edited since
+
+
+def test_a_marker_whose_checksum_cannot_be_read_is_replaced_on_demand(file):
+    for checksum in ("5B0240071C362F13", "5b02", "5b0240071c362f13ab", "none"):
+        file.write_text(f"mine\n\n{WRITTEN.replace('5b0240071c362f13', checksum)}", "utf-8")
+        with pytest.raises(InvalidInput, match="changed by hand"):
+            digest_file.write(file, OTHER)
+        lines = [InputLine(n, words) for n, words in enumerate(file.read_text("utf-8").splitlines(), 1)]
+        assert [m.content for m in read_markdown(lines, InputSource(str(file)))] == ["mine"]
+        assert digest_file.write(file, OTHER, force=True) is True
+        assert digest_file.part(file) == OTHER
+        assert file.read_text("utf-8").startswith("mine\n\n<!-- perdure:begin ")
 
 
 def test_what_is_no_loss_is_replaced(file):

@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from perdure.records.digest_marker import BEGIN_MARKER
 from perdure.records.errors import ConflictError, DiskFull, InvalidInput, PerdureError
 
 BEGIN = b"<!-- perdure:begin -->"
@@ -25,7 +26,7 @@ LONGEST = 256 << 10
 MOST_LINES = 2000
 """The most lines that ``part`` returns: whoever compares them takes time for each pair that is alike."""
 _BOM = b"\xef\xbb\xbf"
-_MARKER: Final = re.compile(rb"<!-- perdure:begin(?: ([0-9a-f]{16}))? -->")  # without a checksum by earlier versions
+_MARKER: Final = re.compile(BEGIN_MARKER.pattern.encode())
 _CHECKSUM_DIGITS: Final = 16
 
 
