@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+import subprocess
 import sys
 
 import pytest
@@ -129,7 +130,7 @@ def test_what_a_person_changed_between_the_markers_is_replaced_only_on_demand(fi
         file.write_text(edited, "utf-8")
         with pytest.raises(InvalidInput, match="changed by hand between its markers; nothing was written") as refused:
             digest_file.write(file, OTHER)
-        assert f"perdure digest --out {file} --force" in refused.value.remedy
+        assert f"`perdure digest --out {file} --force`" in refused.value.remedy
         assert file.read_text("utf-8") == edited
         assert not digest_file.check(file, OTHER)
         assert digest_file.write(file, OTHER, force=True) is True
@@ -300,3 +301,32 @@ def test_the_command(tmp_path, monkeypatch):
     assert "Green" not in (tmp_path / "MEMORY.md").read_text("utf-8")
     found = json.loads(ran("--budget", "500", "--profile", "tokens", "--json").stdout)
     assert (len(found["ids"]), found["profile"]) == (2, "tokens")
+
+
+def test_what_became_of_an_edited_file_is_told_once_with_commands_that_run(tmp_path):
+    file = tmp_path / "MY MEMORY.md"
+    words = f'[embedder]\nmodel = "none"\n[digest]\nfile = "{file.as_posix()}"\nnamespace = "team"\n'
+    (tmp_path / "perdure.toml").write_text(words, "utf-8")
+
+    def ran(*words):
+        options = ["--store", str(tmp_path / "a.db"), "--policy", str(tmp_path / "perdure.toml")]
+        command = [sys.executable, "-m", "perdure", *options, *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+    ran("remember", "Tea at noon.", "-n", "team")
+    ran("digest", "-n", "team", "--out", str(file))
+    file.write_text(file.read_text("utf-8").replace("Tea", "Green tea"), "utf-8")
+    ran("remember", "Coffee at four.", "-n", "team")
+    code, told = ran("maintain", "--once")
+    assert (code, told.count("was changed by hand")) == (Exit.FAILED, 1)
+    assert f"`perdure digest -n team | diff '{file}' -`" in told
+    assert f"`perdure digest -n team --out '{file}' --force`" in told
+    confirm = re.search(
+        r"with confirm (\w+)|--confirm (\w+)", ran("erase", "--everything", "--reason", "x", "-n", "team")[1]
+    )
+    assert confirm is not None
+    code, told = ran(
+        "erase", "--everything", "--reason", "x", "-n", "team", "--apply", "--confirm", confirm[1] or confirm[2]
+    )
+    assert (code, told.count("was changed by hand")) == (Exit.OK, 1)

@@ -9,6 +9,7 @@ import errno
 import os
 import re
 import secrets
+import shlex
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
@@ -45,9 +46,9 @@ class DigestFile:
 
     path: Path
 
-    def write(self, text: str, *, force: bool = False) -> bool:
+    def write(self, text: str, *, namespace: str = "default", force: bool = False) -> bool:
         """Write a digest into the file, and return whether the file changed."""
-        return write(self.path, text, force=force)
+        return write(self.path, text, namespace=namespace, force=force)
 
     def check(self, text: str) -> bool:
         """Return whether the file holds this digest already."""
@@ -58,7 +59,7 @@ class DigestFile:
         return part(self.path)
 
 
-def write(path: str | os.PathLike[str], text: str, *, force: bool = False) -> bool:
+def write(path: str | os.PathLike[str], text: str, *, namespace: str = "default", force: bool = False) -> bool:
     """Write a digest into a file; return whether the file changed.
 
     The part between the markers is replaced; without markers the digest is appended after a blank line; a missing file
@@ -67,6 +68,7 @@ def write(path: str | os.PathLike[str], text: str, *, force: bool = False) -> bo
     Args:
         path: The file.
         text: The digest, from its begin marker to its end marker.
+        namespace: The digest's, for the commands of a remedy.
         force: Whether what a person changed between the markers is replaced, too.
 
     Raises:
@@ -80,7 +82,7 @@ def write(path: str | os.PathLike[str], text: str, *, force: bool = False) -> bo
     if before.status is not None and after == before.data:
         return False
     if not force:
-        _check_unedited(before.data, text, str(path))
+        _check_unedited(before.data, text, str(path), namespace)
     _replace(before, after)
     return True
 
@@ -158,7 +160,7 @@ def _checksum(lines: list[bytes]) -> bytes:
     return sha256(b"\n".join(line.rstrip() for line in lines)).hexdigest()[:_CHECKSUM_DIGITS].encode()
 
 
-def _check_unedited(data: bytes, text: str, name: str) -> None:
+def _check_unedited(data: bytes, text: str, name: str, namespace: str) -> None:
     """Refuse if what stands between the markers is neither what was written there nor what is to be written.
 
     Where the marker names no checksum nothing tells them apart: it was written by an earlier version.
@@ -172,11 +174,13 @@ def _check_unedited(data: bytes, text: str, name: str) -> None:
     made = _lines(text.encode("utf-8"))[1:-1]
     if not b"".join(between).strip() or _checksum(between) in {found[1], _checksum(made)}:
         return
+    file, command = shlex.quote(name), "perdure digest"
+    if namespace != "default":
+        command += f" -n {shlex.quote(namespace)}"
     raise InvalidInput(
         f"{name} was changed by hand between its markers; nothing was written.",
-        remedy=f"`perdure digest | diff {name} -` shows the difference. Move your lines below the end marker, where "
-        f"they stay; then `perdure digest --out {name} --force` (with -n, if it is not of the namespace default) "
-        "replaces what stands between the markers.",
+        remedy=f"`{command} | diff {file} -` shows the difference. Move your lines below the end marker, where they "
+        f"stay; then `{command} --out {file} --force` replaces what stands between the markers.",
     )
 
 

@@ -91,7 +91,7 @@ def digest(
         if out is not None and check:
             notes["stale"] = not compose.digest_file(out).check(result.text)
         elif out is not None:
-            notes["written"] = compose.digest_file(out).write(result.text, force=force)
+            notes["written"] = compose.digest_file(out).write(result.text, namespace=call.place, force=force)
         call.show(memory, VERBS["digest"], arguments, result, notes)
     return Exit.STALE if notes.get("stale") else Exit.OK
 
