@@ -294,6 +294,12 @@ def test_the_command(tmp_path, monkeypatch):
     assert "perdure digest | diff MEMORY.md -" in refused.stderr
     assert json.loads(ran("--out", "MEMORY.md", "--json").stdout)["error"] == "InvalidInput"
     assert (tmp_path / "MEMORY.md").read_text("utf-8") == edited
+    for options, reason in ((["--force"], "--force needs --out"), (["--force", "--check"], "--check writes nothing")):
+        refused = ran(*options, *(["--out", "MEMORY.md"] if "--check" in options else []))
+        assert (refused.exit_code, reason in refused.stderr) == (Exit.USAGE, True)
+    told = " ".join(ran("--out", "MEMORY.md", "--check").stdout.split())
+    assert "out of date, and was changed by hand" in told
+    assert "to update it" not in told
     stale = ran("--out", "MEMORY.md", "--check", "--json")
     assert stale.exit_code == Exit.STALE
     assert json.loads(stale.stdout)["stale"] is True
@@ -322,11 +328,6 @@ def test_what_became_of_an_edited_file_is_told_once_with_commands_that_run(tmp_p
     assert (code, told.count("was changed by hand")) == (Exit.FAILED, 1)
     assert f"`perdure digest -n team | diff '{file}' -`" in told
     assert f"`perdure digest -n team --out '{file}' --force`" in told
-    confirm = re.search(
-        r"with confirm (\w+)|--confirm (\w+)", ran("erase", "--everything", "--reason", "x", "-n", "team")[1]
-    )
-    assert confirm is not None
-    code, told = ran(
-        "erase", "--everything", "--reason", "x", "-n", "team", "--apply", "--confirm", confirm[1] or confirm[2]
-    )
+    erase = ["erase", "--everything", "--reason", "x", "-n", "team"]
+    code, told = ran(*erase, "--apply", "--confirm", json.loads(ran(*erase, "--json")[1])["confirm"])
     assert (code, told.count("was changed by hand")) == (Exit.OK, 1)

@@ -54,6 +54,10 @@ class DigestFile:
         """Return whether the file holds this digest already."""
         return check(self.path, text)
 
+    def is_edited(self, text: str) -> bool:
+        """Return whether a person changed what stands between the markers, so that only force writes this digest."""
+        return _is_edited(_read(self.path).data, text, str(self.path))
+
     def part(self) -> str | None:
         """Return the digest that the file holds."""
         return part(self.path)
@@ -160,8 +164,8 @@ def _checksum(lines: list[bytes]) -> bytes:
     return sha256(b"\n".join(line.rstrip() for line in lines)).hexdigest()[:_CHECKSUM_DIGITS].encode()
 
 
-def _check_unedited(data: bytes, text: str, name: str, namespace: str) -> None:
-    """Refuse if what stands between the markers is neither what was written there nor what is to be written.
+def _is_edited(data: bytes, text: str, name: str) -> bool:
+    """Return whether what stands between the markers is neither what was written there nor what is to be written.
 
     Where the marker names no checksum nothing tells them apart: it was written by an earlier version.
     """
@@ -169,10 +173,14 @@ def _check_unedited(data: bytes, text: str, name: str, namespace: str) -> None:
     span = _span(lines, name)
     found = None if span is None else _marker(lines[span.start])
     if span is None or found is None or found[1] is None:
-        return
+        return False
     between = lines[span.start + 1 : span.stop - 1]
     made = _lines(text.encode("utf-8"))[1:-1]
-    if not b"".join(between).strip() or _checksum(between) in {found[1], _checksum(made)}:
+    return bool(b"".join(between).strip()) and _checksum(between) not in {found[1], _checksum(made)}
+
+
+def _check_unedited(data: bytes, text: str, name: str, namespace: str) -> None:
+    if not _is_edited(data, text, name):
         return
     file, command = shlex.quote(name), "perdure digest"
     if namespace != "default":

@@ -84,12 +84,17 @@ def digest(
     """Print MEMORY.md, the memory summary of a namespace within a token budget, or write it to a file."""
     if check and out is None:
         raise typer.BadParameter("--check needs --out FILE, the file to check.")
+    if force and out is None:
+        raise typer.BadParameter("--force needs --out FILE, the file to write.")
+    if force and check:
+        raise typer.BadParameter("--check writes nothing, so it does not go with --force.")
     arguments["namespace"] = call.place
     with call.memory() as memory:
         result = memory.digest_details(**arguments)
         notes: dict[str, Any] = {"namespace": call.place, "file": out}
         if out is not None and check:
-            notes["stale"] = not compose.digest_file(out).check(result.text)
+            file = compose.digest_file(out)
+            notes |= {"stale": not file.check(result.text), "edited": file.is_edited(result.text)}
         elif out is not None:
             notes["written"] = compose.digest_file(out).write(result.text, namespace=call.place, force=force)
         call.show(memory, VERBS["digest"], arguments, result, notes)
