@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
-from perdure.records.errors import StoreError
+from perdure.records.errors import InvalidInput, StoreError
+
+_LONGEST_PATH: Final = 300
 
 
 def config_folder() -> Path | None:
@@ -15,8 +18,15 @@ def config_folder() -> Path | None:
     return _folder(platformdirs.user_config_dir)
 
 
-def data_folder() -> Path:
+def data_folder(
+    no_home: str = "so there is no place for a store",
+    remedy: str = "Name the store (--store, or the variable PERDURE_STORE), or set HOME.",
+) -> Path:
     """Return the folder of the user's data, which may not exist.
+
+    Args:
+        no_home: What follows from there being no home folder.
+        remedy: What to do then.
 
     Raises:
         StoreError: The user has no home folder.
@@ -25,10 +35,22 @@ def data_folder() -> Path:
 
     if (folder := _folder(platformdirs.user_data_dir)) is not None:
         return folder
-    raise StoreError(
-        "This user has no home folder, so there is no place for a store.",
-        remedy="Name the store (--store, or the variable PERDURE_STORE), or set HOME.",
-    )
+    raise StoreError(f"This user has no home folder, {no_home}.", remedy=remedy)
+
+
+def expanded(path: str | Path) -> Path:
+    """Return a path with ``~`` and ``~name`` at its beginning resolved.
+
+    Raises:
+        InvalidInput: There is no such home folder.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise InvalidInput(
+            f"The home folder in {str(path)[:_LONGEST_PATH]!r} cannot be found.",
+            remedy="Write the whole path, or set HOME.",
+        ) from error
 
 
 def _folder(find: Callable[[str], str]) -> Path | None:

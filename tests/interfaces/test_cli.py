@@ -211,6 +211,7 @@ def test_ingest_twice_adds_nothing(place):
 
 
 def test_ingest_takes_the_name_of_a_person_for_the_speaker(place):
+    no_names = ["J" * 100_000, "Jo\0nas", "\ud800", "Assistant", "system", "tool"]
     lines = [
         {"role": "user", "name": "Jonas", "content": "I moved to Oslo."},
         {"role": "user", "name": "Jonas", "speaker": "Ana", "content": "I moved to Bergen."},
@@ -218,10 +219,11 @@ def test_ingest_takes_the_name_of_a_person_for_the_speaker(place):
         {"role": "user", "name": {"first": "Jonas"}, "content": "I moved to Bodø."},
         {"role": "assistant", "name": "helper", "content": "I noted that."},
         {"role": "tool", "name": "weather", "content": "It rains in Oslo."},
+        *({"role": "user", "name": name, "content": f"No {n}."} for n, name in enumerate(no_names)),
     ]
     (place / "chat.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     data("ingest", "chat.jsonl")
-    speakers = ["Jonas", "Ana", "user", "user", "assistant", "tool"]
+    speakers = ["Jonas", "Ana", "user", "user", "assistant", "tool", *(["user"] * len(no_names))]
     assert [m["speaker"] for m in reversed(data("list"))] == speakers
     with perdure.open("agent.db", policy="policy.toml") as memory:
         memory.ingest(lines, session="other", namespace="other")

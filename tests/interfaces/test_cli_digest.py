@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+import subprocess
 import sys
 
 import pytest
@@ -17,6 +18,8 @@ from typer.testing import CliRunner
 import perdure
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.cli.call import Exit
+from perdure.interfaces.files.prose import read_markdown
+from perdure.interfaces.files.source_lines import InputLine, InputSource
 from perdure.records.errors import ConflictError, DiskFull, InvalidInput, PerdureError
 from perdure.rules.lifecycle import digest as digesting
 from perdure.stores import digest_file
@@ -127,13 +130,25 @@ def test_what_a_person_changed_between_the_markers_is_replaced_only_on_demand(fi
         file.write_text(edited, "utf-8")
         with pytest.raises(InvalidInput, match="changed by hand between its markers; nothing was written") as refused:
             digest_file.write(file, OTHER)
-        assert f"perdure digest --out {file} --force" in refused.value.remedy
+        assert f"`perdure digest --out {file} --force`" in refused.value.remedy
         assert file.read_text("utf-8") == edited
         assert not digest_file.check(file, OTHER)
         assert digest_file.write(file, OTHER, force=True) is True
         assert file.read_text("utf-8").startswith("mine\n\n<!-- perdure:begin ")
         assert digest_file.part(file) == OTHER
         assert digest_file.write(file, PART) is True  # it was not edited since
+
+
+def test_a_marker_whose_checksum_cannot_be_read_is_replaced_on_demand(file):
+    for checksum in ("5B0240071C362F13", "5b02", "5b0240071c362f13ab", "none"):
+        file.write_text(f"mine\n\n{WRITTEN.replace('5b0240071c362f13', checksum)}", "utf-8")
+        with pytest.raises(InvalidInput, match="changed by hand"):
+            digest_file.write(file, OTHER)
+        lines = [InputLine(n, words) for n, words in enumerate(file.read_text("utf-8").splitlines(), 1)]
+        assert [m.content for m in read_markdown(lines, InputSource(str(file)))] == ["mine"]
+        assert digest_file.write(file, OTHER, force=True) is True
+        assert digest_file.part(file) == OTHER
+        assert file.read_text("utf-8").startswith("mine\n\n<!-- perdure:begin ")
 
 
 def test_what_is_no_loss_is_replaced(file):
@@ -279,6 +294,12 @@ def test_the_command(tmp_path, monkeypatch):
     assert "perdure digest | diff MEMORY.md -" in refused.stderr
     assert json.loads(ran("--out", "MEMORY.md", "--json").stdout)["error"] == "InvalidInput"
     assert (tmp_path / "MEMORY.md").read_text("utf-8") == edited
+    for options, reason in ((["--force"], "--force needs --out"), (["--force", "--check"], "--check writes nothing")):
+        refused = ran(*options, *(["--out", "MEMORY.md"] if "--check" in options else []))
+        assert (refused.exit_code, reason in refused.stderr) == (Exit.USAGE, True)
+    told = " ".join(ran("--out", "MEMORY.md", "--check").stdout.split())
+    assert "out of date, and was changed by hand" in told
+    assert "to update it" not in told
     stale = ran("--out", "MEMORY.md", "--check", "--json")
     assert stale.exit_code == Exit.STALE
     assert json.loads(stale.stdout)["stale"] is True
@@ -286,3 +307,27 @@ def test_the_command(tmp_path, monkeypatch):
     assert "Green" not in (tmp_path / "MEMORY.md").read_text("utf-8")
     found = json.loads(ran("--budget", "500", "--profile", "tokens", "--json").stdout)
     assert (len(found["ids"]), found["profile"]) == (2, "tokens")
+
+
+def test_what_became_of_an_edited_file_is_told_once_with_commands_that_run(tmp_path):
+    file = tmp_path / "MY MEMORY.md"
+    words = f'[embedder]\nmodel = "none"\n[digest]\nfile = "{file.as_posix()}"\nnamespace = "team"\n'
+    (tmp_path / "perdure.toml").write_text(words, "utf-8")
+
+    def ran(*words):
+        options = ["--store", str(tmp_path / "a.db"), "--policy", str(tmp_path / "perdure.toml")]
+        command = [sys.executable, "-m", "perdure", *options, *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+    ran("remember", "Tea at noon.", "-n", "team")
+    ran("digest", "-n", "team", "--out", str(file))
+    file.write_text(file.read_text("utf-8").replace("Tea", "Green tea"), "utf-8")
+    ran("remember", "Coffee at four.", "-n", "team")
+    code, told = ran("maintain", "--once")
+    assert (code, told.count("was changed by hand")) == (Exit.FAILED, 1)
+    assert f"`perdure digest -n team | diff '{file}' -`" in told
+    assert f"`perdure digest -n team --out '{file}' --force`" in told
+    erase = ["erase", "--everything", "--reason", "x", "-n", "team"]
+    code, told = ran(*erase, "--apply", "--confirm", json.loads(ran(*erase, "--json")[1])["confirm"])
+    assert (code, told.count("was changed by hand")) == (Exit.OK, 1)

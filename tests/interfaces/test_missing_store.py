@@ -131,3 +131,22 @@ def test_a_user_without_a_home_folder_is_asked_for_a_store(tmp_path):
     kept = homeless("remember", "We deploy from Oslo.", "--store", "a.db", folder=tmp_path)
     assert kept[0] == 0, kept
     assert "Oslo" in homeless("recall", "where we deploy", "--store", "a.db", folder=tmp_path)[1]
+
+
+NO_PLACE = "This user has no home folder, so there is no place for"
+NO_STORE = f"Error: {NO_PLACE} a store.\nName the store (--store, or the variable PERDURE_STORE), or set HOME.\n"
+NO_HOME = "Error: The home folder in '~/x.{}' cannot be found.\nWrite the whole path, or set HOME.\n"
+HOMELESS = {
+    "mcp": (["mcp"], NO_STORE),
+    "store": (["list", "--store", "~/x.db"], NO_HOME.format("db")),
+    "backup": (["backup", "~/x.db", "--store", "a.db"], NO_HOME.format("db")),
+    "restore": (["restore-backup", "~/x.db", "--store", "a.db"], NO_HOME.format("db")),
+    "text": (["extract", "~/x.md", "--store", "a.db"], NO_HOME.format("md")),
+    "policy": (["mcp", "--store", "a.db", "--policy", "~/x.toml"], NO_HOME.format("toml")),
+    "plugin": (["plugin", "install"], f"Error: {NO_PLACE} its files.\nSet HOME.\n"),
+}
+
+
+def test_a_user_without_a_home_folder_gets_no_traceback(tmp_path):
+    told = {name: homeless(*words, folder=tmp_path) for name, (words, _) in HOMELESS.items()}
+    assert told == {name: (1, "", error) for name, (_, error) in HOMELESS.items()}

@@ -90,9 +90,8 @@ def _rewrite_summary(ctx: Context, namespace: str) -> list[str]:
     try:
         write_summary(ctx, namespace)
     except PerdureError as error:
-        note = f"{ctx.policy.digest.file} still holds what was shown before: {error}"
-        ctx.warn(note)
-        return [note]
+        held = f"{ctx.policy.digest.file} still holds what was shown before: {error.message}"
+        return [f"{held} Remove the erased words from it, also from lines that were changed by hand."]
     return []
 
 

@@ -81,8 +81,8 @@ class Backups(Protocol):
 class SummaryFile(Protocol):
     """The file that holds a digest, among a person's lines."""
 
-    def write(self, text: str) -> bool:
-        """Write a digest into it, and return whether it changed.
+    def write(self, text: str, *, namespace: str = "default") -> bool:
+        """Write the digest of a namespace into it, and return whether it changed.
 
         Raises:
             InvalidInput, ConflictError, DiskFull: It could not be written, or a person changed what was written before;

@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from perdure.records.errors import InvalidInput
 from perdure.records.memory import Trust
 from perdure.rules.escaping import cut, one_line, quoted_line, remove_invisible
+from perdure.rules.validation.values import optional_text
 
 KEY: Final = "trust"
 """The key of metadata; its value is one of Trust, and anything else there is the caller's own."""
@@ -63,11 +65,16 @@ def is_person(role: str) -> bool:
 def speaker_of(role: str, speaker: Any, name: Any) -> Any:
     """Return who said a message: its speaker, else the ``name`` that chat formats give a person.
 
-    The name of a tool or an assistant is none: it must not be taken for a person's.
+    The name of a tool or an assistant is none: it must not be taken for a person's. Nor is the word of such a role, or
+    what no store can hold: a label that nobody gave as the speaker must not keep a conversation out.
     """
-    if speaker is not None or not isinstance(name, str) or not name.strip() or not is_person(role):
+    if speaker is not None or not is_person(role):
         return speaker
-    return name
+    try:
+        found = optional_text(name, "name")
+    except InvalidInput:
+        return None
+    return found if found is None or is_person(found) else None
 
 
 def takes_over(text: str) -> bool:

@@ -9,6 +9,7 @@ import errno
 import os
 import re
 import secrets
+import shlex
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from perdure.records.digest_marker import BEGIN_MARKER
 from perdure.records.errors import ConflictError, DiskFull, InvalidInput, PerdureError
 
 BEGIN = b"<!-- perdure:begin -->"
@@ -25,7 +27,7 @@ LONGEST = 256 << 10
 MOST_LINES = 2000
 """The most lines that ``part`` returns: whoever compares them takes time for each pair that is alike."""
 _BOM = b"\xef\xbb\xbf"
-_MARKER: Final = re.compile(rb"<!-- perdure:begin(?: ([0-9a-f]{16}))? -->")  # without a checksum by earlier versions
+_MARKER: Final = re.compile(BEGIN_MARKER.pattern.encode())
 _CHECKSUM_DIGITS: Final = 16
 
 
@@ -44,20 +46,24 @@ class DigestFile:
 
     path: Path
 
-    def write(self, text: str, *, force: bool = False) -> bool:
+    def write(self, text: str, *, namespace: str = "default", force: bool = False) -> bool:
         """Write a digest into the file, and return whether the file changed."""
-        return write(self.path, text, force=force)
+        return write(self.path, text, namespace=namespace, force=force)
 
     def check(self, text: str) -> bool:
         """Return whether the file holds this digest already."""
         return check(self.path, text)
+
+    def is_edited(self, text: str) -> bool:
+        """Return whether a person changed what stands between the markers, so that only force writes this digest."""
+        return _is_edited(_read(self.path).data, text, str(self.path))
 
     def part(self) -> str | None:
         """Return the digest that the file holds."""
         return part(self.path)
 
 
-def write(path: str | os.PathLike[str], text: str, *, force: bool = False) -> bool:
+def write(path: str | os.PathLike[str], text: str, *, namespace: str = "default", force: bool = False) -> bool:
     """Write a digest into a file; return whether the file changed.
 
     The part between the markers is replaced; without markers the digest is appended after a blank line; a missing file
@@ -66,6 +72,7 @@ def write(path: str | os.PathLike[str], text: str, *, force: bool = False) -> bo
     Args:
         path: The file.
         text: The digest, from its begin marker to its end marker.
+        namespace: The digest's, for the commands of a remedy.
         force: Whether what a person changed between the markers is replaced, too.
 
     Raises:
@@ -79,7 +86,7 @@ def write(path: str | os.PathLike[str], text: str, *, force: bool = False) -> bo
     if before.status is not None and after == before.data:
         return False
     if not force:
-        _check_unedited(before.data, text, str(path))
+        _check_unedited(before.data, text, str(path), namespace)
     _replace(before, after)
     return True
 
@@ -157,8 +164,8 @@ def _checksum(lines: list[bytes]) -> bytes:
     return sha256(b"\n".join(line.rstrip() for line in lines)).hexdigest()[:_CHECKSUM_DIGITS].encode()
 
 
-def _check_unedited(data: bytes, text: str, name: str) -> None:
-    """Refuse if what stands between the markers is neither what was written there nor what is to be written.
+def _is_edited(data: bytes, text: str, name: str) -> bool:
+    """Return whether what stands between the markers is neither what was written there nor what is to be written.
 
     Where the marker names no checksum nothing tells them apart: it was written by an earlier version.
     """
@@ -166,16 +173,22 @@ def _check_unedited(data: bytes, text: str, name: str) -> None:
     span = _span(lines, name)
     found = None if span is None else _marker(lines[span.start])
     if span is None or found is None or found[1] is None:
-        return
+        return False
     between = lines[span.start + 1 : span.stop - 1]
     made = _lines(text.encode("utf-8"))[1:-1]
-    if not b"".join(between).strip() or _checksum(between) in {found[1], _checksum(made)}:
+    return bool(b"".join(between).strip()) and _checksum(between) not in {found[1], _checksum(made)}
+
+
+def _check_unedited(data: bytes, text: str, name: str, namespace: str) -> None:
+    if not _is_edited(data, text, name):
         return
+    file, command = shlex.quote(name), "perdure digest"
+    if namespace != "default":
+        command += f" -n {shlex.quote(namespace)}"
     raise InvalidInput(
         f"{name} was changed by hand between its markers; nothing was written.",
-        remedy=f"`perdure digest | diff {name} -` shows the difference. Move your lines below the end marker, where "
-        f"they stay; then `perdure digest --out {name} --force` (with -n, if it is not of the namespace default) "
-        "replaces what stands between the markers.",
+        remedy=f"`{command} | diff {file} -` shows the difference. Move your lines below the end marker, where they "
+        f"stay; then `{command} --out {file} --force` replaces what stands between the markers.",
     )
 
 

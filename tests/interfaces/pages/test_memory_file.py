@@ -189,5 +189,5 @@ def test_a_name_that_no_file_can_have_is_reported(memory):
 
 @posix
 def test_a_home_that_nobody_has_is_refused():
-    with pytest.raises(InvalidInput, match="home of nobody"):
+    with pytest.raises(InvalidInput, match="The home folder in"):
         memory_files(["default=~nosuchuser/MEMORY.md"])

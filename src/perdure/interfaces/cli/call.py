@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perdure.records.errors import InvalidInput
-from perdure.user_folders import data_folder
+from perdure.user_folders import data_folder, expanded
 from perdure.verbs.results import as_json, as_object
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Call:
         """The store's path, ``~`` resolved."""
         if self.given_store is None:
             return str(default_store())
-        return str(Path(self.given_store).expanduser()) if self.given_store.startswith("~") else self.given_store
+        return str(expanded(self.given_store)) if self.given_store.startswith("~") else self.given_store
 
     @property
     def shown_store(self) -> str:

@@ -14,6 +14,7 @@ from perdure.interfaces.cli.commands import Step, run_verb
 from perdure.interfaces.cli.options import LARGEST_INPUT, Zone, text_or_input
 from perdure.interfaces.views import Request, view_of
 from perdure.records.errors import InvalidInput, NotFound
+from perdure.user_folders import expanded
 from perdure.verbs.declaration import VERBS
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.results import as_json
@@ -60,7 +61,7 @@ def extract(
     **arguments: Any,
 ) -> Exit:
     """Store what is worth remembering in a text as notes, in the namespace 'extracted' unless -n is given."""
-    text = text_or_input("-") if file == "-" else _text_of(Path(file).expanduser())
+    text = text_or_input("-") if file == "-" else _text_of(expanded(file))
     return run_verb(call, VERBS["extract"], {"text": text, **arguments})
 
 
@@ -83,14 +84,19 @@ def digest(
     """Print MEMORY.md, the memory summary of a namespace within a token budget, or write it to a file."""
     if check and out is None:
         raise typer.BadParameter("--check needs --out FILE, the file to check.")
+    if force and out is None:
+        raise typer.BadParameter("--force needs --out FILE, the file to write.")
+    if force and check:
+        raise typer.BadParameter("--check writes nothing, so it does not go with --force.")
     arguments["namespace"] = call.place
     with call.memory() as memory:
         result = memory.digest_details(**arguments)
         notes: dict[str, Any] = {"namespace": call.place, "file": out}
         if out is not None and check:
-            notes["stale"] = not compose.digest_file(out).check(result.text)
+            file = compose.digest_file(out)
+            notes |= {"stale": not file.check(result.text), "edited": file.is_edited(result.text)}
         elif out is not None:
-            notes["written"] = compose.digest_file(out).write(result.text, force=force)
+            notes["written"] = compose.digest_file(out).write(result.text, namespace=call.place, force=force)
         call.show(memory, VERBS["digest"], arguments, result, notes)
     return Exit.STALE if notes.get("stale") else Exit.OK
 

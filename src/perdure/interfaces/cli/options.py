@@ -6,13 +6,13 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
 from perdure.interfaces.files.source_lines import SetZone
 from perdure.records.errors import InvalidInput
+from perdure.user_folders import expanded
 from perdure.verbs.checks import refuse_foreign
 from perdure.verbs.declaration import VERBS
 
@@ -47,7 +47,7 @@ def json_object(text: str) -> dict[str, Any]:
 def json_objects(text: str) -> list[Any]:
     """Return a JSON list that a file holds, or standard input for ``-``."""
     try:
-        content = text_or_input("-") if text == "-" else Path(text).expanduser().read_text("utf-8-sig")
+        content = text_or_input("-") if text == "-" else expanded(text).read_text("utf-8-sig")
         value = json.loads(content)
     except OSError as error:
         raise typer.BadParameter(f"{text} cannot be read ({error.strerror}).") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 import signal
@@ -90,7 +91,8 @@ def maintain(
         known: dict[str, int] = {}
         run = partial(memory.upkeep, name, eager=once or every is not None, stop=stopped.is_set, known=known)
         if once:
-            report = run()
+            with _no_log_of_failures():
+                report = run()
             _show_round(call, report)
             return Exit.FAILED if report.failed else Exit.OK
         print(f"{name} maintains {call.shown_store}, every {pause:g} s, until Ctrl-C.", file=sys.stderr)
@@ -100,10 +102,26 @@ def maintain(
     return Exit.OK
 
 
+@contextmanager
+def _no_log_of_failures() -> Iterator[None]:
+    """Keep failures of tasks out of the log: they are printed with the round. Tracebacks of defects stay."""
+    log = logging.getLogger("perdure.operations.lifecycle.maintenance_tasks")
+
+    def is_traceback(record: logging.LogRecord) -> bool:
+        return record.exc_info is not None
+
+    log.addFilter(is_traceback)
+    try:
+        yield
+    finally:
+        log.removeFilter(is_traceback)
+
+
 def _run_round(call: Call, run: Callable[[], Upkept]) -> None:
     """Run one of many rounds; a store that cannot be reached may be reached in the next."""
     try:
-        report = run()
+        with _no_log_of_failures():
+            report = run()
     except (StoreUnavailable, StoreBusy) as error:
         print(str(error), file=sys.stderr)
     else:

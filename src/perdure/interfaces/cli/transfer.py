@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -13,6 +12,7 @@ from perdure.interfaces.cli.call import Call, short_warnings, without_password
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Foreign, Line
 from perdure.interfaces.views.values import counted
+from perdure.user_folders import expanded
 from perdure.verbs.lazy import lazy_modules
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def backup(
 ) -> None:
     """Write a verified copy of the store's file as it is at this moment; other processes may go on writing."""
     started = time.perf_counter()
-    saved = compose.backup(call.store, Path(file).expanduser(), overwrite=force)
+    saved = compose.backup(call.store, expanded(file), overwrite=force)
     seconds = round(time.perf_counter() - started, 3)
     counts = {"memories": saved.memories, "operations": saved.operations, "bytes": saved.size}
     call.answer(
@@ -151,7 +151,7 @@ def restore_backup(
     ] = False,
 ) -> None:
     """Verify a backup and put it where --store says. Stop what uses the store first."""
-    result = compose.restore_backup(Path(file).expanduser(), call.prepared_store(), overwrite=force)
+    result = compose.restore_backup(expanded(file), call.prepared_store(), overwrite=force)
     kept_path = None if result.kept is None else str(result.kept)
     note = () if kept_path is None else (" The previous store is now ", Foreign(kept_path), ".")
     counts = {"memories": result.memories, "operations": result.operations}

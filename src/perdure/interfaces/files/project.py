@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from perdure.user_folders import expanded
+
 HERE: Final = "."  # given as a namespace it stands for the project's own. No namespace has this name
 VARIABLE: Final = "CLAUDE_PROJECT_DIR"  # Claude Code sets it to the project's folder for what it starts
 
@@ -45,7 +47,7 @@ def policy_to_find(policy: str | None) -> str | None:
     A relative path names another file in each folder. It is looked for like one in ``PERDURE_POLICY``: protected keys
     of what is found there count only if the user trusts the file.
     """
-    if policy is None or (path := Path(policy).expanduser()).is_absolute():
+    if policy is None or (path := expanded(policy)).is_absolute():
         return policy if policy is None else str(path)
     os.environ["PERDURE_POLICY"] = policy
     return None

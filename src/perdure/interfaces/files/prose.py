@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSource
+from perdure.records.digest_marker import BEGIN_MARKER
 from perdure.records.memory import Message
 
 _TURN: Final = re.compile(r"([^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019-]+){0,3}):[ \t]+(\S.*)")
@@ -17,7 +18,6 @@ _ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)")
 _FENCE: Final = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})(.*)")
 _RULE: Final = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _COMMENT: Final = re.compile(r"\s*<!--.*-->\s*")
-_BEGIN: Final = re.compile(r"<!-- perdure:begin(?: [0-9a-f]+)? -->")
 _END: Final = "<!-- perdure:end -->"
 _FRONT_MATTER: Final = 200
 _FEW_TURNS: Final = 3
@@ -90,7 +90,7 @@ def read_markdown(lines: Iterable[InputLine], source: InputSource) -> Iterator[M
     in_digest = False
     for line in _without_front_matter(lines):
         plain = line.text.strip()
-        if _BEGIN.fullmatch(plain) and not reader.fence:
+        if BEGIN_MARKER.fullmatch(plain) and not reader.fence:
             in_digest = True
             yield from reader.flush()
         elif not in_digest:

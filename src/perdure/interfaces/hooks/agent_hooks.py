@@ -23,6 +23,7 @@ from perdure.interfaces.hooks.transcript_tail import Mark, read_new_messages
 from perdure.records.errors import NotFound, PerdureError
 from perdure.rules.escaping import terminal_line
 from perdure.rules.validation.values import checked_namespace, checked_text
+from perdure.user_folders import expanded
 
 if TYPE_CHECKING:  # it loads numpy and SQLite
     from perdure.memory import Memory
@@ -177,7 +178,7 @@ def _open_memory(store: str | None, policy: str | None, *, with_embedder: bool) 
     gc.disable()  # the many modules that load now stay: looking through them takes a sixth of the start time
     import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 
-    address = str(Path(store).expanduser()) if store is not None and store.startswith("~") else store
+    address = str(expanded(store)) if store is not None and store.startswith("~") else store
     memory = perdure.open(
         address or made_default_store(), policy_to_find(policy), embedder=None if with_embedder else "none"
     )

@@ -19,9 +19,9 @@ def main(words: Sequence[str]) -> None:
     from perdure.interfaces.http.serve import serve  # noqa: PLC0415  # after the options are known to be right
 
     limits = {"threads": args.threads, "waiting": args.waiting, "call_seconds": args.timeout, "rate": args.rate}
-    namespace = resolve_namespace(args.namespace) or "default"
-    store = args.store or os.environ.get("PERDURE_STORE") or default_store()
     try:
+        namespace = resolve_namespace(args.namespace) or "default"
+        store = args.store or os.environ.get("PERDURE_STORE") or default_store()
         with short_warnings():
             serve(
                 store,

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from perdure.records.errors import InvalidInput
 from perdure.rules.validation.values import checked_namespace
+from perdure.user_folders import expanded
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 """How clients on this machine write its name in the Host header."""
@@ -51,8 +52,5 @@ def memory_files(options: Sequence[str]) -> dict[str, Path]:
         namespace, _, path = text.partition("=")
         if not path:
             raise InvalidInput(f"{text!r} names no file of a namespace.", remedy="Write for example default=MEMORY.md.")
-        try:
-            found[checked_namespace(namespace)] = Path(path).expanduser()
-        except RuntimeError as error:
-            raise InvalidInput(f"{path!r} is in the home of nobody here.", remedy="Write the whole path.") from error
+        found[checked_namespace(namespace)] = expanded(path)
     return found

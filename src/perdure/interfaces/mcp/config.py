@@ -14,6 +14,7 @@ from typing import Final, Literal, get_args
 from perdure.interfaces.mcp.run import default_store
 from perdure.interfaces.plugin.installation import data_folder, write_launcher
 from perdure.records.errors import InvalidInput
+from perdure.user_folders import expanded
 
 Client = Literal["claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini", "windsurf", "zed"]
 
@@ -111,8 +112,8 @@ def server_command(store: str | None = None, policy: str | None = None) -> list[
     It names the launcher in the user's data folder, which is written; on Windows, this environment's interpreter.
     """
     address = str(default_store()) if store is None else store
-    absolute = address if "://" in address else str(Path(address).expanduser().absolute())
-    options = [] if policy is None else ["--policy", str(Path(policy).expanduser().absolute())]
+    absolute = address if "://" in address else str(expanded(address).absolute())
+    options = [] if policy is None else ["--policy", str(expanded(policy).absolute())]
     if os.name == "nt":
         # -P: a file named mcp.py in the client's project folder must neither break the server nor run.
         start = [str(Path(sys.executable).absolute()), "-P", "-m", "perdure"]

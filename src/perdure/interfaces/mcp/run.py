@@ -25,7 +25,8 @@ from perdure.interfaces.files.project import policy_to_find, resolve_namespace
 from perdure.interfaces.hooks.answering import HookAnswering
 from perdure.interfaces.hooks.background import Background
 from perdure.interfaces.hooks.running_server import made_default_store
-from perdure.records.errors import StoreError
+from perdure.records.errors import PerdureError, StoreError
+from perdure.rules.escaping import terminal_text
 
 if TYPE_CHECKING:  # their imports take most of the start time, or load numpy
     from mcp.server.transport_security import TransportSecuritySettings
@@ -213,16 +214,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--port", type=int, default=8765, help="for http: the port to listen on")
     parser.add_argument("--allowed-host", action="append", default=[], help="for http: another Host header to accept")
     args = parser.parse_args(arguments)
-    run(
-        args.store or default_store(),
-        args.policy,
-        args.transport,
-        args.host,
-        args.port,
-        args.profile,
-        namespace=resolve_namespace(args.namespace) or "default",
-        allowed_hosts=args.allowed_host,
-    )
+    try:
+        run(
+            args.store or default_store(),
+            args.policy,
+            args.transport,
+            args.host,
+            args.port,
+            args.profile,
+            namespace=resolve_namespace(args.namespace) or "default",
+            allowed_hosts=args.allowed_host,
+        )
+    except PerdureError as error:
+        print(f"Error: {terminal_text(error.message)}", terminal_text(error.remedy), sep="\n", file=sys.stderr)
+        sys.exit(1)
 
 
 def _open(store: str | os.PathLike[str], policy: str | os.PathLike[str] | Mapping[str, Any] | Policy | None) -> Memory:

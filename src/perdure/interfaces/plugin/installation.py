@@ -38,7 +38,7 @@ def data_folder() -> Path:
     """Return the user's data folder, which is made."""
     from perdure import user_folders  # noqa: PLC0415  # only where it is used
 
-    folder = user_folders.data_folder()
+    folder = user_folders.data_folder("so there is no place for its files", "Set HOME.")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -167,8 +167,9 @@ def view_digest(digest: Digest | str, request: Request) -> Iterator[Block]:
     if file is None:
         yield PlainText(digest.text, size)
     elif "stale" in request.notes:
-        stale = "out of date; run without --check to update it" if request.notes["stale"] else "up to date"
-        yield Line((Foreign(file), f" is {stale}."))
+        edited = ", and was changed by hand between its markers; run without --check to see what to do"
+        stale = edited if request.notes["edited"] else "; run without --check to update it"
+        yield Line((Foreign(file), f" is out of date{stale}." if request.notes["stale"] else " is up to date."))
     else:
         yield Line((Foreign(file), f" {'was written' if request.notes['written'] else 'is up to date'}: {size}."))
 

@@ -51,7 +51,7 @@ def write_summary(ctx: Context, namespace: str) -> str:
     """Keep up the file that the policy names, if it is this namespace's; return what became of it, for people."""
     if ctx.summary is None or namespace != ctx.policy.digest.namespace:
         return ""
-    written = ctx.summary.write(digest(ctx, namespace).text)
+    written = ctx.summary.write(digest(ctx, namespace).text, namespace=namespace)
     return f"{ctx.policy.digest.file} {'was written' if written else 'is up to date'}"
 
 
