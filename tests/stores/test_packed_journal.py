@@ -52,7 +52,8 @@ def test_it_says_the_same_as_before(old, clock):
 def test_it_gets_smaller_and_goes_on(old, clock):
     before = old.stat().st_size
     with opened(old, POLICY, clock) as memory:
-        memory.compact(dry_run=False)
+        packed = memory.compact(dry_run=False)
+        assert packed.bytes_after < packed.bytes_before
         kept = memory.remember("the same key again", idempotency_key="k-1")
         assert kept.memory.content == "Harbour server: port 8080, Tuesday deploys"
         late = memory.remember("a thought of today")
@@ -61,7 +62,7 @@ def test_it_gets_smaller_and_goes_on(old, clock):
         word = memory.erase([gone], reason="asked to").confirm
         memory.erase([gone], reason="asked to", dry_run=False, confirm=word)
         assert memory.check(full=True) == []
-    assert old.stat().st_size < before
+    assert old.stat().st_size <= before  # with what was added, and an index that the old file had not
 
 
 @pytest.mark.parametrize(("function", "calls"), [("packed_line", 1), ("packed_line", 17), ("packed_key", 2)])

@@ -196,6 +196,13 @@ def test_ids_are_found_by_their_short_form_and_by_their_beginning_through_an_ind
         assert re.search(rf"INDEX {index} \(.*[<>]\?", found), (name, found)
 
 
+def test_memories_are_counted_along_an_index(connection):
+    for name in ("tally", "tally_of"):
+        told = steps(connection, name)
+        assert any("INDEX memory_counts" in step for step in told), (name, told)
+        assert not any("TEMP B-TREE FOR GROUP BY" in step for step in told), (name, told)
+
+
 def test_due_rows_come_in_order_from_their_index(connection):
     for name in ("due_ids", "held_ids", "due_namespaces", "held_namespaces"):
         assert "memory_due" in " ".join(steps(connection, name))

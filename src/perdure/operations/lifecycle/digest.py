@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from perdure.operations.extract import Place
@@ -22,6 +23,8 @@ from perdure.rules.lifecycle.digest_entries import is_noted
 from perdure.rules.lifecycle.signals import memory_items
 
 CONSIDERED: Final = 2000
+_line_tokens: Final = lru_cache(maxsize=4096)(estimate_tokens)
+"""Most lines of a file that is written anew are as they were."""
 _QUESTIONS: Final = 50
 
 
@@ -39,7 +42,7 @@ def digest(
     selection = choose_entries(
         replace(candidates(ctx, namespace, inside, brief=brief), asking=asking),
         ctx.policy,
-        tokens=estimate_tokens,
+        tokens=_line_tokens,
         namespace=namespace,
         budget_tokens=budget_tokens,
         profile=profile,

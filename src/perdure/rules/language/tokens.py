@@ -61,8 +61,12 @@ def estimate_tokens(text: str) -> int:
     scripts count one to four a character. Five tokenizers of language models count 60 to 97 % of it, whatever the
     text: messages, code, ids, Chinese, Russian, Greek, Thai, Hindi, German compounds, emoji.
     """
-    total = 1 + len(_SINGLE.findall(text))
-    for length in map(len, _LATIN.findall(text)):
+    words = _LATIN.findall(text)
+    if text.isascii() and text.isprintable():  # what is neither a letter nor a blank costs one: no second search
+        total = 1 + len(text) - text.count(" ") - sum(map(len, words))
+    else:
+        total = 1 + len(_SINGLE.findall(text))
+    for length in map(len, words):
         total += (length + 5) // 6 if length <= _COMMON_WORD else (length + 2) // 3
     if not text.isascii():  # two tokens and four, of which one is counted above
         total += len(_MANY.findall(text)) + 3 * len(_RARE.findall(text))

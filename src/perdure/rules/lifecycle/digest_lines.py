@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 from typing import Final
 
@@ -60,7 +60,16 @@ def render_line(
         year: A day of this year is written short ("6 Mar"); None writes an ISO date.
         bare: Without the day and the id, for a line that stands below its day.
     """
-    text = _remaining_words(memory, shown, left_out)
+    is_kept = memory.pinned or memory.access_count > 0 or memory.kind is not Kind.EPISODE
+    text = _remaining_words(
+        memory.content[:_HEAD],
+        None if memory.kind is Kind.FACT else sort_of_memory(memory),
+        memory.created_at.date(),
+        tuple(shown),
+        tuple(left_out),
+        is_message=memory.kind is Kind.EPISODE,
+        is_kept=is_kept,
+    )
     if not text:
         return ""
     is_others = memory.kind is Kind.EPISODE and (has_name(memory.speaker) or not _is_users(memory.speaker))
@@ -79,26 +88,44 @@ def day_of(at: datetime, year: int | None) -> str:
     return f"{at.day} {at:%b}" if at.year == year else f"{at.day} {at:%b} {at.year}"
 
 
-def _remaining_words(memory: MemoryItem, shown: Sequence[str], left_out: Sequence[tuple[int, int]]) -> str:
+@lru_cache(maxsize=4096)  # a file and a page are written anew with most of their lines as they were
+def _remaining_words(
+    text: str,
+    sort: Sort | None,
+    day: date,
+    shown: tuple[str, ...],
+    left_out: tuple[tuple[int, int], ...],
+    *,
+    is_message: bool,
+    is_kept: bool,
+) -> str:
     """Return what a memory says, in whole sentences of at most ``LONGEST_LINE`` characters; "" if there are none.
 
     Questions and polite words of a message are left out, and the words "please remember that". A note that is longer
     than a line and has no sentence that fits is cut, because somebody wrote it down, and so is a message that somebody
     pinned or that was recalled.
+
+    Args:
+        text: The beginning of its text.
+        sort: What a message or note does; None for a fact, which says all of its text.
+        day: When it was stored; "yesterday" is the day before.
+        shown: The sentences that are shown; if there are none, all that tell something.
+        left_out: Where the text says what no longer holds.
+        is_message: Whether it is a message.
+        is_kept: Whether it is cut rather than left out.
     """
-    text = memory.content[:_HEAD]
     for start, end in sorted(left_out, reverse=True):
         text = text[:start] + text[end:]
-    if memory.kind is Kind.FACT:
+    if sort is None:
         return text
     parts = [text[start:end] for start, end in sentences(text)]
-    if memory.kind is Kind.EPISODE:
-        requests = find_requests(text) if sort_of_memory(memory) is Sort.REQUEST else []
+    if is_message:
+        requests = find_requests(text) if sort is Sort.REQUEST else []
         parts = [request.content for request in requests] or telling_sentences(parts)
     line = _fit(shown if shown and not left_out else parts)
-    if not line and (memory.pinned or memory.access_count or memory.kind is not Kind.EPISODE):
+    if not line and is_kept:
         line = text
-    return _as_sentence(resolve_days(line, memory.created_at.date())) if line else ""
+    return _as_sentence(resolve_days(line, day)) if line else ""
 
 
 def telling_sentences(parts: Iterable[str]) -> list[str]:

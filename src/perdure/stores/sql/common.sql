@@ -145,16 +145,6 @@ SELECT (SELECT count(*) FROM memory WHERE namespace = :namespace AND status = 'a
 -- kind: routed
 SELECT version FROM namespace WHERE namespace = :namespace;
 
--- name: tally
--- kind: fan-out
-SELECT namespace, kind, tier, status, count(*) FROM memory GROUP BY namespace, kind, tier, status
-ORDER BY namespace, kind, tier, status;
-
--- name: tally_of
--- kind: routed
-SELECT namespace, kind, tier, status, count(*) FROM memory WHERE namespace = :namespace
-GROUP BY namespace, kind, tier, status ORDER BY namespace, kind, tier, status;
-
 -- --- links
 
 -- name: links_of

@@ -787,6 +787,16 @@ SELECT j.operation, o.operation, j.namespace, o.at_ms, j.target, j.id, j.before,
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
 WHERE j.namespace = :namespace AND j.id = :id ORDER BY o.number, j.position;
 
+-- name: tally
+-- kind: fan-out
+SELECT namespace, kind, tier, status, count(*) FROM memory GROUP BY namespace, kind, tier, status
+ORDER BY namespace, kind, tier, status;
+
+-- name: tally_of
+-- kind: routed
+SELECT namespace, kind, tier, status, count(*) FROM memory WHERE namespace = :namespace
+GROUP BY namespace, kind, tier, status ORDER BY namespace, kind, tier, status;
+
 -- What became of memories, by the newest lines about them. What was undone did not happen, and its undoing neither.
 -- name: events
 -- kind: routed

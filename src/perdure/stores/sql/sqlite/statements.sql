@@ -590,6 +590,21 @@ SELECT o.id, o.operation, j.namespace, o.at_ms, j.target, plain_id(j.id), line_p
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND j.id = packed_id(:id) ORDER BY j.operation, j.position;
 
+-- By the index of these three (memory_counts).
+-- name: tally
+-- kind: fan-out
+SELECT namespace, sort ->> 0, sort ->> 1, sort ->> 2, many FROM (
+  SELECT namespace, json_array(kind, tier, status) AS sort, count(*) AS many FROM memory
+  GROUP BY namespace, json_array(kind, tier, status)
+) ORDER BY 1, 2, 3, 4;
+
+-- name: tally_of
+-- kind: routed
+SELECT namespace, sort ->> 0, sort ->> 1, sort ->> 2, many FROM (
+  SELECT namespace, json_array(kind, tier, status) AS sort, count(*) AS many FROM memory WHERE namespace = :namespace
+  GROUP BY namespace, json_array(kind, tier, status)
+) ORDER BY 1, 2, 3, 4;
+
 -- What became of memories, by the newest lines about them. What was undone did not happen, and its undoing neither.
 -- name: events
 -- kind: routed
@@ -599,16 +614,15 @@ SELECT CASE
     WHEN after ->> 'status' <> before ->> 'status' THEN after ->> 'status'
     WHEN after ->> 'tier' <> before ->> 'tier' THEN 'moved' ELSE '' END,
   coalesce(after ->> 'form' <> before ->> 'form' AND after ->> 'form' <> 'full', 0), recent, count(*)
-FROM (
-  SELECT o.operation, o.at_ms >= :day AS recent,
-    CASE WHEN json_valid(line_part(j.data, 0, o.id)) THEN line_part(j.data, 0, o.id) END AS before,
-    CASE WHEN json_valid(line_part(j.data, 1, o.id)) THEN line_part(j.data, 1, o.id) END AS after
+FROM (SELECT operation, recent,
+  CASE WHEN json_valid(was) THEN was END AS before, CASE WHEN json_valid(became) THEN became END AS after FROM (
+  SELECT o.operation, o.at_ms >= :day AS recent, line_part(j.data, 0, o.id) AS was, line_part(j.data, 1, o.id) AS became
   FROM operation AS o CROSS JOIN journal AS j ON j.namespace = o.namespace AND j.operation = o.number AND j.target = 'memory'
   WHERE o.namespace = :namespace AND o.at_ms >= :week AND o.undoes IS NULL AND NOT EXISTS (
     SELECT 1 FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id AND NOT EXISTS (
       SELECT 1 FROM operation AS r WHERE r.namespace = :namespace AND r.undoes = u.id))
   ORDER BY o.at_ms DESC LIMIT :most
-)
+))
 GROUP BY 1, 2, 3;
 
 -- name: journalled_ids
