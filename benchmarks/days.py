@@ -86,8 +86,8 @@ def main() -> None:
         for name, lines in shown(day, embedder).items():
             kept, over, noise = figures(lines, day)
             found.setdefault(name, []).append([kept, over, noise])
-            told = f"{kept} of {len(day['kept'])}, {over} of {len(day['outdated'])} old, {noise} small talk"
-            print(f"{path.stem}, {name}: {told}", flush=True)
+            text = f"{kept} of {len(day['kept'])}, {over} of {len(day['outdated'])} old, {noise} small talk"
+            print(f"{path.stem}, {name}: {text}", flush=True)
     for name, rows in found.items():
         kept, over, noise = (statistics.mean(column) for column in zip(*rows, strict=True))
         print(f"mean of {len(rows)}, {name}: {kept:.1f} of 8, {over:.1f} old, {noise:.1f} small talk")

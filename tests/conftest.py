@@ -50,9 +50,8 @@ weekly = pytest.mark.skipif(not LONG_RUN, reason="make weekly runs it")
 """For a test whose promise a quicker one of make test holds, too."""
 
 ANYWHERE = settings.get_profile("default")  # where CI is set, the library would draw the same cases each time
-settings.register_profile(
-    "untimed", ANYWHERE, deadline=None, max_examples=budget(50, 400)
-)  # a busy machine is no fault
+# No deadline: a busy machine is no fault.
+settings.register_profile("untimed", ANYWHERE, deadline=None, max_examples=budget(50, 400))
 settings.register_profile("brief", ANYWHERE, deadline=None, max_examples=10)  # make fast
 settings.load_profile("untimed")
 

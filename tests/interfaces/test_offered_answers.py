@@ -176,11 +176,9 @@ def verdicts(line):
 
 def told_by_text(text, identities):
     """Return which answers a text tells for each question."""
-    found = {}
+    found, last = {}, None
     for line in text.splitlines():
-        current = next((i for i in identities if i[-8:] in line), None)
-        if current:
-            last = current
+        last = next((i for i in identities if i[-8:] in line), last)
         if "verdict is" in line:
             found[last] = verdicts(line)
     return found
@@ -260,7 +258,9 @@ def test_the_form_of_a_client_offers_choices_that_are_all_taken(memory, kinds):
 
 def test_the_answers_named_beside_a_recalled_fact_are_all_taken(memory, kinds):
     def recalled(query):
-        story = lambda client: client.call_tool("recall", {"query": query, "limit": 1, "touch": False})  # noqa: E731
+        async def story(client):
+            return await client.call_tool("recall", {"query": query, "limit": 1, "touch": False})
+
         return talk(over(memory), story).content[0].text
 
     (stale,) = (identity for identity, kind in kinds.items() if kind == "a stale fact")

@@ -118,10 +118,10 @@ def digest_fits(memory: Memory) -> Iterator[str]:
 def digest_is_true(memory: Memory) -> Iterator[str]:
     """No line of MEMORY.md is of a memory that is hidden, or that says only what is believed no longer."""
     facts = memory.facts(limit=1000, past=True)
-    gone, held = (
-        {i for f in facts if (f.state in GONE) is over for i in (f.id, *(memory for memory, _ in f.sources))}
-        for over in (True, False)
-    )
+    gone: set[str] = set()
+    held: set[str] = set()
+    for fact in facts:
+        (gone if fact.state in GONE else held).update((fact.id, *(source for source, _ in fact.sources)))
     for line in memory.digest().splitlines():
         if named := DIGEST_LINE.match(line):
             shown = memory.get(named[1])

@@ -17,8 +17,10 @@ TALKS = sorted(
 )
 MESSAGES, ASKED = 40, 3
 DECISIONS = {"29-mossie-care": {7, 10}, "30-oddlamp-notes": {10, 14}}
-"""Messages that nobody asked for and that are promoted, because they read as rules or decisions: 10 of the first is not
-one."""
+"""Messages that are promoted although nobody asked for them, because they read as rules or decisions.
+
+Message 10 of the first talk is neither.
+"""
 
 
 def read(name):

@@ -514,10 +514,8 @@ def test_notes_that_say_the_same_are_merged_and_those_that_differ_are_not(openin
 
 @pytest.mark.parametrize("strategy", KEEPING)
 def test_of_two_that_the_strategy_ranks_alike_the_longer_stays(free, clock, strategy):
-    at, texts = (
-        clock(),
-        ("Nightly backups of the orders are kept in Oslo.", "Nightly backups of the orders are stored in Oslo."),
-    )
+    texts = ("Nightly backups of the orders are kept in Oslo.", "Nightly backups of the orders are stored in Oslo.")
+    at = clock()
     for text in texts:
         free.remember(text, at=at)
     assert free.consolidate("default", 0.7, strategy, dry_run=False).memories_merged == 1

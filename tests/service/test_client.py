@@ -298,23 +298,30 @@ def test_a_service_that_is_gone_and_comes_back(pair):
         remote.close()
 
 
-def test_a_call_takes_a_time_limit_of_its_own(tmp_path):
+@pytest.fixture
+def lockable(tmp_path):
+    """A memory with one row, a client of its service, and a connection that locks the file like another process."""
     with (
         perdure.open(tmp_path / "a.db", POLICY) as memory,
         listening(memory) as url,
         perdure.connect(url) as client,
         closing(apsw.Connection(str(tmp_path / "a.db"))) as other,
     ):
-        client.remember("tea")
-        other.execute("BEGIN IMMEDIATE")  # another process writes
-        with pytest.raises(perdure.DeadlineExceeded, match=r"was ended\. Nothing was written") as raised:
-            client.within(1).remember("coffee")
-        assert raised.value.operations == ()
-        other.execute("ROLLBACK")
-        client.within(5).remember("coffee")
-        assert len(client.list()) == 2
-        with pytest.raises(InvalidInput, match="86,400"):
-            client.within(0)
+        memory.remember("tea")
+        yield memory, client, other
+
+
+def test_a_call_takes_a_time_limit_of_its_own(lockable):
+    _, client, other = lockable
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(perdure.DeadlineExceeded, match=r"was ended\. Nothing was written") as raised:
+        client.within(1).remember("coffee")
+    assert raised.value.operations == ()
+    other.execute("ROLLBACK")
+    client.within(5).remember("coffee")
+    assert len(client.list()) == 2
+    with pytest.raises(InvalidInput, match="86,400"):
+        client.within(0)
 
 
 def test_what_is_no_service_is_told():
@@ -428,7 +435,7 @@ def test_async_memories_list_all_and_have_properties(pair):
     assert asyncio.run(wrapped.upkeep_state()) == {}
 
 
-def test_a_call_of_an_async_memory_takes_a_time_limit_of_its_own(tmp_path):
+def test_a_call_of_an_async_memory_takes_a_time_limit_of_its_own(lockable):
     async def story(memory, seconds):
         wrapped = perdure.AsyncMemory(memory)
         limited = wrapped.within(seconds)
@@ -438,20 +445,14 @@ def test_a_call_of_an_async_memory_takes_a_time_limit_of_its_own(tmp_path):
         with pytest.raises(InvalidInput, match="86,400"):
             wrapped.within(0)
 
-    with (
-        perdure.open(tmp_path / "a.db", POLICY) as memory,
-        listening(memory) as url,
-        perdure.connect(url) as client,
-        closing(apsw.Connection(str(tmp_path / "a.db"))) as other,
-    ):
-        memory.remember("tea")
-        other.execute("BEGIN IMMEDIATE")  # another process writes
-        for kind, seconds in ((memory, 0.05), (client, 1)):
-            asyncio.run(story(kind, seconds))
-        other.execute("ROLLBACK")
-        for kind in (memory, client):
-            asyncio.run(perdure.AsyncMemory(kind).within(60).remember(f"Coffee {kind is client}."))
-        assert len(memory.list()) == 3
+    memory, client, other = lockable
+    other.execute("BEGIN IMMEDIATE")
+    for kind, seconds in ((memory, 0.05), (client, 1)):
+        asyncio.run(story(kind, seconds))
+    other.execute("ROLLBACK")
+    for kind in (memory, client):
+        asyncio.run(perdure.AsyncMemory(kind).within(60).remember(f"Coffee {kind is client}."))
+    assert len(memory.list()) == 3
 
 
 def test_threads_share_a_client(pair):

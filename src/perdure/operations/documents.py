@@ -10,6 +10,7 @@ from perdure.operations.decisions import begin, write
 from perdure.operations.ports import Context
 from perdure.records.memory import DERIVED, Document, Record, Shelf, State
 from perdure.records.plan import Change
+from perdure.records.recall import Filters
 
 PAGE: Final = 2000  # rows that one statement returns at most
 T = TypeVar("T")
@@ -41,6 +42,14 @@ def ids_through(fetch: Callable[[str], list[str]]) -> Iterator[str]:
 def all_ids(ctx: Context, namespace: str) -> Iterator[str]:
     """Yield the ids of all memories, in order."""
     return ids_through(lambda after: ctx.store.all_ids(namespace, after, PAGE))
+
+
+def all_records(ctx: Context, namespace: str, filters: Filters) -> Iterator[Record]:
+    """Yield all memories that pass the filters, newest first."""
+    before = None
+    while page := ctx.store.list_records(namespace, filters, PAGE, before):
+        before = page[-1].state.created_ms, page[-1].id
+        yield from page
 
 
 def find_documents(ctx: Context, namespace: str, shelf: Shelf, ids: Iterable[str]) -> Iterator[Document]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from perdure.operations.decisions import begin
-from perdure.operations.documents import find_documents_named, find_records, pages
+from perdure.operations.documents import all_records, find_documents_named, find_records, pages
 from perdure.operations.journal import ERASE
 from perdure.operations.lifecycle.backup import without_memories
 from perdure.operations.lifecycle.digest import write_summary
@@ -25,7 +25,6 @@ from perdure.rules.erasure import SALT, Dependents, confirmation, find_dependent
 from perdure.rules.lifecycle.unarchive import unarchive
 
 LIMIT: Final = 10_000  # memories that one call erases at most: all of them are one transaction
-_PAGE: Final = 500
 _NAMING: Final = (Shelf.MENTION, Shelf.ABOUT, Shelf.CONFLICT, Shelf.PROFILE)
 """Shelves whose documents name a memory or an entity besides the one that they are about."""
 _UNREAD: Final = (
@@ -139,10 +138,7 @@ def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
 
 
 def _filtered_ids(ctx: Context, namespace: str, filters: Filters) -> Iterator[str]:
-    before = None
-    while page := ctx.store.list_records(namespace, filters, _PAGE, before):
-        before = page[-1].state.created_ms, page[-1].id
-        yield from (record.id for record in page)
+    return (record.id for record in all_records(ctx, namespace, filters))
 
 
 def archived_since(ctx: Context, namespace: str, until: int) -> list[str]:

@@ -190,7 +190,7 @@ def _moment(value: Any, position: int) -> datetime | None:
     except (TypeError, ValueError):
         raise InvalidInput(
             f"Message {position} has an invalid time: {value!r}.",
-            remedy="Use ISO 8601 with a time zone, for example 2026-11-21T09:30:00Z.",
+            remedy=values.TIME_REMEDY,
         ) from None
 
 

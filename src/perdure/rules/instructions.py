@@ -65,7 +65,7 @@ _OBJECT: Final = re.compile(
     re.IGNORECASE,
 )
 """What follows such a word where it asks for something: its object."""
-_TELLS: Final = re.compile(
+_STATEMENT: Final = re.compile(
     r"(?:(?!(?:that|which|who|what|where|when|why|how|if|whether|it|there|the|a|an|and|because)\b)\S+\s+){1,5}?"
     r"(?:is|are|was|were|has|have|had|will|can|must|should|may|does|do|did|goes|go|needs?|lives?|runs?|lies|uses?|happens?|pays?)\b",
     re.IGNORECASE,
@@ -95,7 +95,7 @@ def is_instruction(part: str) -> bool:
     if _ASKED_OF_YOU.match(part, at) or _QUESTION.match(part, at):
         return True
     found = _VERB.match(part, at)
-    if not found or not found[2] or _TELLS.match(part, at):
+    if not found or not found[2] or _STATEMENT.match(part, at):
         return False
     verb = found[1].lower()
     return verb in _VERBS or (verb in _ALSO_NOUNS and _OBJECT.match(found[2]) is not None)

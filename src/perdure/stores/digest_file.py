@@ -17,11 +17,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from perdure.records.digest_marker import BEGIN_MARKER
+from perdure.records.digest_marker import BEGIN_MARKER, END_MARKER
 from perdure.records.errors import ConflictError, DiskFull, InvalidInput, PerdureError
 
 BEGIN = b"<!-- perdure:begin -->"
-END = b"<!-- perdure:end -->"
+END = END_MARKER.encode()
 LONGEST = 256 << 10
 """The longest file that ``part`` reads, in bytes; what maintenance writes has a tenth of that at most by default."""
 MOST_LINES = 2000

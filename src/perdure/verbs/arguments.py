@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput, NotFound
+from perdure.rules.validation.values import TIME_REMEDY, parsed_time
 from perdure.verbs.checks import refuse_foreign
 from perdure.verbs.declaration import Parameter, Verb
 
@@ -90,13 +91,9 @@ def _value(parameter: Parameter, value: Any) -> Any:
 
 
 def _instant(value: str, name: str) -> datetime:
-    remedy = "Use ISO 8601 with a time zone, for example 2026-11-21T09:30:00Z."
-    try:
-        read = datetime.fromisoformat(value.strip())
-    except ValueError:
-        raise InvalidInput(f"{name} is not an ISO 8601 date and time: {value[:50]!r}.", remedy=remedy) from None
+    read = parsed_time(value, name)
     if read.tzinfo is None:  # a zone would be a guess
-        raise InvalidInput(f"{name} has no time zone: {value[:50]!r}.", remedy=remedy)
+        raise InvalidInput(f"{name} has no time zone: {value[:50]!r}.", remedy=TIME_REMEDY)
     return read
 
 

@@ -24,22 +24,6 @@ def history(memory, clock):
     said(memory, "coffee", replaces="tea")
 
 
-learning = pytest.mark.parametrize("policy", [{**WORDS_ONLY, "preset": "facts"}])
-"""For a test of facts that are read in messages."""
-
-
-@pytest.fixture
-def conflict(memory, clock):
-    """Two values of a fact, neither clearly right."""
-    for session, day in (("s1", "Friday"), ("s2", "Monday")):
-        words_said = f"Remember, Gai Media prefers {day} deliveries."
-        memory.ingest([{"content": words_said, "role": "user", "at": clock().isoformat()}], session=session)
-        clock.passes(days=1)
-    found = [f for f in memory.facts() if f.contested]
-    assert len(found) == 2
-    return found
-
-
 def marks(html):
     return [unescape(mark) for mark in re.findall(r'name="chosen" value="([^"]*)"', html)]
 
@@ -220,18 +204,3 @@ def test_memory_md_is_shown_for_each_profile(browser, memory):
     assert memory.digest().splitlines()[-2] in unescape(shown.text)
     other = browser.get("/memory-md?profile=hermes")
     assert 'aria-current="true">hermes' in other.text
-
-
-@learning
-def test_sides_of_a_conflict_stand_beside_each_other_and_one_is_chosen(browser, memory, conflict):
-    text = words(browser.get("/facts"))
-    assert "In conflict" in text
-    assert text.index("Friday") < text.index("This is right") < text.index("Monday") < text.index("People and things")
-    browser.fill(f"/change?id={conflict[0].id}&verb=confirm", "/change", sure="1")
-    assert [f.value for f in memory.facts()] == [conflict[0].value]
-
-
-@learning
-def test_both_sides_of_a_conflict_may_be_true(browser, memory, conflict):
-    browser.fill(f"/change?id={conflict[0].id}&verb=both", "/change", sure="1")
-    assert [f.contested for f in memory.facts()] == [(), ()]

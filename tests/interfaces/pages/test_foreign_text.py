@@ -8,12 +8,10 @@ from urllib.parse import urljoin
 import pytest
 
 from conftest import WORDS_ONLY, budget
-from interfaces.pages.browsers import chromium, served, visiting
+from interfaces.pages.browsers import served, visiting
 from interfaces.pages.test_browser import every_address
 from perdure.interfaces.files.conversation_files import read_messages
-from programs import library
 
-playwright = library("playwright.sync_api")
 MOST = budget(30, 50)  # pages that are visited
 
 HOSTILE = (
@@ -60,18 +58,13 @@ def hostile(memory, clock, tmp_path):
     return kept[1].id
 
 
-def test_no_stored_text_runs_on_any_page(memory, hostile):
+def test_no_stored_text_runs_on_any_page(chrome, memory, hostile):
     addresses = [path for path in every_address(hostile) if "gai-media" not in path]
     files = [m for m in memory.list(limit=1000) if "is named so" in m.content]
     assert len(files) == len(HOSTILE)
     asked = [f"/search?q=Number&tag={HOSTILE[1]}", f"/search?q={HOSTILE[1]}", *(f"/memory?id={m.id}" for m in files)]
     seen: set[str] = set()
-    with (
-        served(memory) as address,
-        playwright.sync_playwright() as driver,
-        driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"]) as chrome,
-        visiting(chrome, address) as tab,
-    ):
+    with served(memory) as address, visiting(chrome, address) as tab:
         queue = [urljoin(address, path) for path in [*asked, *addresses]]
         while queue and len(seen) < MOST:
             target = queue.pop(0)

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from conftest import WORDS_ONLY
-from interfaces.pages.browsing import below, plain, rows
+from interfaces.pages.browsing import below, plain, rows, words
 from interfaces.pages.test_deciding import said
 
 
@@ -110,6 +110,12 @@ def test_the_sides_of_a_conflict_are_offered_on_the_page_of_who_it_is_about(brow
     left = {f.value: f.contested for f in memory.facts() if f.subject == older.subject}
     assert left == ({"Friday": ()} if label == "This is right" else {"Friday": (), "Monday": ()})
     assert "conflict" not in browser.get(path).text.partition("<main")[2]
+
+
+def test_conflicts_stand_above_the_entities_with_their_sides_beside_each_other(browser, conflict):
+    text = words(browser.get("/facts"))
+    order = ("In conflict", "Friday", "This is right", "Monday", "People and things")
+    assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
 
 
 def test_both_sides_of_a_question_are_shown_and_both_may_be_true(browser, memory, conflict, clock):

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from conftest import WORDS_ONLY, opened
-from interfaces.pages.browsers import chromium, visiting
 from interfaces.pages.browsers import served as served_pages
+from interfaces.pages.browsers import visiting
 from interfaces.pages.browsing import Browser, words
 from interfaces.pages.test_foreign_text import HOSTILE
 from perdure import compose
@@ -22,7 +22,6 @@ from perdure.records.errors import InvalidInput
 from programs import library
 from service.test_serve import served, talked
 
-playwright = library("playwright.sync_api")
 axe = library("axe_playwright_python.sync_playwright")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes")
 
@@ -154,16 +153,12 @@ def test_the_command_takes_files_by_namespace(tmp_path):
     assert (status, "Old line." in text, "notes=1.md" in text) == (200, True, True)
 
 
-def test_the_difference_is_read_on_a_phone_in_the_dark_and_without_colours(memory, tmp_path):
+def test_the_difference_is_read_on_a_phone_in_the_dark_and_without_colours(chrome, memory, tmp_path):
     file = tmp_path / f"{'long-' * 30}MEMORY.md"
     old = "\n".join(("An old line.", *HOSTILE, "x" * 300))
     file.write_text(f"<!-- perdure:begin -->\n{old}\n<!-- perdure:end -->\n")
     memory.remember("Deploys happen on Tuesdays.")
-    with (
-        served_pages(memory, memory_files={"default": file}) as address,
-        playwright.sync_playwright() as driver,
-        driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"]) as chrome,
-    ):
+    with served_pages(memory, memory_files={"default": file}) as address:
         for look in ("light", "dark"):
             screen = {"width": 360, "height": 740}
             with visiting(chrome, address, viewport=screen, color_scheme=look) as tab:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSource
-from perdure.records.digest_marker import BEGIN_MARKER
+from perdure.records.digest_marker import BEGIN_MARKER, END_MARKER
 from perdure.records.memory import Message
 
 _TURN: Final = re.compile(r"([^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019-]+){0,3}):[ \t]+(\S.*)")
@@ -18,7 +18,6 @@ _ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)")
 _FENCE: Final = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})(.*)")
 _RULE: Final = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _COMMENT: Final = re.compile(r"\s*<!--.*-->\s*")
-_END: Final = "<!-- perdure:end -->"
 _FRONT_MATTER: Final = 200
 _FEW_TURNS: Final = 3
 _MOST_DISTINCT: Final = 2 / 3
@@ -95,7 +94,7 @@ def read_markdown(lines: Iterable[InputLine], source: InputSource) -> Iterator[M
             yield from reader.flush()
         elif not in_digest:
             yield from reader.read(line)
-        elif plain == _END:
+        elif plain == END_MARKER:
             in_digest = False
     yield from reader.flush()
 

@@ -167,11 +167,17 @@ def view_digest(digest: Digest | str, request: Request) -> Iterator[Block]:
     if file is None:
         yield PlainText(digest.text, size)
     elif "stale" in request.notes:
-        edited = ", and was changed by hand between its markers; run without --check to see what to do"
-        stale = edited if request.notes["edited"] else "; run without --check to update it"
-        yield Line((Foreign(file), f" is out of date{stale}." if request.notes["stale"] else " is up to date."))
+        yield Line((Foreign(file), f" is {_state_of_file(request)}."))
     else:
         yield Line((Foreign(file), f" {'was written' if request.notes['written'] else 'is up to date'}: {size}."))
+
+
+def _state_of_file(request: Request) -> str:
+    if not request.notes["stale"]:
+        return "up to date"
+    if request.notes["edited"]:
+        return "out of date, and was changed by hand between its markers; run without --check to see what to do"
+    return "out of date; run without --check to update it"
 
 
 def view_check(faults: Sequence[str], request: Request) -> Iterator[Block]:

@@ -16,6 +16,7 @@ from perdure.records.memory import Kind, MemoryItem
 from perdure.records.outcome import KnownPredicates, Outcome, RelatedMemory, Remembered
 from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.signal_results import Review
+from perdure.rules.lifecycle.confirmation import answers_to
 from perdure.rules.lifecycle.stale_facts import unconfirmed_since
 
 _NUMBERS: Final = ("importance", "confidence", "strength", "retention", "value")
@@ -264,11 +265,13 @@ def view_review(review: Review, request: Request) -> Iterator[Block]:
         yield Line(("No open questions in ", Foreign(request.namespace), "."))
 
 
-def _answers_to_hits(hits: Sequence[Hit]) -> list[str]:
-    """Return the verdicts by which each of the questions beside some hits can be answered."""
+def _answers_to_hits(hits: Sequence[Hit]) -> tuple[str, ...]:
+    """Return the verdicts that each of the questions beside some hits takes."""
     asked = [hit for hit in hits if hit.question]
-    facts, clashes = all(h.memory.kind is Kind.FACT for h in asked), all(h.contested_with for h in asked)
-    return ["confirm", "deny", "correct", *(["both"] if facts and clashes else []), *(["mute"] if facts else [])]
+    return answers_to(
+        is_fact=all(hit.memory.kind is Kind.FACT for hit in asked),
+        is_contested=all(hit.contested_with for hit in asked),
+    )
 
 
 def _how_to_answer(answers: Sequence[str]) -> Iterator[Line]:

@@ -12,7 +12,13 @@ from perdure.knowledge.operations.apply_claims import merge_conflicts
 from perdure.knowledge.records.facts import Entity
 from perdure.knowledge.records.results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.knowledge.rules import entities as entity_rules
-from perdure.operations.documents import PAGE, find_documents, find_documents_named, find_states, write_documents
+from perdure.operations.documents import (
+    all_records,
+    find_documents,
+    find_documents_named,
+    find_states,
+    write_documents,
+)
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.errors import InvalidInput, NotFound
@@ -57,7 +63,8 @@ def memories_about(ctx: Context, namespace: str, name: str) -> tuple[Sequence[st
         d.id for shelf in (Shelf.ABOUT, Shelf.MENTION) for d in find_documents_named(ctx, namespace, shelf, family)
     }
     forms = {form for i in family for form in names.entity(i).aliases}
-    found |= {r.id for r in _all_records(ctx, namespace) if _names_one_of(r.content.text, forms) or _said_by(r, forms)}
+    records = all_records(ctx, namespace, Filters(include_archived=True))
+    found |= {r.id for r in records if _names_one_of(r.content.text, forms) or _said_by(r, forms)}
     return sorted(found), family
 
 
@@ -70,14 +77,6 @@ def _said_by(record: Record, forms: Collection[str]) -> bool:
     """Return whether somebody is the speaker of a memory; a role is nobody's name."""
     speaker = record.content.speaker or ""
     return speaker.lower() not in ROLES and normal_name(speaker) in forms
-
-
-def _all_records(ctx: Context, namespace: str) -> Iterator[Record]:
-    """Yield all memories of a namespace, hidden ones and those of sessions too."""
-    before = None
-    while page := ctx.store.list_records(namespace, Filters(include_archived=True), PAGE, before):
-        before = page[-1].state.created_ms, page[-1].id
-        yield from page
 
 
 def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:

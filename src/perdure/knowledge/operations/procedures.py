@@ -18,7 +18,7 @@ from perdure.knowledge.rules.procedures import (
     why_none,
 )
 from perdure.operations.decisions import begin
-from perdure.operations.documents import all_documents, find_records
+from perdure.operations.documents import all_documents, all_records, find_records
 from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
@@ -32,7 +32,6 @@ from perdure.rules.document_edits import document_change
 from perdure.rules.language.words import may_answer
 from perdure.rules.lifecycle.unarchive import restart_ages, unarchive
 
-PAGE: Final = 1000
 SOURCE: Final = "procedures"
 _LINKED_SESSIONS: Final = 10  # sessions whose messages a procedure is linked to; its counts have all
 
@@ -83,15 +82,12 @@ def _messages(ctx: Context, namespace: str, now: Instant) -> list[TopicMessage]:
     since = now - int(ctx.policy.knowledge.procedure_days * DAY_MS)
     filters = Filters(kinds=(Kind.EPISODE,), scopes=(Scope.LONG_TERM,), since=since)
     found: list[tuple[tuple[Any, ...], TopicMessage]] = []
-    cursor: tuple[Instant, str] | None = None
-    while page := ctx.store.list_records(namespace, filters, PAGE, cursor):
-        cursor = page[-1].state.created_ms, page[-1].id
-        for r in page:
-            c, at = r.content, r.state.created_ms
-            if c.session is None or not may_answer(c.speaker):
-                continue
-            one = TopicMessage(r.id, c.session, topics_of(c.text))
-            found.append(((c.turn is None, c.turn or 0, at, r.id), one))
+    for r in all_records(ctx, namespace, filters):
+        c, at = r.content, r.state.created_ms
+        if c.session is None or not may_answer(c.speaker):
+            continue
+        one = TopicMessage(r.id, c.session, topics_of(c.text))
+        found.append(((c.turn is None, c.turn or 0, at, r.id), one))
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 

@@ -56,11 +56,7 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
         facts = _facts(ctx, namespace, page)
         visible = [m for m in _visible(ctx, namespace, page, now) if not _is_never_asked(facts.get(m.id))]
         rivals = _rivals(ctx, namespace, [d for m in visible for d in about[m.id]], now)
-        questions += [
-            replace(q, answers=answers_to(is_fact=m.id in facts, is_contested=bool(q.against), is_open=True))
-            for m in visible
-            if (q := _question(m, about[m.id], rivals)) is not None
-        ]
+        questions += [q for m in visible if (q := _question(m, about[m.id], rivals, is_fact=m.id in facts)) is not None]
     most = left_today(ctx, namespace) if limit is None else limit
     stale = _aging(ctx, namespace, now, about, most)
     questions += [_stale_question(m, ctx.policy.knowledge, is_fact=is_fact) for m, is_fact in stale]
@@ -74,7 +70,7 @@ def _aging(
 ) -> list[tuple[MemoryItem, bool]]:
     """Return the ageing facts with the highest value at risk that a person is willing to be asked about.
 
-    With each comes whether it has a subject and a predicate. Of very many those are ranked that nobody has spoken of
+    Each comes with whether it has a subject and a predicate. Of very many those are ranked that nobody has spoken of
     for longest.
     """
     policy = ctx.policy.knowledge
@@ -145,13 +141,13 @@ def _open_reviews(ctx: Context, namespace: str) -> dict[str, list[Document]]:
 
 
 def _rivals(ctx: Context, namespace: str, documents: Sequence[Document], now: Instant) -> dict[str, MemoryItem]:
-    """Return what is in view of that which the memories contradict or nearly repeat that are asked about."""
+    """Return the memories in view that those with an open review contradict or nearly repeat."""
     ids = sorted({other for d in documents if (other := _other(d))})
     return {m.id: m for m in _visible(ctx, namespace, ids, now)}
 
 
 def _other(review: Document) -> str:
-    """Return the memory that another one contradicts or nearly repeats; empty where only one is asked about."""
+    """Return the memory that the reviewed one contradicts or nearly repeats; "" where there is none."""
     repeated = review.name.removeprefix(DUPLICATE_OF)
     return str(review.data.get("against") or ("" if repeated == review.name else repeated))
 
@@ -161,7 +157,9 @@ def _visible(ctx: Context, namespace: str, ids: Sequence[str], now: Instant) -> 
     return memory_items(read_visible(ctx, namespace, ids) if ids else [], ctx.policy, now)
 
 
-def _question(memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str, MemoryItem]) -> Question | None:
+def _question(
+    memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str, MemoryItem], *, is_fact: bool
+) -> Question | None:
     """Return the question about a memory; None where what it contradicted or repeated is not in view any longer."""
     documents = [d for d in about if not (other := _other(d)) or other in rivals]
     if not documents:
@@ -180,6 +178,7 @@ def _question(memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),
         against=tuple(m.id for m in against),
+        answers=answers_to(is_fact=is_fact, is_contested=bool(against), is_open=True),
     )
 
 

@@ -17,7 +17,7 @@ from perdure.rules.insertion import first_confidence
 from perdure.rules.redaction import redact_draft
 from perdure.rules.source_trust import least_trust, stored_trust, takes_over, trust_of, with_trust
 from perdure.rules.validation.fact_claims import EXAMPLE, parsed_claims
-from perdure.rules.validation.values import checked_choice, checked_share, checked_text, optional_text
+from perdure.rules.validation.values import checked_choice, checked_share, checked_text, optional_text, parsed_time
 
 SaidFacts = tuple[tuple[GivenClaim, ...], float | None]
 """The facts that a draft says, and how sure the caller is; None for what a fact has by itself."""
@@ -207,7 +207,7 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
                 _check_says_facts(claims)
                 arguments["kind"] = Kind.NOTE
             if isinstance(at := arguments.get("at"), str):
-                arguments["at"] = _moment(at)
+                arguments["at"] = parsed_time(at, "at")
             checked = draft(content, policy=policy, now=now, **arguments)
             if claims:
                 by_draft[len(found)] = claims, None if arguments.get("confidence") is None else checked.confidence
@@ -216,16 +216,6 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
             where = f"Item {position}: " if isinstance(items, Sized) and len(items) > 1 else ""
             raise InvalidInput(f"{where}{error.message}", remedy=error.remedy) from error
     return found, by_draft
-
-
-def _moment(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise InvalidInput(
-            f"at is not an ISO 8601 date and time: {text[:50]!r}.",
-            remedy="Write for example 2026-11-21T09:30:00Z.",
-        ) from None
 
 
 def _words(content: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
@@ -10,6 +11,7 @@ from perdure.records.errors import InvalidInput, given
 from perdure.records.identifier import GRAMMAR, is_id
 
 NAMESPACE: Final = re.compile(r"\w[\w.@:+ -]*(/\w[\w.@:+ -]*)*", re.UNICODE)
+TIME_REMEDY: Final = "Use ISO 8601 with a time zone, for example 2026-11-21T09:30:00Z."
 _LONGEST_NAME: Final = 200
 _LONGEST_LABEL: Final = 1000
 _LEAST_SECONDS: Final = 0.001
@@ -83,6 +85,14 @@ def checked_choice(value: Any, choices: type[_Choice], name: str) -> _Choice:
         raise InvalidInput(
             f"{name} must be one of {listed}, not {given(value)}.", remedy="Choose one of them."
         ) from None
+
+
+def parsed_time(text: str, name: str) -> datetime:
+    """Return the date and time that an ISO 8601 text names; it may have no time zone."""
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise InvalidInput(f"{name} is not an ISO 8601 date and time: {text[:50]!r}.", remedy=TIME_REMEDY) from None
 
 
 def checked_id(value: Any, name: str = "id") -> str:
