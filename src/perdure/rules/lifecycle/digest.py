@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from perdure.records.digest_marker import END_MARKER
 from perdure.records.identifier import shown_id
 from perdure.records.memory import MemoryItem
 from perdure.records.policy import Policy
@@ -23,7 +24,7 @@ from perdure.rules.lifecycle.digest_entries import OPEN, SECTIONS, DigestEntry, 
 from perdure.rules.lifecycle.older_statements import vector_rows
 
 BEGIN: Final = "<!-- perdure:begin -->"
-END: Final = "<!-- perdure:end -->"
+END: Final = END_MARKER
 
 ATTENTION: Final = 60
 """What a line costs beside its tokens, in tokens: a reader's attention. Without it the shortest lines win."""
@@ -195,14 +196,14 @@ class DigestBudget:
     def __init__(self, limits: Limits, tokens: Callable[[str], int], namespace: str, asking: str = "") -> None:
         self.caps = (limits.tokens, limits.lines, limits.characters, limits.bytes)
         self.count = tokens
-        self.nothing = tokens("")  # what an estimate adds to any text, of which the whole is one
+        self.fixed_tokens = tokens("")  # an estimate adds them once to a text, and the whole is one text
         self.asking = f"{asking}\n" if asking else ""
         self.headings: set[str] = set()
         self.used = self._size(render([], (), namespace))
-        self.used[0] += self.nothing
+        self.used[0] += self.fixed_tokens
 
     def _size(self, text: str) -> list[int]:
-        return [self.count(text) - self.nothing, text.count("\n"), len(text), len(text.encode())]
+        return [self.count(text) - self.fixed_tokens, text.count("\n"), len(text), len(text.encode())]
 
     def is_beyond(self, tokens: int) -> bool:
         """Whether a line of so many tokens is too long, whatever else it needs."""
@@ -210,11 +211,11 @@ class DigestBudget:
 
     def has_room(self, entry: DigestEntry) -> bool:
         """Whether an entry fits."""
-        return self._after(entry.measured, self._missing(entry.section, entry.day), 1.0) is not None
+        return self._after(entry.measured, self._new_headings(entry.section, entry.day), 1.0) is not None
 
     def takes(self, line: str, section: str, day: str = "", share: float = 1.0) -> bool:
         """Take a line if it fits, with the headings that it needs, within a share of the whole budget."""
-        missing = self._missing(section, day)
+        missing = self._new_headings(section, day)
         after = self._after(line, missing, share)
         if after is None:
             return False
@@ -222,7 +223,7 @@ class DigestBudget:
         self.headings.update(missing)
         return True
 
-    def _missing(self, section: str, day: str) -> list[str]:
+    def _new_headings(self, section: str, day: str) -> list[str]:
         """Return the headings above a line that are not there yet."""
         needed = [f"\n## {section}\n{self.asking if section == OPEN else ''}", *([f"{day}:\n"] if day else [])]
         return [heading for heading in needed if heading not in self.headings]
