@@ -200,7 +200,7 @@ def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[st
     if sort is Sort.SMALL_TALK:
         return "", ()
     if _only_asks(memory, sort):
-        return (SAID if memory.access_count else ""), ()
+        return (SAID if memory.access_count and sort is Sort.QUESTION else ""), ()
     return _place_of_statement(memory, sort, names)
 
 
