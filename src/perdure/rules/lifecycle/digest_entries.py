@@ -183,8 +183,8 @@ def _places(
     names = names_within(m.content[:_HEAD] for m in memories)
     places = {memory.id: _place(memory, names) for memory in memories}
     for newer, older in successions:
-        if places[newer][0] in ("", SAID) and places[older][0] in (STATED, RULES):
-            places[newer] = places[older][0], ()
+        if places[newer][0] in ("", SAID) and places[older][0] in (STATED, RULES, NOTES):
+            places[newer] = (RULES if places[older][0] == RULES else STATED), ()
     return places
 
 
