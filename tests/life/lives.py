@@ -6,7 +6,7 @@ A life knows no rule of the engine. It says what somebody does and when; what co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final
 
@@ -205,6 +205,11 @@ class Teller:
         if self.often(0.2):
             self.step("undo")
 
+    def at_once(self) -> None:
+        """Have all that was done today done within its first minutes, as a program does it."""
+        self.minute = 5
+        self.steps = [replace(step, minute=self.minute) for step in self.steps]
+
     def begin(self, minute: int) -> None:
         """Begin at some time of the day."""
         self.minute = max(self.minute, minute)
@@ -357,7 +362,7 @@ def _family(me: Teller, number: int) -> None:
 
 
 def _importer(me: Teller, number: int) -> None:
-    """Ten years of history on the first day, and after that a question now and then."""
+    """Ten years of history on the first day, swept as the documentation says, and a question now and then."""
     if number == 0:
         for year in range(12, 0, -1):
             for _ in range(2):
@@ -365,9 +370,12 @@ def _importer(me: Teller, number: int) -> None:
                 me.talk(f"archive-{year}-{ago}", me.chance.randint(4, 6), ago=ago)
             me.note("guide", ago=365 * year - 20)
             me.note(ago=365 * year - 40)
+        me.at_once()
+        me.step("sweep")
         return
     if number < 8:
         me.talk(f"import-{number}", 4, ago=me.chance.randint(30, 3000))
+        me.step("sweep")
     if not me.often(0.3):
         return
     me.begin(20 * 60)
