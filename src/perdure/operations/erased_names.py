@@ -44,7 +44,7 @@ def searched_names(names: ErasedNames) -> frozenset[str]:
 def places_of_names(ctx: Context, namespace: str, names: ErasedNames) -> tuple[str, ...]:
     """Return where a name still stands in a namespace, one sentence for each row, which does not repeat the name."""
     search = _Search.of(names)
-    if not search.texts and not search.ids:
+    if not (names.words or names.ids):
         return ()
     found: list[str] = []
     left = 0

@@ -241,8 +241,13 @@ class DecidingVerbs:
 
         Raises:
             NotFound: Nothing fits.
-            InvalidInput: Nothing is selected, or ``confirm`` does not fit what would go.
+            InvalidInput: Nothing is selected, ``confirm`` does not fit what would go, or it is given for a dry run.
         """
+        if confirm is not None and dry_run:
+            raise InvalidInput(
+                "This is a dry run, and it takes no confirm; nothing was erased.",
+                remedy="To erase, pass dry_run=False as well.",
+            )
         narrowed = bool(tags or session or until)
         if not (ids or narrowed or subject or everything):
             raise InvalidInput("Nothing is selected.", remedy="Give ids, a filter, a subject, or everything.")
