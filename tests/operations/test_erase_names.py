@@ -83,7 +83,9 @@ def test_no_row_keeps_a_name_or_an_id_made_of_it_and_the_rest_goes_on(opening, p
         memory.undo(next(o.id for o in memory.history() if o.operation == operation))
     assert memory.entities() == []
     assert [m.id for m in memory.list()] == [kept.id]
-    write_export(str(tmp_path / "all.jsonl"), export_lines(memory._context.store))
+    memory.close()
+    with store_at(path) as left:
+        write_export(str(tmp_path / "all.jsonl"), export_lines(left))
     copy = elsewhere()
     import_lines(export_reader(str(tmp_path / "all.jsonl")), copy, Policy(), current_instant())
     assert opening(LEARNING, at=copy).check(full=True) == []
@@ -114,10 +116,9 @@ def test_the_proof_finds_a_name_where_nothing_takes_it_out(opening, path):
     assert lines, "the lines that stored them hold their tags"
 
 
-def test_the_proof_reads_every_column_that_may_hold_words(opening):
+def test_the_proof_reads_every_column_that_may_hold_words(opening, raw_store):
     """It shares no code with what takes names out, so each column is tried with a row that nobody cleaned."""
     memory = opening(LEARNING)
-    context = memory._context
     memory.ingest([{"role": "user", "speaker": "Zoë", "content": "Plain words."}])
     [said] = [m.id for m in memory.list()]
     packed = memory.remember("Zoë said so. " + "The harvest of the year was good and the barn is full. " * 40).id
@@ -127,16 +128,16 @@ def test_the_proof_reads_every_column_that_may_hold_words(opening):
     memory.alias("Bo", "Zoë's friend")
     memory.fit(tokens=40, accept_loss="a test about Zoë", dry_run=False)
     assert memory.get(packed, include_archived=True).form != "full"
-    found = places_of_names(context, "default", ErasedNames(words=("Zoë",)))
+    found = places_of_names(raw_store, "default", ErasedNames(words=("Zoë",)))
     kinds = {re.match(r"(\w+ line|\w+)", place)[0] for place in found}
     assert kinds == {"memory", "recall", "document", "note", "journal line"}
     assert f"memory {said} (speaker)" in " ".join(found)
     assert re.search(rf"memory {packed} of", " ".join(found))
     assert "document alias about bo" in " ".join(found)
-    assert places_of_names(context, "default", ErasedNames(words=("Zo", "Zoe", "Bobo"))) == ()
-    assert places_of_names(context, "other", ErasedNames(words=("Zoë",))) == ()
+    assert places_of_names(raw_store, "default", ErasedNames(words=("Zo", "Zoe", "Bobo"))) == ()
+    assert places_of_names(raw_store, "other", ErasedNames(words=("Zoë",))) == ()
     many = [memory.remember(f"Number {n} of Zoë's.").id for n in range(30)]
-    listed = places_of_names(context, "default", ErasedNames(words=("zoë",)))
+    listed = places_of_names(raw_store, "default", ErasedNames(words=("zoë",)))
     assert len(listed) == 21
     assert re.fullmatch(r"\d+ more rows hold an erased name\.", listed[-1])
     assert sum(i in str(listed) for i in many) <= 20

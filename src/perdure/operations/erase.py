@@ -98,7 +98,7 @@ def erase(
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
         backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure.ids)))
         purged = ctx.store.purge(plan.namespace, texts)
-        purged = replace(purged, places=(*purged.places, *places_of_names(ctx, plan.namespace, names)))
+        purged = replace(purged, places=(*purged.places, *places_of_names(ctx.store, plan.namespace, names)))
         held = _rewrite_summary(ctx, plan.namespace)
     notes = [*held, *_name_notes(names), *([_UNREAD] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from perdure.operations.ports import Context
+from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import pages
 from perdure.records.plan import ErasedNames
 from perdure.records.transfer import Line
@@ -41,7 +41,7 @@ def searched_names(names: ErasedNames) -> frozenset[str]:
     return frozenset(text for text in map(_plain, (*names.words, *names.ids)) if text)
 
 
-def places_of_names(ctx: Context, namespace: str, names: ErasedNames) -> tuple[str, ...]:
+def places_of_names(store: Store, namespace: str, names: ErasedNames) -> tuple[str, ...]:
     """Return where a name still stands in a namespace, one sentence for each row, which does not repeat the name."""
     search = _Search.of(names)
     if not (names.words or names.ids):
@@ -49,7 +49,7 @@ def places_of_names(ctx: Context, namespace: str, names: ErasedNames) -> tuple[s
     found: list[str] = []
     left = 0
     for part in _PARTS:
-        for page in pages(ctx.store.transfer, (namespace, part), None):
+        for page in pages(store.transfer, (namespace, part), None):
             for row in page:
                 if column := search.column(part, row):
                     left += len(found) >= _MOST

@@ -181,12 +181,11 @@ def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Bl
     yield from _id_line("made of them", erasure.derived)
     yield from _id_line("stay without the quoted words", erasure.redacted)
     yield from _id_line("come back into view", erasure.restored)
-    yield from _id_line(
-        "people and things that go" if erasure.dry_run else "their ids in the journal", erasure.entities
-    )
     if erasure.dry_run:
+        yield from _id_line("people and things that go", erasure.entities)
         yield Line(("To erase exactly this: ", _confirming(erasure.confirm, request)))
         return
+    yield from _id_line("people and things, as the journal calls them now", erasure.entities)
     passages, places = counted(erasure.searched, "passage"), counted(len(erasure.places), "place")
     names = f" and for {counted(erasure.names, 'name')}" if erasure.names else ""
     yield Line(f"Searched the store for {passages} of the erased texts{names}: found in {places}.")
