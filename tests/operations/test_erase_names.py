@@ -98,6 +98,7 @@ def test_the_proof_finds_a_name_where_nothing_takes_it_out(opening, path):
     tagged = memory.remember("The kettle is blue.", tags=["anna"]).id
     sourced = memory.remember("The lamp is red.", source="mail/ANNA@host", metadata={"from": ["x", "Anna"]}).id
     two = [memory.remember(f"Shelf {n} is green.", session="anna-chat").id for n in range(2)]
+    memory.ingest([{"role": "user", "content": "The door is open.", "session": "anna"}])
     for_others = memory.remember("A chair.", namespace="other", tags=["anna"]).id
     memory.relate([tagged, sourced], edge="anna's things")
     memory.remember("Hannah likes Annabel.", tags=["hannah", "an-na", "anna2"])
@@ -132,10 +133,17 @@ def test_the_proof_reads_every_column_that_may_hold_words(opening, raw_store):
     kinds = {re.match(r"(\w+ line|\w+)", place)[0] for place in found}
     assert kinds == {"memory", "recall", "document", "note", "journal line"}
     assert f"memory {said} (speaker)" in " ".join(found)
+    archived = next(o.id for o in memory.history() if o.operation == "archive")
+    assert f"journal line 0 of operation {archived}" in " ".join(found)  # its reason
     assert re.search(rf"memory {packed} of", " ".join(found))
     assert "document alias about bo" in " ".join(found)
     assert places_of_names(raw_store, "default", ErasedNames(words=("Zo", "Zoe", "Bobo"))) == ()
     assert places_of_names(raw_store, "other", ErasedNames(words=("Zoë",))) == ()
+    memory.remember("I will go.", facts=[{"subject": "Will", "predicate": "drink", "value": "tea"}])
+    pointing = places_of_names(raw_store, "default", ErasedNames(plain=frozenset({"will"}), ids={"will": "erased-1"}))
+    assert {re.match(r"document (\w+)|journal", place)[0] for place in pointing} == {
+        *("journal", "document about", "document alias", "document entity", "document fact", "document mention"),
+    }
     many = [memory.remember(f"Number {n} of Zoë's.").id for n in range(30)]
     listed = places_of_names(raw_store, "default", ErasedNames(words=("zoë",)))
     assert len(listed) == 21
@@ -154,11 +162,11 @@ def test_ids_of_entities_are_replaced_where_they_point_and_nowhere_else():
     assert changed == {"shelf": "fact", "name": "erased-1|tea", "data": {**fact, "subject": "erased-1"}}
     named = {"shelf": "mention", "name": "tea", "data": {"role": "named", "words": [{"quote": "tea", "alias": "tea"}]}}
     assert json.loads(redactor.json(json.dumps(named))) == {**named, "name": "erased-2"}
-    assert json.loads(redactor.document("entity", '{"name": "Anna Roe", "merged_into": "anna"}')) == {
+    assert json.loads(redactor.document('{"name": "Anna Roe", "merged_into": "anna"}')) == {
         "name": "Anna Roe",
         "merged_into": "erased-1",
     }
-    assert json.loads(redactor.document("review", '{"why": "Anna or Bo", "candidates": ["anna", "bo"]}')) == {
+    assert json.loads(redactor.document('{"why": "Anna or Bo", "candidates": ["anna", "bo"]}')) == {
         "why": "[erased] or Bo",
         "candidates": ["erased-1", "bo"],
     }
@@ -194,8 +202,14 @@ def test_an_entity_stays_while_something_that_stays_names_it(opening):
     assert goes(4) == {"tilburg-parts"}  # Tom stands for Ria Vos, and was thanked
     assert goes(4, 5) == {"tilburg-parts", "tom", "ria-vos"}
     assert "jonas" not in goes(0, 1, 2, 3, 4)  # who still speaks
+    memory.alias("Ben", "Benny")
+    memory.split_entity("Ben", "Benny")  # whom no memory names
+    memory.remember("She drinks tea.", facts=[{"subject": "Lea", "predicate": "drink", "value": "tea"}])
+    [tea] = memory.facts("Lea")
+    assert memory.erase([tea.id], reason="test").entities == ()  # a note is about her, without her name
     everything = set(memory.erase(everything=True, reason="test").entities)
     assert everything == {e.id for e in memory.entities()} | {"ria-vos"}
+    assert {"benny", "lea"} <= everything
     done = erased(memory, ids[talk[0]])
     assert (done.places, done.names) == ((), 2)
     assert "zwolle" not in memory.erase(everything=True, reason="test").entities

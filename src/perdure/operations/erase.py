@@ -166,7 +166,7 @@ def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
     entities = {*ctx.extension.orphans(ctx, namespace, {*ids, *dependents.derived}, None if every else family)}
     if narrowed and subject and not (entities.issuperset(family) and selected.issuperset(subject.memories)):
         subject = None  # others still name them
-    elif not narrowed:
+    else:
         entities |= set(family)
     return _Target(namespace, ids, tuple(sorted(entities)), dependents, subject)
 

@@ -30,11 +30,10 @@ _SPACED: Final = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-
 _QUOTING: Final = frozenset({"quote", "text", "shown", "question", "query", "content"})
 """Keys of documents whose value may be a part of a memory's words."""
 _SAYING: Final = _QUOTING | {"why", "by", "note", "norm", "evidence", "value", "told", "trigger", "then"}
-"""Keys of documents whose value is words, in which a name may stand; others hold ids, paths and terms of ours."""
+"""Keys of documents whose value is words, in which a name may stand; others hold ids, paths, terms of ours, and what
+others are called."""
 _POINTING: Final = frozenset({"subject", "entity", "merged_into", "candidates"})
 """Keys of documents whose value is the id of an entity."""
-_OF_ENTITIES: Final = frozenset({Shelf.ENTITY, Shelf.ALIAS})
-"""Shelves of what others are called: their own names stay, also where an erased one is a part of them."""
 _NAMED_AS: Final = frozenset({Shelf.ABOUT, Shelf.MENTION, Shelf.PROFILE})
 """Shelves whose documents have the id of an entity as their name."""
 
@@ -87,26 +86,26 @@ class Redactor:
             redacted = self._image(redacted)
         return _written(text, data, redacted)
 
-    def document(self, shelf: str, text: str) -> str:
+    def document(self, text: str) -> str:
         """Return the data of a document, as the image of it in the journal has it."""
         data = json.loads(text)
-        return _written(text, data, self._named(self._value(data), shelf))
+        return _written(text, data, self._named(self._value(data)))
 
     def _image(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return a document in the journal without the names and ids of erased entities."""
         shelf, name = str(row["shelf"]), str(row["name"])
         fresh = {**row, "name": self._id(name) if shelf in _NAMED_AS or "|" in name else name}
-        return {**fresh, "data": self._named(row["data"], shelf)} if "data" in row else fresh
+        return {**fresh, "data": self._named(row["data"])} if "data" in row else fresh
 
-    def _named(self, value: Any, shelf: str, key: str = "") -> Any:
+    def _named(self, value: Any, key: str = "") -> Any:
         """Return data of a document without erased names, and with other ids for erased entities."""
         if isinstance(value, str):
             if key in _POINTING or "|" in value:
                 return self._id(value)
-            return self.question(value) if key in _SAYING and shelf not in _OF_ENTITIES else value
+            return self.question(value) if key in _SAYING else value
         if isinstance(value, list):
-            return [self._named(item, shelf, key) for item in value]
-        return {k: self._named(v, shelf, k) for k, v in value.items()} if isinstance(value, Mapping) else value
+            return [self._named(item, key) for item in value]
+        return {k: self._named(v, k) for k, v in value.items()} if isinstance(value, Mapping) else value
 
     def _id(self, value: str) -> str:
         """Return an id of an entity, or what begins with one and a bar, with another id for an erased one."""
@@ -208,7 +207,7 @@ def _redact_documents(session: Session, redactor: Redactor) -> dict[int, int]:
     while page := session.rows("document_page", shelf=after[0], id=after[1], name=after[2], limit=_PAGE):
         after = page[-1][:3]
         for shelf, identity, name, data in page:
-            if (redacted := redactor.document(shelf, data)) != data:
+            if (redacted := redactor.document(data)) != data:
                 session.run("redact_document", shelf=shelf, id=identity, name=name, data=redacted)
                 renewed[digest_of(data)] = digest_of(redacted)
     return renewed
@@ -231,9 +230,7 @@ def erased_line(plan: Plan, line: dict[str, Any]) -> dict[str, Any]:
     if plan.erasure is None:
         return line
     keeps_text = line["target"] == Target.DOCUMENT.value and line["before"] is None
-    identity = plan.erasure.names.ids.get(line["id"], line["id"])
-    after = line["after"] if keeps_text else None
-    return {**line, "id": identity, "before": None, "after": after, "because": _BECAUSE}
+    return {**line, "before": None, "after": line["after"] if keeps_text else None, "because": _BECAUSE}
 
 
 # --- searching for what is left
