@@ -417,6 +417,7 @@ def test_an_erasure_needs_the_word_that_its_list_returned(memory):
         assert [(line["id"], line["text"]) for line in listed["lines"]] == [(kept, "Anna's door code is 4711-beta.")]
         shown = (await client.call_tool("erase", asked)).content[0].text
         assert '"Anna\'s door code is 4711-beta."' in shown
+        assert "Only after they agree, to erase exactly this: " in shown
         assert f'erase(ids=["{kept}"], reason="she asked", confirm="{listed["confirm"]}", dry_run=false)' in shown
         dry = await refused(client, "erase", **asked, confirm=listed["confirm"])
         assert dry["remedy"] == "To erase, pass dry_run=false as well."

@@ -140,10 +140,13 @@ def test_the_proof_reads_every_column_that_may_hold_words(opening, raw_store):
     assert places_of_names(raw_store, "default", ErasedNames(words=("Zo", "Zoe", "Bobo"))) == ()
     assert places_of_names(raw_store, "other", ErasedNames(words=("Zoë",))) == ()
     memory.remember("I will go.", facts=[{"subject": "Will", "predicate": "drink", "value": "tea"}])
+    memory.remember("A tree.", facts=[{"subject": "Ria Vos", "predicate": "drink", "value": "tea"}])
+    memory.merge_entities("will", "Ria Vos")
     pointing = places_of_names(raw_store, "default", ErasedNames(plain=frozenset({"will"}), ids={"will": "erased-1"}))
     assert {re.match(r"document (\w+)|journal", place)[0] for place in pointing} == {
         *("journal", "document about", "document alias", "document entity", "document fact", "document mention"),
     }
+    assert any(place.startswith("document entity about ria-vos of") for place in pointing)  # its data says whose it is
     many = [memory.remember(f"Number {n} of Zoë's.").id for n in range(30)]
     listed = places_of_names(raw_store, "default", ErasedNames(words=("zoë",)))
     assert len(listed) == 21
@@ -304,6 +307,7 @@ def test_a_dry_run_shows_what_would_go_and_takes_no_confirm(memory, clock):
     assert (first.speaker, first.at, len(first.text)) == ("Anna", clock(), 80)
     assert first.text.startswith("Line 0: long words")
     assert first.text.endswith("…")
+    assert (preview.names, preview.places) == (0, ())
     with pytest.raises(
         InvalidInput, match=r"takes no confirm; nothing was erased\. To erase, pass dry_run=False as well"
     ):

@@ -236,8 +236,9 @@ class DecidingVerbs:
 
         What is left is when, by whom and why each was erased, and a salted digest, so that taking in the same
         transcript again does not bring it back. Facts that rest on other memories too stay, without the quote.
-        Backups of the vault are rewritten. Afterwards the store is searched for the erased words; ``places`` lists
-        where they were found, and ``unreachable`` what could not be searched. It cannot be undone.
+        Backups of the vault are rewritten. People and things that nothing else names go, too. Afterwards the store is
+        searched for the erased words, and its rows for names; ``places`` lists where they were found, and
+        ``unreachable`` what could not be searched. It cannot be undone.
 
         Raises:
             NotFound: Nothing fits.

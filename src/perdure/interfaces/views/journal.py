@@ -183,7 +183,9 @@ def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Bl
     yield from _id_line("come back into view", erasure.restored)
     if erasure.dry_run:
         yield from _id_line("people and things that go", erasure.entities)
-        yield Line(("To erase exactly this: ", _confirming(erasure.confirm, request)))
+        call = _confirming(erasure.confirm, request)
+        yield Line(("To erase exactly this: ", call), reader="person")
+        yield Line(("Show this to the person. Only after they agree, to erase exactly this: ", call), reader="model")
         return
     yield from _id_line("people and things, as the journal calls them now", erasure.entities)
     passages, places = counted(erasure.searched, "passage"), counted(len(erasure.places), "place")
