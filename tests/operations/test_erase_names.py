@@ -298,6 +298,35 @@ def test_names_in_scripts_without_spaces_and_with_marks_are_erased_and_searched_
     assert holding(path, re.compile("王伟|Brien")) == []
 
 
+@BOTH
+def test_a_trimmed_journal_and_a_backup_lose_ids_and_names_too(opening, path, elsewhere, clock, tmp_path):
+    policy = {"journal": {"horizon_days": 1}, "upkeep": {"backup_folder": str(tmp_path / "kept"), "check_days": 0}}
+    memory = opening({**LEARNING, **policy})
+    memory.ingest(TALK)
+    tea = memory.remember("Bo drinks tea.", facts=[{"subject": "Bo", "predicate": "drink", "value": "tea"}]).id
+    memory.move(tea, "vault", "it matters to Anna")
+    memory.recall("Does Anna know who drinks tea?")
+    memory.used([tea], "helpful")
+    clock.passes(days=9)
+    memory.upkeep("worker", eager=True)
+    memory.archive(tea, "Anna, again")
+    assert holding(path, GONE)
+    assert any(GONE.search(backup.read_text("utf-8")) for backup in (tmp_path / "kept").glob("*.jsonl"))
+    done = erased(memory, subject="Anna")
+    [kept] = (tmp_path / "kept").glob("*.jsonl")  # its copy of the question went; what it holds of the tea stays
+    assert done.backups == (str(kept),)
+    assert not GONE.search(kept.read_text("utf-8"))
+    assert tea in kept.read_text("utf-8")
+    import_lines(export_reader(str(kept)), elsewhere(), Policy(), current_instant())  # its tail fits
+    assert holding(path, GONE) == []
+    assert memory.check(full=True) == []
+    for day in range(2):  # and once more, when what the erasure wrote is as old
+        clock.passes(days=9 + day)
+        memory.upkeep("worker", eager=True)
+    assert memory.check(full=True) == []
+    assert memory.get(tea, include_archived=True).content == "Bo drinks tea."
+
+
 def test_a_dry_run_shows_what_would_go_and_takes_no_confirm(memory, clock):
     talk = [{"role": "user", "speaker": "Anna", "content": f"Line {n}:\n" + "long words " * 20} for n in range(25)]
     memory.ingest(talk)

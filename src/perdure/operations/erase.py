@@ -96,7 +96,7 @@ def erase(
         return result
     texts, names = sorted(plan.erasure.texts), plan.erasure.names
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
-        backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure.ids)))
+        backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure)))
         purged = ctx.store.purge(plan.namespace, texts)
         purged = replace(purged, places=(*purged.places, *places_of_names(ctx.store, plan.namespace, names)))
         held = _rewrite_summary(ctx, plan.namespace)
@@ -279,8 +279,8 @@ def _salt(ctx: Context, namespace: str) -> tuple[str, list[Change]]:
     return salt, [salt_document(salt)]
 
 
-def _without(ids: frozenset[str]) -> Any:
-    return lambda lines: without_memories(lines, ids)
+def _without(erasure: Erasure) -> Any:
+    return lambda lines: without_memories(lines, erasure.ids, erasure.names)
 
 
 def _with_remarks(result: ErasureResult, purged: Purged, texts: Iterable[str], held: Sequence[str]) -> ErasureResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -56,6 +56,12 @@ def places_of_names(store: Store, namespace: str, names: ErasedNames) -> tuple[s
                     found += [] if len(found) >= _MOST else [search.sentence(part, row, column, namespace)]
     rest = [f"{left:,} more {'row holds' if left == 1 else 'rows hold'} an erased name."] if left else []
     return (*found, *rest)
+
+
+def holds_name(names: ErasedNames) -> Callable[[str, Line], bool]:
+    """Return what tells whether a row of a part holds a name."""
+    search = _Search.of(names)
+    return lambda part, row: part in _WORDS and bool(search.column(part, row))
 
 
 @dataclass(frozen=True, slots=True)
