@@ -81,6 +81,7 @@ def _holds(shelf: Shelf) -> Callable[..., bool]:
 _MEETS: Final[Mapping[str, Callable[..., bool]]] = {
     "take": _always,  # a caller gives facts, or replaces what facts rest on
     "about": _always,
+    "orphans": _holds(Shelf.ENTITY),
     "near": lambda _ctx, _namespace, claims, _besides: bool(claims),
     "validity": lambda _ctx, _namespace, records: any(r.state.kind is Kind.FACT for r in records),
     "sources": _any_fact,

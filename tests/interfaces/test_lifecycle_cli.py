@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -242,17 +243,40 @@ def test_a_promotion_is_confirmed():
 
 def test_an_erasure_is_listed_then_confirmed_and_proved(folder):
     text = "Anna's door code is 4711-beta."
-    identity = kept(text)
-    listed = done("erase", identity, "--reason", "she asked")
+    identity = kept(text, "--tag", "home")
+    asked = ["erase", "--subject", "Anna", "--tag", "home", "--reason", "she 'asked' for it"]
+    listed = done(*asked)
     assert "This would erase 1 memory for good; it cannot be undone." in listed
-    assert data("erase", identity, "--reason", "she asked", "--apply", code=Exit.FAILED)["error"] == "InvalidInput"
-    word = data("erase", identity, "--reason", "she asked")["confirm"]
-    assert f"confirm {word}." in listed
-    proof = done("erase", identity, "--reason", "she asked", "--apply", "--confirm", word)
-    assert re.search(r"Searched the store for \d+ passages? of the erased texts: found in 0 places\.", proof)
+    assert re.search(rf"2\d{{3}}-\d\d-\d\d +{re.escape(text)} +{identity[-8:]}", listed)
+    assert data(*asked, "--apply", code=Exit.FAILED)["error"] == "InvalidInput"
+    word = data(*asked)["confirm"]
+    dry = data(*asked, "--confirm", word, code=Exit.FAILED)
+    assert (dry["error"], dry["remedy"]) == ("InvalidInput", "To erase, pass --apply as well.")
+    assert data("list")[0]["id"] == identity
+    typed = listed.partition("To erase exactly this: perdure ")[2].splitlines()[0]
+    assert sorted(shlex.split(typed)) == sorted([*asked, "--confirm", word, "--apply"])
+    proof = done(*shlex.split(typed))
+    assert re.search(
+        r"Searched the store for \d+ passages? of the erased texts and for 1 name: found in 0 places\.", proof
+    )
+    assert "Anna" not in proof
     assert "Files that `export`, `digest` or `plan` wrote" in proof
     assert "perdure undo" not in proof
     assert [p.name for p in folder.iterdir() if text.encode() in p.read_bytes()] == []
+
+
+def test_the_call_that_erases_can_be_typed_as_it_is_shown():
+    ids = [kept(f"Line {n}.") for n in range(22)]
+    everything = done("erase", "--everything", "--reason", "old")
+    assert "and 2 more" in everything
+    assert re.search(r"perdure erase --everything --reason old --confirm \w+ --apply$", everything.strip())
+    kept("A chair.", "-n", "team")
+    typed = done("erase", *ids[:2], "--until", "2099-01-02T03:04:05+00:00", "--reason", "old")
+    call = shlex.split(typed.partition("To erase exactly this: perdure ")[2])
+    assert "Erased 2 memories for good." in done(*call)
+    typed = done("erase", "--everything", "--reason", "old", "-n", "team")
+    assert "Erased 1 memory for good." in done(*shlex.split(typed.partition("To erase exactly this: perdure ")[2]))
+    assert len(data("list", "--limit", "50")) == 20
 
 
 def test_a_text_becomes_memories_from_a_file_and_from_input(folder):

@@ -414,6 +414,13 @@ def test_an_erasure_needs_the_word_that_its_list_returned(memory):
         asked = {"ids": [kept], "reason": "she asked"}
         listed = await call(client, "erase", **asked)
         assert (listed["dry_run"], listed["memories"]) == (True, [kept])
+        assert [(line["id"], line["text"]) for line in listed["lines"]] == [(kept, "Anna's door code is 4711-beta.")]
+        shown = (await client.call_tool("erase", asked)).content[0].text
+        assert '"Anna\'s door code is 4711-beta."' in shown
+        assert "Only after they agree, to erase exactly this: " in shown
+        assert f'erase(ids=["{kept}"], reason="she asked", confirm="{listed["confirm"]}", dry_run=false)' in shown
+        dry = await refused(client, "erase", **asked, confirm=listed["confirm"])
+        assert dry["remedy"] == "To erase, pass dry_run=false as well."
         for word in ({}, {"confirm": "00000000"}):
             error = await refused(client, "erase", **asked, **word, dry_run=False)
             assert "confirm does not say so" in error["message"]

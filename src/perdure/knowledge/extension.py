@@ -14,8 +14,8 @@ from perdure.knowledge.extraction.event_types import event_importance, event_of
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.operations.apply_claims import restore_conflicts
 from perdure.knowledge.operations.change_rates import learn_rates
-from perdure.knowledge.operations.entities import memories_about
 from perdure.knowledge.operations.entity_summaries import summarize
+from perdure.knowledge.operations.erasing import orphans, subject_of
 from perdure.knowledge.operations.fact_recall import (
     facts_of,
     facts_of_named,
@@ -54,6 +54,7 @@ from perdure.records.recall import Filters, Hit, Pool, Query
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
 from perdure.rules.decisions import Decisions
+from perdure.rules.erasure import Subject
 from perdure.rules.lifecycle.schedule import Task
 from perdure.rules.point_in_time import Validity
 from perdure.rules.ranking import Ranking
@@ -170,9 +171,15 @@ class Knowledge(Extension[Context]):
         """Return the conflicts and questions that bringing a fact back opens."""
         return restore_conflicts(ctx, record, now, since)
 
-    def about(self, ctx: Context, namespace: str, name: str, /) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the memories that are about an entity or name it, and the entity with those merged into it."""
-        return memories_about(ctx, namespace, name)
+    def about(self, ctx: Context, namespace: str, name: str, /) -> Subject:
+        """Return what is known of an entity, or of a name, and the memories that are about them or name them."""
+        return subject_of(ctx, namespace, name)
+
+    def orphans(
+        self, ctx: Context, namespace: str, erased: Collection[str], more: Collection[str] | None, /
+    ) -> Iterator[str]:
+        """Return the entities that are known from erased memories alone."""
+        return orphans(ctx, namespace, erased, more)
 
     def promote(self, ctx: Context, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
         """Decide what becomes of a session's facts beside those of long term."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from perdure.operations.decisions import begin
 from perdure.operations.documents import all_records, find_documents_named, find_records, pages
+from perdure.operations.erased_names import places_of_names, searched_names
 from perdure.operations.journal import ERASE
 from perdure.operations.lifecycle.backup import without_memories
 from perdure.operations.lifecycle.digest import write_summary
@@ -15,21 +16,38 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.deadline import unlimited
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
-from perdure.records.memory import Document, Shelf, Status
-from perdure.records.plan import Change, Erasure, Plan, Target
+from perdure.records.instant import from_instant
+from perdure.records.memory import Document, Record, Shelf, Status
+from perdure.records.plan import Change, ErasedNames, Erasure, Plan, Target
 from perdure.records.recall import Filters
-from perdure.records.store_results import ErasureResult
+from perdure.records.store_results import ErasureLine, ErasureResult
 from perdure.records.store_rows import Purged
 from perdure.rules.document_edits import document_change
-from perdure.rules.erasure import SALT, Dependents, confirmation, find_dependents, salt_document, tombstone
+from perdure.rules.erasure import (
+    SALT,
+    Dependents,
+    Subject,
+    confirmation,
+    find_dependents,
+    salt_document,
+    stand_in,
+    tombstone,
+)
 from perdure.rules.lifecycle.unarchive import unarchive
 
 LIMIT: Final = 10_000  # memories that one call erases at most: all of them are one transaction
 _NAMING: Final = (Shelf.MENTION, Shelf.ABOUT, Shelf.CONFLICT, Shelf.PROFILE)
 """Shelves whose documents name a memory or an entity besides the one that they are about."""
 _UNREAD: Final = (
-    "Names in tags, metadata, sources and addresses (ana@host, @ana), and what is stored under a role alone."
+    "Memories that name them in tags, metadata, sources or addresses (ana@host, @ana) alone were not chosen, nor what "
+    "is stored under a role alone; where such a name stands is listed among the places."
 )
+_SHORT_NAMES: Final = (
+    "Names were searched for in rows, not in the bytes of files: there a short word may stand anywhere."
+)
+_PLAIN_NAMES: Final = "A name that is also a word of the language was replaced and searched for with a capital only."
+_LISTED: Final = 20  # memories that a dry run shows
+_SHOWN: Final = 80  # characters of each
 _ELSEWHERE: Final = "Files that `export`, `digest` or `plan` wrote, copies of the store and backups elsewhere."
 
 
@@ -63,7 +81,7 @@ def erase(
     def attempt() -> tuple[ErasureResult, Plan | None]:
         target = _find(ctx, namespace, selection)
         if dry_run:
-            return target.result(dry_run=True), None
+            return replace(target.result(dry_run=True), lines=_lines(ctx, target)), None
         if confirm != target.word:
             raise InvalidInput(
                 f"This would erase {len(target.erased_ids)} for good, and confirm does not say so.",
@@ -76,12 +94,21 @@ def erase(
     result, plan = retry(attempt)
     if plan is None or plan.erasure is None:
         return result
-    texts, unread = sorted(plan.erasure.texts), [_UNREAD] if selection.subject else []
+    texts, names = sorted(plan.erasure.texts), plan.erasure.names
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
-        backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure.ids)))
+        backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure)))
         purged = ctx.store.purge(plan.namespace, texts)
+        purged = replace(purged, places=(*purged.places, *places_of_names(ctx.store, plan.namespace, names)))
         held = _rewrite_summary(ctx, plan.namespace)
-    return _with_remarks(replace(result, backups=backups, operations=(plan.id,)), purged, texts, [*held, *unread])
+    notes = [*held, *_name_notes(names), *([_UNREAD] if selection.subject else [])]
+    gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
+    result = replace(result, entities=gone, names=count, backups=backups, operations=(plan.id,))
+    return _with_remarks(result, purged, texts, notes)
+
+
+def _name_notes(names: ErasedNames) -> list[str]:
+    """Return how names were searched for, where there were any."""
+    return [note for note, holds in ((_SHORT_NAMES, names.words or names.ids), (_PLAIN_NAMES, names.plain)) if holds]
 
 
 def _rewrite_summary(ctx: Context, namespace: str) -> list[str]:
@@ -102,6 +129,7 @@ class _Target:
     selected: tuple[str, ...]
     entities: tuple[str, ...]
     dependents: Dependents
+    subject: Subject | None = None  # whose names go, where everything about them does
 
     @property
     def erased_ids(self) -> tuple[str, ...]:
@@ -111,6 +139,11 @@ class _Target:
     def word(self) -> str:
         return confirmation((*self.erased_ids, *self.entities))
 
+    def names(self, salt: str) -> ErasedNames:
+        """Return the names that go, and what stands in the journal for the ids of entities."""
+        called, plain = (self.subject.names, self.subject.plain) if self.subject else ((), frozenset[str]())
+        return ErasedNames(called, plain, {i: stand_in(salt, i) for i in self.entities})
+
     def result(self, *, dry_run: bool) -> ErasureResult:
         derived, redacted, freed = (
             tuple(sorted(ids)) for ids in (self.dependents.derived, self.dependents.redacted, self.dependents.freed)
@@ -119,8 +152,28 @@ class _Target:
 
 
 def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
-    about, entities = ctx.extension.about(ctx, namespace, selection.subject) if selection.subject else ((), ())
-    selected: set[str] | None = set(about) if selection.subject else None
+    subject = ctx.extension.about(ctx, namespace, selection.subject) if selection.subject else None
+    selected = _selected(ctx, namespace, selection, subject)
+    narrowed = selection.filters is not None or bool(selection.ids)
+    if not selected and (subject is None or narrowed or not subject.entities):
+        raise NotFound("There is nothing to erase: no memory fits.", remedy="Check the filters and the namespace.")
+    if len(selected) > LIMIT:
+        raise InvalidInput(f"{len(selected)} memories fit.", remedy=f"Erase at most {LIMIT:,} at a time.")
+    ids = tuple(sorted(selected))
+    dependents = find_dependents(ids, lambda page: _links(ctx, namespace, page))
+    family = subject.entities if subject else ()
+    every = selection.everything and not narrowed and subject is None
+    entities = {*ctx.extension.orphans(ctx, namespace, {*ids, *dependents.derived}, None if every else family)}
+    if narrowed and subject and not (entities.issuperset(family) and selected.issuperset(subject.memories)):
+        subject = None  # others still name them
+    else:
+        entities |= set(family)
+    return _Target(namespace, ids, tuple(sorted(entities)), dependents, subject)
+
+
+def _selected(ctx: Context, namespace: str, selection: Selection, subject: Subject | None) -> set[str]:
+    """Return the memories that fit all that is given."""
+    selected: set[str] | None = set(subject.memories) if subject else None
     if selection.filters is not None or selection.everything:
         listed = set(_filtered_ids(ctx, namespace, selection.filters or Filters(include_archived=True)))
         selected = listed if selected is None else selected & listed
@@ -129,12 +182,22 @@ def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
         if missing := [i for i in selection.ids if i not in existing]:
             raise NotFound(f"The namespace {namespace!r} has no memory {missing[0]!r}.", remedy="Pass its namespace.")
         selected = existing if selected is None else selected & existing
-    if not selected and not entities:
-        raise NotFound("There is nothing to erase: no memory fits.", remedy="Check the filters and the namespace.")
-    if len(selected or ()) > LIMIT:
-        raise InvalidInput(f"{len(selected or ())} memories fit.", remedy=f"Erase at most {LIMIT:,} at a time.")
-    ids = tuple(sorted(selected or ()))
-    return _Target(namespace, ids, tuple(entities), find_dependents(ids, lambda page: _links(ctx, namespace, page)))
+    return selected or set()
+
+
+def _lines(ctx: Context, target: _Target) -> tuple[ErasureLine, ...]:
+    """Return the first of the memories that would go, as a person tells them."""
+    records = {r.id: r for r in find_records(ctx, target.namespace, target.erased_ids[:_LISTED])}
+    return tuple(
+        ErasureLine(i, from_instant(records[i].state.created_ms), records[i].content.speaker, _beginning(records[i]))
+        for i in target.erased_ids[:_LISTED]
+        if i in records
+    )
+
+
+def _beginning(record: Record) -> str:
+    text = " ".join(record.content.text.split())
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 def _filtered_ids(ctx: Context, namespace: str, filters: Filters) -> Iterator[str]:
@@ -176,12 +239,12 @@ def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan
     decisions.add(_removed_links(ctx, target))
     decisions.add(document_change(d.shelf, d.id, d.name, d.data, None, "") for d in documents)
     decisions.add(Change(Target.MEMORY, identity, image, None) for identity, image in images.items())
-    decisions.add(_tombstones(ctx, target, images, reason, by))
+    salt, laid = _salt(ctx, place)
+    decisions.add([*laid, *(tombstone(i, image, salt, now, by=by, reason=reason) for i, image in images.items())])
     plan = decisions.plan(ERASE, f"erased {len(images)} {'memory' if len(images) == 1 else 'memories'}: {reason}")
-    names = [str(d.data.get("name") or d.data.get("as_written") or "") for d in documents if d.id in target.entities]
-    texts = {t for image in images.values() for t in (image["text"], image.get("shown")) if t} | set(names) - {""}
-    texts |= _quotes(ctx, target)
-    return replace(plan, erasure=Erasure(frozenset((*images, *target.entities)), tuple(sorted(texts))))
+    texts = {t for image in images.values() for t in (image["text"], image.get("shown")) if t} | _quotes(ctx, target)
+    erased = frozenset((*images, *target.entities))
+    return replace(plan, erasure=Erasure(erased, tuple(sorted(texts)), target.names(salt)))
 
 
 def _removed_links(ctx: Context, target: _Target) -> list[Change]:
@@ -207,18 +270,17 @@ def _quotes(ctx: Context, target: _Target) -> set[str]:
     return {str(source["quote"]) for source in sources if source.get("quote")}
 
 
-def _tombstones(
-    ctx: Context, target: _Target, images: Mapping[str, Mapping[str, Any]], reason: str, by: str | None
-) -> list[Change]:
+def _salt(ctx: Context, namespace: str) -> tuple[str, list[Change]]:
+    """Return the salt of the namespace's digests, and the change that keeps it where it has none yet."""
+    if found := ctx.store.documents.find(namespace, Shelf.ERASED, [SALT]):
+        return str(found[0].data["salt"]), []
     now = ctx.clock()
-    salts = ctx.store.documents.find(target.namespace, Shelf.ERASED, [SALT])
-    salt = str(salts[0].data["salt"]) if salts else f"{ctx.ids(now)}{ctx.ids(now)}"[-64:]
-    laid = [tombstone(i, image, salt, now, by=by, reason=reason) for i, image in images.items()]
-    return laid if salts else [salt_document(salt), *laid]
+    salt = f"{ctx.ids(now)}{ctx.ids(now)}"[-64:]
+    return salt, [salt_document(salt)]
 
 
-def _without(ids: frozenset[str]) -> Any:
-    return lambda lines: without_memories(lines, ids)
+def _without(erasure: Erasure) -> Any:
+    return lambda lines: without_memories(lines, erasure.ids, erasure.names)
 
 
 def _with_remarks(result: ErasureResult, purged: Purged, texts: Iterable[str], held: Sequence[str]) -> ErasureResult:

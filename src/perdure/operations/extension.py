@@ -14,6 +14,7 @@ from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Pool, Query
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
+from perdure.rules.erasure import Subject
 from perdure.rules.lifecycle.schedule import Data, Task
 from perdure.rules.point_in_time import Validity
 
@@ -120,15 +121,22 @@ class Extension(Generic[Ctx_contra]):
         """
         return []
 
-    def about(self, _ctx: Ctx_contra, _namespace: str, name: str, /) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the memories that are about somebody or something, or name it, and the entities that the name means.
+    def about(self, _ctx: Ctx_contra, _namespace: str, name: str, /) -> Subject:
+        """Return what is known of somebody or something, and the memories that are about them, name them or are theirs.
 
         Raises:
-            NotFound, InvalidInput: Nobody is called that, or several are.
+            NotFound, InvalidInput: Nothing names them, or several are called that.
         """
-        raise NotFound(
-            f"There is no entity {name!r}: no facts were learned.", remedy="Select memories by id, tag or session."
-        )
+        raise NotFound(f"Nothing here tells whom {name!r} means.", remedy="Select memories by id, tag or session.")
+
+    def orphans(
+        self, _ctx: Ctx_contra, _namespace: str, _erased: Collection[str], _more: Collection[str] | None, /
+    ) -> Iterable[str]:
+        """Return the entities that are known from erased memories alone.
+
+        Looked at are those that the erased memories name, and ``more`` of them; all where that is None.
+        """
+        return ()
 
     def promote(
         self, _ctx: Ctx_contra, _namespace: str, _decisions: Decisions, _ids: Sequence[str], /

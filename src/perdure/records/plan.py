@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Final
 
@@ -50,11 +50,23 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class ErasedNames:
+    """Names that go with what is erased. An id of an entity is made of its name, so it goes too."""
+
+    words: tuple[str, ...] = ()  # of whoever was asked for: replaced as whole words, in any case
+    # normal forms that are words of the language as well (``will``): they are names only with a capital
+    plain: frozenset[str] = frozenset()
+    # id of each entity that is erased -> the id that the journal has instead, which says nothing
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Erasure:
     """What a plan erases besides the rows that it deletes."""
 
     ids: frozenset[str]  # memories and entities whose images and reasons leave the journal
     texts: tuple[str, ...]  # words that are replaced wherever the journal, the logs and documents quote them
+    names: ErasedNames = ErasedNames()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Written
@@ -39,6 +40,16 @@ class CompactResult(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
+class ErasureLine(JsonRecord):
+    """A memory that an erasure would take, for a person to look at."""
+
+    id: str
+    at: datetime  # when it was said or happened
+    speaker: str | None  # who said it
+    text: str  # its first words
+
+
+@dataclass(frozen=True, slots=True)
 class ErasureResult(Written):
     """What was erased, or would be."""
 
@@ -50,10 +61,13 @@ class ErasureResult(Written):
     redacted: tuple[str, ...] = ()
     # memories that an erased summary or merged memory stood for; they come back into view
     restored: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()  # people and things whose names go
+    # people and things that go, by id; once they are erased, what the journal has instead of their ids
+    entities: tuple[str, ...] = ()
+    lines: tuple[ErasureLine, ...] = ()  # in a dry run the first 20 of the memories that would go
     backups: tuple[str, ...] = ()  # backups that were rewritten without them
     searched: int = 0  # how many passages of the erased texts were searched for afterwards
-    places: tuple[str, ...] = ()  # where a passage was still found, one sentence each; empty if nowhere
+    names: int = 0  # how many names and ids of people and things were searched for, as whole words
+    places: tuple[str, ...] = ()  # where a passage or a name was still found, one sentence each; empty if nowhere
     unreachable: tuple[str, ...] = ()  # what could not be searched or cleaned, one sentence each
     operations: tuple[str, ...] = ()  # ids of the operations. An erasure cannot be undone
 

@@ -13,6 +13,8 @@ from perdure.records.plan import Change, Target
 
 SALT: Final = "salt"  # the name of the document with the namespace's salt; its id is the same
 
+_STAND_IN_DIGITS: Final = 12
+
 Links = Callable[[Sequence[str]], Iterable[tuple[str, str, str]]]
 """Returns all links from or to some memories: (id, kind, other)."""
 
@@ -50,6 +52,16 @@ def find_dependents(ids: Collection[str], links_of: Links) -> Dependents:
     return Dependents(frozenset(derived), frozenset(redacted - removed_ids), frozenset(freed - removed_ids))
 
 
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whom or what a name means, where everything about them is erased."""
+
+    memories: Collection[str]  # that are about them, name them, or were said by them
+    entities: tuple[str, ...] = ()  # the entity and those merged into it; none where nobody of that name is known
+    names: tuple[str, ...] = ()  # all they are called
+    plain: frozenset[str] = frozenset()  # normal forms of names that are words of the language as well
+
+
 def salted_digest(salt: str, text: str) -> str:
     """Return 32 hexadecimal digits that tell a text again, for whoever has the salt."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=salt.encode()).hexdigest()
@@ -70,6 +82,14 @@ def salt_document(salt: str) -> Change:
     """Return the change that keeps a namespace's salt."""
     after = {"shelf": Shelf.ERASED, "name": SALT, "data": {"salt": salt}}
     return Change(Target.DOCUMENT, SALT, None, after, "the salt of the digests of what is erased")
+
+
+def stand_in(salt: str, entity: str) -> str:
+    """Return the id that the journal has instead of an erased entity's: it is made of the name, and this says nothing.
+
+    Two entities have different ones, so that a line is still told from another.
+    """
+    return f"erased-{salted_digest(salt, entity)[:_STAND_IN_DIGITS]}"
 
 
 def confirmation(ids: Iterable[str]) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from perdure.records.digests import digest_of
-from perdure.records.plan import ERASED, Erasure, Plan, Target
+from perdure.records.memory import Shelf
+from perdure.records.plan import ERASED, ErasedNames, Erasure, Plan, Target
 from perdure.stores.operation_digests import renew_digests
 from perdure.stores.rows import json_value
 from perdure.stores.statements import Session
@@ -28,6 +29,13 @@ _SPACED: Final = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-
 """A letter or digit of a script that puts spaces between words."""
 _QUOTING: Final = frozenset({"quote", "text", "shown", "question", "query", "content"})
 """Keys of documents whose value may be a part of a memory's words."""
+_SAYING: Final = _QUOTING | {"why", "by", "note", "norm", "evidence", "value", "told", "trigger", "then"}
+"""Keys of documents whose value is words, in which a name may stand; others hold ids, paths, terms of ours, and what
+others are called."""
+_POINTING: Final = frozenset({"subject", "entity", "merged_into", "candidates"})
+"""Keys of documents whose value is the id of an entity."""
+_NAMED_AS: Final = frozenset({Shelf.ABOUT, Shelf.MENTION, Shelf.PROFILE})
+"""Shelves whose documents have the id of an entity as their name."""
 
 
 class Redactor:
@@ -38,6 +46,9 @@ class Redactor:
         self._texts = sorted({t for t in erasure.texts if len(t.strip()) >= SHORTEST}, key=len, reverse=True)
         self._joined = "\x00".join(self._texts)
         self._short = _any_of({t.strip() for t in erasure.texts if 0 < len(t.strip()) < SHORTEST})
+        self._names = _any_name(erasure.names)
+        self._stand_ins = erasure.names.ids
+        self._entities = _any_of(self._stand_ins.keys() - erasure.names.plain)
 
     def text(self, text: str) -> str:
         """Return a text without the erased ones."""
@@ -45,9 +56,20 @@ class Redactor:
             text = text.replace(erased, ERASED)
         return text
 
+    def question(self, text: str) -> str:
+        """Return words that somebody wrote without erased texts and names."""
+        text = self.text(text)
+        return text if self._names is None else self._names.sub(ERASED, text)
+
+    def remark(self, text: str) -> str:
+        """Return words that we wrote, which also name entities by id, without what is erased."""
+        if self._entities is not None:
+            text = self._entities.sub(lambda found: self._stand_ins[found[1]] if found[1] else found[0], text)
+        return self.question(text)
+
     def reason(self, because: str, *images: str | None) -> str:
         """Return the reason of a line of the journal; one that names what is erased may quote a few words of it."""
-        because = self.text(because)
+        because = self.remark(because)
         if self._short is None or not self._short.search(because):
             return because
         if self._ids.isdisjoint(i for image in images for i in _ID.findall(image or "")):
@@ -60,7 +82,35 @@ class Redactor:
             return None
         data = json.loads(text)
         redacted = self._value(data)
-        return text if redacted == data else json.dumps(redacted, ensure_ascii=False, separators=(",", ":"))
+        if "shelf" in redacted:
+            redacted = self._image(redacted)
+        return _written(text, data, redacted)
+
+    def document(self, text: str) -> str:
+        """Return the data of a document, as the image of it in the journal has it."""
+        data = json.loads(text)
+        return _written(text, data, self._named(self._value(data)))
+
+    def _image(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return a document in the journal without the names and ids of erased entities."""
+        shelf, name = str(row["shelf"]), str(row["name"])
+        fresh = {**row, "name": self._id(name) if shelf in _NAMED_AS or "|" in name else name}
+        return {**fresh, "data": self._named(row["data"])} if "data" in row else fresh
+
+    def _named(self, value: Any, key: str = "") -> Any:
+        """Return data of a document without erased names, and with other ids for erased entities."""
+        if isinstance(value, str):
+            if key in _POINTING or "|" in value:
+                return self._id(value)
+            return self.question(value) if key in _SAYING else value
+        if isinstance(value, list):
+            return [self._named(item, key) for item in value]
+        return {k: self._named(v, k) for k, v in value.items()} if isinstance(value, Mapping) else value
+
+    def _id(self, value: str) -> str:
+        """Return an id of an entity, or what begins with one and a bar, with another id for an erased one."""
+        entity, bar, rest = value.partition("|")
+        return f"{self._stand_ins.get(entity, entity)}{bar}{rest}"
 
     def _value(self, value: Any, key: str = "") -> Any:
         if isinstance(value, str):
@@ -72,6 +122,24 @@ class Redactor:
             quoted = value.get("memory") in self._ids
             return {k: ERASED if quoted and k == "quote" else self._value(v, k) for k, v in value.items()}
         return value
+
+
+def _written(text: str, data: Any, redacted: Any) -> str:
+    return text if redacted == data else json.dumps(redacted, ensure_ascii=False, separators=(",", ":"))
+
+
+def _any_name(names: ErasedNames) -> re.Pattern[str] | None:
+    """Return what finds names as whole words, the longest first; white space and hyphens between them may differ."""
+    found = []
+    for name in sorted(names.words, key=lambda name: (-len(name), name)):
+        words = name.split()
+        before, _, after = _whole(name).partition(re.escape(name))
+        if name.casefold() in names.plain:  # in small letters it is another word
+            found.append(f"{before}(?:{re.escape(name.capitalize())}|{re.escape(name.upper())}){after}")
+        else:
+            joined = r"[\s_.\-]{1,3}".join(map(re.escape, words))
+            found.append(f"{before}(?i:{joined}){after}")
+    return re.compile("|".join(found)) if found else None
 
 
 def _any_of(texts: Iterable[str]) -> re.Pattern[str] | None:
@@ -104,10 +172,12 @@ def erase_traces(session: Session, plan: Plan) -> int:
     rewritten = {operation for (operation,) in session.rows("operations_about", ids=sorted(erasure.ids))}
     for identity in sorted(erasure.ids):
         session.run("blank_journal", id=identity, because=_BECAUSE, operation=plan.id)
+    for entity, other in sorted(erasure.names.ids.items()):
+        session.run("rename_journal", id=entity, other=other)
     redactor = Redactor(erasure)
     rewritten |= _redact_journal(session, redactor, _redact_documents(session, redactor))
     for identity, note in session.rows("operation_notes"):
-        if (redacted := redactor.text(note)) != note:
+        if (redacted := redactor.remark(note)) != note:
             session.run("redact_note", id=identity, note=redacted)
             rewritten.add(identity)
     renew_digests(session, sorted(rewritten))
@@ -137,7 +207,7 @@ def _redact_documents(session: Session, redactor: Redactor) -> dict[int, int]:
     while page := session.rows("document_page", shelf=after[0], id=after[1], name=after[2], limit=_PAGE):
         after = page[-1][:3]
         for shelf, identity, name, data in page:
-            if (redacted := redactor.json(data)) != data:
+            if (redacted := redactor.document(data)) != data:
                 session.run("redact_document", shelf=shelf, id=identity, name=name, data=redacted)
                 renewed[digest_of(data)] = digest_of(redacted)
     return renewed
@@ -150,7 +220,7 @@ def _redact_recalls(session: Session, redactor: Redactor, erasure: Erasure) -> i
         if erasure.ids.intersection(json_value(hits)):
             session.run("delete_recall", id=identity)
             deleted += 1
-        elif (redacted := redactor.text(query)) != query:
+        elif (redacted := redactor.question(query)) != query:
             session.run("redact_recall", id=identity, query=redacted)
     return deleted
 

@@ -236,13 +236,19 @@ class DecidingVerbs:
 
         What is left is when, by whom and why each was erased, and a salted digest, so that taking in the same
         transcript again does not bring it back. Facts that rest on other memories too stay, without the quote.
-        Backups of the vault are rewritten. Afterwards the store is searched for the erased words; ``places`` lists
-        where they were found, and ``unreachable`` what could not be searched. It cannot be undone.
+        Backups of the vault are rewritten. People and things that nothing else names go, too. Afterwards the store is
+        searched for the erased words, and its rows for names; ``places`` lists where they were found, and
+        ``unreachable`` what could not be searched. It cannot be undone.
 
         Raises:
             NotFound: Nothing fits.
-            InvalidInput: Nothing is selected, or ``confirm`` does not fit what would go.
+            InvalidInput: Nothing is selected, ``confirm`` does not fit what would go, or it is given for a dry run.
         """
+        if confirm is not None and dry_run:
+            raise InvalidInput(
+                "This is a dry run, and it takes no confirm; nothing was erased.",
+                remedy="To erase, pass dry_run=False as well.",
+            )
         narrowed = bool(tags or session or until)
         if not (ids or narrowed or subject or everything):
             raise InvalidInput("Nothing is selected.", remedy="Give ids, a filter, a subject, or everything.")

@@ -62,7 +62,8 @@ def test_what_does_not_fit_a_memory_is_refused(browser, memory, kept):
 def test_erasing_lists_what_would_go_and_shows_the_proof(browser, memory, kept):
     preview = browser.fill(f"/erase?id={kept}", "/erase", reason="asked for", by="Maya")
     assert "This would erase 1 memory for good; it cannot be undone." in words(preview)
-    assert memory.get(kept) is not None
+    assert memory.get(kept).content in words(preview)
+    assert "dry_run" not in words(preview)
     inside = next(inside for action, inside in forms(preview.text) if action.startswith("/erase"))
     word = inside.partition('name="confirm" value="')[2].partition('"')[0]
     proof = browser.answer(preview, "/erase", confirm=word)

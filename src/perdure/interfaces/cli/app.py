@@ -146,12 +146,13 @@ def _report_error(error: Exception, *, as_json: bool) -> Exit:
 
 
 def _report_refusal(error: PerdureError, *, as_json: bool) -> Exit:
+    remedy = error.remedy.replace("dry_run=False", "--apply")
     if as_json:
-        print_json(error.to_dict())
+        print_json({**error.to_dict(), "remedy": remedy})
     else:
         print(f"Error: {terminal_text(error.message[:_LONGEST_ERROR])}", file=sys.stderr)
-        if error.remedy:
-            print(terminal_text(error.remedy), file=sys.stderr)
+        if remedy:
+            print(terminal_text(remedy), file=sys.stderr)
     return Exit.NOTHING if isinstance(error, NotFound) else Exit.FAILED
 
 

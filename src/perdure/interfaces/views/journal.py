@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Final
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, command
+from perdure.interfaces.views.blocks import (
+    Block,
+    Command,
+    Foreign,
+    Identifier,
+    Line,
+    Pairs,
+    Quote,
+    Table,
+    Text,
+    command,
+)
 from perdure.interfaces.views.knowledge import period, state, true_period
 from perdure.interfaces.views.values import MOST, cell, counted, first, label, sum_of, undo
 from perdure.records.fact_claim import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.plan import Plan
 from perdure.records.report import Entry, Explanation, Operation
-from perdure.records.store_results import CompactResult, ErasureResult, RepairResult, UndoResult
+from perdure.records.store_results import CompactResult, ErasureLine, ErasureResult, RepairResult, UndoResult
 
 _LONGEST_CONTENT: Final = 500
 _MOST_REASONS: Final = 4  # reasons of one operation that are shown
@@ -94,6 +106,7 @@ def _check(c: Checked) -> Line:
 
 
 _MOST_LISTED = 20
+_CONFIRMING: Final = ("confirm", "dry_run")
 _COUNTED_ACCESSES = re.compile(r"counted (one access|\d+ accesses) by recall")
 _COLUMNS = ("id", "at", "operation", "namespace", "changes", "hides", "note", "undone_by")
 
@@ -155,27 +168,58 @@ def view_plan(plans: Sequence[Plan], request: Request) -> Iterator[Block]:
 view_apply = view_plan
 
 
-def view_erasure_result(erasure: ErasureResult, _: Request) -> Iterator[Block]:
-    """Show what would be erased and the word that confirms it, or what was erased and where it was searched for."""
-    count = counted(len(erasure.memories) + len(erasure.derived), "memory")
+def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Block]:
+    """Show what would be erased and the call that confirms it, or what was erased and where it was searched for."""
+    many = len(erasure.memories) + len(erasure.derived)
+    count = counted(many, "memory")
     if erasure.dry_run:
         yield Line(f"This would erase {count} for good; it cannot be undone.", tone="strong")
+        yield from _would_go(erasure.lines, many)
     else:
         yield Line(f"Erased {count} for good.", tone="strong")
-    yield from _id_line("asked for", erasure.memories)
+        yield from _id_line("asked for", erasure.memories)
     yield from _id_line("made of them", erasure.derived)
     yield from _id_line("stay without the quoted words", erasure.redacted)
     yield from _id_line("come back into view", erasure.restored)
-    yield from _id_line("names", erasure.entities)
     if erasure.dry_run:
-        yield Line(f"To erase exactly this, repeat the call with confirm {erasure.confirm}.")
+        yield from _id_line("people and things that go", erasure.entities)
+        call = _confirming(erasure.confirm, request)
+        yield Line(("To erase exactly this: ", call), reader="person")
+        yield Line(("Show this to the person. Only after they agree, to erase exactly this: ", call), reader="model")
         return
+    yield from _id_line("people and things, as the journal calls them now", erasure.entities)
     passages, places = counted(erasure.searched, "passage"), counted(len(erasure.places), "place")
-    yield Line(f"Searched the store for {passages} of the erased texts: found in {places}.")
+    names = f" and for {counted(erasure.names, 'name')}" if erasure.names else ""
+    yield Line(f"Searched the store for {passages} of the erased texts{names}: found in {places}.")
     yield from (Line((Foreign(place),), item=True) for place in erasure.places)
     yield from (Line(("Rewritten: ", Foreign(backup)), item=True) for backup in erasure.backups)
     yield Line("Not searched:")
     yield from (Line((Foreign(sentence),), item=True) for sentence in erasure.unreachable)
+
+
+def _would_go(lines: Sequence[ErasureLine], many: int) -> Iterator[Block]:
+    """Yield the first memories that would go, one row each, and how many more there are."""
+    if lines:
+        said = any(line.speaker for line in lines)
+        columns = ("day", *(["speaker"] if said else ()), "text", "id")
+        yield Table(columns, tuple(_line_cells(line, said=said) for line in lines))
+    if many > len(lines):
+        yield Line(f"and {many - len(lines):,} more", item=True)
+
+
+def _line_cells(line: ErasureLine, *, said: bool) -> tuple[Text, ...]:
+    speaker = (Foreign(line.speaker or ""),) if said else ()
+    return f"{line.at:%Y-%m-%d}", *speaker, Foreign(line.text), Identifier(line.id)
+
+
+def _confirming(word: str, request: Request) -> Command:
+    """Return the call that erases what this one has listed."""
+    asked = {name: value for name, value in request.arguments.items() if value and name not in _CONFIRMING}
+    if asked.get("namespace") == "default":
+        del asked["namespace"]
+    if isinstance(until := asked.get("until"), datetime):
+        asked["until"] = until.isoformat()
+    return command("erase", **asked, confirm=word, dry_run=False)
 
 
 def _id_line(title: str, ids: Sequence[str]) -> Iterator[Line]:

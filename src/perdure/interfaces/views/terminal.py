@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -131,11 +132,18 @@ def _command(call: Command) -> str:
 
 def _option(name: str, value: Any, parameter: Parameter | None) -> str:
     """Return an argument as it is written on the command line."""
-    text = name.removesuffix("s").upper() if value is ... else _span(_value_span(value))
-    if parameter is None or parameter.is_positional:
-        return text
-    return f"{parameter.param.option or '--' + name.replace('_', '-')} {text}"
+    if isinstance(value, list | tuple):
+        return " ".join(_option(name, one, parameter) for one in value)
+    if parameter is not None and parameter.kind == "flag":
+        return "--apply" if name == "dry_run" else _option_name(parameter)
+    text = name.removesuffix("s").upper() if value is ... else _argument(value)
+    return text if parameter is None or parameter.is_positional else f"{_option_name(parameter)} {text}"
 
 
-def _value_span(value: Any) -> Span:
-    return value if isinstance(value, Identifier) else Foreign(str(value))
+def _option_name(parameter: Parameter) -> str:
+    return parameter.param.option or f"--{parameter.name.replace('_', '-')}"
+
+
+def _argument(value: Any) -> str:
+    """Return a value as a shell takes it for one word."""
+    return _span(value) if isinstance(value, Identifier) else shlex.quote(terminal_line(str(value)))

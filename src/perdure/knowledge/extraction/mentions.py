@@ -8,10 +8,19 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.knowledge.extraction.entity_names import LEGAL, name_words, normal_name, word_form
+from perdure.knowledge.extraction.entity_names import ARTICLES, LEGAL, name_words, normal_name, word_form
 from perdure.knowledge.languages import WORDS
 from perdure.rules.language.tokens import Piece, pieces
-from perdure.rules.language.words import CALENDAR, MODALS, NEGATIONS, NUMBER_WORDS, STOP_WORDS, TURNING
+from perdure.rules.language.words import (
+    CALENDAR,
+    MODALS,
+    NEGATIONS,
+    NUMBER_WORDS,
+    PEOPLE,
+    STOP_WORDS,
+    TURNING,
+    word_set,
+)
 
 _MOST_WORDS: Final = 8
 _LONGEST_UNSPACED: Final = 12
@@ -25,8 +34,10 @@ _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 """Scripts that put no spaces between words."""
-_PLAIN: Final = STOP_WORDS | MODALS | NEGATIONS | CALENDAR | TURNING | frozenset(NUMBER_WORDS)
+PLAIN: Final = STOP_WORDS | MODALS | NEGATIONS | CALENDAR | TURNING | frozenset(NUMBER_WORDS)
 """Words that are names only with a capital that no sentence's beginning explains: Will, May."""
+_AFTER_VERBS: Final = PEOPLE | ARTICLES | word_set("it its this that these those there my your his her our their")
+"""What follows "Will" or "May" where that begins a question."""
 _RECURRING: Final = frozenset(f"{day}s" for day in CALENDAR if day.endswith("day"))
 """Days that come again: on Fridays."""
 _HEADING: Final = 5
@@ -73,6 +84,21 @@ def mentions(text: str, known: Container[str] = ()) -> list[Mention]:
     return sorted(kept, key=lambda mention: mention.start)
 
 
+def names_by_capital(text: str, plain: Container[str]) -> bool:
+    """Return whether a word of the language is written as a name anywhere: "Will came", not "Will you come?".
+
+    ``mentions`` leaves it out at a sentence's beginning and where it is of the calendar: there it mostly is none.
+
+    Args:
+        text: A message.
+        plain: Normal forms of one word, of ``PLAIN``.
+    """
+    spans = name_words(text)
+    words, first = [word_form(text[a:b]) for a, b in spans], _beginnings(pieces(text))
+    asked = {a for (a, _), after in zip(spans, words[1:], strict=False) if a in first and after in _AFTER_VERBS}
+    return any(w in plain and text[a].isupper() and a not in asked for w, (a, _) in zip(words, spans, strict=True))
+
+
 Spans = Iterator[tuple[int, int, bool]]
 
 
@@ -100,7 +126,7 @@ def _known_names(text: str, known: Container[str], first: Container[int]) -> Spa
     at = 0
     while at < len(spans):
         many = _longest(text, spans, forms, at, known)
-        if many == 1 and forms[at] in _PLAIN:  # "will" is Will only as a name is written
+        if many == 1 and forms[at] in PLAIN:  # "will" is Will only as a name is written
             many = int(text[spans[at][0]].isupper() and spans[at][0] not in first and forms[at] not in CALENDAR)
         if many:
             start = spans[at][0]

@@ -73,7 +73,10 @@ def _name_changes(ctx: Context, namespace: str, operation: Operation) -> Iterato
         if change.trimmed and change.target is Target.DOCUMENT:  # older than the horizon: the names are read anew
             yield Document(Shelf.ENTITY, change.id, "", {}), False
             continue
-        row = change.after or change.before or {}
+        row = change.after or change.before
+        if row is None:  # it was erased: a name may be gone
+            yield Document(Shelf.ENTITY, change.id, "", {}), False
+            continue
         if change.target is Target.DOCUMENT and row["shelf"] in (Shelf.ENTITY, Shelf.ALIAS):
             learned = operation.operation in _LEARNING and change.before is None
             yield Document(Shelf(row["shelf"]), change.id, row["name"], row["data"]), learned

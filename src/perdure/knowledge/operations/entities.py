@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
-from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import merge_conflicts
 from perdure.knowledge.records.facts import Entity
 from perdure.knowledge.records.results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.knowledge.rules import entities as entity_rules
-from perdure.operations.documents import (
-    all_records,
-    find_documents,
-    find_documents_named,
-    find_states,
-    write_documents,
-)
+from perdure.operations.documents import find_documents, find_states, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import from_instant
-from perdure.records.memory import ROLES, Document, Record, Shelf, Status
+from perdure.records.memory import Document, Shelf, Status
 from perdure.records.plan import Change
-from perdure.records.recall import Filters
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.learning_hint import untaught
 
@@ -48,35 +40,6 @@ def entity(ctx: Context, name: str, namespace: str) -> EntityView:
     family = [identity, *(i for i in sorted(names.entities) if i != identity and names.standing(i) == identity)]
     facts = [d.id for d in _facts_of(ctx, namespace, family)]
     return _view(ctx, namespace, names, family, facts)
-
-
-def memories_about(ctx: Context, namespace: str, name: str) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the memories that are about an entity, name it or were said by it, and the ids of it and those merged.
-
-    Raises:
-        NotFound, InvalidInput: As ``find_entity``.
-    """
-    names = names_of(ctx, namespace)
-    identity = find_entity(ctx, names, name, namespace)
-    family = [identity, *(i for i in sorted(names.entities) if i != identity and names.standing(i) == identity)]
-    found = {
-        d.id for shelf in (Shelf.ABOUT, Shelf.MENTION) for d in find_documents_named(ctx, namespace, shelf, family)
-    }
-    forms = {form for i in family for form in names.entity(i).aliases}
-    records = all_records(ctx, namespace, Filters(include_archived=True))
-    found |= {r.id for r in records if _names_one_of(r.content.text, forms) or _said_by(r, forms)}
-    return sorted(found), family
-
-
-def _names_one_of(text: str, forms: Collection[str]) -> bool:
-    """Return whether a text names somebody, also within a longer name: "Dr. Anna Roe"."""
-    return any(f" {form} " in f" {mention.name} " for mention in mentions(text, forms) for form in forms)
-
-
-def _said_by(record: Record, forms: Collection[str]) -> bool:
-    """Return whether somebody is the speaker of a memory; a role is nobody's name."""
-    speaker = record.content.speaker or ""
-    return speaker.lower() not in ROLES and normal_name(speaker) in forms
 
 
 def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
+from perdure.operations.erased_names import holds_name
 from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import FORMAT, HEAD, TAIL, pages
 from perdure.records.memory import Tier
+from perdure.records.plan import ErasedNames
 from perdure.records.transfer import PARTS, Line
 from perdure.rules.transfer import TallyCounter
 
@@ -36,8 +38,12 @@ def vault(store: Store, place: str) -> Iterator[Line]:
     yield {TAIL: FORMAT, "parts": tail}
 
 
-def without_memories(lines: Iterable[Line], ids: Collection[str]) -> Iterator[Line]:
-    """Yield a backup without what it holds of some memories and entities; its tail counts what is left."""
+def without_memories(lines: Iterable[Line], ids: Collection[str], names: ErasedNames) -> Iterator[Line]:
+    """Yield a backup without what it holds of some memories and entities, and without documents that hold a name.
+
+    Its tail counts what is left.
+    """
+    named = holds_name(names)
     counts: dict[tuple[str, str], TallyCounter] = {}
     for line in lines:
         if TAIL in line:
@@ -45,7 +51,9 @@ def without_memories(lines: Iterable[Line], ids: Collection[str]) -> Iterator[Li
             yield {**line, "parts": parts}
         elif HEAD in line:
             yield line
-        elif not {line.get("id"), line.get("other"), line.get("name")} & set(ids):
+        elif {line.get("id"), line.get("other"), line.get("name")}.isdisjoint(ids) and not (
+            line["part"] == "document" and named("document", line)
+        ):
             row = {k: v for k, v in line.items() if k not in {"part", "namespace"}}
             counts.setdefault((line["namespace"], line["part"]), TallyCounter()).add(row)
             yield line

@@ -843,6 +843,10 @@ SELECT count(*) FROM operation AS o WHERE o.changes <> (
 UPDATE journal SET before = NULL, after = NULL, because = :because
 WHERE namespace = :namespace AND id = :id AND operation <> :operation;
 
+-- name: rename_journal
+-- kind: routed
+UPDATE journal SET id = :other WHERE namespace = :namespace AND id = :id;
+
 -- name: journal_page
 -- kind: routed
 SELECT operation, position, before, after, because FROM journal

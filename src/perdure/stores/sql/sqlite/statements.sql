@@ -653,6 +653,10 @@ SELECT count(*) FROM operation AS o WHERE o.changes <> (
 UPDATE journal SET data = packed_line('', NULL, NULL, :because)
 WHERE namespace = :namespace AND id = packed_id(:id) AND operation IS NOT (SELECT o.number FROM operation AS o WHERE o.namespace = :namespace AND o.id = :operation);
 
+-- name: rename_journal
+-- kind: routed
+UPDATE journal SET id = packed_id(:other) WHERE namespace = :namespace AND id = packed_id(:id);
+
 -- name: journal_page
 -- kind: routed
 SELECT o.id, j.position, line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id)

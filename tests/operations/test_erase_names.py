@@ -1,0 +1,360 @@
+"""Erasing people: no row keeps a name, an id that is made of it, or an entity that nothing else is known by."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from conftest import STORES, WORDS_ONLY, servers
+from perdure.compose import current_instant, import_lines, store_at
+from perdure.interfaces.files.export_files import export_reader, write_export
+from perdure.operations.erased_names import places_of_names
+from perdure.operations.transfer import export_lines
+from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.plan import ErasedNames, Erasure
+from perdure.records.policy import Policy
+from perdure.stores.erasing import Redactor
+
+LEARNING = {**WORDS_ONLY, "knowledge": {"learn": "rules"}}
+BOTH = pytest.mark.parametrize("store", STORES[:2], indirect=True)
+TALK = [
+    {"role": "user", "speaker": "Jonas", "content": "My sister Anna lives in Zwolle.", "session": "s1"},
+    {"role": "user", "speaker": "Anna", "content": "I work at Globex and I love opera.", "session": "s1"},
+    {"role": "user", "speaker": "Jonas", "content": "Bo works at Initech. Bo prefers tea.", "session": "s2"},
+    {"role": "user", "speaker": "Jonas", "content": "The dentist of Anna Roe is Vandermeer.", "session": "s2"},
+]
+GONE = re.compile(r"(?<!h)anna|annie|zwolle|globex|vandermeer|\bopera\b", re.IGNORECASE)
+
+
+def erased(memory, *ids, reason="asked for", **given):
+    """Preview, then erase what the preview names."""
+    preview = memory.erase(list(ids), reason=reason, **given)
+    return memory.erase(list(ids), reason=reason, confirm=preview.confirm, dry_run=False, **given)
+
+
+def rows(path):
+    """Every row of a store, as an export has it: lines of the journal and of documents with all their columns."""
+    with store_at(path) as store:
+        return [line for line in export_lines(store) if "part" in line]
+
+
+def holding(path, pattern):
+    return [line for line in rows(path) if pattern.search(json.dumps(line, ensure_ascii=False))]
+
+
+@BOTH
+def test_no_row_keeps_a_name_or_an_id_made_of_it_and_the_rest_goes_on(opening, path, elsewhere, store, tmp_path):
+    memory = opening(LEARNING)
+    memory.ingest(TALK, "default")
+    memory.remember("Anna drinks tea.", facts=[{"subject": "Anna", "predicate": "drink", "value": "tea"}])
+    kept = memory.remember("The kettle stays on the third shelf.")
+    memory.alias("Anna", "Annie")
+    memory.alias("Bo", "Bobby")
+    memory.archive(kept.id, "as ANNA and annie wished, not Hannah")
+    assert [h.memory.id for h in memory.recall("Which kettle is Anna's?", include_archived=True).hits][:1] == [kept.id]
+    memory.recall("Has Annie written?", tags=["none"])
+    assert holding(path, GONE)
+    preview = memory.erase(subject="Anna", reason="test")
+    assert set(preview.entities) == {"anna", "anna-roe", "zwolle", "globex", "vandermeer"}
+    done = erased(memory, subject="Anna", reason="Anna asked for it", by="Anna Roe")
+    assert (done.places, done.names) == ((), 6)  # anna, annie, and the ids of four others
+    assert {e.id for e in memory.entities()} == {"bo", "initech", "jonas"}
+    assert not GONE.search(json.dumps(done.to_dict()))
+    assert all(re.fullmatch(r"erased-[0-9a-f]{12}", i) for i in done.entities)
+    assert len({*done.entities}) == 5
+    memory.close()
+    assert holding(path, GONE) == []
+    lines = [r for r in rows(path) if r["part"] == "journal" and r["id"] in done.entities]
+    assert {line["id"] for line in lines} == {*done.entities}
+    if store == "sqlite":
+        assert [p for p in tmp_path.rglob("*") if p.is_file() and GONE.search(p.read_bytes().decode("latin-1"))] == []
+    else:
+        assert not GONE.search(str(servers().tables(path)))
+
+    memory = opening(LEARNING)
+    assert memory.check(full=True) == []
+    assert memory.repair().faults == ()
+    [reason] = [e.because for e in memory.history(kept.id) if e.operation == "archive"]
+    assert reason == "archived by hand: as [erased] and [erased] wished, not Hannah"
+    assert [o.note for o in memory.history() if o.operation == "erase"] == ["erased 7 memories: [erased] asked for it"]
+    for operation in ("archive", "alias", "learn", "ingest"):  # what they did to others is still taken back
+        memory.undo(next(o.id for o in memory.history() if o.operation == operation))
+    assert memory.entities() == []
+    assert [m.id for m in memory.list()] == [kept.id]
+    memory.close()
+    with store_at(path) as left:
+        write_export(str(tmp_path / "all.jsonl"), export_lines(left))
+    copy = elsewhere()
+    import_lines(export_reader(str(tmp_path / "all.jsonl")), copy, Policy(), current_instant())
+    assert opening(LEARNING, at=copy).check(full=True) == []
+    assert holding(copy, GONE) == []
+
+
+@BOTH
+def test_the_proof_finds_a_name_where_nothing_takes_it_out(opening, path):
+    memory = opening(LEARNING)
+    tagged = memory.remember("The kettle is blue.", tags=["anna"]).id
+    sourced = memory.remember("The lamp is red.", source="mail/ANNA@host", metadata={"from": ["x", "Anna"]}).id
+    two = [memory.remember(f"Shelf {n} is green.", session="anna-chat").id for n in range(2)]
+    memory.ingest([{"role": "user", "content": "The door is open.", "session": "anna"}])
+    for_others = memory.remember("A chair.", namespace="other", tags=["anna"]).id
+    memory.relate([tagged, sourced], edge="anna's things")
+    memory.remember("Hannah likes Annabel.", tags=["hannah", "an-na", "anna2"])
+    gone = memory.remember("Anna came.").id
+    done = erased(memory, subject="Anna")
+    assert done.memories == (gone,)
+    assert done.names == 1
+    where = {re.sub(r" of namespace default holds .*", "", place) for place in done.places}
+    assert where >= {f"memory {tagged} (tags)", f"memory {sourced} (source)", *(f"memory {i} (session)" for i in two)}
+    assert {f"document edge about {tagged}", f"document edge about {sourced}"} <= where
+    assert for_others not in str(done.places)
+    assert not re.search("anna", str(done.places), re.IGNORECASE)
+    assert all("holds an erased name, or a word that is spelled like it" in place for place in done.places)
+    assert "not in the bytes of files" in " ".join(done.unreachable)
+    lines = [p for p in done.places if p.startswith("journal line")]
+    assert lines, "the lines that stored them hold their tags"
+
+
+def test_the_proof_reads_every_column_that_may_hold_words(opening, raw_store):
+    """It shares no code with what takes names out, so each column is tried with a row that nobody cleaned."""
+    memory = opening(LEARNING)
+    memory.ingest([{"role": "user", "speaker": "Zoë", "content": "Plain words."}])
+    [said] = [m.id for m in memory.list()]
+    packed = memory.remember("Zoë said so. " + "The harvest of the year was good and the barn is full. " * 40).id
+    memory.archive(said, "Zoë left")
+    memory.recall("Where is ZOË?", include_archived=True)
+    memory.remember("Bo likes tea.", facts=[{"subject": "Bo", "predicate": "drink", "value": "tea", "quote": "tea"}])
+    memory.alias("Bo", "Zoë's friend")
+    memory.fit(tokens=40, accept_loss="a test about Zoë", dry_run=False)
+    assert memory.get(packed, include_archived=True).form != "full"
+    found = places_of_names(raw_store, "default", ErasedNames(words=("Zoë",)))
+    kinds = {re.match(r"(\w+ line|\w+)", place)[0] for place in found}
+    assert kinds == {"memory", "recall", "document", "note", "journal line"}
+    assert f"memory {said} (speaker)" in " ".join(found)
+    archived = next(o.id for o in memory.history() if o.operation == "archive")
+    assert f"journal line 0 of operation {archived}" in " ".join(found)  # its reason
+    assert re.search(rf"memory {packed} of", " ".join(found))
+    assert "document alias about bo" in " ".join(found)
+    assert places_of_names(raw_store, "default", ErasedNames(words=("Zo", "Zoe", "Bobo"))) == ()
+    assert places_of_names(raw_store, "other", ErasedNames(words=("Zoë",))) == ()
+    memory.remember("I will go.", facts=[{"subject": "Will", "predicate": "drink", "value": "tea"}])
+    memory.remember("A tree.", facts=[{"subject": "Ria Vos", "predicate": "drink", "value": "tea"}])
+    memory.merge_entities("will", "Ria Vos")
+    pointing = places_of_names(raw_store, "default", ErasedNames(plain=frozenset({"will"}), ids={"will": "erased-1"}))
+    assert {re.match(r"document (\w+)|journal", place)[0] for place in pointing} == {
+        *("journal", "document about", "document alias", "document entity", "document fact", "document mention"),
+    }
+    assert any(place.startswith("document entity about ria-vos of") for place in pointing)  # its data says whose it is
+    many = [memory.remember(f"Number {n} of Zoë's.").id for n in range(30)]
+    listed = places_of_names(raw_store, "default", ErasedNames(words=("zoë",)))
+    assert len(listed) == 21
+    assert re.fullmatch(r"\d+ more rows hold an erased name\.", listed[-1])
+    assert sum(i in str(listed) for i in many) <= 20
+
+
+def test_ids_of_entities_are_replaced_where_they_point_and_nowhere_else():
+    names = ErasedNames(
+        ("Anna", "Will"), frozenset({"will"}), {"anna": "erased-1", "tea": "erased-2", "will": "erased-3"}
+    )
+    redactor = Redactor(Erasure(frozenset(), (), names))
+    fact = {"subject": "anna", "predicate": "tea", "value": {"text": "green tea", "norm": "green tea"}, "trust": "user"}
+    image = {"shelf": "fact", "name": "anna|tea", "data": fact}
+    changed = json.loads(redactor.json(json.dumps(image)))
+    assert changed == {"shelf": "fact", "name": "erased-1|tea", "data": {**fact, "subject": "erased-1"}}
+    named = {"shelf": "mention", "name": "tea", "data": {"role": "named", "words": [{"quote": "tea", "alias": "tea"}]}}
+    assert json.loads(redactor.json(json.dumps(named))) == {**named, "name": "erased-2"}
+    assert json.loads(redactor.document('{"name": "Anna Roe", "merged_into": "anna"}')) == {
+        "name": "Anna Roe",
+        "merged_into": "erased-1",
+    }
+    assert json.loads(redactor.document('{"why": "Anna or Bo", "candidates": ["anna", "bo"]}')) == {
+        "why": "[erased] or Bo",
+        "candidates": ["erased-1", "bo"],
+    }
+    assert redactor.reason("tea merged into bo; ANNA's Tea, Hannah, I will; Will came") == (
+        "erased-2 merged into bo; [erased]'s Tea, Hannah, I will; [erased] came"
+    )
+    memory_row = json.dumps({"tags": ["anna"], "speaker": "Anna", "name": "anna"})
+    assert redactor.json(memory_row) == memory_row
+
+
+def test_an_entity_stays_while_something_that_stays_names_it(opening):
+    memory = opening(LEARNING)
+    talk = (
+        "My sister Anna lives in Zwolle.",
+        "We asked Ben at Initech.",
+        "We met Ben at Globex.",
+        "We left Globex.",
+        "We saw Ria Vos at Tilburg Parts.",
+        "We thanked Tom for it.",
+    )
+    memory.ingest([{"role": "user", "speaker": "Jonas", "content": text, "session": "s"} for text in talk])
+    ids = {m.content: m.id for m in memory.list()}
+    memory.merge_entities("Tom", "Ria Vos")
+    memory.remember("They pass initech each day.")
+
+    def goes(*places):
+        return set(memory.erase([ids[talk[n]] for n in places], reason="test").entities)
+
+    assert goes(0) == {"anna", "zwolle"}
+    assert goes(1) == set()  # Ben has another memory, and a note names Initech
+    assert goes(1, 2) == {"ben"}
+    assert goes(2, 3) == {"globex"}
+    assert goes(4) == {"tilburg-parts"}  # Tom stands for Ria Vos, and was thanked
+    assert goes(4, 5) == {"tilburg-parts", "tom", "ria-vos"}
+    assert "jonas" not in goes(0, 1, 2, 3, 4)  # who still speaks
+    memory.alias("Ben", "Benny")
+    memory.split_entity("Ben", "Benny")  # whom no memory names
+    memory.remember("She drinks tea.", facts=[{"subject": "Lea", "predicate": "drink", "value": "tea"}])
+    [tea] = memory.facts("Lea")
+    assert memory.erase([tea.id], reason="test").entities == ()  # a note is about her, without her name
+    everything = set(memory.erase(everything=True, reason="test").entities)
+    assert everything == {e.id for e in memory.entities()} | {"ria-vos"}
+    assert {"benny", "lea"} <= everything
+    done = erased(memory, ids[talk[0]])
+    assert (done.places, done.names) == ((), 2)
+    assert "zwolle" not in memory.erase(everything=True, reason="test").entities
+    assert memory.check(full=True) == []
+
+
+def test_who_is_narrowed_down_keeps_the_name_that_others_use(opening, path):
+    memory = opening(LEARNING)
+    fact = {"subject": "Anna", "predicate": "drink", "value": "tea"}
+    memory.remember("Anna drinks tea.", facts=[fact], tags=["tea"])
+    stays = memory.remember("Anna likes Bo.", tags=["bo"]).id
+    memory.archive(stays, "as Anna wished")
+    done = erased(memory, subject="Anna", tags=["tea"])
+    assert (len(done.memories), len(done.entities), done.names) == (1, 0, 0)
+    assert "anna" in {e.id for e in memory.entities()}
+    assert "as Anna wished" in [e.because for e in memory.history(stays)][-1]
+    assert memory.check(full=True) == []
+    with pytest.raises(NotFound, match="nothing to erase"):
+        memory.erase(subject="Anna", tags=["unknown"], reason="test")
+    done = erased(memory, subject="Anna", tags=["bo"])  # the last of it
+    assert done.names == 1
+    assert "Anna" not in json.dumps([r for r in rows(path) if r["part"] != "operation"])
+
+
+def test_a_speaker_of_whom_nothing_is_learned_is_erased_by_name(memory, path):
+    said = {"role": "user", "content": "My car is a Saab."}
+    memory.ingest([{**said, "speaker": "JONAS Ek"}, {**said, "content": "I called jonas  ek.", "speaker": "Bo"}])
+    kept = memory.remember("Jonas Berg came. Ek left.").id
+    memory.archive(kept, "as Jonas Ek said")
+    done = erased(memory, subject="Jonas Ek")
+    assert (len(done.memories), done.entities, done.places, done.names) == (2, (), (), 1)
+    assert [m.id for m in memory.list(include_archived=True)] == [kept]
+    assert holding(path, re.compile("jonas.ek|saab", re.IGNORECASE)) == []
+    assert memory.check(full=True) == []
+    with pytest.raises(NotFound) as told:
+        memory.erase(subject="Jonas Ek", reason="test")
+    assert str(told.value) == (
+        "No memory in default names 'Jonas Ek', and nobody of that name has spoken. "
+        "Check the spelling and the namespace; metadata and tags are not looked at."
+    )
+
+
+CAPITALS = {
+    "Will": (
+        ("Will came.", "I met Will.", "Bo and Will left", "WILL called", "Will Smith left."),
+        ("I will go.", "Will you come?", "Will it rain", "goodwill", "the will of God"),
+    ),
+    "May": (("I met May.", "May called."), ("I may go.", "May I come?", "maybe")),
+    "Mark": (("Mark came.", "I met mark"), ("the remark", "marked it")),
+}
+"""Name -> texts that name somebody, and texts that do not. The last is a word that names may be in any case."""
+
+
+def test_a_name_that_is_a_word_of_the_language_needs_a_capital(opening):
+    memory = opening(WORDS_ONLY, at=":memory:")
+    for name, (texts, others) in CAPITALS.items():
+        ids = [memory.remember(text, name).id for text in texts]
+        stay = [memory.remember(text, name).id for text in others]
+        memory.archive(stay[0], f"{name} said: it {name.lower()} be so")
+        preview = memory.erase(subject=name, namespace=name, reason="test")
+        assert set(preview.memories) == {*ids}
+        assert {line.text for line in preview.lines} == {*texts}
+        done = erased(memory, subject=name, namespace=name)
+        plain = name != "Mark"
+        reason = f"archived by hand: [erased] said: it {name.lower() if plain else '[erased]'} be so"
+        assert [e.because for e in memory.history(stay[0]) if e.operation == "archive"] == [reason]
+        assert any("with a capital only" in note for note in done.unreachable) is plain
+        asked = [i for i, text in zip(stay, others, strict=True) if plain and text.startswith(name)]
+        assert {place.split()[1] for place in done.places if place.startswith("memory")} == {*asked}
+
+
+def test_names_in_scripts_without_spaces_and_with_marks_are_erased_and_searched_for(memory, path):
+    gone = [memory.remember(text).id for text in ("因为王伟说了。", "O'Brien wrote.", "Bo met O’Brien.")]  # noqa: RUF001
+    kept = memory.remember("Plain words.").id
+    memory.archive(kept, "王伟说, O'Brien agreed")
+    assert set(erased(memory, subject="王伟").memories) == {gone[0]}
+    done = erased(memory, subject="O'Brien")
+    assert set(done.memories) == {*gone[1:]}
+    assert done.places == ()
+    assert [e.because for e in memory.history(kept) if e.operation == "archive"] == [
+        "archived by hand: [erased]说, [erased] agreed"
+    ]
+    assert holding(path, re.compile("王伟|Brien")) == []
+
+
+@BOTH
+def test_a_trimmed_journal_and_a_backup_lose_ids_and_names_too(opening, path, elsewhere, clock, tmp_path):
+    policy = {"journal": {"horizon_days": 1}, "upkeep": {"backup_folder": str(tmp_path / "kept"), "check_days": 0}}
+    memory = opening({**LEARNING, **policy})
+    memory.ingest(TALK)
+    tea = memory.remember("Bo drinks tea.", facts=[{"subject": "Bo", "predicate": "drink", "value": "tea"}]).id
+    memory.move(tea, "vault", "it matters to Anna")
+    memory.recall("Does Anna know who drinks tea?")
+    memory.used([tea], "helpful")
+    clock.passes(days=9)
+    memory.upkeep("worker", eager=True)
+    memory.archive(tea, "Anna, again")
+    assert holding(path, GONE)
+    assert any(GONE.search(backup.read_text("utf-8")) for backup in (tmp_path / "kept").glob("*.jsonl"))
+    done = erased(memory, subject="Anna")
+    [kept] = (tmp_path / "kept").glob("*.jsonl")  # its copy of the question went; what it holds of the tea stays
+    assert done.backups == (str(kept),)
+    assert not GONE.search(kept.read_text("utf-8"))
+    assert tea in kept.read_text("utf-8")
+    import_lines(export_reader(str(kept)), elsewhere(), Policy(), current_instant())  # its tail fits
+    assert holding(path, GONE) == []
+    assert memory.check(full=True) == []
+    for day in range(2):  # and once more, when what the erasure wrote is as old
+        clock.passes(days=9 + day)
+        memory.upkeep("worker", eager=True)
+    assert memory.check(full=True) == []
+    assert memory.get(tea, include_archived=True).content == "Bo drinks tea."
+
+
+def test_a_dry_run_shows_what_would_go_and_takes_no_confirm(memory, clock):
+    talk = [{"role": "user", "speaker": "Anna", "content": f"Line {n}:\n" + "long words " * 20} for n in range(25)]
+    memory.ingest(talk)
+    preview = memory.erase(subject="Anna", reason="test")
+    assert [line.id for line in preview.lines] == list(preview.memories[:20])
+    first = preview.lines[0]
+    assert (first.speaker, first.at, len(first.text)) == ("Anna", clock(), 80)
+    assert first.text.startswith("Line 0: long words")
+    assert first.text.endswith("…")
+    assert (preview.names, preview.places) == (0, ())
+    with pytest.raises(
+        InvalidInput, match=r"takes no confirm; nothing was erased\. To erase, pass dry_run=False as well"
+    ):
+        memory.erase(subject="Anna", reason="test", confirm=preview.confirm)
+    assert len(memory.list()) == 25
+    done = memory.erase(subject="Anna", reason="test", confirm=preview.confirm, dry_run=False)
+    assert (done.lines, memory.list()) == ((), [])
+    assert "Anna" not in json.dumps(done.to_dict())
+
+
+def test_the_names_that_a_process_keeps_are_read_anew_after_an_erasure(opening):
+    """From 200 entities on names are kept between calls; lines of what was erased say nothing of them."""
+    memory = opening(LEARNING)
+    facts = [{"subject": f"Firm{n} Works", "predicate": "city", "value": "Rome"} for n in range(210)]
+    memory.remember("A list of firms.", facts=facts)
+    kept = memory.remember("Anna drinks tea.", facts=[{"subject": "Anna", "predicate": "drink", "value": "tea"}]).id
+    assert [f.value for f in memory.facts("Anna")] == ["tea"]
+    assert len(erased(memory, kept).entities) == 1
+    with pytest.raises(NotFound):
+        memory.facts("Anna")
+    assert len(memory.facts("Firm7 Works")) == 1
