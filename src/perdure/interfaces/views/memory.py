@@ -10,7 +10,7 @@ from typing import Final
 
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text, command
-from perdure.interfaces.views.values import cell, counted, joined, sum_of, undo, when
+from perdure.interfaces.views.values import beyond_limit, cell, counted, joined, sum_of, undo, when
 from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.memory import Kind, MemoryItem
 from perdure.records.outcome import KnownPredicates, Outcome, RelatedMemory, Remembered
@@ -67,8 +67,7 @@ def view_list(memories: Sequence[MemoryItem], request: Request) -> Iterator[Bloc
         yield Line(("No memories in ", Foreign(request.namespace), " match the filters."))
         return
     yield Table(("id", "when", "kind", "tier", "status", "value", "content"), tuple(_row(m) for m in memories))
-    if len(memories) == request.arguments.get("limit"):
-        yield Line(("Next page: before=", Identifier(memories[-1].id), "."), reader="model")
+    yield from beyond_limit(memories, request)
 
 
 def _row(m: MemoryItem) -> tuple[Text, ...]:
