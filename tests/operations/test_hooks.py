@@ -274,3 +274,40 @@ def test_vectors_are_left_for_later_where_time_is_short(opening, raw_store):
     )
     assert len(memory.list(inside="s")) == 2
     assert raw_store.count_without_vector("default") == 2
+
+
+MARIADB = "the production database is MariaDB 10.11 on db1.parrot.example"
+POSTGRES = "We moved the production database to PostgreSQL 17 on db2.parrot.example yesterday."
+ASKED = "Which database is in production and on which host?"
+
+
+@pytest.fixture
+def moved(memory, clock):
+    """A store in which a note of one session is contradicted by a message of the next; returns the note."""
+    for name, text in (("first", f"Hi! Remember that {MARIADB}."), ("second", POSTGRES)):
+        memory.agent.begin(name, "default", "t.jsonl")
+        said = [Message(text, "user", at=clock(), session=name, key=name)]
+        memory.agent.take_in(name, "default", said, transcript="t.jsonl", mark=name)
+        memory.end_session(name)
+        memory.agent.ended(name, "default")
+        clock.passes(days=1)
+    return next(m for m in memory.list() if m.kind == "note")
+
+
+def test_what_a_later_message_says_otherwise_than_a_note_opens_a_session_too(memory, moved):
+    shown = memory.agent.opening("next", "default")
+    assert "MariaDB 10.11" in shown
+    assert "PostgreSQL 17" in shown
+
+
+def test_a_note_is_marked_where_a_later_message_says_otherwise(memory, moved):
+    hits = {hit.memory.content: hit for hit in memory.recall(ASKED).hits}
+    assert hits[POSTGRES].memory.id in hits[MARIADB].newer
+    assert moved.id in hits[POSTGRES].older
+
+
+def test_the_message_that_an_updated_note_was_taken_from_is_marked(memory, moved, clock):
+    now = memory.update(moved.id, "The production database is PostgreSQL 17 on db2.parrot.example.")
+    clock.passes(days=1)
+    (old,) = [hit for hit in memory.recall(ASKED).hits if hit.memory.content.startswith("Hi!")]
+    assert {now.id, *old.newer} == set(old.newer)

@@ -37,7 +37,6 @@ _WORD: Final = r"(?:[\w@+'/\\#&~=-]|[.:,](?=\S))+"
 _BARE: Final = re.compile(rf"{_WORD}(?: {_WORD}){{0,3}}")
 """A label like this needs no quotes: it is too short and too plain to be taken for the words around it."""
 _BRACKETS: Final = str.maketrans({"[": "(", "]": ")"})
-_SHORT: Final = 12
 
 
 def terminal_text(text: str) -> str:
@@ -85,8 +84,6 @@ def label(text: str, longest: int = LONGEST_LABEL) -> str:
     Quoted where it holds more than such things usually do, so that it cannot continue our sentence; it holds no
     bracket, quote, angle bracket or line end, so it cannot close what it stands in, an HTML comment included.
     """
-    if len(text) <= _SHORT and text.isalnum() and text.isascii():  # most ids and names, and no marker
-        return text
     words = cut(one_line(text), longest).translate(_QUOTES).translate(_BRACKETS)
     return words if _BARE.fullmatch(words) else f'"{words}"'
 

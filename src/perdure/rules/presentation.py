@@ -236,9 +236,12 @@ def _text_content(text: str) -> _TextContent:
 
 
 def _may_be_about_one_thing(best: Sequence[MemoryItem], i: int, j: int) -> bool:
-    """Return whether two hits are compared: of one person, or a reply of an assistant and what another session says."""
+    """Return whether two hits are compared: of one person, or a reply of an assistant and what another session says.
+
+    A note names no speaker, and may say what anybody said.
+    """
     if _are_of_people(best, i, j):
-        return best[i].speaker == best[j].speaker
+        return best[i].speaker == best[j].speaker or None in (best[i].speaker, best[j].speaker)
     return best[i].session != best[j].session  # within one it repeats what was just said
 
 

@@ -183,8 +183,8 @@ def _places(
     names = names_within(m.content[:_HEAD] for m in memories)
     places = {memory.id: _place(memory, names) for memory in memories}
     for newer, older in successions:
-        if places[newer][0] in ("", SAID) and places[older][0] in (STATED, RULES):
-            places[newer] = places[older][0], ()
+        if places[newer][0] in ("", SAID) and places[older][0] in (STATED, RULES, NOTES):
+            places[newer] = (RULES if places[older][0] == RULES else STATED), ()
     return places
 
 
@@ -200,7 +200,7 @@ def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[st
     if sort is Sort.SMALL_TALK:
         return "", ()
     if _only_asks(memory, sort):
-        return (SAID if memory.access_count else ""), ()
+        return (SAID if memory.access_count and sort is Sort.QUESTION else ""), ()
     return _place_of_statement(memory, sort, names)
 
 

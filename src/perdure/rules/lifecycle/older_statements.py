@@ -36,9 +36,8 @@ class OlderStatements:
     over: set[str] = field(default_factory=set)  # memories whose statement a later one takes the place of
     # memory -> where it names values that earlier ones have, in characters: without them it says what holds
     left_out: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
-    successions: list[tuple[str, str]] = field(
-        default_factory=list
-    )  # (later, the one over), each a line at most, in order
+    # (later, the one over or a note that it speaks against), each a line at most, in order
+    successions: list[tuple[str, str]] = field(default_factory=list)
 
 
 def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) -> OlderStatements:
@@ -56,19 +55,21 @@ def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) ->
             over |= {(at, i) for i in earlier}
             if (earlier or value.past) and value.end > value.start:
                 found.left_out.setdefault(messages[at].id, []).append((value.start, value.end))
+    beside: set[tuple[int, int]] = set()  # the same of notes, which stay
     for older, newer in _about_one_thing(messages, words, matrix):
         if (newer, older) not in over and _says_otherwise(messages[newer], messages[older]):
-            over.add((newer, older))
-    brief = [(newer, older) for newer, older in sorted(over) if len(messages[newer].content) <= LONGEST_LINE]
+            (over if messages[older].kind is Kind.EPISODE else beside).add((newer, older))
+    pairs = sorted(over | beside)
+    brief = [(newer, older) for newer, older in pairs if len(messages[newer].content) <= LONGEST_LINE]
     found.successions.extend((messages[newer].id, messages[older].id) for newer, older in brief)
     found.over.update(messages[older].id for _, older in over)
     return found
 
 
 def _says_otherwise(newer: MemoryItem, older: MemoryItem) -> bool:
-    """Return whether two messages of one person give different numbers, or one denies what the other says."""
-    same_speaker = newer.kind is older.kind is Kind.EPISODE and newer.speaker == older.speaker
-    return same_speaker and differ(statements(older.content), statements(newer.content))
+    """Return whether a message gives other numbers than one of the same person or a note, or denies what it says."""
+    comparable = newer.kind is Kind.EPISODE and (older.kind is Kind.NOTE or newer.speaker == older.speaker)
+    return comparable and differ(statements(older.content), statements(newer.content))
 
 
 def _is_over(
@@ -99,11 +100,12 @@ def _about_one_thing(
         for older, newer in np.argwhere(np.triu(matrix @ matrix.T >= ALIKE, 1)).tolist():
             yield older, newer
     brief = [at for at in range(len(messages))[-_COMPARED:] if len(messages[at].content) <= LONGEST_LINE]
+    plain = {at: sum(word.isalpha() for word in words[at]) for at in brief}  # numbers and identifiers are what changes
     for newer in (at for at in brief if changes(messages[at].content)):
         about = subjects(messages[newer].content)
         for older in (at for at in brief if at < newer):
             common = len(words[older] & words[newer])
-            half = max(_COMMON, _ABOUT_ONE_THING * min(len(words[older]), len(words[newer])))
+            half = max(_COMMON, _ABOUT_ONE_THING * min(plain[older], plain[newer]))
             if common >= half or not about.isdisjoint(subjects(messages[older].content)):
                 yield older, newer
 
