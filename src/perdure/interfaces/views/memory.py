@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final
 
 from perdure.interfaces.views import Request
@@ -170,6 +170,10 @@ def _status(m: MemoryItem) -> str:
     return f"{m.status} (pinned)" if m.pinned else m.status.value
 
 
+_ORDER: Final = (
+    "Not by relevance alone: of what is about one thing the newest stands first, what only repeats stands last, and a "
+    "memory's value counts."
+)
 _OTHERS = 5  # other namespaces that are named where nothing was found
 
 
@@ -179,6 +183,8 @@ def view_recall(answer: Recall, request: Request) -> Iterator[Block]:
         yield Line("No stored memory matches.", reader="person")
         yield Line("No stored memory matches. Do not guess.", reader="model")
         yield from _other_namespaces(request)
+    if any(_stands_higher(hit, ahead) for ahead, hit in pairwise(answer.hits)):
+        yield Line(_ORDER, tone="faint", reader="person")
     places = {hit.memory.id: place for place, hit in enumerate(answer.hits, 1)}
     for hit in answer.hits:
         yield from _hit(hit, places)
@@ -188,6 +194,11 @@ def view_recall(answer: Recall, request: Request) -> Iterator[Block]:
         yield Line(("Report how they were used: ", command("used", ids=..., recall_id=answer.id)), tone="faint")
     if answer.note:
         yield Line(f"Note: {answer.note.removeprefix('no stored memory matches: ')}.", tone="warning")
+
+
+def _stands_higher(hit: Hit, ahead: Hit) -> bool:
+    """Whether the figures that a person reads rank a hit above the one that stands before it."""
+    return round(hit.relevance, 2) > round(ahead.relevance, 2) or round(hit.score, 2) > round(ahead.score, 2)
 
 
 def _other_namespaces(request: Request) -> Iterator[Block]:
