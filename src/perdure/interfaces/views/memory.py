@@ -12,11 +12,10 @@ from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text, command
 from perdure.interfaces.views.values import beyond_limit, cell, counted, joined, sum_of, undo, when
 from perdure.records.consolidation_results import Edge, EdgeChange
-from perdure.records.memory import Kind, MemoryItem
+from perdure.records.memory import MemoryItem
 from perdure.records.outcome import KnownPredicates, Outcome, RelatedMemory, Remembered
 from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.signal_results import Review
-from perdure.rules.lifecycle.confirmation import answers_to
 from perdure.rules.lifecycle.stale_facts import unconfirmed_since
 
 _NUMBERS: Final = ("importance", "confidence", "strength", "retention", "value")
@@ -189,7 +188,7 @@ def view_recall(answer: Recall, request: Request) -> Iterator[Block]:
     for hit in answer.hits:
         yield from _hit(hit, places)
     if any(hit.question for hit in answer.hits):
-        yield from _how_to_answer(_answers_to_hits(answer.hits))
+        yield from _how_to_answer(_answers_to_all([hit.answers for hit in answer.hits if hit.question]))
     if answer.hits and answer.id:
         yield Line(("Report how they were used: ", command("used", ids=..., recall_id=answer.id)), tone="faint")
     if answer.note:
@@ -275,13 +274,9 @@ def view_review(review: Review, request: Request) -> Iterator[Block]:
         yield Line(("No open questions in ", Foreign(request.namespace), "."))
 
 
-def _answers_to_hits(hits: Sequence[Hit]) -> tuple[str, ...]:
-    """Return the verdicts that each of the questions beside some hits takes."""
-    asked = [hit for hit in hits if hit.question]
-    return answers_to(
-        is_fact=all(hit.memory.kind is Kind.FACT for hit in asked),
-        is_contested=all(hit.contested_with for hit in asked),
-    )
+def _answers_to_all(answers: Sequence[Sequence[str]]) -> list[str]:
+    """Return the verdicts that each of several questions takes."""
+    return [verdict for verdict in answers[0] if all(verdict in others for others in answers)]
 
 
 def _how_to_answer(answers: Sequence[str]) -> Iterator[Line]:
