@@ -5,12 +5,12 @@ Usage: python benchmarks/extraction.py [--draw NAME] [--unlabelled] [--json]
 Data: turns of LoCoMo and BEAM, drawn with a fixed seed, each handed to the public `extract` with the role that said
 it. "open" is of the development sets, and was looked at when rules were changed; "locked" is of the validation sets,
 labelled before that; "fresh" and "last" are of the rest of those, each drawn and labelled after a change of rules.
-"long" and "decisive" are of eight chats that no rule was tried on; after "long" whole sentences were kept, after
-"decisive" nothing was changed. Labels of these two, and of texts that changed since, are of two readers who knew no
-rule and must agree; whoever changed the rules gave the others, of "open" with the patterns in sight, of the rest in an
-order by digest, with the role alone. Extracted texts and baseline were mixed. The baseline are sentences of
-these turns that a person said and that hold a digit or a name. LoCoMo may not be passed on, so
-a label names the conversation, the turn and a digest of the text, never the text. Right is what a person would still
+"long", "decisive" and "third" are of eight chats: after "long" whole sentences were kept, after "decisive" formulas
+were left out, after "third" nothing was changed. Labels of these three, and of texts that changed since, are of two
+readers who knew no rule and must agree; whoever changed the rules gave the others, of "open" with the patterns in
+sight, of the rest in an order by digest, with the role alone. Extracted texts and baseline were mixed. The baseline
+are sentences of these turns that a person said and that hold a digit or a name. LoCoMo may not be passed on, so a
+label names the conversation, the turn and a digest of the text, never the text. Right is what a person would still
 want to know in a month and can be understood by itself: a fact, a decision, a commitment or a definition, whole. An
 extraction without a label ends the run with an error; --unlabelled prints those, to be read and labelled.
 """
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 LABELS = Path(__file__).with_name("labels")
 VALIDATION = "locomo_val.json.gz", "beam_val.tar.gz"
 LONG = None, "beam_500k_dev.tar.gz"
-DRAWS = [["locked", "fresh", "last"], ["long", "decisive"]]
+DRAWS = [["locked", "fresh", "last"], ["long", "decisive", "third"]]
 """Draws of the same sets; none takes a turn of those before it."""
 FILES = {
     "open": ("locomo_dev.json.gz", "beam_dev.tar.gz"),

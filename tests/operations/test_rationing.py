@@ -196,6 +196,29 @@ def test_what_is_old_when_it_is_stored_spends_no_allowance_of_the_days_before_it
     assert left == [20, 0, 0, 0]
 
 
+@pytest.mark.parametrize("verb", ["ingest", "remember", "remember_many"])
+def test_what_is_old_when_it_is_stored_goes_where_it_belongs_at_once_and_back_with_it(opening, clock, verb):
+    memory, old = opening(FADING), clock.now - timedelta(days=1000)
+    kept = memory.remember("What is new stays.").id
+    said = [{"content": f"note {i}", "at": old.isoformat()} for i in range(60)]
+    if verb == "remember":
+        operations = [memory.remember(s["content"], at=old).operation for s in said]
+    elif verb == "ingest":
+        operations = memory.ingest(said).operations
+    else:
+        operations = {done.operation for done in memory.remember_many(said)}
+    seen = memory.list(include_archived=True, limit=100)
+    assert Counter(m.status for m in seen) == {"active": 41, "archived": 20}
+    moved = next(m for m in seen if m.status == "archived")
+    assert [e.operation for e in memory.history(moved.id)] == [memory.history(moved.id)[0].operation] * 3
+    assert memory.history(moved.id)[-1].because.startswith("archived: ")
+    assert memory.sweep(dry_run=True).tally == {}
+    assert memory.check() == []
+    for operation in reversed(list(operations)):
+        memory.undo(operation)
+    assert [m.id for m in memory.list(include_archived=True)] == [kept]
+
+
 def test_what_a_person_archives_takes_nothing_from_the_allowance(crowd, clock):
     clock.passes(days=8)
     crowd.archive(crowd.remember("by hand").id, "not needed")

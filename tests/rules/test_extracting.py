@@ -216,6 +216,23 @@ def test_what_goes_on_at_the_moment_is_no_note(lasting, passing):
     assert find_candidates(around.format(passing)) == []
 
 
+@pytest.mark.parametrize(
+    "exercise",
+    [
+        r"I've used the formula \(a_n = a_1 + (n-1)d\) for the 12th term of the series with a base of 40.",
+        "I've got A = 1500 (1 + 0.015)^8 as the interest of the 8th year in the second exercise.",
+        "My base case of the third exercise with its 4 parts is n=4, and the sum is 24.",
+        "I've also tried the `explain` tool of version 7.1 in the staging system of the 3 shops.",
+    ],
+)
+def test_steps_of_an_exercise_and_attempts_are_no_notes(exercise):
+    around = "Hello there.\nHow are you doing?\n{}\nThat was fun.\nSee you later then."
+    assert find_candidates(around.format(exercise)) == []
+    kept = "I've rented the yard of 4 sheds near the ferry for 1,500 a year since the spring of 2024."
+    assert [c.content for c in find_candidates(around.format(kept))] == [kept]
+    assert "explicit" in [c.pattern for c in find_candidates(f"Please remember that {exercise}")]
+
+
 @pytest.mark.parametrize("content", ["to get it repaired and sell it", "them because they help", "your dreams at last"])
 def test_a_decision_about_what_is_said_elsewhere_is_no_note(content):
     assert find_candidates(f"We decided {content}.") == []

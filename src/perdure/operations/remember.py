@@ -107,9 +107,21 @@ def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
         ctx.extension.take(ctx, decisions, handed)
     if decisions.changed != changed:
         changed |= {one.memory for one in handed if one.memory is not None}
+    settle_new(ctx, decisions, ids)
     written = write(ctx, decisions, batch.operation, note)
     memories = memory_items([decisions.result(identity) for identity in ids], ctx.policy, decisions.now)
     return _outcomes(memories, changed, written)
+
+
+def settle_new(ctx: Context, decisions: Decisions, ids: Iterable[str]) -> None:
+    """Bring what an operation stores with a date in the past to where it belongs by now."""
+    stored = {i: decisions.states[i] for i in decisions.new.intersection(ids)}
+    active = [i for i, state in stored.items() if state.status is Status.ACTIVE]
+    backdated = [i for i in active if (due := stored[i].due_ms) is not None and due <= decisions.now]
+    if backdated:
+        from perdure.operations.lifecycle.backdated import settle_backdated  # noqa: PLC0415  # start-up time
+
+        settle_backdated(ctx, decisions, sorted(backdated))
 
 
 def _repeated_drafts(ctx: Context, batch: _Batch) -> set[int]:

@@ -10,7 +10,7 @@ from typing import Final
 from perdure.operations.decisions import begin, close_questions, outcome, write
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
-from perdure.operations.remember import handed_claims, store_drafts
+from perdure.operations.remember import handed_claims, settle_new, store_drafts
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim
@@ -61,6 +61,7 @@ def remember_one(
         for record in old:
             supersede(ctx, decisions, record, stands)
         claimed = take_claims(ctx, decisions, stands, handed, old, confidence)
+        settle_new(ctx, decisions, [stands])
         note = "remember: 1 memory" if decisions.changed else "remember"
         written = write(ctx, decisions, "remember", note)
         found = outcome(ctx, decisions.result(stands), written)

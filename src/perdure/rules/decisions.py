@@ -88,6 +88,11 @@ class Decisions:
         return self.record(identity) if is_changed else self._stored[identity]
 
     @property
+    def new(self) -> frozenset[str]:
+        """The memories that are stored."""
+        return frozenset(self._new)
+
+    @property
     def changed(self) -> frozenset[str]:
         """The memories that are stored or changed."""
         return frozenset(self._transitions) | self._new

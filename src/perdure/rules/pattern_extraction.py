@@ -69,15 +69,22 @@ _QUESTION_FOLLOWS: Final = re.compile(
 """What asks about something is no part of it."""
 _TELLS_OF_SELF: Final = re.compile(
     r"(?:I|We|My|Our)\b(?!\W*(?:(?:am|are|m|re)\W+)?(?:hope|understand|guess|wonder|think|feel|look|want|need|see|know"
-    r"|don|wanted|just want|sure|confident|eager|excited|really|very|particularly|committed|d|ve (?:tried|heard)"
-    r"|tried|heard|ll)\b)"
+    r"|don|wanted|just want|sure|confident|eager|excited|really|very|particularly|committed|d"
+    r"|ve (?:also )?(?:tried|heard)|tried|heard|ll)\b)"
     r"(?!\W*(?:am|are|m|re|(?:have|ve)(?:\W+also)?\W+been)\W+(?:(?!using)\w+\W+)?(?!using|planning|learning)\w+ing\b)"
 )
 """What one says of oneself, feelings, hopes and what goes on at the moment ("I'm debugging") aside."""
+_FORMULA: Final = re.compile(
+    r"\\[(\[]|\\(?:frac|sum|times|cdot|sqrt|int|infty|geq?|leq?|ldots|binom)\b"
+    r"|(?<![\w.`'\"-])[A-Za-z](?:_\w{1,20}|\([\w+-]{1,20}\))?\s?[=≥≤]\s?[\w(\\]|\w\^[({\w\\]"
+)
+"""Mathematics: an exercise that somebody works on, not what is worth keeping of them."""
 _SAID_ELSEWHERE: Final = re.compile(r"(?:to\s+\w+\s+)?(?:it|them|this|these|those|one|you|your)\b", re.IGNORECASE)
 """Begins a decision about something that is said elsewhere."""
 _OF_THE_WORK: Final = frozenset({"important", "solution", "error"})
 """Patterns of what an assistant finds out; its definitions it can give again, and it decides nothing for a person."""
+_OF_AN_EXERCISE: Final = frozenset({"keywords", "pattern"})
+"""Patterns that sentences about an exercise often have."""
 _TECHNICAL: Final = ("api", "database", "function", "class", "config", "error")
 _INDENTED: Final = re.compile(r"^\s{4,}", re.MULTILINE)
 _LONG, _SHORT = 10, 5
@@ -106,8 +113,8 @@ def find_candidates(
     follows "note:" is taken alone, of all others the whole sentence, because "to use it twice" cannot be understood by
     itself; the confidence is that of what the pattern takes, of a definition that of its sentence. Tier 2 adds
     sentences without a pattern that say much of what the text is about, hold a number, a date or an identifier, and say
-    what somebody is or did: small talk and advice have no such sentence. Of an assistant's words only what it finds out
-    is taken: solutions, errors, and what it calls important.
+    what somebody is or did: small talk and advice have no such sentence, and one with a formula is of an exercise. Of
+    an assistant's words only what it finds out is taken: solutions, errors, and what it calls important.
     Blocks of code are not searched. Time is linear in the text's length. Of more than ``most`` candidates the most
     confident stay, those below ``min_confidence`` (0 to 1) do not.
     """
@@ -118,6 +125,7 @@ def find_candidates(
         found += _matches(text[start:end], start)
     found = [c for c in found if c.pattern in _OF_THE_WORK] if by_assistant else [*found, *_dense(text, spans)]
     found = [c for c in found if c.confidence >= min_confidence and (c.pattern != "keywords" or _is_exact(c.content))]
+    found = [c for c in found if c.pattern not in _OF_AN_EXERCISE or not _FORMULA.search(c.content)]
     kept = _without_overlaps(found)
     best = sorted(kept, key=lambda c: (-c.confidence, c.start))[: max(0, most)]
     return sorted(best, key=lambda c: c.start)

@@ -226,8 +226,11 @@ SELECT recorded_ms / 86400000, count(*) FROM memory WHERE namespace = :namespace
 
 -- name: gone_by_day
 -- kind: routed
-SELECT m.status_ms / 86400000, coalesce(o.operation, ''), count(*) FROM memory AS m
-LEFT JOIN operation AS o ON o.namespace = m.namespace AND o.id = m.op
+-- What was archived as it was stored counts as swept: its date had been due for long.
+SELECT m.status_ms / 86400000,
+  CASE WHEN m.status = 'archived' AND o.operation IN ('extract', 'ingest', 'remember') THEN 'sweep'
+    ELSE coalesce(o.operation, '') END, count(*)
+FROM memory AS m LEFT JOIN operation AS o ON o.namespace = m.namespace AND o.id = m.op
 WHERE m.namespace = :namespace AND m.status <> 'active' AND m.status_ms >= :since GROUP BY 1, 2;
 
 -- name: shortened_by_day
