@@ -77,9 +77,8 @@ def hooks(rounds: int, rows: int) -> list[Row]:
             return done.stdout
 
         def prompt(number: int) -> None:
-            if "importer" not in hook(
-                "UserPromptSubmit", number, prompt=f"What does the importer do in plan {number}0?"
-            ):
+            plan = 10 * (number % 100 + 1)  # one that there is
+            if "importer" not in hook("UserPromptSubmit", number, prompt=f"What does the importer do in plan {plan}?"):
                 raise RuntimeError("nothing was shown")
 
         def end(number: int) -> None:

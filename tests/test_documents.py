@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import os
 import re
@@ -14,12 +15,14 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
+import typer
 
 import perdure
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+UsageError = typer.BadParameter.__base__  # typer does not name it in public
 COMMAND = re.compile(r"^(?:\$ )?perdure ([a-z-]+)", re.MULTILINE)
 SHELL = re.compile(r"^```(?:sh|console|bash)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -103,6 +106,42 @@ def test_commands_in_the_documents_have_only_options_that_exist(name, words):
 
     done = CliRunner().invoke(app, [*words, "--help"])  # options are read before the help is shown
     assert (done.exit_code, done.stderr) == (0, "")
+
+
+def named_commands():
+    """The commands that texts of the source name in backticks, but not those that only say which file is meant."""
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+            texts = [
+                getattr(part, "value", "") for part in parts if isinstance(part, ast.Constant | ast.FormattedValue)
+            ]
+            text = "".join(part if isinstance(part, str) else "agent" for part in texts)
+            yield from re.findall(r"(?<!that )(?<!`)`perdure ([^`]+)`(?!`| expects| writes| reads)", text)
+
+
+def test_the_commands_that_messages_name_run_as_they_are_shown():
+    """Whole, with what they need: a word in capitals is all that is left to fill in."""
+    found = {*named_commands()}
+    assert len(found) > 20
+    assert [f"{line}: {fault}" for line in sorted(found) if (fault := fault_of(shlex.split(line)))] == []
+
+
+def fault_of(words):
+    """What is wrong with the words of a command line; nothing is run."""
+    from typer.main import get_command
+
+    from perdure.interfaces.cli.app import app
+
+    command, context = get_command(app), None
+    try:
+        while hasattr(command, "commands"):
+            context = command.make_context("perdure", [*words], parent=context, resilient_parsing=True)
+            _, command, words = command.resolve_command(context, words)
+        command.make_context("", [*words], parent=context)
+    except (UsageError, IndexError) as fault:  # a group of commands alone names no command
+        return str(fault)
+    return ""
 
 
 def test_links_between_documents_resolve():

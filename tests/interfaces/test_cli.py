@@ -367,6 +367,16 @@ def test_undo(place):
     assert "Undone:" in done("undo", data("history", "-l", "1")[0]["id"])
 
 
+def test_lists_that_end_at_their_limit_say_how_the_rest_is_shown(place):
+    for words in ("Tea at noon.", "Coffee at ten.", "Bread at six."):
+        last = kept(words)
+    rest = "if there are more"
+    assert f"2 are shown; {rest}, add: --limit N" in done("history", "--limit", "2")
+    assert f"2 are shown; {rest}, add: --before " in done("list", "--limit", "2")
+    for words in (("history",), ("history", last, "--limit", "1"), ("list",), ("history", "-n", "empty")):
+        assert rest not in done(*words)
+
+
 def test_undo_without_an_id_shows_the_last_operation_and_undo_last_takes_it_back(place):
     make_store(place)
     assert data("undo", code=Exit.NOTHING)["message"] == "There is no operation to undo."

@@ -291,7 +291,23 @@ def test_the_command(tmp_path, monkeypatch):
     (tmp_path / "MEMORY.md").write_text(edited, "utf-8")
     refused = ran("--out", "MEMORY.md")
     assert (refused.exit_code, "was changed by hand between its markers" in refused.stderr) == (Exit.FAILED, True)
-    assert "perdure digest | diff MEMORY.md -" in refused.stderr
+    remedy = json.loads(ran("--out", "MEMORY.md", "--json").stdout)["remedy"]
+    first, update, new, last = (command.split() for command in re.findall("`perdure (.*?)`", remedy))
+    assert first[:2] == ["digest", "|"]
+    told = subprocess.run(first[2:], input=ran().stdout, capture_output=True, text=True, check=False).stdout
+    changed = [line[2:] for line in told.splitlines() if line[0] in "<>"]  # not the marker, which has a checksum
+    assert [line.partition(" (")[0] for line in changed] == [
+        "- Green tea at noon.",
+        "- Coffee at four.",
+        "- Tea at noon.",
+    ]
+    taken = {"ID": re.search(r"\[(\w+)\]", changed[0])[1], "TEXT": "Green tea at noon."}
+    for command in (update, new):
+        assert CliRunner().invoke(cli.app, [taken.get(word, word) for word in command]).exit_code == Exit.OK
+    assert last == ["digest", "--out", "MEMORY.md", "--force"]
+    with perdure.open("agent.db", policy="policy.toml") as memory:
+        assert {m.content for m in memory.list()} == {"Green tea at noon.", "Coffee at four."}
+        memory.undo(memory.history()[0].id)
     assert json.loads(ran("--out", "MEMORY.md", "--json").stdout)["error"] == "InvalidInput"
     assert (tmp_path / "MEMORY.md").read_text("utf-8") == edited
     for options, reason in ((["--force"], "--force needs --out"), (["--force", "--check"], "--check writes nothing")):
@@ -326,7 +342,7 @@ def test_what_became_of_an_edited_file_is_told_once_with_commands_that_run(tmp_p
     ran("remember", "Coffee at four.", "-n", "team")
     code, told = ran("maintain", "--once")
     assert (code, told.count("was changed by hand")) == (Exit.FAILED, 1)
-    assert f"`perdure digest -n team | diff '{file}' -`" in told
+    assert f"`perdure digest -n team | diff -I perdure:begin '{file}' -`" in told
     assert f"`perdure digest -n team --out '{file}' --force`" in told
     erase = ["erase", "--everything", "--reason", "x", "-n", "team"]
     code, told = ran(*erase, "--apply", "--confirm", json.loads(ran(*erase, "--json")[1])["confirm"])

@@ -47,6 +47,17 @@ def test_the_story_is_told_with_the_embedder_that_is_installed_with_it(told):
         assert (memory.stats("northwall").space, memory.stats("northwall").without_vector) == (space, 0)
 
 
+def test_a_hit_for_what_nobody_spoke_of_is_said_to_be_wrong(told):
+    _, text = told
+    unsaid = [question.text for question in questions() if not question.hint]
+    right = int(
+        re.search(rf"Of {len(unsaid)} questions about what nobody spoke of, (\d) rightly found nothing", text)[1]
+    )
+    assert text.count("wrong: nobody") == len(unsaid) - right
+    answered = len(questions()) - right
+    assert len(re.findall(r"relevance +\d+%", text)) == answered
+
+
 def test_it_leaves_a_sound_store_a_digest_and_two_plots(told):
     out, _ = told
     with perdure.open(out / "northwall.db", policy={"embedder": {"model": "none"}}) as memory:

@@ -393,7 +393,7 @@ def test_a_folders_name_becomes_a_namespace(name, tmp_path):
     assert checked_namespace(found) == found
 
 
-def test_a_project_is_the_folder_with_its_repository_or_what_the_agent_says(tmp_path):
+def test_a_project_is_the_folder_with_its_repository_or_what_the_agent_says(tmp_path, monkeypatch):
     inner = tmp_path / "shop" / "src" / "imports"
     inner.mkdir(parents=True)
     assert project_namespace(inner, {}) == "imports"
@@ -401,6 +401,8 @@ def test_a_project_is_the_folder_with_its_repository_or_what_the_agent_says(tmp_
     assert project_namespace(inner, {}) == "shop"
     assert project_namespace(inner, {"CLAUDE_PROJECT_DIR": "/srv/till"}) == "till"
     assert project_namespace(Path("/"), {}) == "default"
+    monkeypatch.chdir(inner)
+    assert (project_namespace(Path(), {}), project_namespace(None, {"CLAUDE_PROJECT_DIR": ".."})) == ("shop", "src")
 
 
 @pytest.mark.behaviour("AG37")

@@ -141,6 +141,15 @@ def test_where_the_server_is_dead_or_silent_the_hook_works_alone(project):
         assert not project.alone
 
 
+def test_a_relative_folder_is_that_of_the_hook_not_of_the_server(project):
+    with project.serving():
+        assert "imports-v2" in prompt(project, cwd=".")
+        assert project.alone
+        project.environment["CLAUDE_PROJECT_DIR"] = "."
+        assert "imports-v2" in prompt(project)
+        assert project.alone
+
+
 def test_a_policy_that_is_not_the_servers_is_never_left_to_it(project, tmp_path):
     other = tmp_path / "other.toml"
     other.write_text('[embedder]\nmodel = "none"\n[recall]\ncandidates = 50\n', "utf-8")

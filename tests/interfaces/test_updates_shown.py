@@ -37,3 +37,19 @@ def test_a_hit_names_the_newer_and_the_older_one_and_says_that_they_differ(memor
         assert "older, compare: number 2" in text
         assert "newer, compare: number 1" in text
     assert json.loads(json.dumps(answer.to_dict()))["hits"][1]["newer"] == [new.id]
+
+
+def test_a_person_is_told_why_a_less_relevant_hit_stands_first(memory):
+    memory.remember("My grocery budget is $500 monthly.")
+    memory.remember("My grocery budget was increased to $550 monthly.")
+    answer = memory.recall("what is my grocery budget?")
+    assert answer.hits[0].relevance < answer.hits[1].relevance
+    person, model = shown(answer)
+    assert person.startswith("Not by relevance alone: of what is about one thing the newest stands first")
+    assert "by relevance" not in model
+    memory.remember("The cat sleeps in the kitchen, and the dog in the hall.")
+    memory.remember("The cat sleeps.")
+    answer = memory.recall("Where does the cat sleep?")
+    assert len(answer.hits) > 1
+    assert sorted(answer.hits, key=lambda hit: -hit.score) == list(answer.hits)
+    assert "Not by relevance" not in shown(answer)[0]

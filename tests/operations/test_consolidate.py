@@ -237,7 +237,9 @@ def test_a_changed_fact_is_not_merged_but_put_before_a_person(free, path, other,
     assert set(done.left) == set(ids)
     assert {r.because for r in done.refusals} != {""}
     assert len(free.list()) == 2
-    if done.labels["review"] or done.labels["merge"]:
+    assert done.labels["merge"] == 0  # however alike: the label says what becomes of them
+    assert {done.groups[0].label} == {pair.label for pair in done.pairs}
+    if done.labels["review"]:
         (question,) = reviews(raw_store)
         assert (question.id, question.name) == (ids[0], f"duplicate:{ids[1]}")
         assert question.data["why"] == done.refusals[0].because
@@ -260,6 +262,20 @@ def test_a_question_about_near_duplicates_names_both_and_ends_with_the_other(fre
     assert free.review() == []  # it repeats nothing that is in view any longer
     free.restore(other.id)
     assert [q.id for q in free.review()] == [asked.id]
+
+
+def test_what_a_person_keeps_beside_the_other_is_not_asked_about_again(free, path):
+    first, second = (free.remember(text) for text in (PORT, PORT.replace("Lyon", "Oslo")))
+    asked_about = free.consolidate("default", 0.7, dry_run=False)
+    assert [pair.label for pair in asked_about.pairs] == ["review"]
+    (question,) = free.review()
+    before = logical(path)
+    kept = free.settle(question.id, "keep")
+    done = free.consolidate("default", 0.7, dry_run=False)
+    assert ([pair.label for pair in done.pairs], done.groups[0].action_taken) == (["keep"], "kept")
+    assert (free.review(), {m.id for m in free.list()}) == ([], {first.id, second.id})
+    free.undo(kept.operation)
+    assert logical(path) == before
 
 
 @pytest.mark.behaviour("GR14")
@@ -287,6 +303,7 @@ def test_sessions_tasks_and_pinned_memories_stay_apart(free, raw_store):
     done = free.consolidate("default", dry_run=False)
     assert (done.groups_found, done.memories_merged) == (2, 0)
     assert {r.because for r in done.refusals} == {"they belong to different sessions", "it is pinned"}
+    assert {pair.label for pair in done.pairs} == {"keep"}
     assert reviews(raw_store) == []  # nobody needs to be asked
 
 
@@ -328,7 +345,8 @@ def test_groups_of_which_nothing_may_be_merged_do_not_stand_in_the_way(free):
     free.remember("The price cache is empty.")
     done = free.consolidate("default", 0.8, dry_run=False, max_groups=1)
     assert [g.action_taken for g in done.groups] == ["kept", "merged"]
-    assert (done.groups_found, done.memories_merged, done.notes) == (2, 1, ())
+    assert (done.groups_found, done.memories_merged) == (2, 1)
+    assert [note.rpartition(" ")[2] for note in done.notes] == ["3"]  # pairs that a person is asked about
 
 
 @pytest.mark.behaviour("GR17")

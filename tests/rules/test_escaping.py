@@ -17,6 +17,7 @@ from perdure.rules.escaping import (
     quote_block,
     quoted_line,
     remove_invisible,
+    terminal_error,
     terminal_line,
     terminal_text,
 )
@@ -79,6 +80,7 @@ def steering(text, kept=""):
 @given(HOSTILE)
 def test_a_terminal_is_never_steered(text):
     assert steering(terminal_text(text), kept="\n\t") == []
+    assert steering(terminal_error(text, text), kept="\n\t") == []
     assert steering(terminal_line(text)) == []
     assert terminal_line(text).splitlines() in ([], [terminal_line(text)])
     plain = "".join(c for c in text if c.isprintable())
@@ -150,3 +152,9 @@ def test_what_is_invisible_is_removed_once_and_for_all(text):
     assert remove_invisible(once) == once
     assert one_line(once) == one_line(text)
     assert not re.search(r"perdure[\W_]{0,3}memories", once.lower().replace("perdure_memories", ""))
+
+
+def test_an_error_is_its_message_and_below_it_what_to_do():
+    assert terminal_error("It is full.", "Free some space.") == "Error: It is full.\nFree some space."
+    assert terminal_error("It is full.", "") == "Error: It is full."
+    assert len(terminal_error("x" * 1_000_000, "")) < 5000

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import perdure
 from perdure.compose import load_policy
 from perdure.formulas.strength import never_forgotten_from
 from perdure.records.errors import PerdureError, PolicyError
@@ -154,6 +155,28 @@ def test_a_refusal_lists_each_fault_and_says_what_to_do():
     assert "perdure policy show" in caught.value.remedy
     assert isinstance(caught.value, PerdureError)
     assert caught.value.to_dict()["fault"] == "policy"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            'presett = "facts"',
+            r"unknown key 'presett' \(did you mean preset\?\); the only key outside a section is preset",
+        ),
+        ("[embeder]\nmodel = 'none'", r"unknown section \[embeder\] \(did you mean embedder\?\); the sections are"),
+        (
+            "[tiers]\nhot_mesages = 3",
+            r"unknown key 'hot_mesages' in \[tiers\] \(did you mean hot_messages\?\); its keys",
+        ),
+        ("[tiers]\nq = 3", r"unknown key 'q' in \[tiers\]; its keys"),
+    ],
+)
+def test_an_unknown_name_is_told_with_the_nearest_that_there_is(tmp_path, text, told):
+    path = tmp_path / "policy.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(PolicyError, match=told):
+        perdure.open(":memory:", policy=path)
 
 
 @pytest.mark.parametrize("preset", ["", "spatiel", 1, None, True])

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
 
 import perdure
 from conftest import STORES
+from perdure.interfaces.cli.app import app
 from perdure.interfaces.http import access
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
@@ -181,6 +185,35 @@ def test_a_token_of_one_namespace_needs_not_name_it(client, memory):
     refused = client.post("/v1/remember", json={"content": "x", "namespace": "team/b"}, headers=headers)
     assert refused.status_code == 403
     assert "team/a" in refused.json()["remedy"]
+
+
+def test_the_commands_that_refusals_name_make_tokens_that_are_not_refused(client, memory, path):
+    """Each runs as it is shown; the only word to fill in is a name, and NAME is one."""
+    memory.remember("alice hides the key", "team/a")
+    reader = memory.create_token("reader", "team/*", actor="Ana's laptop").secret
+    calls = {
+        "/v1/list": None,
+        "/v1/remember": {"namespace": "team/a", "content": "x"},
+        "/v1/sweep": {"namespace": "team/a"},
+        "/v1/list-tokens": None,
+        "/metrics": None,
+    }
+
+    def answer(secret, where):
+        headers = {} if secret is None else {"authorization": f"Bearer {secret}"}
+        return client.request("GET" if calls[where] is None else "POST", where, headers=headers, json=calls[where])
+
+    for where in calls:
+        secret = None if where == "/v1/list" else reader
+        refused = answer(secret, where)
+        assert refused.status_code in {401, 403}, where
+        (command,) = re.findall("`perdure (.+)`", refused.json()["remedy"])
+        made = CliRunner().invoke(app, [*shlex.split(command), "--store", str(path), "--json"])
+        assert made.exit_code == 0, made.output
+        token = json.loads(made.stdout)
+        assert answer(token["secret"], where).status_code not in {401, 403}, where
+        if where not in {"/v1/list", "/metrics"}:
+            assert (token["token"]["namespace"], token["token"]["actor"]) == ("team/*", "Ana's laptop")
 
 
 def test_an_expiry_in_the_past_is_refused(memory, watch):

@@ -16,7 +16,7 @@ from perdure.records.store_rows import Lease, TransactionView, Usage
 _REMEDIES: Final = {
     "memories": "Forget or merge memories (`perdure consolidate`), or raise limits.namespace_memories.",
     "tokens": "Forget or shorten memories, or raise limits.namespace_tokens.",
-    "bytes": "Erase memories for good (`perdure erase`), or raise limits.namespace_bytes.",
+    "bytes": "Erase memories for good (`perdure erase ID --reason WHY`), or raise limits.namespace_bytes.",
 }
 _EXEMPT: Final = "repair"
 """Brings back what was there before."""

@@ -24,7 +24,7 @@ class ConsolidationGroup(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair(JsonRecord):
-    """Two memories that are alike, and their label: merge, review, link or keep."""
+    """Two memories that are alike, and what becomes of them: merge, review (a person is asked), link or keep."""
 
     a: str
     b: str
@@ -59,7 +59,7 @@ class ConsolidateResult(Written):
     examined: int = 0  # visible memories that were compared
     without_vector: int = 0  # those of them without a vector: compared by equal words only
     exact: bool = True  # whether every pair was compared; otherwise only those near each other
-    notes: tuple[str, ...] = ()  # what was limited: groups or pairs left for the next run
+    notes: tuple[str, ...] = ()  # what waits for a person, and what was limited: groups or pairs left for the next run
     plans: tuple[Plan, ...] = ()  # the plan, for a dry run
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
 

@@ -179,7 +179,9 @@ class Plan:
             at = _check_type(data["at"], int)
             return cls(**texts, at=at, changes=changes, undoes=None if undoes is None else _check_type(undoes, str))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidInput("This is not a plan.", remedy="Make one with `perdure plan`.") from error
+            raise InvalidInput(
+                "This is not a plan.", remedy="Make one, for example with `perdure plan sweep -o FILE`."
+            ) from error
 
 
 _TEXTS: Final = ("id", "operation", "namespace", "policy", "note")

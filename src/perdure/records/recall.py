@@ -139,6 +139,7 @@ class Hit(JsonRecord):
     relevance: float = 0.0  # the chance that it answers the query, 0 to 1, estimated from the whole answer
     # what to ask a person about it: it is a stale fact, or a working tree no longer has what it cites; else empty
     question: str = ""
+    answers: tuple[str, ...] = ()  # the verdicts by which ``review`` takes a person's answer to it
     # the later memory that took the place of what this one says, as its facts were decided
     updated_by: str | None = None
     contested_with: tuple[str, ...] = ()  # the facts that it contradicts, or that contradict it

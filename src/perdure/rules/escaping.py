@@ -36,6 +36,7 @@ _QUOTES: Final = str.maketrans({"<": "\u2039", ">": "\u203a", '"': "'", "`": "'"
 _WORD: Final = r"(?:[\w@+'/\\#&~=-]|[.:,](?=\S))+"
 _BARE: Final = re.compile(rf"{_WORD}(?: {_WORD}){{0,3}}")
 """A label like this needs no quotes: it is too short and too plain to be taken for the words around it."""
+_LONGEST_ERROR: Final = 4000  # characters of a message that are printed; --json has all of it
 _BRACKETS: Final = str.maketrans({"[": "(", "]": ")"})
 
 
@@ -47,6 +48,11 @@ def terminal_text(text: str) -> str:
 def terminal_line(text: str) -> str:
     """Return ``terminal_text`` on one line: line feeds and tabs are written out, too."""
     return terminal_text(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def terminal_error(message: str, remedy: str) -> str:
+    """Return what is wrong and, on the lines below, what to do about it; a very long message is cut."""
+    return "\n".join(filter(None, (f"Error: {terminal_text(message[:_LONGEST_ERROR])}", terminal_text(remedy))))
 
 
 def terminal_json(text: str) -> str:

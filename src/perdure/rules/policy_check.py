@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, fields, replace
 from typing import Any, Final
 
@@ -40,11 +40,7 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
         preset = "balanced"
     defaults, chosen = Policy(), {}
     known = sections()
-    problems += [
-        f"unknown section [{str(name)[:100]}]; the sections are {', '.join(known)}."
-        for name in settings
-        if name not in known
-    ]
+    problems += [_unknown_name(str(name), settings[name], list(known)) for name in settings if name not in known]
     for name in known:
         own = settings.get(name, {})
         if not isinstance(own, Mapping):
@@ -61,6 +57,22 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
     return policy
 
 
+def _unknown_name(name: str, value: Any, known: Sequence[str]) -> str:
+    """What is wrong with a name at the top of a policy."""
+    if isinstance(value, Mapping):
+        return f"unknown section [{name[:100]}]{_meant(name, known)}; the sections are {', '.join(known)}."
+    others = f"the only key outside a section is preset; the sections are {', '.join(known)}."
+    return f"unknown key {name[:100]!r}{_meant(name, ('preset', *known))}; {others}"
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """Return the name that was probably meant, as a clause; empty if none is near."""
+    from difflib import get_close_matches  # noqa: PLC0415  # start-up time
+
+    near = get_close_matches(name[:100], list(known), n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
 def _section(name: str, kind: type, settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     known = {f.name: f for f in fields(kind)}
     values: dict[str, Any] = {}
@@ -70,7 +82,8 @@ def _section(name: str, kind: type, settings: Mapping[str, Any]) -> tuple[dict[s
             problems.append(f"{name}.{key} was replaced by {by}: remove it, or set {by}.")
             continue
         if key not in known:
-            problems.append(f"unknown key {str(key)[:100]!r} in [{name}]; its keys are {', '.join(known)}.")
+            meant = _meant(str(key), known)
+            problems.append(f"unknown key {str(key)[:100]!r} in [{name}]{meant}; its keys are {', '.join(known)}.")
             continue
         value = setting
         if isinstance(value, str):

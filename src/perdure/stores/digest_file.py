@@ -182,13 +182,14 @@ def _is_edited(data: bytes, text: str, name: str) -> bool:
 def _check_unedited(data: bytes, text: str, name: str, namespace: str) -> None:
     if not _is_edited(data, text, name):
         return
-    file, command = shlex.quote(name), "perdure digest"
-    if namespace != "default":
-        command += f" -n {shlex.quote(namespace)}"
+    file, place = shlex.quote(name), "" if namespace == "default" else f" -n {shlex.quote(namespace)}"
+    command, new = f"perdure digest{place}", f"perdure remember{place} TEXT"
     raise InvalidInput(
         f"{name} was changed by hand between its markers; nothing was written.",
-        remedy=f"`{command} | diff {file} -` shows the difference. Move your lines below the end marker, where they "
-        f"stay; then `{command} --out {file} --force` replaces what stands between the markers.",
+        remedy=f"`{command} | diff -I perdure:begin {file} -` shows the difference. Take it over into the store "
+        f"(`perdure update ID TEXT` for a line that you changed, `{new}` for a new one), or move your lines "
+        f"below the end marker, where they stay; then `{command} --out {file} --force` replaces what stands between "
+        "the markers.",
     )
 
 

@@ -38,7 +38,8 @@ def check_role(needed: Role, action: str, memory: Any) -> None:
     if grant is not None and not grant.allows(needed):
         raise NotAllowed(
             f"{action} needs a token with the role {needed}; this one has {grant.role}.",
-            remedy=f"Use a token that `perdure token create --role {needed}` made.",
+            remedy=f"Use such a token: `perdure token create --role {needed} "
+            f'--namespace "{grant.pattern}" --actor "{grant.actor}"` makes one.',
         )
 
 

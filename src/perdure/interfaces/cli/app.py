@@ -19,11 +19,10 @@ from perdure.interfaces.cli.commands import own_command, verb_commands
 from perdure.interfaces.cli.options import ALIASES, MEANT, Json, Namespace, PolicyFile, Store, Timeout
 from perdure.interfaces.hooks import command
 from perdure.records.errors import NotFound, PerdureError
-from perdure.rules.escaping import terminal_text
+from perdure.rules.escaping import terminal_error
 from perdure.verbs.declaration import VERBS, Panel
 
 _UsageError: Any = typer.BadParameter.__base__  # typer does not name it in public, and brings its own or click's
-_LONGEST_ERROR = 4000  # characters of a message that are printed; --json has all of it
 _EPILOG = "Exit codes:\n\n" + "\n\n".join(f"{code.value}: {MEANINGS[code]}" for code in Exit)
 
 
@@ -150,9 +149,7 @@ def _report_refusal(error: PerdureError, *, as_json: bool) -> Exit:
     if as_json:
         print_json({**error.to_dict(), "remedy": remedy})
     else:
-        print(f"Error: {terminal_text(error.message[:_LONGEST_ERROR])}", file=sys.stderr)
-        if remedy:
-            print(terminal_text(remedy), file=sys.stderr)
+        print(terminal_error(error.message, remedy), file=sys.stderr)
     return Exit.NOTHING if isinstance(error, NotFound) else Exit.FAILED
 
 

@@ -120,7 +120,7 @@ def _show_remembered(show: Console, memory: Memory, life: SimulatedLife) -> None
 
 def _show_answers(show: Console, life: SimulatedLife) -> None:
     show.rule("2. What recall answered, and why", align="left")
-    table = Table("Asked", "Question", "Best answers", "Best score and its parts", show_lines=True)
+    table = Table("Asked", "Question", "Best answers", "Relevance, score and its parts", show_lines=True)
     for question, at, answer in life.answers.values():
         if answer.nothing_known:
             table.add_row(f"{at:%b %d}", question.text, "[dim]nothing found[/dim]", _short(answer.note))
@@ -128,8 +128,12 @@ def _show_answers(show: Console, life: SimulatedLife) -> None:
         best, *others = answer.hits
         parts = ", ".join(f"{name} {value:.2f}" for name, value in best.parts.items())
         runner_up = "".join(f"\n[dim]also {_dated_text(hit)}[/dim]" for hit in others[:1])
-        table.add_row(f"{at:%b %d}", question.text, _dated_text(best) + runner_up, f"{best.score:.2f} = {parts}")
+        wrong = "" if question.hint else "[yellow]wrong: nobody spoke of this[/yellow]\n"
+        figures = f"relevance {best.relevance:.0%}; {best.score:.2f} = {parts}"
+        table.add_row(f"{at:%b %d}", question.text, wrong + _dated_text(best) + runner_up, figures)
     show.print(table)
+    unsaid = [answer.nothing_known for question, _, answer in life.answers.values() if not question.hint]
+    show.print(f"Of {len(unsaid)} questions about what nobody spoke of, {sum(unsaid)} rightly found nothing.")
 
 
 def _show_moves(show: Console, life: SimulatedLife) -> None:

@@ -17,7 +17,7 @@ FORMAT: Final = 1
 LONGEST: Final = 128 * 1024 * 1024  # bytes: a plan is in memory whole
 _MOST_VALUES: Final = 8_000_000
 _KEYS: Final = {"perdure_plan", "summary", "plans", "digest"}
-_REMEDY: Final = "Make it again with `perdure plan`."
+_REMEDY: Final = "Make it again, for example with `perdure plan sweep -o FILE`."
 
 
 def write(path: str, plans: Sequence[Plan], *, force: bool = False) -> None:

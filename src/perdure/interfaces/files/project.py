@@ -30,7 +30,7 @@ def project_namespace(folder: Path | None, environment: Mapping[str, str] | None
         environment: Variables; this process's if None.
     """
     project = (os.environ if environment is None else environment).get(VARIABLE)
-    start = Path(project) if project else folder or Path.cwd()
+    start = Path(os.path.abspath(project or folder or "."))  # noqa: PTH100  # a link keeps its own name; that of "." says nothing
     top = start if project else next((p for p in (start, *start.parents) if (p / ".git").exists()), start)
     name = _NO_START.sub("", _NOT_ALLOWED.sub("-", top.name))[:_LONGEST].strip()
     return name or "default"

@@ -172,13 +172,14 @@ def _check_models(policy: Policy) -> None:
 def _namespace(call: Mapping[str, Any]) -> str:
     """Return the namespace as the hook itself would resolve it, in its folder and its environment."""
     hook_input = parse_hook_input(call["text"], call["event"])
-    if any(path is not None and not path.is_absolute() for path in (hook_input.cwd, hook_input.transcript)):
+    requested, own = call["namespace"], call["project"]
+    paths = (hook_input.cwd, hook_input.transcript, Path(own) if own else None)
+    if any(path is not None and not path.is_absolute() for path in paths):
         raise _WorkAloneError
-    requested = call["namespace"]
     if requested is not None and requested != HERE:
         return str(requested)
     folder = Path(call["folder"])
-    project = {} if call["project"] is None else {VARIABLE: call["project"]}
+    project = {} if own is None else {VARIABLE: own}
     return project_namespace(folder if requested == HERE else hook_input.cwd or folder, project)
 
 

@@ -49,6 +49,10 @@ PAGES_SECONDS: Final = 2.0
 _PAGE: Final = "perdure.page"  # the route of a page, in the scope of its request
 READY_SECONDS: Final = 1.0
 """How long it holds that the service is ready: anybody may ask."""
+_NOT_EVERYWHERE = NotAllowed(
+    "Metrics need a token for all namespaces.",
+    remedy="Use such a token: `perdure token create --role reader --actor NAME` makes one.",
+)
 _CACHEABLE = {"cache-control": "private, max-age=300"}
 
 
@@ -126,7 +130,7 @@ def _metrics(get_memory: Callable[[], Memory], limits: CallLimits) -> Callable[[
         """Return figures for Prometheus; they are of the whole store."""
         grant = request.state.principal.grant
         if grant is not None and grant.pattern != EVERYWHERE:
-            return problem_of(NotAllowed("Metrics need a token for all namespaces.", remedy="Use a token for '*'."))
+            return problem_of(_NOT_EVERYWHERE)
         try:
             text = partial(limits.observed.text, get_memory(), await limits.shared.counts(limits.counts()))
             return Response(await run_sync(text), media_type="text/plain; version=0.0.4; charset=utf-8")

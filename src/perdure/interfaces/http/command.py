@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from perdure.interfaces.cli.call import default_store, short_warnings
 from perdure.interfaces.files.project import resolve_namespace
 from perdure.records.errors import PerdureError
-from perdure.rules.escaping import terminal_text
+from perdure.rules.escaping import terminal_error
 
 
 def main(words: Sequence[str]) -> None:
@@ -40,7 +40,7 @@ def main(words: Sequence[str]) -> None:
                 **limits,
             )
     except PerdureError as error:
-        print(f"Error: {terminal_text(error.message)}", terminal_text(error.remedy), sep="\n", file=sys.stderr)
+        print(terminal_error(error.message, error.remedy), file=sys.stderr)
         sys.exit(1)
 
 

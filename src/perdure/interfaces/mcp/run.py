@@ -26,7 +26,7 @@ from perdure.interfaces.hooks.answering import HookAnswering
 from perdure.interfaces.hooks.background import Background
 from perdure.interfaces.hooks.running_server import made_default_store
 from perdure.records.errors import PerdureError, StoreError
-from perdure.rules.escaping import terminal_text
+from perdure.rules.escaping import terminal_error
 
 if TYPE_CHECKING:  # their imports take most of the start time, or load numpy
     from mcp.server.transport_security import TransportSecuritySettings
@@ -226,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             allowed_hosts=args.allowed_host,
         )
     except PerdureError as error:
-        print(f"Error: {terminal_text(error.message)}", terminal_text(error.remedy), sep="\n", file=sys.stderr)
+        print(terminal_error(error.message, error.remedy), file=sys.stderr)
         sys.exit(1)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
@@ -41,7 +42,7 @@ def search(request: PageRequest) -> Answer:
     }
     if question:
         answer = request.memory.recall(question, request.namespace, touch=False, **filters)
-        values |= {"found": answer, "hits": list(hits(request, answer)), "ending": _ending(request, answer)}
+        values |= {"found": answer, "hits": list(hits(request, answer)), "above": _above(request, answer)}
         values["absences"] = _absences(request, answer, filters)
     else:
         listed = {name: value for name, value in filters.items() if name not in {"as_of", "limit"}}
@@ -107,9 +108,10 @@ def _blocks(request: PageRequest, answer: Recall) -> list[Block]:
     return view_of(answer, Request("recall", {"namespace": request.namespace}, {"namespaces": request.namespaces}))
 
 
-def _ending(request: PageRequest, answer: Recall) -> list[Block]:
-    """Return what is said where nothing was found."""
-    return [] if answer.hits else _blocks(request, answer)
+def _above(request: PageRequest, answer: Recall) -> list[Block]:
+    """Return what is said above the hits: how they are ordered, or that nothing was found."""
+    blocks = _blocks(request, answer)
+    return blocks if not answer.hits else list(takewhile(lambda block: not isinstance(block, Quote), blocks))
 
 
 def _absences(request: PageRequest, answer: Recall, filters: dict[str, Any]) -> list[tuple[str, str, Absence]]:

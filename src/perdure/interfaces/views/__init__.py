@@ -36,7 +36,7 @@ _MODULES: Final = {
 """Module -> types of results that it shows; of results that are lists, dictionaries or texts the verbs."""
 _MODULE: Final = {name: module for module, names in _MODULES.items() for name in names.split()}
 _EMPTY_NOUNS: Final = {"facts": "facts", "entities": "entities", "edges": "edges"}
-_FACT_VERBS: Final = frozenset(("facts", "entities", "review", "rates"))
+_FACT_VERBS: Final = frozenset(("facts", "entities", "rates"))
 _PLAIN_TYPES: Final = (list, tuple, dict, str, bool, int, type(None))
 
 

@@ -21,7 +21,7 @@ from perdure.interfaces.views.blocks import (
     command,
 )
 from perdure.interfaces.views.knowledge import period, state, true_period
-from perdure.interfaces.views.values import MOST, cell, counted, first, label, sum_of, undo
+from perdure.interfaces.views.values import MOST, beyond_limit, cell, counted, first, label, sum_of, undo
 from perdure.records.fact_claim import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.plan import Plan
 from perdure.records.report import Entry, Explanation, Operation
@@ -111,7 +111,7 @@ _COUNTED_ACCESSES = re.compile(r"counted (one access|\d+ accesses) by recall")
 _COLUMNS = ("id", "at", "operation", "namespace", "changes", "hides", "note", "undone_by")
 
 
-def view_history(entries: Sequence[Entry | Operation], _: Request) -> Iterator[Block]:
+def view_history(entries: Sequence[Entry | Operation], request: Request) -> Iterator[Block]:
     """Show a memory's journal, oldest first, or the newest operations."""
     if not entries:
         yield Line("No operations.")
@@ -119,6 +119,7 @@ def view_history(entries: Sequence[Entry | Operation], _: Request) -> Iterator[B
         columns = (*_COLUMNS, "actor") if any(o.actor for o in operations) else _COLUMNS
         rows = tuple(tuple(cell(name, getattr(o, name)) for name in columns) for o in operations)
         yield Table(tuple(map(label, columns)), rows)
+        yield from beyond_limit(operations, request)
         if operations[0].is_own and operations[0].operation != "erase":
             yield Line(("Undo the newest: ", command("undo", operation_id="last")), tone="faint")
     yield from (line_of(e) for e in entries if isinstance(e, Entry))

@@ -8,7 +8,7 @@ from typing import Final
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, PlainText, Quote, Table, Text
 from perdure.interfaces.views.memory import view_beside
-from perdure.interfaces.views.values import MOST, cell, counted, ending, joined, rest, table, tally
+from perdure.interfaces.views.values import MOST, beyond_limit, cell, counted, ending, joined, rest, table, tally
 from perdure.knowledge.records.results import AnswerSheet, FactLine, Learnt, Summaries, Timeline, Verified
 
 _BRIEF: Final = 40
@@ -16,11 +16,12 @@ _BELIEVED_STATES: Final = ("active", "aging")
 _ATTENTION: Final = ("disagrees", "ambiguous", "unreachable", "silent", "agrees")
 
 
-def view_facts(facts: Sequence[FactLine], _: Request) -> Iterator[Block]:
+def view_facts(facts: Sequence[FactLine], request: Request) -> Iterator[Block]:
     """Show facts as a table, and what to ask about them."""
     values = {f.id: f.shown_value for f in facts}
     columns = ("id", "about", "what", "value", "confidence", "since", "said", "remarks")
     yield Table(columns, tuple(_fact(f, values) for f in facts))
+    yield from beyond_limit(facts, request)
     for f in facts:
         if f.question:
             yield Line(("Ask a person: ", Foreign(f.question), " (", Identifier(f.id), ")"), tone="warning")

@@ -5,18 +5,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final
 
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text, command
-from perdure.interfaces.views.values import cell, counted, joined, sum_of, undo, when
+from perdure.interfaces.views.values import beyond_limit, cell, counted, joined, sum_of, undo, when
 from perdure.records.consolidation_results import Edge, EdgeChange
-from perdure.records.memory import Kind, MemoryItem
+from perdure.records.memory import MemoryItem
 from perdure.records.outcome import KnownPredicates, Outcome, RelatedMemory, Remembered
 from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.signal_results import Review
-from perdure.rules.lifecycle.confirmation import answers_to
 from perdure.rules.lifecycle.stale_facts import unconfirmed_since
 
 _NUMBERS: Final = ("importance", "confidence", "strength", "retention", "value")
@@ -67,8 +66,7 @@ def view_list(memories: Sequence[MemoryItem], request: Request) -> Iterator[Bloc
         yield Line(("No memories in ", Foreign(request.namespace), " match the filters."))
         return
     yield Table(("id", "when", "kind", "tier", "status", "value", "content"), tuple(_row(m) for m in memories))
-    if len(memories) == request.arguments.get("limit"):
-        yield Line(("Next page: before=", Identifier(memories[-1].id), "."), reader="model")
+    yield from beyond_limit(memories, request)
 
 
 def _row(m: MemoryItem) -> tuple[Text, ...]:
@@ -171,6 +169,10 @@ def _status(m: MemoryItem) -> str:
     return f"{m.status} (pinned)" if m.pinned else m.status.value
 
 
+_ORDER: Final = (
+    "Not by relevance alone: of what is about one thing the newest stands first, what only repeats stands last, and a "
+    "memory's value counts."
+)
 _OTHERS = 5  # other namespaces that are named where nothing was found
 
 
@@ -180,15 +182,22 @@ def view_recall(answer: Recall, request: Request) -> Iterator[Block]:
         yield Line("No stored memory matches.", reader="person")
         yield Line("No stored memory matches. Do not guess.", reader="model")
         yield from _other_namespaces(request)
+    if any(_stands_higher(hit, ahead) for ahead, hit in pairwise(answer.hits)):
+        yield Line(_ORDER, tone="faint", reader="person")
     places = {hit.memory.id: place for place, hit in enumerate(answer.hits, 1)}
     for hit in answer.hits:
         yield from _hit(hit, places)
     if any(hit.question for hit in answer.hits):
-        yield from _how_to_answer(_answers_to_hits(answer.hits))
+        yield from _how_to_answer(_answers_to_all([hit.answers for hit in answer.hits if hit.question]))
     if answer.hits and answer.id:
         yield Line(("Report how they were used: ", command("used", ids=..., recall_id=answer.id)), tone="faint")
     if answer.note:
         yield Line(f"Note: {answer.note.removeprefix('no stored memory matches: ')}.", tone="warning")
+
+
+def _stands_higher(hit: Hit, ahead: Hit) -> bool:
+    """Whether the figures that a person reads rank a hit above the one that stands before it."""
+    return round(hit.relevance, 2) > round(ahead.relevance, 2) or round(hit.score, 2) > round(ahead.score, 2)
 
 
 def _other_namespaces(request: Request) -> Iterator[Block]:
@@ -265,13 +274,9 @@ def view_review(review: Review, request: Request) -> Iterator[Block]:
         yield Line(("No open questions in ", Foreign(request.namespace), "."))
 
 
-def _answers_to_hits(hits: Sequence[Hit]) -> tuple[str, ...]:
-    """Return the verdicts that each of the questions beside some hits takes."""
-    asked = [hit for hit in hits if hit.question]
-    return answers_to(
-        is_fact=all(hit.memory.kind is Kind.FACT for hit in asked),
-        is_contested=all(hit.contested_with for hit in asked),
-    )
+def _answers_to_all(answers: Sequence[Sequence[str]]) -> list[str]:
+    """Return the verdicts that each of several questions takes."""
+    return [verdict for verdict in answers[0] if all(verdict in others for others in answers)]
 
 
 def _how_to_answer(answers: Sequence[str]) -> Iterator[Line]:

@@ -15,6 +15,7 @@ from perdure.records.instant import Instant, text_of, to_instant
 from perdure.verbs.declaration import VERBS
 
 MOST: Final = 20  # entries of a list that are shown; the structured result has all
+_HIGHEST_LIMIT: Final = 1000  # that the verbs take
 _BRIEF: Final = 80  # characters of a table's cell that a terminal shows
 _INSTANT: Final = re.compile(r"at|.*_(ms|seen)")
 _ENDING: Final = frozenset(("operation", "operations", "changed", "dry_run", "plans", "namespace"))
@@ -106,6 +107,21 @@ def rest(total: int) -> Iterator[Line]:
     if total > MOST:
         yield Line(f"… and {total - MOST:,} more; --json lists all.", item=True, reader="person")
         yield Line(f"and {total - MOST:,} more", item=True, reader="model")
+
+
+def beyond_limit(rows: Sequence[Any], request: Request) -> Iterator[Line]:
+    """Yield how rows are shown that the call's limit may have left out, if it may have."""
+    limit = request.arguments.get("limit")
+    if limit is None or len(rows) < limit:
+        return
+    if request.verb == "list":
+        before = Identifier(rows[-1].id)
+        yield Line((f"{limit:,} are shown; if there are more, add: --before ", before), tone="faint", reader="person")
+        yield Line(("Next page: before=", before, "."), reader="model")
+    else:
+        how = "add: --limit N" if limit < _HIGHEST_LIMIT else "`perdure export` writes them"
+        yield Line(f"{limit:,} are shown; if there are more, {how}", tone="faint", reader="person")
+        yield Line(f"Limited to {limit:,}; there may be more.", reader="model")
 
 
 def cell(name: str, value: Any, most: int = _BRIEF) -> Text:

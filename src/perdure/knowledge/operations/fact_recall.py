@@ -20,7 +20,7 @@ from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import SUPERSEDES, Kind, MemoryItem, Scope, Shelf, State, Status
 from perdure.records.recall import Filters, Hit
-from perdure.rules.lifecycle.confirmation import confirmation_question
+from perdure.rules.lifecycle.confirmation import answers_to, confirmation_question
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE
 from perdure.rules.lifecycle.stale_facts import validated_at
 from perdure.rules.presentation import facts_first
@@ -158,18 +158,19 @@ def _mark_citations(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
         for d in checks
         if d.name in resources(ctx).witnesses and d.data.get("outcome") in (Sight.MOVED, Sight.STALE)
     }
-    return [replace(h, question=h.question or questions.get(h.memory.id, "")) for h in hits]
+    answers = answers_to(is_fact=False)
+    return [
+        replace(h, question=questions[h.memory.id], answers=answers) if h.memory.id in questions else h for h in hits
+    ]
 
 
 def _mark_fact(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float], now: Instant) -> Hit:
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
     is_asked = memory.aging and not (fact is not None and fact.asked_not)
-    return replace(
-        hit,
-        memory=memory,
-        question=confirmation_question(memory, validated_at(memory.state)) if is_asked else hit.question,
-        contested_with=tuple(dict.fromkeys((*hit.contested_with, *rivals))),
-    )
+    question = confirmation_question(memory, validated_at(memory.state)) if is_asked else hit.question
+    contested = tuple(dict.fromkeys((*hit.contested_with, *rivals)))
+    answers = answers_to(is_fact=fact is not None, is_contested=bool(contested)) if question else ()
+    return replace(hit, memory=memory, question=question, answers=answers, contested_with=contested)
 
 
 def with_learned_rate(memory: MemoryItem, fact: Fact, rates: dict[str, float], now: Instant) -> MemoryItem:

@@ -22,8 +22,10 @@ from perdure.rules.consolidation.merge_plan import decide_merges, draft_from_mer
 from perdure.rules.consolidation.merging import Guard, Merge, MergeStrategy, Proposal, pairs_to_compare, propose_merges
 from perdure.rules.consolidation.report import (
     DUPLICATE_OF,
+    SIMILAR,
     build_result,
     choose_marks,
+    labels_of,
     most_similar,
     report_groups,
 )
@@ -34,7 +36,6 @@ from perdure.rules.meaning_guard import conflict, contradiction
 
 AT_ONCE: Final = 200  # groups whose memories are read together
 NEAR: Final = "near_duplicate"
-SIMILAR: Final = "similar"
 Searched = Literal["all", "recorded"]
 
 
@@ -103,15 +104,17 @@ def _attempt(ctx: Context, request: ConsolidateRequest, *, dry_run: bool, accept
     elif ctx.policy.consolidate.require_dry_run:
         _require_preview(ctx, request, merging.merges)
     decisions, policy, proposals = merging.decisions, ctx.policy.consolidate, merging.proposals
-    marks, limited = choose_marks(found.alike.pairs, proposals, decisions.records, request.threshold, policy)
-    decisions.add(marks.changes(decisions.now, *_known_pairs(ctx, request.namespace, marks.ids)))
+    linked = {(min(pair), max(pair)) for pair in _links(ctx, request.namespace, SIMILAR)}
+    marks, limited = choose_marks(found.alike.pairs, proposals, decisions.records, request.threshold, policy, linked)
+    decisions.add(marks.changes(decisions.now, linked, _pairs_under_review(ctx, request.namespace, marks.ids)))
+    labels = labels_of(found.alike.pairs, found.within, proposals, marks, policy)
     plan = decisions.plan("consolidate", f"consolidate: {len(merging.stand)} memories into {len(merging.merges)}")
     plans, operations = carry_out(ctx, plan, dry_run=dry_run, accept_loss=accept_loss)
     result = build_result(
         proposals,
-        report_groups(proposals, found.within, merging.stand, policy, dry_run=dry_run),
-        found.alike,
-        policy,
+        report_groups(proposals, found.within, merging.stand, labels, dry_run=dry_run),
+        labels,
+        exact=found.alike.exact,
         shown=(*(p for some in found.within[: len(proposals)] for p in some), *marks.pairs),
         notes=(*found.notes(len(proposals)), *limited),
     )
@@ -232,9 +235,6 @@ def _keepers(ctx: Context, request: ConsolidateRequest, merges: Sequence[Merge],
     return [p.id for p in prepared]
 
 
-def _known_pairs(ctx: Context, namespace: str, ids: Sequence[str]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-    """Return which pairs are linked as similar already, and which are under review."""
-    linked = {(min(pair), max(pair)) for pair in _links(ctx, namespace, SIMILAR)} if ids else set()
-    reviews = find_documents(ctx, namespace, Shelf.REVIEW, ids)
-    under_review = ((d.id, d.name.removeprefix(DUPLICATE_OF)) for d in reviews)
-    return linked, {(min(pair), max(pair)) for pair in under_review}
+def _pairs_under_review(ctx: Context, namespace: str, ids: Sequence[str]) -> set[tuple[str, str]]:
+    pairs = ((d.id, d.name.removeprefix(DUPLICATE_OF)) for d in find_documents(ctx, namespace, Shelf.REVIEW, ids))
+    return {(min(pair), max(pair)) for pair in pairs}

@@ -14,9 +14,10 @@ from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Document, MemoryItem, Record, Shelf, Status
 from perdure.records.outcome import Outcome
+from perdure.records.plan import Change
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.signal_results import Question
-from perdure.rules.consolidation.report import DUPLICATE_OF
+from perdure.rules.consolidation.report import DUPLICATE_OF, SIMILAR, link_of_similar
 from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.confirmation import (
     ABOUT_ONESELF,
@@ -197,11 +198,24 @@ def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> 
         decisions.admit([record])
         _decide(decisions, record, verdict, suffix)
         decisions.add(closed)
+        decisions.add(_kept_beside(ctx, record, closed) if verdict == "keep" else [])
         operation = "settle" if verdict == "keep" else "archive"  # what a person hides is no loss of upkeep
         written = write(ctx, decisions, operation, f"settle {identity}: {verdict}{suffix}")
         return outcome(ctx, decisions.result(identity), written)
 
     return retry(attempt)
+
+
+def _kept_beside(ctx: Context, record: Record, closed: Sequence[Change]) -> list[Change]:
+    """Return the links to what a memory was said to repeat and is kept beside: no consolidation asks again."""
+    linked = {other for kind, other, _ in ctx.store.links(record.namespace, record.id) if kind == SIMILAR}
+    repeated = {str(c.before["name"]).removeprefix(DUPLICATE_OF): c.before["data"] for c in closed if c.before}
+    because = "a person wants both"
+    return [
+        link_of_similar(record.id, other, float(data["similarity"]), because)
+        for other, data in repeated.items()
+        if "similarity" in data and other not in linked
+    ]
 
 
 def _decide(decisions: Decisions, record: Record, verdict: Answer, suffix: str) -> None:

@@ -12,12 +12,17 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Change, Target
 from perdure.records.policy_lifecycle import ConsolidatePolicy
-from perdure.rules.consolidation.duplicates import Label, LikePair, pair_label, weakest_label
+from perdure.rules.consolidation.duplicates import Label, LikePair, pair_label
 from perdure.rules.consolidation.merging import Proposal, merge_obstacle
-from perdure.rules.consolidation.similarity_index import SimilarMemories
 
+SIMILAR: Final = "similar"  # the kind of link between memories that are alike and stay apart
+_ASKED: Final = (Label.MERGE, Label.REVIEW)  # a person is asked about such a pair if both memories stay
 DUPLICATE_OF: Final = "duplicate:"  # begins the name of a review; the other memory's id follows
 MOST_MARKS: Final = 1000  # links and questions that one run writes, the most similar pairs first
+
+
+Labels = Mapping[tuple[str, str], Label]
+"""Pair, its ids in order -> what becomes of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +45,7 @@ class Marks:
     def changes(self, now: Instant, linked: Collection[Any], questions: Collection[Any]) -> list[Change]:
         """Return the links that are missing and the questions that are not asked yet (both: pairs of ids, in order)."""
         result = [
-            Change(
-                Target.LINK,
-                pair.a,
-                None,
-                {"kind": "similar", "other": pair.b, "weight": round(pair.combined, 4)},
-                f"similarity {pair.combined:.3f}: linked, not merged",
-            )
+            link_of_similar(pair.a, pair.b, pair.combined, f"similarity {pair.combined:.3f}: linked, not merged")
             for pair in self.links
             if (pair.a, pair.b) not in linked
         ]
@@ -58,20 +57,27 @@ class Marks:
         return result
 
 
+def link_of_similar(one: str, other: str, likeness: float, because: str) -> Change:
+    """Return the link of two memories that are alike and stay apart; their ids are in order."""
+    row = {"kind": SIMILAR, "other": other, "weight": round(likeness, 4)}
+    return Change(Target.LINK, one, None, row, because)
+
+
 def choose_marks(
     pairs: Iterable[LikePair],
     proposals: Sequence[Proposal],
     records: Mapping[str, Record],
     threshold: float,
     policy: ConsolidatePolicy,
+    linked: Collection[Any],
 ) -> tuple[Marks, tuple[str, ...]]:
-    """Return what is linked and what is asked about, and a note where that is not all.
+    """Return what is linked and what is asked about, and notes on whether anything is and where that is not all.
 
     Not marked are pairs of which one goes, those of groups that nothing was decided about, and those that can never be
-    merged (other sessions, other speakers): about them nobody needs to be asked. The records are those of the groups
-    that the proposals are about.
+    merged (other sessions, other speakers): about them nobody needs to be asked, nor again about those that are linked
+    already because a person wants both. The records are those of the groups that the proposals are about.
     """
-    losers = {identity for proposal in proposals for merge in proposal.merges for identity in merge.losers}
+    losers = _losers(proposals)
     reasons = {(min(r.a, r.b), max(r.a, r.b)): r.reason for p in proposals for r in p.refusals}
     links, reviews = [], []
     for pair in sorted(pairs, key=lambda p: (-p.combined, p.a, p.b)):
@@ -83,7 +89,7 @@ def choose_marks(
         label = pair_label(pair, policy)
         if label is Label.LINK:
             links.append(pair)
-        elif label in (Label.MERGE, Label.REVIEW):
+        elif label in _ASKED and (pair.a, pair.b) not in linked:
             reviews.append(
                 (
                     pair,
@@ -92,8 +98,41 @@ def choose_marks(
             )
     most = MOST_MARKS
     more = max(0, len(links) - most) + max(0, len(reviews) - most)
-    note = f"{more:,} more pairs would be linked or asked about; each run handles at most {most:,} of each"
-    return Marks(tuple(links[:most]), tuple(reviews[:most])), ((note,) if more else ())
+    notes = (
+        [f"pairs that stay apart and that a person is asked about (review): {len(reviews[:most]):,}"] if reviews else []
+    )
+    if more:
+        notes.append(f"{more:,} more pairs would be linked or asked about; each run handles at most {most:,} of each")
+    return Marks(tuple(links[:most]), tuple(reviews[:most])), tuple(notes)
+
+
+def _losers(proposals: Iterable[Proposal]) -> set[str]:
+    return {identity for proposal in proposals for merge in proposal.merges for identity in merge.losers}
+
+
+def labels_of(
+    pairs: Iterable[LikePair],
+    within: Sequence[Sequence[LikePair]],
+    proposals: Sequence[Proposal],
+    marks: Marks,
+    policy: ConsolidatePolicy,
+) -> Labels:
+    """Return what becomes of pairs: what the table says of them, unless both memories stay nevertheless.
+
+    Then a person is asked, or nothing is done where nobody needs to be asked. Of groups that nothing was decided about
+    the table alone speaks.
+    """
+    losers, asked = _losers(proposals), {(pair.a, pair.b) for pair, _ in marks.reviews}
+    decided = {(pair.a, pair.b) for some in within[: len(proposals)] for pair in some}
+    found = {}
+    for pair in pairs:
+        key, label = (pair.a, pair.b), pair_label(pair, policy)
+        if key in asked:
+            label = Label.REVIEW
+        elif label in _ASKED and key in decided and losers.isdisjoint(key):
+            label = Label.KEEP
+        found[key] = label
+    return found
 
 
 def most_similar(components: Sequence[tuple[str, ...]], pairs: Sequence[Sequence[LikePair]]) -> list[tuple[str, ...]]:
@@ -110,13 +149,14 @@ def report_groups(
     proposals: Sequence[Proposal],
     within: Sequence[Sequence[LikePair]],
     stand: Mapping[str, str],
-    policy: ConsolidatePolicy,
+    labels: Labels,
     *,
     dry_run: bool,
 ) -> tuple[ConsolidationGroup, ...]:
     """Return what becomes of each group: one entry for each merge, or one that says that nothing may be merged.
 
-    ``within`` has the pairs of each group; there may be more groups. ``stand`` has what stands for a memory that goes.
+    ``within`` has the pairs of each group; there may be more groups. ``stand`` has what stands for a memory that goes,
+    ``labels`` what becomes of each pair.
     """
     result, action = [], "preview" if dry_run else "merged"
     for proposal, pairs in zip(proposals, within, strict=False):
@@ -125,7 +165,7 @@ def report_groups(
             keeper, alike = stand[m.losers[0]], _rounded(m.similarity)
             result.append(ConsolidationGroup(keeper, members, alike, action, m.label.value))
         if not proposal.merges and proposal.left:
-            label = (weakest_label(pairs, policy) or Label.KEEP).value
+            label = max((labels[pair.a, pair.b] for pair in pairs), key=list(Label).index, default=Label.KEEP).value
             result.append(ConsolidationGroup(proposal.left[0], proposal.left, _rounded(_mean(pairs)), "kept", label))
     return tuple(result)
 
@@ -137,9 +177,9 @@ def _rounded(similarity: float) -> float:
 def build_result(
     proposals: Sequence[Proposal],
     groups: tuple[ConsolidationGroup, ...],
-    alike: SimilarMemories,
-    policy: ConsolidatePolicy,
+    labels: Labels,
     *,
+    exact: bool,
     shown: Iterable[LikePair],
     notes: tuple[str, ...],
 ) -> ConsolidateResult:
@@ -148,12 +188,12 @@ def build_result(
     Args:
         proposals: What was decided.
         groups: From :func:`report_groups`.
-        alike: All pairs.
-        policy: The bounds of labels.
+        labels: What becomes of each pair.
+        exact: Whether every pair was compared.
         shown: Pairs that are listed one by one.
         notes: What was limited.
     """
-    labels = Counter(pair_label(pair, policy) for pair in alike.pairs)
+    counts = Counter(labels.values())
     by_ids = {(pair.a, pair.b): pair for pair in shown}
     return ConsolidateResult(
         groups_found=0,
@@ -161,12 +201,12 @@ def build_result(
         memories_deleted=0,
         groups=groups,
         dry_run=True,
-        labels={label.value: labels[label] for label in Label},
+        labels={label.value: counts[label] for label in Label},
         pairs=tuple(
-            LabelledPair(p.a, p.b, _rounded(p.combined), pair_label(p, policy).value) for _, p in sorted(by_ids.items())
+            LabelledPair(p.a, p.b, _rounded(p.combined), labels[key].value) for key, p in sorted(by_ids.items())
         ),
         refusals=tuple(Refused(r.a, r.b, r.reason) for proposal in proposals for r in proposal.refusals),
         left=tuple(identity for proposal in proposals for identity in proposal.left),
-        exact=alike.exact,
+        exact=exact,
         notes=notes,
     )

@@ -217,7 +217,7 @@ def _verify_copy(growing: Path, name: str, target: Path, expected: tuple[int, in
     if found:
         raise StoreDamaged(
             f"{name} is damaged: {' '.join(found[:5])} Nothing was written.",
-            remedy="Use an older backup, or `perdure export --force` to save what can be read.",
+            remedy="Use an older backup, or `perdure export FILE --force` to save what can be read.",
         )
     _flush(growing)
     return Copied(target, *counts, size=growing.stat().st_size)

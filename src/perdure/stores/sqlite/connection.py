@@ -26,6 +26,7 @@ from perdure.records.errors import (
     StoreUnavailable,
 )
 from perdure.stores.rows import unreadable
+from perdure.stores.sqlite.alone import AloneConnection
 from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.statements import filled, migrations, registry
 
@@ -61,7 +62,17 @@ def open_file(path: str, *, create: bool = True) -> apsw.Connection:
         if create:
             _create_for_owner(path)
     with translate_errors(path):
-        connection = apsw.Connection(path)
+        try:
+            return _ready(apsw.Connection(path), path)
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
+            if os.access(Path(path).parent, os.W_OK) or not os.access(path, os.R_OK):
+                raise
+            return _ready(AloneConnection(path), path)
+
+
+def _ready(connection: apsw.Connection, path: str) -> apsw.Connection:
+    """Return a connection to a store, brought to this version's schema where it can be written."""
+    try:
         connection.set_busy_handler(_wait_for_lock)
         connection.set_progress_handler(is_over, _STEPS)  # a call whose time is over is ended within its statement
         _check_identity(connection, path)
@@ -69,6 +80,9 @@ def open_file(path: str, *, create: bool = True) -> apsw.Connection:
         if not connection.readonly("main"):
             _set_up(connection)
         _prepare(connection)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

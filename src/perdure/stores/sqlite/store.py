@@ -102,7 +102,7 @@ class SqliteStore(SqlStore):
             probe = open_file(self.path, create=False)
             is_writable = not probe.readonly("main")
             probe.close()
-            if is_writable:
+            if is_writable or getattr(self._connection, "is_outdated", False):
                 self._connection.close()  # before: connections of a process share what maps the log, as it was opened
                 self._connect(open_file(self.path, create=False))
                 self._read_only = not takes_writes(self._connection)

@@ -1,0 +1,38 @@
+"""Reading a file where nothing may be written, such as on a read-only disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+from perdure.records.errors import StoreReadOnly
+
+
+class AloneConnection(apsw.Connection):
+    """A connection to a file in a folder that cannot be written to, which SQLite reads without the files beside it.
+
+    It knows nothing of what others write: whoever has it looks now and then whether it is outdated.
+    """
+
+    def __init__(self, path: str) -> None:
+        log = Path(f"{path}-wal")
+        if log.exists() and log.stat().st_size:
+            raise StoreReadOnly(
+                f"{path} cannot be read: the newest changes are in {log.name}, and its folder cannot be written to.",
+                remedy="Close what uses the store, run `perdure stats` on it once as its owner, or copy both files "
+                "to a folder of yours.",
+            )
+        self.path, self.state = path, _state_of(path)
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        super().__init__(Path(path).absolute().as_uri() + "?immutable=1", flags=flags)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the file has been written since it was opened."""
+        return self.state != _state_of(self.path)
+
+
+def _state_of(path: str) -> tuple[int, int, bool]:
+    found = Path(path).stat()
+    return found.st_mtime_ns, found.st_size, Path(f"{path}-wal").exists()
