@@ -371,8 +371,8 @@ def test_lists_that_end_at_their_limit_say_how_the_rest_is_shown(place):
     for words in ("Tea at noon.", "Coffee at ten.", "Bread at six."):
         last = kept(words)
     rest = "if there are more"
-    assert f"2 are shown; {rest}, add: --limit N" in done("history", "--limit", "2")
-    assert f"2 are shown; {rest}, add: --before " in done("list", "--limit", "2")
+    assert f"Ended at the limit of 2; {rest}, add: --limit N" in done("history", "--limit", "2")
+    assert f"Ended at the limit of 2; {rest}, add: --before " in done("list", "--limit", "2")
     for words in (("history",), ("history", last, "--limit", "1"), ("list",), ("history", "-n", "empty")):
         assert rest not in done(*words)
 

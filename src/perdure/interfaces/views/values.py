@@ -114,13 +114,14 @@ def beyond_limit(rows: Sequence[Any], request: Request) -> Iterator[Line]:
     limit = request.arguments.get("limit")
     if limit is None or len(rows) < limit:
         return
+    ended = f"Ended at the limit of {limit:,}; if there are more,"
     if request.verb == "list":
         before = Identifier(rows[-1].id)
-        yield Line((f"{limit:,} are shown; if there are more, add: --before ", before), tone="faint", reader="person")
+        yield Line((f"{ended} add: --before ", before), tone="faint", reader="person")
         yield Line(("Next page: before=", before, "."), reader="model")
     else:
         how = "add: --limit N" if limit < _HIGHEST_LIMIT else "`perdure export` writes them"
-        yield Line(f"{limit:,} are shown; if there are more, {how}", tone="faint", reader="person")
+        yield Line(f"{ended} {how}", tone="faint", reader="person")
         yield Line(f"Limited to {limit:,}; there may be more.", reader="model")
 
 
