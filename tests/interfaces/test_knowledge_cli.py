@@ -151,7 +151,6 @@ def test_who_looks_for_facts_that_the_policy_does_not_learn_is_told_how_to_have_
         ("timeline", "Gai Media"): 3,
         ("entity", "list"): 0,
         ("entity", "show", "Gai Media"): 3,
-        ("review",): 0,
         ("stats",): 0,
     }.items():
         assert HINT in ran(*words, code=code), words

@@ -191,7 +191,7 @@ def test_verify_without_an_authority_says_how_to_set_one(place):
 
 @pytest.mark.behaviour("DO35")
 def test_who_looks_for_facts_over_mcp_that_the_policy_does_not_learn_is_told_how_to_have_them(place):
-    looked = (("facts", {}), ("entities", {}), ("review", {}), ("stats", {}))
+    looked = (("facts", {}), ("entities", {}), ("stats", {}))
 
     async def story(client):
         return {tool: (await said(client, tool, **arguments))[1] for tool, arguments in looked} | {
