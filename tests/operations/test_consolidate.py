@@ -530,6 +530,28 @@ def test_notes_that_say_the_same_are_merged_and_those_that_differ_are_not(openin
     assert merged["other"] == 0
 
 
+CHANGED = (
+    ("The gate is locked at night.", "The gate must be locked at night."),
+    ("The pool is open to guests.", "The pool used to be open to guests."),
+    ("The talk is at 4 pm on Monday.", "The talk is by 4 pm on Monday."),
+    ("The siren is tested by the night nurse.", "The siren is tested for the night nurse."),
+)
+
+
+@pytest.mark.parametrize(("one", "other"), CHANGED)
+def test_another_time_modal_or_preposition_is_neither_merged_nor_a_repetition(free, one, other):
+    for strategy in (*KEEPING, "merge_content"):
+        free.remember_many([one, other], namespace=strategy)
+        assert free.consolidate(strategy, 0.7, strategy, dry_run=False).memories_merged == 0
+    pair = [free.remember(text, session="talk", task="task").id for text in (one, other)]
+    free.relate(pair)
+    free.end_session("talk")
+    assert {m.content for m in free.list()} >= {one, other}
+    for text in (one, other):
+        free.extract(f"Remember that {text}", namespace="said")
+    assert len(free.list(namespace="said")) == 2
+
+
 @pytest.mark.parametrize("strategy", KEEPING)
 def test_of_two_that_the_strategy_ranks_alike_the_longer_stays(free, clock, strategy):
     texts = ("Nightly backups of the orders are kept in Oslo.", "Nightly backups of the orders are stored in Oslo.")

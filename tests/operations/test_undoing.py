@@ -277,3 +277,27 @@ def test_what_workers_write_down_for_themselves_is_not_the_last_operation(memory
     memory.upkeep("worker")
     assert memory.history()[0].operation in ("session", "upkeep")
     assert memory.undo("last").plans[0].undoes == kept.operation
+
+
+def test_what_was_redone_is_the_last_operation_again(memory):
+    first, second = (memory.remember(text) for text in ("The well is dry.", "The mill runs."))
+    (undone,) = memory.undo(second.operation).operations
+    memory.undo(undone)
+    assert {m.id for m in memory.list()} == {first.id, second.id}
+    memory.undo("last")
+    assert [m.id for m in memory.list()] == [first.id]
+    memory.undo("last")
+    assert list(memory.list()) == []
+    with pytest.raises(NotFound, match="no operation to undo"):
+        memory.undo("last")
+
+
+def test_an_operation_that_was_redone_is_undone_by_its_own_id(memory):
+    kept = memory.remember("The mill runs.")
+    for _ in range(3):
+        (undone,) = memory.undo(kept.operation).operations
+        assert list(memory.list()) == []
+        with pytest.raises(InvalidInput, match="already undone"):
+            memory.undo(kept.operation)
+        memory.undo(undone)
+        assert [m.id for m in memory.list()] == [kept.id]

@@ -54,6 +54,7 @@ def undo(ctx: Context, operation_id: str) -> UndoResult:
     operation = _last_operation(ctx) if operation_id == LAST else ctx.store.operation(operation_id)
     if operation is None:
         raise NotFound(f"There is no operation {operation_id!r}.", remedy="`perdure history` lists operations.")
+    operation = _standing(ctx, operation)
     if operation.undone_by is not None:
         raise InvalidInput(
             f"The operation {operation.id} was already undone by {operation.undone_by}.",
@@ -82,8 +83,21 @@ def undo(ctx: Context, operation_id: str) -> UndoResult:
     return UndoResult(operation.id, note, (plan,), (plan.id,))
 
 
+def _standing(ctx: Context, operation: Operation) -> Operation:
+    """Return the operation that made things as they are: of one that was undone and redone, the redo."""
+    while operation.undone_by is not None:
+        undo = ctx.store.operation(operation.undone_by)
+        if undo is None or undo.undone_by is None:
+            return operation
+        redo = ctx.store.operation(undo.undone_by)
+        if redo is None:
+            return operation
+        operation = redo
+    return operation
+
+
 def _last_operation(ctx: Context) -> Operation:
-    operation = next((o for o in ctx.store.operations(None, PAGE) if o.is_own), None)
+    operation = next((o for o in ctx.store.operations(None, PAGE) if o.may_be_last(ctx.store.operation)), None)
     if operation is None:
         raise NotFound("There is no operation to undo.", remedy="`perdure history` lists operations.")
     return operation

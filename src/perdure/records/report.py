@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -95,6 +95,19 @@ class Operation(JsonRecord):
     def is_own(self) -> bool:
         """Whether it can be meant by "the last operation": no undo, not undone, no note of a worker or hook."""
         return self.undoes is None and self.undone_by is None and self.operation not in _NOTES
+
+    def may_be_last(self, find: Callable[[str], Operation | None]) -> bool:
+        """Return whether "the last operation" can mean this one: an own one, or the redo of one.
+
+        Args:
+            find: The operation of an id.
+        """
+        if self.undoes is None or self.undone_by is not None:
+            return self.is_own
+        steps, before = 0, find(self.undoes)
+        while before is not None and before.undoes is not None:
+            steps, before = steps + 1, find(before.undoes)
+        return before is not None and steps % 2 == 1
 
 
 @dataclass(frozen=True, slots=True)

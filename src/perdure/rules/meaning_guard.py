@@ -15,7 +15,7 @@ from typing import Final
 
 from perdure.rules.language.compared_sentences import ComparedSentence
 from perdure.rules.language.phrases import ParsedClause, read_clauses, read_items
-from perdure.rules.language.same_meaning import initials_agree, same_meaning
+from perdure.rules.language.same_meaning import initials_agree, is_of_time, same_aspects, same_meaning, same_mode
 from perdure.rules.language.sentence_items import Item
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import Kind, Piece, pieces
@@ -169,6 +169,8 @@ def _count_shared(one: _Sentence, other: _Sentence) -> int:
 
 def _contradicts(one: _Sentence, other: _Sentence) -> bool:
     mine, theirs = _unmatched(one.items, other.items), _unmatched(other.items, one.items)
+    if all(is_of_time(i) for i in (*mine, *theirs)) and not same_mode(one.statement.items, other.statement.items):
+        return True
     if any(i.kind == "negation" or i.value in TURNING for i in (*mine, *theirs)) or not (mine or theirs):
         return True
     if not (mine and theirs):
@@ -235,6 +237,8 @@ def _says(keeper: _Sentence, loser: _Sentence) -> bool:
         return True
     more = len(keeper.items) - len(loser.items)
     if more < 0 or (more and len(loser.items) == 1):  # one word ("No.") means what its sentence is an answer to
+        return False
+    if not same_aspects(keeper.statement.items, loser.statement.items):
         return False
     tries = range(more + 1 if len(keeper.items) <= _LONGEST_SOUGHT else 1)
     return any(_says_at(keeper.items, loser.items, i) for i in tries)

@@ -59,7 +59,6 @@ class Reading:
 
     words: tuple[PlacedWord, ...]  # that say something
     little: tuple[Item, ...]  # verbs that say little
-    modals: Counter[str]
     markers: Counter[str]  # how its parts belong together: "because", "before", "under"
     heads: frozenset[tuple[str, str]]  # what each of these leads in: its first word
     agentless: bool  # whether it is passive without a doer
@@ -74,7 +73,6 @@ class Reading:
         return cls(
             tuple(s for s in telling if not verb_groups(s.item)),
             tuple(s.item for s in telling if verb_groups(s.item)),
-            Counter(s.item.value for s in listed if s.item.kind == "modal"),
             Counter(marker for marker, _ in led),
             frozenset((m, _lead_word(first)) for m, items in led if (first := _first(items))),
             any(c.core[:1] and c.core[0].value == "we" and "someone" in c.core[0].forms for c in clauses),

@@ -22,8 +22,11 @@ _EITHER: Final = word_set("""
 """Verbs whose subject may be what is done to: "it moved" and "it was moved"."""
 _FREE: Final = word_set("always usually often sometimes rarely seldom frequently ever currently regularly only")
 """Words whose place in their sentence says little."""
-_ALIKE: Final = tuple(map(word_set, ("in onto", "in by", "in for", "onto for", "of for", "of in", "of onto", "as for")))
+_ALIKE: Final = tuple(map(word_set, ("in onto", "of for", "of in", "of onto", "as for")))
 """Prepositions that may stand for each other."""
+_AT: Final = word_set("in onto of")
+_LIMITING: Final = word_set("by per until since from after before")
+"""What a number or date that it leads in limits."""
 _DATED: Final = {"date", "number"}
 _NAMED_WITH: Final = word_set("for to with about from")
 
@@ -39,6 +42,7 @@ def roles_agree(pairs: Sequence[Pair], mine: Reading, theirs: Reading) -> bool:
     moved = [p for p in left if p[0].place != p[1].place and not _is_measure(p[0].item)]
     return (
         len(turned) <= 1
+        and all(_is_measured_alike(a, x) for a, x in left if _is_measure(a.item))
         and all(_may_move(a, x) for a, x in moved)
         and len({bool(a.place) for a, x in moved if not (a.place and x.place)}) <= 1
         and _become_subjects(moved, left, (mine, theirs))
@@ -58,6 +62,12 @@ def _is_converted(pair: Pair, mine: Reading, theirs: Reading) -> bool:
 def _is_measure(item: Item) -> bool:
     """Return whether a word only says how much or where in a file, so that its place says nothing."""
     return item.kind in {"number", "date", "code"} or not item.forms.isdisjoint(MEASURES)
+
+
+def _is_measured_alike(one: PlacedWord, other: PlacedWord) -> bool:
+    """Return whether a number or date limits the same: "at 3" is "in 3" and "3", but not "by 3" or "per 3"."""
+    places = {one.place, other.place}
+    return len(places) == 1 or places <= _AT or (not all(places) and not places & _LIMITING)
 
 
 def _may_move(one: PlacedWord, other: PlacedWord) -> bool:

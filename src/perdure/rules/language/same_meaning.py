@@ -23,13 +23,19 @@ from perdure.rules.language.compared_sentences import (
     verb_groups,
 )
 from perdure.rules.language.roles import Pair, roles_agree
-from perdure.rules.language.sentence_items import PRESENT, Item
+from perdure.rules.language.sentence_items import PREPOSITIONS, PRESENT, Item
 from perdure.rules.language.word_forms import PAST, is_noun_of
 from perdure.rules.language.words import IGNORABLE, QUANTITIES, word_set
 
 _PAST_TIME: Final = word_set("was were had did")
 _PRESENT_TIME: Final = word_set("is are am does do has have")
 _HAS: Final = word_set("has have had")
+_TO_DO: Final = word_set("""
+    used going about supposed said believed thought meant due is are am was were have has had need needs seem seems tend
+    tends
+    """)
+"""Words before "to" and a verb that say when, how surely or whether it is done: "used to be", "is to be"."""
+_BE_FORMS: Final = word_set("is are am was were be been being")
 _WE: Final = word_set("we our us ours there where what")
 _PARTS: Final = word_set("and or but because so if when while until unless although instead before after")
 
@@ -40,10 +46,28 @@ def same_meaning(one: ComparedSentence, other: ComparedSentence) -> bool:
     same = (mine.markers, mine.heads) == (theirs.markers, theirs.heads)
     if not (same and _hard(one.items) == _hard(other.items) and _attached_agree(one.items, other.items)):
         return False
-    if _modals(mine, other.items) != _modals(theirs, one.items) or not _times_agree(one.items, other.items):
+    if _modals(one.items, other.items) != _modals(other.items, one.items) or not same_time(one.items, other.items):
         return False
     pairs = _align(mine, theirs)
-    return pairs is not None and roles_agree(pairs, mine, theirs)
+    return pairs is not None and _doers_agree(pairs, one.items, other.items) and roles_agree(pairs, mine, theirs)
+
+
+def _doers_agree(pairs: Sequence[Pair], one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Return whether who does something in one sentence is in no phrase of the other: "set by Ana", "set for Ana"."""
+    mine, theirs = _doers(one), _doers(other)
+    return not any(
+        (a.item.value in mine and not a.place and x.place) or (x.item.value in theirs and not x.place and a.place)
+        for a, x in pairs
+    )
+
+
+def _doers(items: Sequence[Item]) -> frozenset[str]:
+    """Return the words after "by", up to the next preposition."""
+    found, led = set(), False
+    for item in items:
+        led = item.value == "by" or (led and item.value not in PREPOSITIONS)
+        found |= {item.value} if led else set()
+    return frozenset(found)
 
 
 def initials_agree(one: Sequence[Item], other: Sequence[Item]) -> bool:
@@ -73,18 +97,58 @@ def _hard_value(item: Item) -> str:
     return "every" if item.value == "each" else item.value
 
 
-def _modals(mine: Reading, theirs: Sequence[Item]) -> Counter[str]:
+def _modals(mine: Sequence[Item], theirs: Sequence[Item]) -> Counter[str]:
     """Return a sentence's modals; "they will marry" says what "they are marrying" says."""
     progressive = any(a.value in PRESENT and b.value.endswith("ing") for a, b in pairwise(theirs))
-    return Counter({value: n for value, n in mine.modals.items() if value != "will" or not progressive})
+    return Counter(i.value for i in mine if i.kind == "modal" and (i.value != "will" or not progressive))
 
 
-def _times_agree(one: Sequence[Item], other: Sequence[Item]) -> bool:
-    """Return whether not one speaks of the past only and the other of the present only."""
+def same_time(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Return whether both speak of the same time, and as of the same kind: "is", "used to be", "has been", "is to be".
+
+    Not one of the past only and the other of the present only.
+    """
     past, present = (
         [{i.value for i in side} & words for side in (one, other)] for words in (_PAST_TIME, _PRESENT_TIME)
     )
-    return not any(past[n] and not present[n] and present[1 - n] and not past[1 - n] for n in (0, 1))
+    sides = (one, other)
+    apart = any(
+        past[n] and not present[n] and not past[1 - n] and (present[1 - n] or not _has_past(sides[1 - n]))
+        for n in (0, 1)
+    )
+    return not apart and same_aspects(one, other)
+
+
+def same_mode(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Return whether two sentences speak of the same time, and as surely: "opens", "opened", "might open"."""
+    modals = [Counter(i.value for i in side if i.kind == "modal") for side in (one, other)]
+    return modals[0] == modals[1] and _has_past(one) == _has_past(other) and same_time(one, other)
+
+
+def is_of_time(item: Item) -> bool:
+    """Return whether a word says only when or how surely something holds."""
+    return item.kind == "modal" or item.value in _TO_DO | _PAST_TIME | _PRESENT_TIME | {"to", "be", "been"}
+
+
+def _has_past(items: Sequence[Item]) -> bool:
+    return any(form.endswith(PAST) for item in items for form in item.forms)
+
+
+def same_aspects(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Return whether two sentences have the same "used to", "is to", "has been" and the like."""
+    return _aspects(one) == _aspects(other)
+
+
+def _aspects(items: Sequence[Item]) -> Counter[str]:
+    """Return what stands before a verb and says when or how surely it holds; "is used to store" says neither."""
+    before = ["", *(i.value for i in items)]
+    found = []
+    for back, (one, two) in zip(before, pairwise(i.value for i in items), strict=False):
+        if two == "to" and one in _TO_DO and not (one == "used" and back in _BE_FORMS):
+            found.append("be" if one in _BE_FORMS else one)
+        elif one in _HAS and two in {"had", "been"}:
+            found.append("perfect")
+    return Counter(found)
 
 
 def _attached_agree(one: Sequence[Item], other: Sequence[Item]) -> bool:
