@@ -209,6 +209,20 @@ def test_the_same_transcript_does_not_bring_it_back(memory):
     assert ADDRESS not in [m.content for m in memory.list("home")]
 
 
+def test_a_transcript_under_another_name_does_not_bring_it_back(memory, clock):
+    said = [
+        {"role": "user", "content": text, "at": (clock.now - timedelta(hours=hours)).isoformat()}
+        for hours, text in ((3, ADDRESS), (2, "Good night."), (1, "The bins go out on Monday."))
+    ]
+    memory.ingest(said, session="one")
+    erased(memory, *(m.id for m in memory.list() if m.content != said[2]["content"]))
+    again = memory.ingest(said, session="two")
+    assert again.added == 2  # words as few as "Good night." tell nothing of whose they were
+    assert ADDRESS not in [m.content for m in memory.list()]
+    clock.passes(hours=1)
+    assert memory.ingest([{"role": "user", "content": ADDRESS}], session="three").added == 1  # said anew
+
+
 def test_what_is_kept_is_when_by_whom_and_why_and_digests_that_differ_from_store_to_store(opening, elsewhere, clock):
     kept = []
     for place in (elsewhere(), elsewhere()):
