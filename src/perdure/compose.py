@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perdure.compose_knowledge import extension_of
-from perdure.compose_models import EmbedderWarning, Warner, alert_webhook, chat_model, chosen_embedder, chosen_reranker
+from perdure.compose_models import (
+    EmbedderWarning,
+    Warner,
+    alert_webhook,
+    chat_model,
+    check_alert_secret,
+    chosen_embedder,
+    chosen_reranker,
+)
 from perdure.compose_policy import UntrustedPolicyWarning, folder_policy, load_policy, policy_file, toml_of
 from perdure.compose_store import (
     address_of,
@@ -185,6 +193,7 @@ __all__ = [
     "UntrustedPolicyWarning",
     "address_of",
     "backup",
+    "check_alert_secret",
     "copy",
     "current_instant",
     "digest_file",

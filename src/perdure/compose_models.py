@@ -84,6 +84,18 @@ def alert_webhook(policy: AlertPolicy, clock: Callable[[], Instant]) -> Callable
     return Webhook(policy.webhook, policy.webhook_secret_variable, policy.webhook_seconds, clock).send
 
 
+def check_alert_secret(policy: AlertPolicy) -> None:
+    """Check that alerts can be signed where a policy names a receiver and a secret.
+
+    Raises:
+        WebhookError: They cannot, so that none would be sent.
+    """
+    if policy.webhook and policy.webhook_secret_variable:
+        from perdure.models.webhook import secret_of  # noqa: PLC0415  # only where it is used
+
+        secret_of(policy.webhook_secret_variable)
+
+
 def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: Policy) -> Embedder | None:
     """Return the embedder that a caller gives or a policy names; None for words only."""
     if given is not None and not isinstance(given, str):

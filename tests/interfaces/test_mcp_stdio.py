@@ -339,13 +339,47 @@ def test_streamable_http_on_a_real_port(store, policy):
         assert sum(m.access_count for m in memory.list()) == 3
 
 
-def test_host_checks_stay_on_beyond_this_machine(store, policy):
-    with serving(store, policy, "--host", "0.0.0.0", "--allowed-host", "memory.lan:*") as (process, url):  # noqa: S104
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+def test_hosts_that_are_allowed_are_answered_and_others_are_not(store, policy):
+    with serving(store, policy, "--allowed-host", "memory.lan:*") as (_, url):
         for host, refused in (("evil.example", True), ("memory.lan:8765", False), ("localhost:1", False)):
-            answer = httpx2.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers={"Host": host})
-            assert (answer.status_code == 421) == refused
-        process.send_signal(signal.SIGTERM)
-        assert b"no authentication" in process.communicate(timeout=15)[1]
+            assert (httpx2.post(url, json=PING, headers={"Host": host}).status_code == 421) == refused
+
+
+def test_http_without_tokens_is_refused_once_the_store_has_one(store, policy):
+    with perdure.open(store, WORDS_ONLY) as memory, serving(store, policy) as (_, url):
+        memory.remember("The walrus is a secret.")
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        headers = {"accept": "application/json, text/event-stream"}
+
+        async def story(secret):
+            async with Client(url, read_timeout_seconds=30) as client:
+                found = await call(client, "recall", query="walrus")
+                assert "walrus" in found["hits"][0]["memory"]["content"]
+                secret.append(memory.create_token("admin", actor="ana").secret)
+                await anyio.sleep(1.5)
+                with pytest.raises(Exception):  # noqa: B017, PT011  # the session that runs is over, too
+                    await call(client, "recall", query="walrus")
+
+        secret = []
+        anyio.run(story, secret)
+        for more in ({}, {"authorization": f"Bearer {secret[0]}"}):
+            answer = httpx2.post(url, json=body, headers={**headers, **more})
+            assert answer.status_code == 401
+            assert "perdure serve" in answer.json()["remedy"]
+            assert "walrus" not in answer.text
+
+
+def test_http_is_not_started_for_a_store_with_tokens_or_for_a_network(store, policy):
+    line = command(store, policy, "--transport", "http", "--port", "0")
+    options = {"env": ENV, "capture_output": True, "text": True, "timeout": 60}
+    for more, why in ((["--host", "0.0.0.0"], "on this machine only"), ([], "has tokens")):  # noqa: S104
+        done = subprocess.run([*line, *more], check=False, **options)
+        assert (done.returncode, why in done.stderr, "perdure serve" in done.stderr) == (1, True, True), done.stderr
+        with perdure.open(store, WORDS_ONLY) as memory:
+            memory.create_token("reader", actor="ana")
 
 
 @pytest.fixture

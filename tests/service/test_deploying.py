@@ -23,7 +23,9 @@ import yaml
 import perdure
 from conftest import weekly
 from perdure.interfaces.cli.server import serve
-from servers import drop_database, fresh_database
+from perdure.stores.postgres.local import SUPERUSER
+from programs import program
+from servers import drop_database, fresh_database, server
 from service.conftest import POLICY
 from service.enclosed import PERDURE, Enclosure
 from service.test_guide import DEPLOY, ROOT, instructions, unit_of
@@ -179,20 +181,44 @@ def interpolated(text, **given):
     return re.sub(r"\$\{(\w+)(?::([-?])([^}]*))?\}", value, text)
 
 
+SERVER = SERVICES["postgres"]
+SCRIPT = (DEPLOY / "role.sql").read_text("utf-8")
+ROLE = re.search(r"CREATE ROLE (\w+) ", SCRIPT)[1]
+TESTS_ROLE = "perdure_of_compose"  # the test's server has a role and a database of the other name
+
+
 @pytest.fixture(scope="module")
 def database():
-    url = fresh_database(migrated=False)
+    """The URL of the database that the compose file's own script makes, as the role that it makes."""
+    if os.environ.get("PERDURE_TEST_DSN"):
+        pytest.skip("a server that is given makes no roles")
+    psql = program(["psql"], "postgresql-client")
+    told = urlsplit(server().dsn("postgres", SUPERUSER))
+    environment = {"PGHOST": told.hostname, "PGPORT": str(told.port), "PGPASSWORD": told.password}
+    environment |= {"PATH": os.environ["PATH"], "PERDURE_PASSWORD": PASSWORD}
+    command = [psql, "-v", "ON_ERROR_STOP=1", "--no-password", "--no-psqlrc", "-U", SUPERUSER, "-d", "postgres"]
+    script = re.sub(rf"\b{ROLE}\b", TESTS_ROLE, SCRIPT)
+    script = re.sub(
+        r"(CREATE DATABASE [^;]*)", r"\1 TEMPLATE template0", script
+    )  # the usual one has the extension here
+    done = subprocess.run(command, env=environment, input=script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    url = f"postgresql://{TESTS_ROLE}:{PASSWORD}@{told.hostname}:{told.port}/{TESTS_ROLE}"
     yield url
     drop_database(url)
+    server().sql(f"DROP ROLE {TESTS_ROLE}")
 
 
 def store_of(service, url):
     """The URL of a database of the test, in place of the server that a service names."""
-    told = urlsplit(interpolated(service["environment"]["PERDURE_STORE"], POSTGRES_PASSWORD=PASSWORD))
-    server = SERVICES[told.hostname]["environment"]
-    assert server["POSTGRES_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
-    assert (told.scheme, told.username, told.password) == ("postgresql", server["POSTGRES_USER"], PASSWORD)
-    assert (told.port, told.path, told.query) == (None, f"/{server['POSTGRES_DB']}", "")
+    told = urlsplit(interpolated(service["environment"]["PERDURE_STORE"], PERDURE_PASSWORD=PASSWORD))
+    assert told.hostname == "postgres"
+    given = SERVER["environment"]
+    assert {name for name, text in given.items() if text.startswith(f"${{{name}:?")} == given.keys()
+    assert given.keys() == {"POSTGRES_PASSWORD", "PERDURE_PASSWORD"}  # the superuser has its usual name
+    assert "./role.sql:/docker-entrypoint-initdb.d/role.sql:ro" in SERVER["volumes"]
+    assert (told.scheme, told.username, told.password) == ("postgresql", ROLE, PASSWORD)
+    assert (told.port, told.path, told.query) == (None, f"/{ROLE}", "")
     return url
 
 
@@ -223,6 +249,10 @@ def test_the_services_of_the_compose_file_run_one_after_the_other(composed, data
     for said in ("schema 1\n", "Nothing to do"):
         status, out, errors = migrate.run(words)
         assert (status, said in out) == (0, True), (out, errors)
+    check, words = composed("service", "check")
+    assert check.run(words)[0] == 0, check.run(
+        words
+    )  # it would find a superuser, whom row-level security does not hold
     name, line = re.search(r"docker compose run --rm (\w+) (.*)", COMPOSE).groups()
     told, words = composed(name, *shlex.split(line), "--json")
     status, out, errors = told.run(words)

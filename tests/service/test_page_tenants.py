@@ -134,6 +134,23 @@ def test_no_form_of_anothers_pages_shows_or_changes_what_is_anothers(shared, ten
     assert tokens_of(shared) == tokens
 
 
+def test_a_page_offers_and_does_an_undo_for_who_could_have_made_it(shared):
+    agent, curator = (shared.confined(Grant(role, "team/a", role)) for role in ("agent", "curator"))
+    kept = agent.remember("Backups run at night.", "team/a")
+    pinned = curator.pin(kept.id).operation
+    offered = {}
+    for role in ("agent", "curator"):
+        with window_of(shared, {"token": shared.create_token(role, "team/a", actor=role).secret}) as browser:
+            page = browser.get("/plans", params={"namespace": "team/a"}).text
+            offered[role] = {
+                hidden(inside)["operation"] for action, inside in forms(page) if action.startswith("/undo")
+            }
+            sent = {"operation": pinned, "token": own_token(browser)}
+            reply = browser.post("/undo?namespace=team/a", data=sent, headers=browser.own)
+            assert reply.status_code == (403 if role == "agent" else 200)
+    assert offered == {"agent": {kept.operation}, "curator": {kept.operation, pinned}}
+
+
 @pytest.mark.parametrize("path", sorted(set(pages.WRITE) - {"/plans"}))  # which writes nothing
 def test_the_walk_of_forms_would_notice_a_hole(shared, tenants, monkeypatch, path):
     alice, bob = tenants

@@ -295,6 +295,34 @@ def test_each_role_may_do_what_its_verbs_need_and_no_more(shared, role):
         assert refused == (ROLES.index(verb.needs) > ROLES.index(role)), verb.name
 
 
+def test_a_token_takes_back_what_it_could_have_made(shared):
+    agent, curator = (shared.confined(Grant(role, "team/*", role)) for role in ("agent", "curator"))
+    tokens = {role: {"token": shared.create_token(role, "team/*", actor=role).secret} for role in ROLES}
+    kept, other = (agent.remember(f"Backups run in the {when}.", "team/a") for when in ("night", "winter"))
+    forgotten = agent.forget(other.id).operation
+    pinned = curator.pin(kept.id).operation
+    with serving(shared) as client:
+
+        def undo(role, operation):
+            answer = client.post("/v1/undo", json={"operation_id": operation}, headers=bearer(tokens[role]))
+            return answer.status_code, answer.json()
+
+        def needs_curator(answered):
+            return answered[0] == 403 and "a token with the role curator" in answered[1]["detail"]
+
+        assert needs_curator(undo("agent", pinned))
+        told = call_tool(client, bearer(tokens["agent"]), "undo", {"operation_id": pinned})
+        assert "a token with the role curator" in json.dumps(told)
+        assert shared.get(kept.id).pinned
+        assert undo("agent", "last")[1]["undone"] == forgotten
+        status, back = undo("curator", pinned)
+        assert status == 200
+        assert needs_curator(undo("agent", back["operations"][0]))  # to take that back is to pin it again
+        assert [undo("agent", "last")[0] for _ in (kept, other)] == [200, 200]
+        assert undo("agent", "last")[0] == 404
+    assert shared.check() == []
+
+
 def test_a_readers_recall_leaves_no_trace(shared):
     shared.remember("Deploys happen on Tuesdays.", "team/a")
     before = rows_of(shared, "team/a")

@@ -6,6 +6,9 @@ import base64
 import hmac
 import json
 import logging
+import os
+import subprocess
+import sys
 import threading
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -24,7 +27,8 @@ from perdure.records.errors import EmbedderError, InvalidInput
 from service.conftest import POLICY
 from service.test_limits import serving
 
-SECRET = "whsec-of-a-test"  # noqa: S105  # of no service
+KEY = base64.b64decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")  # of the standard's own example
+SECRETS = {"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw": KEY, "whsec-of-a-test": b"whsec-of-a-test"}  # of no service
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -68,8 +72,20 @@ def told(server):
     return [(row["name"], row["severity"], row["state"]) for row in rows]
 
 
-def test_alerts_are_posted_when_they_come_and_go_signed_and_without_content(tmp_path, receiver, monkeypatch):
-    monkeypatch.setenv("PERDURE_WEBHOOK_SECRET", SECRET)
+def signed(key, identity, at, body):
+    """Return a signature as the standard describes it."""
+    digest = hmac.new(key, f"{identity}.{at}.".encode() + body, sha256).digest()
+    return f"v1,{base64.b64encode(digest).decode()}"
+
+
+def test_the_signatures_compared_with_are_those_of_the_standard():
+    example = signed(KEY, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}')
+    assert example == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_alerts_are_posted_when_they_come_and_go_signed_and_without_content(tmp_path, receiver, monkeypatch, secret):
+    monkeypatch.setenv("PERDURE_WEBHOOK_SECRET", secret)
     clock = Clock()
     with watched(tmp_path, clock, webhook=f"http://127.0.0.1:{receiver.server_port}/hook") as memory:
         memory.remember_many([f"Stone {n} lies in field {n}." for n in range(120)])
@@ -80,14 +96,40 @@ def test_alerts_are_posted_when_they_come_and_go_signed_and_without_content(tmp_
         assert runs(memory) == [("done", "0 alerts, 1 of them news")]
     assert told(receiver) == [("journal_changes", "warning", "firing"), ("journal_changes", "warning", "resolved")]
     for headers, body in receiver.got:
-        signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
-        expected = base64.b64encode(hmac.new(SECRET.encode(), signed, sha256).digest()).decode()
-        assert headers["webhook-signature"] == f"v1,{expected}"
+        expected = signed(SECRETS[secret], headers["webhook-id"], headers["webhook-timestamp"], body)
+        assert headers["webhook-signature"] == expected
         assert b"Stone" not in body
 
 
+def test_a_store_that_waits_for_maintenance_says_so_once_before_the_sweep(tmp_path, receiver):
+    clock, url = Clock(), f"http://127.0.0.1:{receiver.server_port}/hook"
+    with watched(tmp_path, clock, webhook=url, webhook_secret_variable="") as memory:
+        memory.remember("The staging server listens on port 8081.")
+        memory.upkeep("w")
+        assert told(receiver) == []
+        clock.passes(days=138)
+        first = memory.upkeep("w")
+        assert told(receiver) == [("overdue_hours", "critical", "firing")]
+        assert first.swept.moves == 1
+        clock.passes(hours=2)
+        memory.upkeep("w")
+        memory.upkeep("w")
+        assert told(receiver)[1:] == [("overdue_hours", "critical", "resolved")]
+
+
+@pytest.mark.parametrize("command", [["maintain", "--once"], ["serve", "--port", "0"]])
+@pytest.mark.parametrize(("secret", "why"), [("", "is not set"), ("whsec_no base64", "is not base64")])
+def test_what_could_not_send_alerts_does_not_start(tmp_path, command, secret, why):
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[embedder]\nmodel = "none"\n[alerts]\nwebhook = "http://127.0.0.1:9/hook"\n')
+    line = [sys.executable, "-m", "perdure", *command, "--store", str(tmp_path / "a.db"), "--policy", str(policy)]
+    environment = {**os.environ, "PERDURE_WEBHOOK_SECRET": secret}
+    done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, "Alerts are not sent: " in done.stderr, why in done.stderr) == (1, True, True), done.stderr
+
+
 def test_a_receiver_that_fails_is_told_again_and_a_redirect_is_not_followed(tmp_path, receiver, monkeypatch):
-    monkeypatch.setenv("PERDURE_WEBHOOK_SECRET", SECRET)
+    monkeypatch.setenv("PERDURE_WEBHOOK_SECRET", "whsec-of-a-test")
     clock = Clock()
     receiver.answers = [302]
     with watched(tmp_path, clock, webhook=f"http://127.0.0.1:{receiver.server_port}/hook") as memory:

@@ -17,6 +17,7 @@ _ENDPOINT: Final = Endpoint(
     "", WebhookError, "Check alerts.webhook in the policy, and that its receiver runs.", largest=64 << 10
 )
 _PAUSE: Final = 0.5
+_ENCODED: Final = "whsec_"  # begins a secret in base64; another one is used as it is
 
 
 class Webhook(Posting):
@@ -48,18 +49,35 @@ class Webhook(Posting):
         """Return the headers by which the receiver knows the sender.
 
         Raises:
-            WebhookError: The secret is not set.
+            WebhookError: The secret is not set, or cannot be read.
         """
         if not self._secret_variable:
             return {}
-        secret = os.environ.get(self._secret_variable, "")
-        if not secret:
-            raise WebhookError(
-                f"The environment variable {self._secret_variable} is not set.",
-                remedy="Set it to the secret that the receiver knows, or clear alerts.webhook_secret_variable.",
-            )
         at = str(self._clock() // 1000)
         identity = sha256(body).hexdigest()[:32]  # the same for each try of one message, so that it can be told apart
-        digest = hmac.new(secret.encode(), f"{identity}.{at}.".encode() + body, sha256).digest()
+        digest = hmac.new(secret_of(self._secret_variable), f"{identity}.{at}.".encode() + body, sha256).digest()
         signature = f"v1,{base64.b64encode(digest).decode()}"
         return {"webhook-id": identity, "webhook-timestamp": at, "webhook-signature": signature}
+
+
+def secret_of(variable: str) -> bytes:
+    """Return the secret that an environment variable holds.
+
+    Raises:
+        WebhookError: It is not set, or cannot be read.
+    """
+    secret = os.environ.get(variable, "")
+    if not secret:
+        raise WebhookError(
+            f"Alerts are not sent: the environment variable {variable} is not set.",
+            remedy="Set it to the secret that the receiver knows, or clear alerts.webhook_secret_variable.",
+        )
+    if not secret.startswith(_ENCODED):
+        return secret.encode()
+    try:
+        return base64.b64decode(secret.removeprefix(_ENCODED), validate=True)
+    except ValueError as error:
+        raise WebhookError(
+            f"Alerts are not sent: what follows {_ENCODED} in the environment variable {variable} is not base64.",
+            remedy="Copy the secret anew, as the receiver shows it.",
+        ) from error

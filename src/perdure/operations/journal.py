@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,9 +11,11 @@ from perdure.operations.identify import LAST
 from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record
+from perdure.records.access import Role
 from perdure.records.errors import (
     ConflictError,
     InvalidInput,
+    NotAllowed,
     NotFound,
     OlderThanHorizon,
     PartlyStored,
@@ -42,19 +44,26 @@ def history(
     return entries
 
 
-def undo(ctx: Context, operation_id: str) -> UndoResult:
-    """Take an operation back; ``last`` means the newest one that can be.
+def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> UndoResult:
+    """Take an operation back; ``last`` means the newest one that can be, and that the caller's token may take back.
+
+    Args:
+        ctx: The memory.
+        operation_id: The operation's id, or ``last``.
+        role_of: Returns the role that an operation needs, by its name.
 
     Raises:
         NotFound: There is no such operation, or none is left to take back.
+        NotAllowed: The caller's token could not have made it.
         InvalidInput: It was taken back already.
         OlderThanHorizon: The journal has not kept what it changed.
         ConflictError: A row has changed since; the error lists the memories, and nothing was written.
     """
-    operation = _last_operation(ctx) if operation_id == LAST else ctx.store.operation(operation_id)
+    operation = _last_operation(ctx, role_of) if operation_id == LAST else ctx.store.operation(operation_id)
     if operation is None:
         raise NotFound(f"There is no operation {operation_id!r}.", remedy="`perdure history` lists operations.")
     operation = _standing(ctx, operation)
+    _check_role(ctx, operation, role_of)
     if operation.undone_by is not None:
         raise InvalidInput(
             f"The operation {operation.id} was already undone by {operation.undone_by}.",
@@ -96,11 +105,40 @@ def _standing(ctx: Context, operation: Operation) -> Operation:
     return operation
 
 
-def _last_operation(ctx: Context) -> Operation:
-    operation = next((o for o in ctx.store.operations(None, PAGE) if o.may_be_last(ctx.store.operation)), None)
-    if operation is None:
+def _last_operation(ctx: Context, role_of: Callable[[str], Role]) -> Operation:
+    """Return the newest operation that the caller may take back; where there is none, the newest of all."""
+    own = [o for o in ctx.store.operations(None, PAGE) if o.may_be_last(ctx.store.operation)]
+    if not own:
         raise NotFound("There is no operation to undo.", remedy="`perdure history` lists operations.")
-    return operation
+    if ctx.grant is None:
+        return own[0]
+    grant = ctx.grant
+    return next((o for o in own if grant.allows(role_of(_made_by(ctx, o)))), own[0])
+
+
+def _made_by(ctx: Context, operation: Operation) -> str:
+    """Return the name of an operation, or of the one that it took back or brought back; empty where that is gone."""
+    made: Operation | None = operation
+    while made is not None and made.undoes is not None:
+        made = ctx.store.operation(made.undoes)
+    return "" if made is None else made.operation
+
+
+def _check_role(ctx: Context, operation: Operation, role_of: Callable[[str], Role]) -> None:
+    """Check that the caller could have made an operation, or the one that it took back.
+
+    Raises:
+        NotAllowed: It could not.
+    """
+    if ctx.grant is None:
+        return
+    needed = role_of(_made_by(ctx, operation))
+    if not ctx.grant.allows(needed):
+        raise NotAllowed(
+            f"To undo {operation.operation} {operation.id} needs a token with the role {needed}; "
+            f"this one has {ctx.grant.role}.",
+            remedy="Ask who has such a token, or undo an operation of your own by its id.",
+        )
 
 
 def _new_conflicts(ctx: Context, operation: Operation, plan: Plan, now: Instant) -> list[Change]:

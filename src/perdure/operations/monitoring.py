@@ -12,7 +12,7 @@ from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.review import review
 from perdure.operations.lifecycle.sweep import waits
 from perdure.operations.ports import Context
-from perdure.records.instant import DAY_MS, Instant, from_instant, text_of
+from perdure.records.instant import DAY_MS, HOUR_MS, Instant, from_instant, text_of
 from perdure.records.journal_growth import JournalGrowth
 from perdure.records.memory import UNREAD, MemoryItem, Shelf, Status
 from perdure.records.report import Alert, Stats
@@ -65,6 +65,15 @@ def tell_alerts(ctx: Context, place: str, known: Mapping[str, Any]) -> TaskResul
         ctx.tell_alerts({"type": "perdure.alerts", "timestamp": text_of(ctx.clock()), "data": {"alerts": news}})
     firing = {name: alert.severity for name, alert in found.items()}
     return f"{len(firing)} alerts, {len(news)} of them news", {"firing": firing}
+
+
+def overdue_places(ctx: Context) -> list[str]:
+    """Return the namespaces whose moves have been waiting for so long that somebody is to be told; none unless told."""
+    hours, now = ctx.policy.alerts.overdue_hours, ctx.clock()
+    if not hours or not tells_alerts(ctx):
+        return []
+    since = {place: _overdue(ctx, place, now) for place, _ in ctx.store.due_namespaces(now, "")}
+    return [place for place, at in since.items() if at is not None and now - at >= hours * HOUR_MS]
 
 
 def _notice(alert: Alert, place: str, state: str) -> dict[str, Any]:

@@ -298,7 +298,7 @@ class AlertPolicy:
     webhook: str = protected_key("", "Where alerts that came or went are posted, at each sweep; nowhere if empty.")
     webhook_secret_variable: str = protected_key(
         "PERDURE_WEBHOOK_SECRET",
-        "The environment variable with the secret that signs them; unsigned if empty.",
+        "The environment variable with the secret that signs them (whsec_ and base64, or a text); unsigned if empty.",
     )
     webhook_seconds: float = protected_key(10.0, "Time limit of one post.", 0.1, 60)
 

@@ -215,6 +215,16 @@ class Verb:
 VERBS: Final[dict[str, Verb]] = {}  # all verbs by name, in the order of their declaration
 
 
+_VERB_OF: Final = {"archive": "forget", "learn_procedures": "procedures", "learn_rates": "rates"}
+"""Operation -> the verb that makes it, where they have different names; of several the one that needs least."""
+
+
+def role_to_undo(operation: str) -> Role:
+    """Return the role that a token must allow to take an operation back: that of the verb that makes it."""
+    made_by = VERBS.get(_VERB_OF.get(operation, operation))
+    return "curator" if made_by is None else made_by.needs  # none makes what maintenance does by itself
+
+
 def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P], R]], Callable[Concatenate[S, P], R]]:
     """Declare a method as a verb: its arguments are checked, and every way in can offer it.
 

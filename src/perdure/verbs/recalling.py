@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from perdure.records.errors import NotFound
-from perdure.verbs.declaration import Param, verb
+from perdure.verbs.declaration import Param, role_to_undo, verb
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.parameters import (
     AsOf,
@@ -280,5 +280,8 @@ class RecallingVerbs:
     def undo(
         self, operation_id: Annotated[str, Param("The operation's id, or last.", longest=200, refers="operation")]
     ) -> UndoResult:
-        """Undo an operation, or the ``last`` one. Refused, with a list, if a memory has changed since."""
-        return journal.undo(self._context, operation_id)
+        """Undo an operation, or the ``last`` one. Refused, with a list, if a memory has changed since.
+
+        A token takes back what it could have made: a sweep needs a curator's. ``last`` is the last of these.
+        """
+        return journal.undo(self._context, operation_id, role_to_undo)

@@ -88,6 +88,7 @@ def maintain(
         return Exit.OK
     name, pause = owner or f"{platform.node()}-{os.getpid()}", every or _LOOK_SECONDS
     with stopping() as stopped, call.memory(create=True) as memory:
+        compose.check_alert_secret(memory.policy.alerts)
         known: dict[str, int] = {}
         run = partial(memory.upkeep, name, eager=once or every is not None, stop=stopped.is_set, known=known)
         if once:

@@ -69,6 +69,7 @@ def serve(
     Raises:
         InvalidInput: The address is a network's, and there are no tokens; a proxy's address is none, or a file's;
             several processes cannot serve the store.
+        WebhookError: Alerts are to be sent, and the secret that signs them is not set.
         StoreError: The store cannot be opened, or the port is taken.
     """
     trusted = _proxy_addresses(proxies)
@@ -132,15 +133,18 @@ def answer_calls(
         shared: What holds over all processes of the service; None where this is the only one.
         is_first: Whether this process runs what a service runs once: maintenance, and answers to hooks.
     """
+    from perdure.compose import check_alert_secret  # noqa: PLC0415  # as below
     from perdure.compose import open as open_memory  # noqa: PLC0415  # numpy and SQLite load here
 
     with open_memory(options.store, options.policy) as memory:
+        maintains = is_first and options.maintenance
+        if maintains and memory.policy.upkeep.background:
+            check_alert_secret(memory.policy.alerts)
         announce(_check_address(memory, options.host))
         values = dict(options.settings)
         files = memory_files(values.pop("memory_file", ()))
         settings = Settings(frozenset(options.hosts), file=_file_of(options.store), memory_files=files, **values)
         app = build_app(lambda: memory, settings, shared)
-        maintains = is_first and options.maintenance
         background = [maintenance_of(options.store, options.policy, log=options.log)] if maintains else []
         hooks = HookAnswering(options.store, options.policy) if is_first else None
         _run(memory, _config(app, options.proxies), listener, hooks, background)

@@ -4,8 +4,8 @@ Start it with ``perdure mcp``, or with ``python -m perdure.interfaces.mcp --stor
 nothing heavy, so that a client sees its tools at once: the MCP library loads in ``build``, and numpy, SQLite and the
 embedder at the first call that needs the store.
 
-There is no authentication yet. Over HTTP the server listens on this machine only and refuses requests whose Host or
-Origin header names another one. Whoever can reach the port can read and change the memory.
+Over HTTP it asks for no token, so it listens on this machine only, refuses requests whose Host or Origin header names
+another one, and serves no store that has tokens: ``perdure serve`` does, at ``/mcp``.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ from perdure.records.errors import PerdureError, StoreError
 from perdure.rules.escaping import terminal_error
 
 if TYPE_CHECKING:  # their imports take most of the start time, or load numpy
-    from mcp.server.transport_security import TransportSecuritySettings
-
     from perdure.interfaces.mcp.server import MemoryServer
     from perdure.memory import Memory
     from perdure.records.policy import Policy
@@ -42,7 +40,6 @@ if TYPE_CHECKING:  # their imports take most of the start time, or load numpy
 Profile = Literal["agent", "lifecycle", "full"]
 Transport = Literal["stdio", "http"]
 
-LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 _LAST_WORDS_SECONDS: Final = 5.0
 
 
@@ -153,13 +150,15 @@ def run(
         store: The store's file, made on first use.
         policy: As in ``perdure.open``.
         transport: ``stdio``, or ``http`` for streamable HTTP at ``/mcp``.
-        host: The address to listen on. Anything but this machine opens the memory to a network: there is no
-            authentication yet.
+        host: The address to listen on, one of this machine's own.
         port: The port to listen on; 0 for a free one.
         profile: ``agent``, ``lifecycle`` or ``full``.
         namespace: Where tools look when a call names none.
         allowed_hosts: Further Host headers to accept over HTTP, for example ``memory.lan:8765``.
         seconds: How long a call may take; None for what the policy says.
+
+    Raises:
+        InvalidInput: Over HTTP: the address is a network's, or the store has tokens.
     """
     policy = policy_to_find(policy) if isinstance(policy, str) else policy
     notice = _policy_notice if policy is None else str
@@ -170,9 +169,9 @@ def run(
         if transport == "stdio":
             server.run("stdio")
         else:
-            port = port or _free_port(host)
-            _announce(host, port)
-            server.run("streamable-http", host=host, port=port, transport_security=_security(host, port, allowed_hosts))
+            from perdure.interfaces.mcp.over_http import serve_http  # noqa: PLC0415  # only for http
+
+            serve_http(server, lazy_memory, host, port, allowed_hosts)
     except* (BrokenPipeError, ConnectionResetError):
         pass  # the client went away; what was acknowledged is stored
     finally:
@@ -209,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--transport", choices=("stdio", "http"), default="stdio")
     parser.add_argument(
-        "--host", default="127.0.0.1", help="for http: the address to listen on; there is no authentication"
+        "--host", default="127.0.0.1", help="for http: the address to listen on, one of this machine's own"
     )
     parser.add_argument("--port", type=int, default=8765, help="for http: the port to listen on")
     parser.add_argument("--allowed-host", action="append", default=[], help="for http: another Host header to accept")
@@ -275,31 +274,3 @@ def _end_on_signals(lazy_memory: OpenOnce) -> None:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGINT, end)
-
-
-def _free_port(host: str) -> int:
-    """Return a free port, so that it can be printed before the library listens."""
-    import socket  # noqa: PLC0415  # only for http
-
-    with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as free:
-        return int(free.getsockname()[1])
-
-
-def _security(host: str, port: int, allowed_hosts: Sequence[str]) -> TransportSecuritySettings:
-    """Return checks against DNS rebinding, on for every host: the library's own default is off beyond this machine."""
-    from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415  # only for http
-
-    names = [*LOOPBACK[:2], "[::1]"]
-    hosts = [f"{name}:*" for name in names] + [f"{host}:{port}", *allowed_hosts]
-    origins = [f"http://{name}:*" for name in names] + [f"http://{h}" for h in (f"{host}:{port}", *allowed_hosts)]
-    return TransportSecuritySettings(enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins)
-
-
-def _announce(host: str, port: int) -> None:
-    shown = f"[{host}]" if ":" in host else host
-    print(f"Perdure MCP server: http://{shown}:{port}/mcp", file=sys.stderr)
-    if host not in LOOPBACK:
-        print(
-            "Warning: there is no authentication. Anyone who reaches this port can read and change the memory.",
-            file=sys.stderr,
-        )

@@ -20,6 +20,8 @@ from perdure.interfaces.mcp.tools import arguments_of, call_tool, failed, tool_o
 from perdure.records.errors import NotFound, PerdureError
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
+    from starlette.applications import Starlette
+
     from perdure.interfaces.mcp.run import Observe, OpenOnce
 
 INSTRUCTIONS: Final = (
@@ -51,6 +53,7 @@ class MemoryServer(MCPServer[Any]):
         self._verbs = {verb.name: verb for verb in verbs_of(profile)}
         self._tools = {name: tool_of(verb, profile) for name, verb in self._verbs.items()}
         self._asker = Asker(lazy_memory, namespace)
+        self._layers: list[tuple[Any, dict[str, Any]]] = []
         super().__init__(
             "perdure",
             title="Perdure memory",
@@ -60,6 +63,17 @@ class MemoryServer(MCPServer[Any]):
             cache_hints=dict.fromkeys(_UNCHANGING, CacheHint(_HOUR_MS, "public")),
         )
         self._add_resources()
+
+    def add_layer(self, layer: Any, **options: Any) -> None:
+        """Wrap the application that answers over HTTP."""
+        self._layers.append((layer, options))
+
+    def streamable_http_app(self, **options: Any) -> Starlette:
+        """Return the application that answers over HTTP, behind its layers."""
+        app = super().streamable_http_app(**options)
+        for layer, values in self._layers:
+            app.add_middleware(layer, **values)
+        return app
 
     async def list_tools(self) -> list[Tool]:
         """List the tools of the profile."""

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from perdure.records.access import Grant
 from perdure.records.errors import InvalidInput, StoreError
 from perdure.records.report import Operation
-from perdure.verbs.declaration import VERBS
+from perdure.verbs.declaration import VERBS, role_to_undo
 
 if TYPE_CHECKING:
     from perdure.memory import Memory
@@ -90,6 +90,10 @@ class PageRequest:
     def allows(self, verb: str) -> bool:
         """Whether the caller may use a verb; what one may not do has no button."""
         return self.grant is None or self.grant.allows(VERBS[verb].needs)
+
+    def may_undo(self, operation: Operation) -> bool:
+        """Whether the caller may take an operation back."""
+        return self.grant is None or self.grant.allows(role_to_undo(operation.operation))
 
     def link(self, path: str, **query: object) -> str:
         """Return the address of a page about the same namespace."""

@@ -16,7 +16,7 @@ from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.lifecycle.journal_horizon import trim
 from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
-from perdure.operations.monitoring import alerts, tell_alerts, tells_alerts
+from perdure.operations.monitoring import alerts, overdue_places, tell_alerts, tells_alerts
 from perdure.operations.ports import Context
 from perdure.operations.reembed import embed_waiting
 from perdure.records.damage import CheckScope
@@ -59,6 +59,9 @@ def upkeep(
     if ctx.store.read_only:
         raise StoreReadOnly("The store is read-only, so maintenance cannot run.", remedy="Use a writable store.")
     turns = _Turns(ctx, owner, eager=eager)
+    for place in overdue_places(ctx):  # a sweep makes these moves, and then nobody would be told
+        if not stop():
+            turns.run(place, Task.ALERT, _alert)
     swept = maintain(ctx, owner=owner, ttl=ttl, stop=stop, turns=turns)
     quiet: MutableMapping[str, Instant] = {} if known is None else known
     for number, status in enumerate(_upkeep_states(ctx)):
