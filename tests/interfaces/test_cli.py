@@ -175,7 +175,10 @@ def test_remember_keeps_every_option(place):
     assert expected.items() <= memory.items()
     assert memory["metadata"] == {"team": ["red"]}
     assert memory["created_at"] == "2026-03-01T08:00:00+00:00"
-    assert data("remember", "Other words.", "--idempotency-key", "k1")["id"] == memory["id"]
+    assert data("remember", "deploys happen on Tuesdays.", "--idempotency-key", "k1")["id"] == memory["id"]
+    refused = ran("remember", "Other words.", "--idempotency-key", "k1")
+    assert refused.exit_code == Exit.FAILED
+    assert "The idempotency key 'k1' was used for another text." in refused.stderr
     assert data("remember", "For a task.", "--task", "t1")["scope"] == "task"
 
 
