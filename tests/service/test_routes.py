@@ -193,7 +193,11 @@ def test_a_hidden_memory_is_not_found_and_the_problem_says_how_to_see_it(client,
     memory.forget(kept.id)
     answer = client.get("/v1/get", params={"id": kept.id})
     assert answer.status_code == 404
-    assert refusal(answer)["remedy"] == "Pass include_archived=true."
+    problem = refusal(answer)
+    assert problem["detail"] == f"The memory {kept.id} is archived."
+    assert problem["remedy"] == "Pass include_archived=true."
+    answers = [client.get(f"/v1/{name}", params={"id": "no-such"}) for name in ("get", "why")]
+    assert {refusal(answer)["detail"] for answer in answers} == {"There is no memory 'no-such'."}
     assert client.get("/v1/get", params={"id": kept.id, "include_archived": "true"}).json()["id"] == kept.id
 
 

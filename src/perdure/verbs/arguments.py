@@ -118,11 +118,18 @@ def call_verb(memory: Any, verb: Verb, arguments: dict[str, Any], *, namespace: 
         arguments.setdefault("namespace", namespace)
     result = getattr(memory, verb.method.__name__)(**arguments)
     if result is None:
-        raise _not_found(memory, arguments["id"])
+        raise not_found(memory, arguments["id"])
     return result
 
 
-def _not_found(memory: Any, identity: str) -> NotFound:
+def not_found(memory: Any, identity: str, *, option: str = "include_archived=true") -> NotFound:
+    """Return the error for an id of no visible memory, for Python's None.
+
+    Args:
+        memory: Where it was looked for.
+        identity: The id.
+        option: What shows hidden memories, as it is written here.
+    """
     if (hidden := memory.get(identity, include_archived=True)) is not None:
-        return NotFound(f"The memory {identity} is {hidden.status.value}.", remedy="Pass include_archived=true.")
-    return NotFound(f"There is no memory {identity!r}.", remedy="Use an id that recall or list returned.")
+        return NotFound(f"The memory {identity} is {hidden.status.value}.", remedy=f"Pass {option}.")
+    return NotFound(f"There is no memory {identity!r}.", remedy="Use an id that recall, list or history returned.")
