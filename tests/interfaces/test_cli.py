@@ -175,7 +175,10 @@ def test_remember_keeps_every_option(place):
     assert expected.items() <= memory.items()
     assert memory["metadata"] == {"team": ["red"]}
     assert memory["created_at"] == "2026-03-01T08:00:00+00:00"
-    assert data("remember", "Other words.", "--idempotency-key", "k1")["id"] == memory["id"]
+    assert data("remember", "deploys happen on Tuesdays.", "--idempotency-key", "k1")["id"] == memory["id"]
+    refused = ran("remember", "Other words.", "--idempotency-key", "k1")
+    assert refused.exit_code == Exit.FAILED
+    assert "The idempotency key 'k1' was used for another text." in refused.stderr
     assert data("remember", "For a task.", "--task", "t1")["scope"] == "task"
 
 
@@ -343,7 +346,11 @@ def test_pin_archive_restore_and_their_history(place):
     assert data("pin", identity)["pinned"] is True
     assert data("unpin", identity)["pinned"] is False
     assert data("archive", identity, "--reason", "no longer true")["status"] == "archived"
-    assert ran("get", identity).exit_code == Exit.NOTHING
+    hidden = data("get", identity, code=Exit.NOTHING)  # the same as over HTTP and MCP
+    assert hidden["message"] == f"The memory {identity} is archived."
+    assert hidden["remedy"] == "Pass --include-archived."
+    unknown = data("get", "no-such", code=Exit.NOTHING)
+    assert unknown["message"] == data("why", "no-such", code=Exit.NOTHING)["message"] == "There is no memory 'no-such'."
     assert data("get", identity, "--include-archived")["status"] == "archived"
     assert "Restored" in done("restore", identity)
     assert data("history", identity)[0]["operation"] == "remember"

@@ -115,6 +115,8 @@ def test_lists_and_objects_may_come_as_json_text(memory):
         kept = await call(client, "remember", content="x", tags='["a", "b"]', metadata='{"n": 1}', importance="0.9")
         whole = await call(client, "get", id=kept["id"])
         assert (whole["tags"], whole["metadata"], whole["importance"]) == (["a", "b"], {"n": 1}, 0.9)
+        for limit in (3, 3.0, "3", "3.0"):
+            assert (await call(client, "list", limit=limit))["memories"]
 
     talk(over(memory), story)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from conftest import START, Clock, HashEmbedder, budget, logical, opened, tables
+from conftest import HASHED, START, WORDS_ONLY, Clock, HashEmbedder, budget, logical, opened, tables
 from perdure.records.errors import DiskFull, InvalidInput, PartlyStored
 
 
@@ -111,12 +111,83 @@ def test_whose_word_it_is_does_not_change_because_somebody_repeats_it(memory, fi
     assert memory.remember("The deploy is on Tuesday", **again).memory.metadata == kept.metadata
 
 
-def test_a_key_stores_nothing_twice_even_with_other_words(memory, path):
-    first = memory.remember("one text", idempotency_key="k")
+def hide(memory, kept, clock, way):
+    """Take a memory out of view."""
+    if way == "archived":
+        memory.archive(kept.id, "test")
+    elif way == "superseded":
+        memory.update(kept.id, "The deploy is on Friday.")
+    elif way == "consolidated":
+        clock.passes(days=1)
+        memory.remember(kept.memory.content.rstrip("."))
+        for dry_run in (True, False):
+            memory.consolidate("default", strategy="keep_newest", dry_run=dry_run)
+
+
+@pytest.mark.parametrize("status", ["active", "archived", "superseded", "consolidated"])
+def test_a_known_key_stands_for_its_text_and_no_other(opening, clock, path, status):
+    memory = opening(HASHED, HashEmbedder())
+    first = memory.remember("The deploy of the harbour server is on Tuesday.", idempotency_key="note-1")
+    hide(memory, first, clock, status)
+    assert memory.get(first.id, include_archived=True).status == status
     before = tables(path)
-    assert memory.remember("one text", idempotency_key="k").id == first.id
-    again = memory.remember("quite another text", idempotency_key="k")
-    assert (again.id, again.memory.content) == (first.id, "one text")
+    for refused in (
+        lambda: memory.remember("The harbour has a new crane.", idempotency_key="note-1"),
+        lambda: memory.remember_many([{"content": "The harbour has a new crane.", "idempotency_key": "note-1"}]),
+    ):
+        with pytest.raises(InvalidInput, match=r"^The idempotency key 'note-1' was used for another text\.") as caught:
+            refused()
+        assert caught.value.remedy == "Use a key of its own for each text."
+    assert tables(path) == before
+    again = memory.remember("the deploy of the  harbour server is on TUESDAY.", idempotency_key="note-1")
+    assert again.id == first.id
+    assert memory.remember("The harbour has a new crane.", idempotency_key="note-2").id != first.id
+
+
+@pytest.mark.parametrize("at", [2, 700])
+def test_a_list_with_a_known_key_and_another_text_is_refused_as_a_whole(memory, path, at):
+    memory.remember("The deploy is on Tuesday", idempotency_key="note-1")
+    before = tables(path)
+    items = [{"content": f"episode {n}", "kind": "episode"} for n in range(1, at)]
+    with pytest.raises(InvalidInput, match=rf"^Item {at}: The idempotency key 'note-1' was used for another text\."):
+        memory.remember_many([*items, {"content": "The harbour has a new crane.", "idempotency_key": "note-1"}])
+    assert tables(path) == before
+
+
+def test_facts_and_what_is_replaced_are_untouched_where_a_key_is_refused(memory, path):
+    old = memory.remember("The deploy is on Monday")
+    memory.remember("The deploy is on Tuesday", idempotency_key="note-1")
+    before = tables(path)
+    with pytest.raises(InvalidInput, match="another text"):
+        memory.remember(
+            "Ana lives in Oslo.",
+            idempotency_key="note-1",
+            facts=[{"subject": "Ana", "predicate": "home", "value": "Oslo"}],
+            replaces=[old.id],
+        )
+    assert tables(path) == before
+
+
+@pytest.mark.filterwarnings("ignore:1 secret was replaced")
+@pytest.mark.parametrize("redacts", [True, False])
+def test_a_key_knows_its_text_where_secrets_are_kept_or_replaced_since(opening, path, redacts):
+    text = "The staging password = hunter2horse is for the harbour server."
+    policies = [{**WORDS_ONLY, "knowledge": {"redact": kept}} for kept in (redacts, not redacts)]
+    ids = []
+    for policy in policies:
+        memory = opening(policy)
+        ids.append(memory.remember(text, idempotency_key="note-1").id)
+        with pytest.raises(InvalidInput, match="another text"):
+            memory.remember(text.replace("harbour", "garden"), idempotency_key="note-1")
+    assert len(set(ids)) == 1
+
+
+def test_messages_with_a_known_key_are_passed_over_whatever_their_text(memory, path):
+    told = [{"role": "user", "content": "The deploy is on Tuesday.", "id": "1"}]
+    assert memory.ingest(told).added == 1
+    before = tables(path)
+    again = memory.ingest([{**told[0], "content": "The deploy is on Friday."}])
+    assert (again.added, again.skipped) == (0, 1)
     assert tables(path) == before
 
 
@@ -134,10 +205,20 @@ def test_a_batch_holds_the_same_words_once(memory):
 
 def test_a_batch_holds_a_key_once(memory):
     a, b = memory.remember_many(
-        [{"content": "first", "idempotency_key": "k"}, {"content": "second", "idempotency_key": "k"}]
+        [{"content": "First", "idempotency_key": "k"}, {"content": "first", "idempotency_key": "k"}]
     )
     assert a.id == b.id
-    assert (a.memory.content, b.memory.content) == ("first", "first")
+    assert len(memory.list()) == 1
+
+
+@pytest.mark.parametrize("between", [0, 600])
+def test_a_key_of_two_texts_in_a_list_is_refused(memory, path, between):
+    before = tables(path)
+    items = ["one", *(f"note {n}" for n in range(between)), "two"]
+    keyed = [{"content": text, **({} if "note" in text else {"idempotency_key": "k"})} for text in items]
+    with pytest.raises(InvalidInput, match=rf"^Item {between + 2}: The idempotency key 'k' was used for another text"):
+        memory.remember_many(keyed)
+    assert tables(path) == before
 
 
 WORDS = ["tea", "rain", "deploy", "river"]
@@ -149,6 +230,11 @@ ITEMS = st.lists(
             "kind": st.sampled_from(["note", "episode"]),
             "tags": st.lists(st.sampled_from(["x", "y"]), max_size=2),
             "idempotency_key": st.sampled_from([None, None, None, "k1", "k2"]),
+        }
+    ).map(
+        lambda item: {
+            **item,
+            "idempotency_key": item["idempotency_key"] and f"{item['idempotency_key']} {item['content']}",
         }
     ),
     min_size=1,

@@ -380,12 +380,49 @@ def test_each_public_name_is_everywhere_or_said_to_be_of_the_store():
     assert public(RemoteMemory) == public(perdure.Memory)
     with fixed() as memory, listening(memory) as url, perdure.connect(url) as remote:
         for wrapped in (perdure.AsyncMemory(memory), perdure.AsyncMemory(remote)):
+            assert set(dir(wrapped)) >= everywhere | APPLYING
             for name in everywhere | APPLYING:
                 ours, theirs, awaited = (getattr(m, name) for m in (memory, remote, wrapped))
                 signatures = [list(inspect.signature(m).parameters.values()) for m in (ours, theirs, awaited)]
                 assert signatures[0] == signatures[1] == signatures[2], name
                 is_made = name in {"within", "list_all"}
                 assert inspect.iscoroutinefunction(awaited) is not is_made, name
+
+
+NO_JSON = [
+    lambda m: m.remember(b"x"),
+    lambda m: m.remember("\ud800"),
+    lambda m: m.remember("x", tags=["\ud800"]),
+    lambda m: m.remember("x", tags=[b"x"]),
+    lambda m: m.remember("x", metadata={"a": object()}),
+    lambda m: m.remember("x", metadata={1: 2}),
+    lambda m: m.remember("x", metadata={"a": "\ud800"}),
+    lambda m: m.remember("x", metadata={"at": START}),
+    lambda m: m.remember("x", metadata={"a": float("nan")}),
+    lambda m: m.remember("x", importance="0.5"),
+    lambda m: m.remember("x", at="2026-01-01T00:00:00Z"),
+    lambda m: m.remember("x", at=START.replace(tzinfo=None)),
+    lambda m: m.recall(None),
+    lambda m: m.recall("x", limit="3"),
+    lambda m: m.recall("x", limit=3.0),
+    lambda m: m.recall("x", touch="no"),
+    lambda m: m.recall("x", as_of="2026-01-01T00:00:00Z"),
+    lambda m: m.recall("x", limit="3", min_relevance=float("nan")),
+    lambda m: m.list(kinds="note"),
+]
+
+
+def test_a_client_refuses_what_the_store_refuses_with_its_words(pair):
+    for number, step in enumerate(NO_JSON):
+        local, remote = (outcome(step, memory) for memory in pair)
+        assert isinstance(local, InvalidInput), number
+        assert (type(remote), remote.message, remote.remedy) == (InvalidInput, local.message, local.remedy), number
+    items = (b"x", {"content": "\ud800"}, {"content": "x", "metadata": {"at": START}}, {"content": "x", 1: 2})
+    for item in items:
+        for memory in pair:
+            with pytest.raises(InvalidInput):
+                memory.remember_many([item])
+    assert [memory.stats().memories for memory in pair] == [0, 0]
 
 
 def test_what_is_of_the_store_is_refused_by_a_client(pair):

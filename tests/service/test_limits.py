@@ -236,8 +236,34 @@ def test_the_key_of_remember_is_kept_with_the_memory(memory):
     with serving(memory) as client:
         first = client.post("/v1/remember", json=given, headers=headers).json()
     with serving(memory) as client:  # another process
-        again = client.post("/v1/remember", json={"content": "Something else."}, headers=headers).json()
+        again = client.post("/v1/remember", json=given, headers=headers).json()
     assert again["id"] == first["id"]
+    assert len(memory.list()) == 1
+
+
+def test_the_key_of_remember_with_another_text_is_refused_whoever_used_it(memory):
+    tokens = [memory.create_token("agent", actor=name).secret for name in ("ana", "bo")]
+    with serving(memory) as client:
+        answers = [
+            client.post(
+                "/v1/remember",
+                json={"content": f"This is {token}'s own text.", **body},
+                headers={"authorization": f"Bearer {token}", **header},
+            )
+            for token, header, body in (
+                (tokens[0], {"idempotency-key": "note-1"}, {}),
+                (tokens[1], {"idempotency-key": "note-1"}, {}),
+                (tokens[1], {}, {"idempotency_key": "note-1"}),
+            )
+        ]
+    assert [answer.status_code for answer in answers] == [200, 422, 422]
+    problem = answers[1].json()
+    assert problem == answers[2].json()
+    assert (problem["error"], problem["detail"], problem["remedy"]) == (
+        "InvalidInput",
+        "The idempotency key 'note-1' was used for another text.",
+        "Use a key of its own for each text.",
+    )
     assert len(memory.list()) == 1
 
 

@@ -97,6 +97,19 @@ def test_a_wrong_type_is_the_error_that_python_raises(client, memory, name):
             assert (problem["detail"], problem["remedy"]) == (error.message, error.remedy)
 
 
+def test_a_body_holds_values_of_the_types_that_the_description_says(client, memory):
+    kept = memory.remember("Deploys happen on Tuesdays.")
+    for name, text in (("limit", "3"), ("touch", "false"), ("kinds", '["note"]'), ("min_relevance", "0.1")):
+        given = {"query": "deploys", name: text}
+        problem = refusal(answer := client.post("/v1/recall", json=given))
+        assert (answer.status_code, problem["error"]) == (422, "InvalidInput")
+        assert name in problem["detail"]
+    assert refusal(client.post("/v1/recall", json={"query": "deploys", "limit": 3.5}))["error"] == "InvalidInput"
+    whole = client.post("/v1/recall", json={"query": "deploys", "limit": 3.0, "min_relevance": 0})
+    assert [hit["memory"]["id"] for hit in whole.json()["hits"]] == [kept.id]
+    assert client.get("/v1/list?limit=3&include_archived=true").status_code == 200  # a query string has texts alone
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_a_value_out_of_range_is_refused_with_pythons_words(client, memory, name):
     verb = VERBS[name]
@@ -180,7 +193,11 @@ def test_a_hidden_memory_is_not_found_and_the_problem_says_how_to_see_it(client,
     memory.forget(kept.id)
     answer = client.get("/v1/get", params={"id": kept.id})
     assert answer.status_code == 404
-    assert refusal(answer)["remedy"] == "Pass include_archived=true."
+    problem = refusal(answer)
+    assert problem["detail"] == f"The memory {kept.id} is archived."
+    assert problem["remedy"] == "Pass include_archived=true."
+    answers = [client.get(f"/v1/{name}", params={"id": "no-such"}) for name in ("get", "why")]
+    assert {refusal(answer)["detail"] for answer in answers} == {"There is no memory 'no-such'."}
     assert client.get("/v1/get", params={"id": kept.id, "include_archived": "true"}).json()["id"] == kept.id
 
 

@@ -219,7 +219,7 @@ def answers(memory, told, clock):
         seen[query] = [h.memory.id for h in hits][:2]
     born = {m.id for m in memory.list(limit=1000)}
     seen["why"] = [memory.why(told[name].id).to_dict()["history"] for name in ("key", "pinned", "large")]
-    seen["again"] = memory.remember("other words", idempotency_key="k1").id
+    seen["again"] = memory.remember("The staging server listens on 8081.", idempotency_key="k1").id
     seen["twin"] = memory.remember("the staging  server listens on 8081.").id
     seen["next"] = memory.ingest([{"content": "said later"}], session="chat").added
     seen["turns"] = sorted(m.state.access_count for m in memory.list(session="chat"))

@@ -21,7 +21,7 @@ from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.redaction import redaction_note
-from perdure.rules.repeated_words import decide_merge, merge_drafts
+from perdure.rules.repeated_words import decide_merge, is_same_text, merge_drafts
 from perdure.rules.source_trust import stored_trust
 from perdure.rules.validation.inputs import SaidFacts
 
@@ -52,15 +52,20 @@ def remember(
     A draft whose idempotency key was used, or (messages and other episodes apart) whose text is known already, returns
     the memory that is there; an archived one is brought back. What is remembered by itself, of known words without a
     known key, adds its tags and metadata, and its importance and pin where they are higher.
+
+    Raises:
+        InvalidInput: What is remembered by itself has a key that was used for another text; nothing was stored.
     """
     outcomes: list[Outcome] = []
+    if operation == MERGING and len(drafts) > BATCH:  # a single transaction checks its keys itself
+        check_keys(drafts, _texts_of_keys(ctx, drafts, namespace), of=len(drafts))
     if replaced := [name for draft in drafts for name in draft.redacted]:
         ctx.warn(redaction_note(replaced))
     for start in range(0, len(drafts), BATCH):
         batch = drafts[start : start + BATCH]
         embedded = _vectors(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]
         batch_facts = {i - start: facts[i] for i in range(start, start + len(batch)) if i in facts}
-        store = _Batch(batch, embedded, namespace, operation, batch_facts, start)
+        store = _Batch(batch, embedded, namespace, operation, batch_facts, start, len(drafts))
         try:
             outcomes += retry(lambda store=store: _store(ctx, store))  # type: ignore[misc]  # bound now
         except PerdureError as error:
@@ -82,20 +87,22 @@ def _vectors(ctx: Context, drafts: Sequence[Draft], embed: Embed) -> Sequence[Ve
 
 
 class _Batch(NamedTuple):
-    """What is stored in one transaction: drafts, the facts of some of them by place, and how many items came before."""
+    """What is stored in one transaction: drafts, the facts of some of them by place, and where it is in the list."""
 
     drafts: Sequence[Draft]
     vectors: Sequence[Vector | None]
     namespace: str
     operation: str
     facts: Mapping[int, SaidFacts]
-    before: int
+    before: int  # items before it
+    of: int  # items of the whole list
 
 
 def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
     decisions = begin(ctx, batch.namespace, ctx.clock())
     repeated = _repeated_drafts(ctx, batch)
-    ids = store_drafts(ctx, decisions, batch.drafts, batch.vectors, merge=batch.operation == MERGING)
+    merge = batch.operation == MERGING
+    ids = store_drafts(ctx, decisions, batch.drafts, batch.vectors, merge=merge, before=batch.before, of=batch.of)
     changed = decisions.changed
     note = f"{batch.operation}: {len(changed)} {'memory' if len(changed) == 1 else 'memories'}"
     handed = [
@@ -151,11 +158,30 @@ def store_drafts(
     *,
     merge: bool,
     besides: str = "",
+    before: int = 0,
+    of: int = 1,
 ) -> list[str]:
-    """Decide what becomes of drafts: known ones are shown again, new ones are stored; return the memory of each."""
+    """Decide what becomes of drafts: known ones are shown again, new ones are stored; return the memory of each.
+
+    Args:
+        ctx: The store, and more.
+        decisions: What is decided is added to them.
+        drafts: What is stored.
+        vectors: Of each draft, where it has one.
+        merge: Whether known words take over labels, and a known key with another text is refused.
+        besides: A memory whose words do not count as known.
+        before: How many items of a list came before the drafts, for errors.
+        of: How many items the list has.
+
+    Raises:
+        InvalidInput: A key was used for another text.
+    """
     by_key, by_words = _find_known(ctx, drafts, decisions.namespace, besides)
     existing = {**by_key, **by_words}
     _admit(ctx, decisions, existing.values())
+    if merge:
+        texts = {str(drafts[i].key): decisions.records[known].content.text for i, known in by_key.items()}
+        check_keys(drafts, texts, before, of)
     for identity in existing.values():
         _show_again(decisions, identity)
     duplicates = _duplicates(drafts, existing)
@@ -168,6 +194,36 @@ def store_drafts(
     stored = insert(ctx, decisions, new, vectors=[vectors[i] for i in fresh])
     ids = {**existing, **dict(zip(fresh, (record.id for record in stored), strict=True))}
     return [ids[duplicates.get(i, i)] for i in range(len(drafts))]
+
+
+def check_keys(drafts: Sequence[Draft], known: Mapping[str, str], before: int = 0, of: int = 1) -> None:
+    """Check that each key stands for one text; case and white space do not count.
+
+    Args:
+        drafts: What is to be remembered.
+        known: The texts that were remembered with keys.
+        before: How many items of a list came before the drafts, for errors.
+        of: How many items the list has.
+
+    Raises:
+        InvalidInput: A key is one of another text, of a memory or of an earlier draft.
+    """
+    texts = dict(known)
+    for position, draft in enumerate(drafts, before + 1):
+        if draft.key is None or is_same_text(texts.setdefault(draft.key, draft.text), draft.text):
+            continue
+        where = f"Item {position}: " if of > 1 else ""
+        raise InvalidInput(
+            f"{where}The idempotency key {draft.key!r} was used for another text.",
+            remedy="Use a key of its own for each text.",
+        )
+
+
+def _texts_of_keys(ctx: Context, drafts: Sequence[Draft], namespace: str) -> dict[str, str]:
+    """Return key -> the text that was remembered with it, for those keys of drafts that were used."""
+    ids = ctx.store.ids_of_keys(namespace, [draft.key for draft in drafts if draft.key is not None])
+    texts = {record.id: record.content.text for record in ctx.store.get(namespace, sorted(ids.values()))} if ids else {}
+    return {key: texts[identity] for key, identity in ids.items() if identity in texts}
 
 
 def _merge_duplicates(

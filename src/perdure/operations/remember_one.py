@@ -43,7 +43,8 @@ def remember_one(
     A key that was used before stores and replaces nothing.
 
     Raises:
-        InvalidInput: A claim is refused, or a replaced memory is of another namespace; nothing was stored.
+        InvalidInput: A claim is refused, the key was used for another text, or a replaced memory is of another
+            namespace; nothing was stored.
         NotFound: There is no such memory to replace.
     """
     if draft.redacted:

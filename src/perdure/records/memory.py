@@ -241,7 +241,7 @@ class Draft:
     turn: int | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     pinned: bool = False
-    key: str | None = None  # an idempotency key: the same key stores nothing twice
+    key: str | None = None  # an idempotency key: it stands for one text, which it stores once
     # it is a message of a conversation: it enters hot while it is among the last ones of its session
     message: bool = False
     redacted: tuple[str, ...] = ()  # what was replaced in it before storing, secret by secret: ``aws access key``

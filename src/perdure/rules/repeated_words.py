@@ -9,8 +9,19 @@ from typing import Any
 from perdure.records.memory import Draft
 from perdure.records.policy import Policy
 from perdure.rules.decisions import Decisions
+from perdure.rules.redaction import redact
+from perdure.rules.restatement import same_words
 from perdure.rules.source_trust import stored_trust, with_trust
 from perdure.rules.validation.inputs import checked_metadata, checked_tags
+
+
+def is_same_text(stored: str, given: str) -> bool:
+    """Whether a text is the one that was stored; case and white space do not count.
+
+    Nor do secrets that were replaced in only one of them: the policy's ``knowledge.redact`` may have changed between.
+    """
+    words, again = same_words(stored), same_words(given)
+    return words == again or same_words(redact(stored)[0]) == again or words == same_words(redact(given)[0])
 
 
 def merge_drafts(first: Draft, again: Draft, policy: Policy) -> Draft:

@@ -54,7 +54,7 @@ def object_schema(parameters: Sequence[Parameter], properties: Mapping[str, Any]
 
 
 def arguments_of(
-    verb: Verb, given: Mapping[str, Any], offered: Sequence[Parameter], *, where: str, schema: str
+    verb: Verb, given: Mapping[str, Any], offered: Sequence[Parameter], *, where: str, schema: str, strict: bool = False
 ) -> dict[str, Any]:
     """Return JSON values as the verb takes them; null is the same as nothing.
 
@@ -64,6 +64,7 @@ def arguments_of(
         offered: The parameters that can be given here.
         where: What is called, a tool or a route, for errors.
         schema: Where its arguments are described, for errors.
+        strict: Whether numbers, flags, lists and objects must be that, as the schema says, and not JSON as text.
 
     Raises:
         InvalidInput: There is no such argument, or one is missing.
@@ -75,19 +76,21 @@ def arguments_of(
         raise InvalidInput(f"Unknown argument: {', '.join(repr(name[:100]) for name in unknown[:10])}.", remedy=remedy)
     if missing := [name for name, p in parameters.items() if p.required and given.get(name) is None]:
         raise InvalidInput(f"Missing argument: {', '.join(missing)}.", remedy=f"See {schema}.")
-    return {name: _value(parameters[name], value) for name, value in given.items() if value is not None}
+    return {name: _value(parameters[name], value, strict=strict) for name, value in given.items() if value is not None}
 
 
-def _value(parameter: Parameter, value: Any) -> Any:
+def _value(parameter: Parameter, value: Any, *, strict: bool) -> Any:
     """Return a JSON value as a verb takes it; models write lists and numbers as text now and then."""
-    if not isinstance(value, str) or parameter.kind in ("text", "choice"):
-        return value
-    if parameter.kind == "instant":
+    if isinstance(value, str) and parameter.kind == "instant":
         return _instant(value, parameter.name)
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
+    if isinstance(value, str) and parameter.kind not in ("text", "choice") and not strict:
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    if isinstance(value, float) and parameter.kind == "integer" and value.is_integer():
+        return int(value)  # JSON knows one kind of number, and its schemas call 3.0 an integer
+    return value
 
 
 def _instant(value: str, name: str) -> datetime:
@@ -115,11 +118,18 @@ def call_verb(memory: Any, verb: Verb, arguments: dict[str, Any], *, namespace: 
         arguments.setdefault("namespace", namespace)
     result = getattr(memory, verb.method.__name__)(**arguments)
     if result is None:
-        raise _not_found(memory, arguments["id"])
+        raise not_found(memory, arguments["id"])
     return result
 
 
-def _not_found(memory: Any, identity: str) -> NotFound:
+def not_found(memory: Any, identity: str, *, option: str = "include_archived=true") -> NotFound:
+    """Return the error for an id of no visible memory, for Python's None.
+
+    Args:
+        memory: Where it was looked for.
+        identity: The id.
+        option: What shows hidden memories, as it is written here.
+    """
     if (hidden := memory.get(identity, include_archived=True)) is not None:
-        return NotFound(f"The memory {identity} is {hidden.status.value}.", remedy="Pass include_archived=true.")
-    return NotFound(f"There is no memory {identity!r}.", remedy="Use an id that recall or list returned.")
+        return NotFound(f"The memory {identity} is {hidden.status.value}.", remedy=f"Pass {option}.")
+    return NotFound(f"There is no memory {identity!r}.", remedy="Use an id that recall, list or history returned.")

@@ -62,7 +62,7 @@ def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Ma
     refuse_foreign(verb, kwargs)
     arguments = {**_from_policy(verb, memory), **_bound(verb, memory, args, kwargs)}
     parameters = [parameter for parameter in verb.parameters if parameter.name in arguments]
-    _check_values(parameters, arguments)
+    check_values(parameters, arguments)
     for parameter in parameters:
         value = arguments[parameter.name]
         if parameter.param.refers is not None and value is not None:
@@ -95,8 +95,12 @@ def _from_policy(verb: Verb, memory: Any) -> dict[str, Any]:
     return {name: getattr(getattr(memory.policy, section), key) for name, (section, key) in keys.items()}
 
 
-def _check_values(parameters: Iterable[Parameter], arguments: dict[str, Any]) -> None:
-    """Put checked values in place of the given ones; all that are refused are named at once."""
+def check_values(parameters: Iterable[Parameter], arguments: dict[str, Any]) -> None:
+    """Put checked values in place of the given ones.
+
+    Raises:
+        InvalidInput: Some are refused; all of them are named.
+    """
     faults: list[InvalidInput] = []
     for parameter in parameters:
         try:

@@ -65,21 +65,22 @@ class StoringVerbs:
         metadata: Metadata | None = None,
         at: Annotated[datetime, Param("When it happened; now if omitted.")] | None = None,
         pinned: Annotated[bool, Param("Pin it: no rule moves, shortens or archives it.")] = False,
-        idempotency_key: Annotated[str, Param("A key that prevents storing twice on a retry.")] | None = None,
+        idempotency_key: Annotated[str, Param("For retries: a key stands for one text, stored once.")] | None = None,
         facts: Facts = (),
         replaces: Annotated[Sequence[str], Param("Ids of memories that it replaces.", refers="memory")] = (),
     ) -> Remembered:
         """Store one memory; it is on disk when this returns.
 
         The same text (ignoring case and white space) is not stored twice: tags, metadata, the higher importance and the
-        pin are merged into the existing memory, and an archived one is shown again.
+        pin are merged into the existing memory, and an archived one is shown again. An ``idempotency_key`` that was
+        used in the namespace returns the memory of its text and changes nothing; with another text it is refused.
 
         Each of ``facts`` has a subject, a predicate and a value, and may say denied, replaces (a value or the id of a
         memory), valid_from, valid_to and quote. It is treated like any other fact, under
         every policy. The outcome lists earlier memories that may be about the same thing.
 
         Raises:
-            InvalidInput: A value or a fact is refused; nothing was stored.
+            InvalidInput: A value or a fact is refused, or the key was used for another text; nothing was stored.
             NotFound: There is no memory of an id in ``replaces``.
         """
         item = {name: value for name, value in locals().items() if name in inputs.ARGUMENTS}
@@ -108,7 +109,8 @@ class StoringVerbs:
         with (done, total).
 
         Raises:
-            InvalidInput: An item is refused; the text says which one. Nothing was stored.
+            InvalidInput: An item is refused, or its key was used for another text; the error says which one.
+                Nothing was stored.
             PartlyStored: A later transaction failed; it says how many items are stored.
         """
         drafts, facts = inputs.drafts_with_facts(items, policy=self._context.policy, now=self._context.clock())

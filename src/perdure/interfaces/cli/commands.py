@@ -21,7 +21,7 @@ import perdure.memory  # noqa: F401  # declares the verbs
 from perdure.interfaces.cli.call import Body, Call, Exit
 from perdure.interfaces.cli.options import COMMON, current_options, json_object, json_objects, moment, text_or_input
 from perdure.interfaces.files.project import resolve_namespace
-from perdure.records.errors import NotFound
+from perdure.verbs.arguments import not_found
 from perdure.verbs.declaration import VERBS, Parameter, Verb
 
 
@@ -198,10 +198,7 @@ def run_verb(call: Call, declared: Verb, arguments: dict[str, Any], notes: Mappi
         else:
             result = method(**arguments)
         if result is None:
-            raise NotFound(
-                f"No visible memory has the id {arguments['id']!r}.",
-                remedy="Add --include-archived to include hidden memories; 'perdure list' shows ids.",
-            )
+            raise not_found(memory, arguments["id"], option="--include-archived")
         call.show(memory, declared, arguments, result, notes)
     return Exit.NOTHING if declared.empty is not None and declared.empty(result) else Exit.OK
 

@@ -135,6 +135,9 @@ class AsyncMemory:
         why_not = _awaited(Memory.why_not)
     else:
 
+        def __dir__(self) -> list[str]:
+            return sorted({*super().__dir__(), *(name for name in dir(self._memory) if not name.startswith("_"))})
+
         def __getattr__(self, name: str) -> Callable[..., Any]:
             if name.startswith("_"):
                 raise AttributeError(name)

@@ -17,7 +17,8 @@ from perdure.interfaces.http.decoding import error_of, may_be_none, result_of
 from perdure.memory import Memory
 from perdure.records.errors import InvalidInput, StoreUnavailable
 from perdure.records.json_record import as_json
-from perdure.rules.validation.values import checked_seconds
+from perdure.rules.validation.values import checked_json, checked_seconds
+from perdure.verbs.checks import check_values
 from perdure.verbs.declaration import VERBS, Verb
 
 if TYPE_CHECKING:
@@ -71,10 +72,13 @@ class Transport:
         """Call a verb of the service and return its result; ``progress`` is called with (done, total) meanwhile.
 
         Raises:
+            InvalidInput: An argument is no JSON data; nothing was sent.
             PerdureError: The verb refuses.
             StoreUnavailable: The service cannot be reached.
         """
-        body = json.dumps(arguments, ensure_ascii=False).encode()
+        body = b"{%s}" % b", ".join(
+            json.dumps(name).encode() + b": " + checked_json(value, name) for name, value in arguments.items()
+        )
         headers = dict(self._headers)
         if not verb.reads and "idempotency_key" not in verb.defaults:  # its answer may be lost, and it is sent again
             headers["idempotency-key"] = secrets.token_hex(16)
@@ -195,21 +199,28 @@ class RemoteMemory(Memory):
 
 
 def _remote_method(verb: Verb) -> Callable[..., Any]:
-    """Return the method that calls a verb of the service, with the signature of the local one."""
+    """Return the method that calls a verb of the service, with the signature of the local one.
+
+    It checks arguments as the local one does before anything is sent: JSON would change some of them without a word.
+    """
 
     @functools.wraps(verb.method)
     def call(self: RemoteMemory, *args: Any, **kwargs: Any) -> Any:
         bound = dict(list(verb.signature.bind(self, *args, **kwargs).arguments.items())[1:])
         progress = bound.pop("progress", None)
-        arguments = {name: _json_value(value) for name, value in bound.items() if value is not None}
+        check_values((p for p in verb.parameters if p.name in bound), bound)
+        given = {name: value for name, value in bound.items() if value is not None}
+        arguments = {name: value if name == "metadata" else _json_value(value) for name, value in given.items()}
         return self._transport.call(verb, arguments, progress)  # a method of it
 
     return call
 
 
 def _json_value(value: Any) -> Any:
-    """Return an argument as JSON data; what can be walked once is a list."""
-    if isinstance(value, str | bytes | Mapping | int | float) or hasattr(value, "to_dict"):
+    """Return an argument as JSON data; what can be walked once is a list. Metadata must be JSON data already."""
+    if isinstance(value, Mapping):
+        return {key: item if key == "metadata" else as_json(item) for key, item in value.items()}
+    if isinstance(value, str | bytes | int | float) or hasattr(value, "to_dict"):
         return as_json(value)
     if hasattr(value, "__iter__"):
         return [_json_value(item) for item in value]

@@ -230,7 +230,8 @@ class VerbEndpoint:
             return payload
 
     def _call(self, call: VerbRequest, values: Mapping[str, Any], note: Callable[[Any], None] | None = None) -> Payload:
-        arguments = arguments_of(self._verb, values, self._parameters, where="route", schema=SCHEMA)
+        strict = call.method == "POST"  # all values of a query string are texts
+        arguments = arguments_of(self._verb, values, self._parameters, where="route", schema=SCHEMA, strict=strict)
         if call.progress is not None:
             arguments["progress"] = call.progress
         namespace = call.memory.usual_namespace(self._limits.settings.namespace)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sized
 from datetime import datetime
 from typing import Any, Final
 
-from perdure.records.bounded_json import DEEPEST, depth_of
 from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim
 from perdure.records.instant import Instant, text_of, to_instant
@@ -17,7 +16,14 @@ from perdure.rules.insertion import first_confidence
 from perdure.rules.redaction import redact_draft
 from perdure.rules.source_trust import least_trust, stored_trust, takes_over, trust_of, with_trust
 from perdure.rules.validation.fact_claims import EXAMPLE, parsed_claims
-from perdure.rules.validation.values import checked_choice, checked_share, checked_text, optional_text, parsed_time
+from perdure.rules.validation.values import (
+    checked_choice,
+    checked_json,
+    checked_share,
+    checked_text,
+    optional_text,
+    parsed_time,
+)
 
 SaidFacts = tuple[tuple[GivenClaim, ...], float | None]
 """The facts that a draft says, and how sure the caller is; None for what a fact has by itself."""
@@ -60,38 +66,14 @@ def checked_metadata(metadata: Any, policy: Policy) -> dict[str, Any]:
         return {}
     if not isinstance(metadata, Mapping):
         raise InvalidInput("metadata must be a dict.", remedy="Pass a dict of JSON values.")
-    try:
-        if depth_of(metadata) > DEEPEST:
-            raise ValueError(f"it is nested deeper than {DEEPEST} levels")  # noqa: TRY301  # reported as the others are
-        _check_json(metadata)
-        text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
-        size = len(text.encode("utf-8"))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(
-            f"metadata is not valid JSON data ({error}).", remedy="Use text, finite numbers, lists and dicts."
-        ) from None
-    if size > policy.limits.metadata_bytes:
+    plain = checked_json(metadata, "metadata")
+    if (size := len(plain)) > policy.limits.metadata_bytes:
         raise InvalidInput(
             f"metadata has {size:,} bytes; {policy.limits.metadata_bytes:,} are allowed.",
             remedy="Keep large data elsewhere and store a reference.",
         )
-    loaded: dict[str, Any] = json.loads(text)
+    loaded: dict[str, Any] = json.loads(plain)
     return loaded
-
-
-def _check_json(value: Any) -> None:
-    """Refuse what JSON would change without a word: keys that are no text, and what no store can hold."""
-    if isinstance(value, str) and "\x00" in value:
-        raise ValueError("a text contains a NUL character")
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise TypeError(f"the key {key!r} is not a string")
-            _check_json(key)
-            _check_json(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            _check_json(item)
 
 
 def draft(

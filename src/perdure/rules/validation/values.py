@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
+from perdure.records.bounded_json import DEEPEST, depth_of
 from perdure.records.errors import InvalidInput, given
 from perdure.records.identifier import GRAMMAR, is_id
 
@@ -50,6 +53,34 @@ def checked_text(value: Any, name: str, *, longest: int) -> str:
     if len(value) > longest:
         raise InvalidInput(f"{name} has {len(value):,} characters; {longest:,} are allowed.", remedy="Shorten it.")
     return value
+
+
+def checked_json(value: Any, name: str) -> bytes:
+    """Return JSON data as UTF-8 text that means the same."""
+    try:
+        if depth_of(value) > DEEPEST:
+            raise ValueError(f"it is nested deeper than {DEEPEST} levels")  # noqa: TRY301  # reported as the others are
+        _check_json(value)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(
+            f"{name} is not valid JSON data ({error}).", remedy="Use text, finite numbers, lists and dicts."
+        ) from None
+
+
+def _check_json(value: Any) -> None:
+    """Refuse what JSON would change without a word: keys that are no text, and what no store can hold."""
+    if isinstance(value, str) and "\x00" in value:
+        raise ValueError("a text contains a NUL character")
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"the key {key!r} is not a string")
+            _check_json(key)
+            _check_json(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _check_json(item)
 
 
 def checked_seconds(value: Any) -> float:
