@@ -57,7 +57,7 @@ _COMPONENTS: Final = {
         "token": {
             "type": "http",
             "scheme": "bearer",
-            "description": "What `perdure token create` showed. A service without tokens, on this machine, needs none.",
+            "description": "A token. A service without tokens, which only its own machine reaches, needs none.",
         }
     },
     "parameters": {
