@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
+from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import perdure
@@ -335,6 +336,72 @@ def test_the_description_is_openapi_and_has_every_verb(client):
             told = schema["properties"][parameter.name]
             assert told.get("minimum") == parameter.param.ge
             assert told.get("maximum") == parameter.param.le
+
+
+def told_of(document, answer, method):
+    """What a description says of an answer: the response object, its references followed."""
+    path = answer.request.url.path
+    told = document["paths"][path][method]["responses"][str(answer.status_code)]
+    return document["components"]["responses"][told["$ref"].rpartition("/")[2]] if "$ref" in told else told
+
+
+def parts_of(value):
+    """All that is inside JSON data, itself included."""
+    yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from parts_of(part)
+
+
+def test_the_items_of_lists_are_described_as_they_come(client, memory):
+    kept = memory.remember("Deploys happen on Tuesdays.", tags=["ops"], metadata={"a": 1})
+    memory.archive(kept.id, "gone")
+    memory.create_token("admin", actor="ana")
+    token = memory.create_token("admin", actor="bo").secret
+    document = client.get("/openapi.json").json()
+    for verb in VERBS.values():
+        answers = document["paths"][path_of(verb)]["post"]["responses"]["200"]["content"]["application/json"]
+        assert {} not in list(parts_of(answers)), verb.name
+    lists = {"list?include_archived=true": "memories", "list-tokens": "tokens", "history": "entries"}
+    for asked, items in {**lists, f"history?id={kept.id}": "entries", "alerts": "alerts"}.items():
+        name, _, query = asked.partition("?")
+        given = {k: True if v == "true" else v for k, v in [query.split("=")]} if query else {}
+        answer = client.post(f"/v1/{name}", json=given, headers={"authorization": f"Bearer {token}"})
+        schema = told_of(document, answer, "post")["content"]["application/json"]["schema"]
+        found = answer.json()
+        assert found[items] or name == "alerts"
+        assert list(Draft202012Validator(schema).iter_errors(found)) == []
+        assert not Draft202012Validator(schema).is_valid({**found, items: [{}]})
+
+
+def test_the_description_says_how_to_log_in_and_which_headers_come_and_go(memory):
+    kept = memory.remember("Deploys happen on Tuesdays.")
+    reader, agent = (memory.create_token(role, actor="ana").secret for role in ("reader", "agent"))
+    with serving(memory) as client, serving(memory, rate=0.01) as slow:
+        document = client.get("/openapi.json").json()
+        parts = document["components"]
+        ((name, scheme),) = parts["securitySchemes"].items()
+        assert {name: []} in document["security"]
+        headers = {"authorization": f"{scheme['scheme'].capitalize()} {reader}"}
+        first = client.get("/v1/list", headers=headers)
+        sent = {parts["parameters"]["IfNoneMatch"]["name"]: first.headers["etag"]}
+        answers = [first, client.get("/v1/list", headers={**headers, **sent})]
+        answers += [client.get("/v1/list"), client.post("/v1/pin", json={"id": kept.id}, headers=headers)]
+        answers.append([slow.get("/v1/list", headers=headers) for _ in range(3)][-1])
+        assert [answer.status_code for answer in answers] == [200, 304, 401, 403, 429]
+        for answer in answers:
+            told = told_of(document, answer, answer.request.method.lower())
+            assert set(told.get("headers", ())) == {
+                name for name in ("ETag", "WWW-Authenticate", "Retry-After") if name in answer.headers
+            }
+            if answer.status_code != 304:
+                assert answer.headers["content-type"] in told["content"]
+        key = {parts["parameters"]["IdempotencyKey"]["name"]: "k", "authorization": f"Bearer {agent}"}
+        given = [{"memory_ids": [kept.id], "amount": amount} for amount in (0.01, 0.02)]
+        assert [client.post("/v1/strengthen", json=body, headers=key).status_code for body in given] == [200, 422]
+    for verb in VERBS.values():
+        posted = document["paths"][path_of(verb)]["post"].get("parameters", [])
+        takes_key = {"$ref": "#/components/parameters/IdempotencyKey"} in posted
+        assert takes_key is not (verb.reads or verb.shows_secret), verb.name
 
 
 def test_an_item_of_remember_many_takes_what_its_description_says(client, memory):

@@ -122,6 +122,13 @@ def test_shapes_of_smuggled_requests_are_refused(tmp_path):
             answer = raw(port, data.replace(b"Host: H", b"Host: " + host))
             statuses = re.findall(rb"HTTP/1\.1 (\d\d\d)", answer)
             assert statuses in ([b"400"], [b"421"]), (data, answer)
+            head, _, body = answer.partition(b"\r\n\r\n")
+            assert b"content-type: application/problem+json\r\n" in head
+            assert re.search(rb"content-length: (\d+)", head)[1] == str(len(body)).encode()
+            problem = json.loads(body)
+            assert str(problem["status"]).encode() == statuses[0]
+            assert problem["detail"]
+            assert problem["remedy"]
         assert ask(port, "GET", "/v1/list") == (200, {"memories": []})
         long = raw(port, b"GET /v1/list?" + b"x" * 200_000 + b" HTTP/1.1\r\nHost: " + host + b"\r\n\r\n")
         assert long[:10] in {b"HTTP/1.1 4", b""}

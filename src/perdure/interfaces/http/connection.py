@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from perdure.interfaces.http.problems import RequestRefused, problem_of
 
 HEAD_SECONDS: Final = 10.0
 """How long a client may take to send a request line and its headers."""
@@ -55,6 +57,14 @@ class BoundedConnection(HttpToolsProtocol):
             self._watch_rest(len(data))
         elif self._rest_timer is not None:
             self._end_rest()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP with a problem, as everything that is refused is, and close."""
+        problem = problem_of(RequestRefused(400, msg, remedy="Send a request of HTTP/1.1 as RFC 9112 says."))
+        headers = [*self.server_state.default_headers, *problem.raw_headers, (b"connection", b"close")]
+        lines = [name + b": " + value + b"\r\n" for name, value in headers]
+        self.transport.write(b"".join([STATUS_LINE[400], *lines, b"\r\n", bytes(problem.body)]))
+        self.transport.close()
 
     def on_message_begin(self) -> None:
         """Begin a head."""
