@@ -91,7 +91,7 @@ def test_what_is_no_valid_token_is_refused(client, memory, watch):
 
 def test_without_a_token_every_route_is_closed_but_those_that_hold_nothing_of_the_store(client, memory):
     kept = memory.remember("alice hides the key", "team/a")
-    memory.create_token("reader", actor="ana")
+    memory.create_token("reader", "*", actor="ana")
     routes = [inner for route in client.app.routes for inner in getattr(route, "routes", None) or [route]]
     assert {"/v1/recall", "/memory", "/plans"} <= {getattr(route, "path", "") for route in routes}
     for route in routes:
@@ -108,7 +108,7 @@ def test_without_a_token_every_route_is_closed_but_those_that_hold_nothing_of_th
 
 @pytest.mark.parametrize("where", ["/v1/list", "/v1/list-tokens", "/mcp", "/v1/nothing"])
 def test_a_wrong_token_is_refused_everywhere(client, memory, where):
-    memory.create_token("reader", actor="ana")
+    memory.create_token("reader", "*", actor="ana")
     for method in ("get", "post"):
         assert getattr(client, method)(where, headers={"authorization": "Bearer x"}).status_code == 401
     assert client.get("/healthz").status_code == 200  # an orchestrator has no token
@@ -116,7 +116,7 @@ def test_a_wrong_token_is_refused_everywhere(client, memory, where):
 
 
 def test_the_secret_is_nowhere_in_the_store(memory, store, path):
-    made = memory.create_token("admin", actor="ana")
+    made = memory.create_token("admin", "*", actor="ana")
     assert made.secret.startswith("perdure_")
     assert len(made.secret) == len("perdure_") + 43
     assert made.secret not in json.dumps([t.to_dict() for t in memory.list_tokens()])
@@ -146,7 +146,8 @@ def test_a_token_makes_none_that_may_do_more(client, memory):
 
     assert create(role="admin", namespace="*").status_code == 403
     assert create(role="reader", namespace="other").status_code == 403
-    assert create(role="reader").status_code == 403  # the default reaches everything
+    nowhere = create(role="reader")  # where it holds is said, and no default of other calls
+    assert (nowhere.status_code, "namespace" in nowhere.json()["detail"]) == (422, True)
     narrower = create(role="curator", namespace="team/a")
     assert narrower.status_code == 200
     assert listed(client, narrower.json()["secret"]) == 200
@@ -218,12 +219,14 @@ def test_the_commands_that_refusals_name_make_tokens_that_are_not_refused(client
 
 def test_an_expiry_in_the_past_is_refused(memory, watch):
     with pytest.raises(perdure.InvalidInput, match="past"):
-        memory.create_token("reader", actor="ana", expires=watch.now)
+        memory.create_token("reader", "*", actor="ana", expires=watch.now)
     assert memory.list_tokens() == []
 
 
 def test_the_command_line_makes_lists_and_revokes_them_and_the_service_heeds_them(tmp_path):
     where = ("--store", str(tmp_path / "a.db"), "--json")
+    nowhere = run(tmp_path, "token", "create", "--role", "agent", "--actor", "ana", *where)
+    assert (nowhere.returncode, "--namespace" in json.loads(nowhere.stdout)["remedy"]) == (1, True)
     words = ("token", "create", "--role", "agent", "--namespace", "team/*", "--actor", "ana")
     assert run(tmp_path, "remember", "Deploys happen on Tuesdays.", "--namespace", "team/a", *where).returncode == 0
     with served(tmp_path) as (process, port):

@@ -258,7 +258,8 @@ def unauthorized(message: str) -> RequestRefused:
     return RequestRefused(
         401,
         message,
-        remedy="Send authorization: Bearer TOKEN; `perdure token create --role agent --actor NAME` makes one.",
+        remedy="Send authorization: Bearer TOKEN; "
+        "`perdure token create --role agent --namespace NAME --actor NAME` makes one.",
         headers={"www-authenticate": 'Bearer realm="perdure"'},
     )
 
