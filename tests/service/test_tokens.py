@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import perdure
 from conftest import STORES
 from perdure.interfaces.cli.app import app
-from perdure.interfaces.http import access
+from perdure.interfaces.http import access, shared
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
 from service.conftest import BASE, HOST, POLICY
@@ -75,7 +75,8 @@ def test_without_tokens_everybody_on_the_machine_and_with_one_nobody_else(client
     assert listed(client) == 401  # the last one's end does not open the door
 
 
-def test_what_is_no_valid_token_is_refused(client, memory, watch):
+def test_what_is_no_valid_token_is_refused(client, memory, watch, monkeypatch):
+    monkeypatch.setattr(shared, "TRIES", 100)
     made = memory.create_token("reader", "team/*", actor="ana", expires=watch.now + timedelta(hours=1))
     near = [made.secret[:-1], made.secret + "A", made.secret.upper(), "perdure_" + "A" * 43, made.token.id]
     for secret in (*near, "", "x", "%00", "x" * 5000, "' OR 1=1 --", made.secret.removeprefix("perdure_")):
@@ -104,6 +105,18 @@ def test_without_a_token_every_route_is_closed_but_those_that_hold_nothing_of_th
                 assert answer.status_code == 401, path
             assert kept.id not in answer.text
             assert "alice" not in answer.text
+
+
+def test_wrong_tokens_of_an_address_are_limited_and_valid_ones_that_are_known_go_on(client, memory):
+    known, late = (memory.create_token("reader", "team/*", actor=name).secret for name in ("ana", "bo"))
+    assert listed(client, known) == 200
+    headers = {"authorization": "Bearer perdure_guess"}
+    replies = [client.post("/mcp" if n % 2 else "/v1/recall", headers=headers) for n in range(shared.TRIES + 1)]
+    assert [reply.status_code for reply in replies] == [401] * shared.TRIES + [429]
+    assert replies[-1].headers["retry-after"] == str(shared.TRIES_SECONDS)
+    assert (listed(client, known), listed(client, late)) == (200, 429)
+    memory.revoke_token(memory.list_tokens()[0].id)
+    assert (listed(client, known), listed(client, known)) == (401, 429)
 
 
 @pytest.mark.parametrize("where", ["/v1/list", "/v1/list-tokens", "/mcp", "/v1/nothing"])
