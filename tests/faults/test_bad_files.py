@@ -338,7 +338,7 @@ def test_a_file_opened_read_only_is_written_again_without_a_restart(path, monkey
             kept = memory.remember("zebra crossing")
             assert memory.recall("zebra").hits[0].memory.id == kept.id
             assert "read-only" not in memory.recall("zebra").note
-            assert memory.create_token("reader", actor="ana")
+            assert memory.create_token("reader", "*", actor="ana")
     with opened(path) as memory:
         assert [m.content for m in memory.list()] == ["zebra crossing"]
         assert memory.get(kept.id).access_count == 2

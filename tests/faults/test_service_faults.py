@@ -103,7 +103,7 @@ def test_a_server_that_goes_and_comes_back(server, memory):
 
 def test_who_is_logged_in_is_told_that_the_server_is_gone_and_stays_logged_in(server):
     with perdure.open(f"{server.dsn()}?timeout=2&namespace_prefix=guarded/", WORDS_ONLY) as memory:
-        secret = memory.create_token("curator", actor="Ana").secret
+        secret = memory.create_token("curator", "*", actor="Ana").secret
         with serving(memory) as client:
             client.fill("/login", "/login", secret=secret)
             assert "Nothing is known here yet" in words(client.get("/"))
@@ -120,7 +120,7 @@ def test_who_is_logged_in_is_told_that_the_server_is_gone_and_stays_logged_in(se
 
 def test_a_login_while_the_server_is_gone_is_told_and_is_no_wrong_token(server):
     with perdure.open(f"{server.dsn()}?timeout=2&namespace_prefix=login/", WORDS_ONLY) as memory:
-        secret = memory.create_token("curator", actor="Ana").secret
+        secret = memory.create_token("curator", "*", actor="Ana").secret
         with serving(memory) as client:
             page = client.get("/login")
             server.kill()
@@ -134,7 +134,7 @@ def test_a_login_while_the_server_is_gone_is_told_and_is_no_wrong_token(server):
 
 def test_a_server_that_takes_no_writes_for_a_while(server, memory):
     kept = memory.remember("Deploys happen on Tuesdays.").id
-    secret = memory.create_token("agent", actor="Ana").secret
+    secret = memory.create_token("agent", "*", actor="Ana").secret
     bearer = {"authorization": f"Bearer {secret}"}
     with serving(memory) as client:
         set_read_only(server, "on")
@@ -157,7 +157,7 @@ def test_a_full_disk_is_told_and_reading_goes_on(tmp_path):
     with served(tmp_path) as (process, port):
         status, kept = ask(port, "POST", "/v1/remember", {"content": "Deploys happen on Tuesdays."})
         assert status == 200
-        _, made = ask(port, "POST", "/v1/create-token", {"role": "agent", "actor": "Ana"})
+        _, made = ask(port, "POST", "/v1/create-token", {"role": "agent", "namespace": "*", "actor": "Ana"})
         bearer = {"authorization": f"Bearer {made['secret']}"}
         size = (tmp_path / "a.db-wal").stat().st_size
         before = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

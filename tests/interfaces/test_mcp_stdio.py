@@ -358,7 +358,7 @@ def test_http_without_tokens_is_refused_once_the_store_has_one(store, policy):
             async with Client(url, read_timeout_seconds=30) as client:
                 found = await call(client, "recall", query="walrus")
                 assert "walrus" in found["hits"][0]["memory"]["content"]
-                secret.append(memory.create_token("admin", actor="ana").secret)
+                secret.append(memory.create_token("admin", "*", actor="ana").secret)
                 await anyio.sleep(1.5)
                 with pytest.raises(Exception):  # noqa: B017, PT011  # the session that runs is over, too
                     await call(client, "recall", query="walrus")
@@ -379,7 +379,7 @@ def test_http_is_not_started_for_a_store_with_tokens_or_for_a_network(store, pol
         done = subprocess.run([*line, *more], check=False, **options)
         assert (done.returncode, why in done.stderr, "perdure serve" in done.stderr) == (1, True, True), done.stderr
         with perdure.open(store, WORDS_ONLY) as memory:
-            memory.create_token("reader", actor="ana")
+            memory.create_token("reader", "*", actor="ana")
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def pair():
     """A memory, and one of the same kind behind a service; the same token stands for the caller of both."""
     with fixed() as whole, fixed() as behind, listening(behind) as url:
         local = whole.confined(Grant("admin", "*", "tour"))
-        tokens = [memory.create_token("admin", actor="tour").secret for memory in (whole, behind)]
+        tokens = [memory.create_token("admin", "*", actor="tour").secret for memory in (whole, behind)]
         assert whole.recognize(tokens[0]) == Grant("admin", "*", "tour")
         for memory in (whole, behind):
             memory._context.secret = lambda: "B" * 43

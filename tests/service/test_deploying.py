@@ -157,7 +157,9 @@ def test_the_container_serves_is_found_healthy_and_ends_in_order(tmp_path):
     container = Enclosure(tmp_path, int(USER), ENVIRONMENT, {VOLUME: tmp_path / "data"})
     entry, store = command_of(ENTRY), ENVIRONMENT["PERDURE_STORE"].removeprefix(f"{VOLUME}/")
     assert "/" not in store  # nothing else may be written
-    status, out, errors = container.run([*entry, "token", "create", "--role", "admin", "--actor", "ana", "--json"])
+    status, out, errors = container.run(
+        [*entry, "token", "create", "--role", "admin", "-n", "*", "--actor", "ana", "--json"]
+    )
     assert status == 0, errors
     bearer, port = {"authorization": f"Bearer {json.loads(out)['secret']}"}, free_port()
     with container.running([*entry, *at_port(COMMAND, port)]) as (process, told):

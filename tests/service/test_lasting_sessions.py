@@ -37,7 +37,7 @@ def place(tmp_path, monkeypatch):
 @pytest.fixture
 def token(place, clock):
     with perdure.open(place, POLICY, clock=clock) as memory:
-        return memory.create_token("curator", actor="ana")
+        return memory.create_token("curator", "*", actor="ana")
 
 
 class Service:
@@ -103,7 +103,7 @@ def test_a_session_and_its_forms_outlive_the_service(place, clock, token):
 def test_it_ends_with_its_token_and_after_some_hours(place, clock, token, cookie, ended):
     if ended == "expired":
         with perdure.open(place, POLICY, clock=clock) as memory:
-            token = memory.create_token("reader", actor="ben", expires=START + timedelta(minutes=5))
+            token = memory.create_token("reader", "*", actor="ben", expires=START + timedelta(minutes=5))
         with Service(place, clock) as service:
             service.log_in(token.secret)
             cookie = service.client.cookies[COOKIE]
@@ -153,7 +153,7 @@ def test_old_sessions_leave_the_table(place, clock, token, cookie):
 
 def test_a_killed_service_knows_who_had_logged_in(tmp_path):
     with perdure.open(tmp_path / "a.db", POLICY) as memory:
-        token = memory.create_token("reader", actor="ana")
+        token = memory.create_token("reader", "*", actor="ana")
     with served(tmp_path) as (process, port):
         _, heads, page = talked(port, "GET", "/login", None, HTML)
         first = heads["set-cookie"].partition(";")[0]

@@ -169,7 +169,7 @@ def test_a_call_ends_when_its_client_waits_no_longer(tmp_path):
 def test_who_has_a_token_reads_on_while_another_process_writes(tmp_path):
     """Noting that the token was used waited for the file's lock, for 30 s before each call."""
     with perdure.open(tmp_path / "a.db", POLICY) as memory, closing(apsw.Connection(str(tmp_path / "a.db"))) as other:
-        token = {"authorization": f"Bearer {memory.create_token('reader', actor='ana').secret}"}
+        token = {"authorization": f"Bearer {memory.create_token('reader', '*', actor='ana').secret}"}
         other.execute("BEGIN IMMEDIATE")
         with serving(memory) as client:
             asked = time.monotonic()
@@ -186,7 +186,7 @@ def test_noting_that_a_token_was_used_does_not_wait_and_is_not_tried_again_at_on
         opened(tmp_path / "a.db", POLICY, clock) as memory,
         closing(apsw.Connection(str(tmp_path / "a.db"))) as other,
     ):
-        secret = memory.create_token("reader", actor="ana").secret
+        secret = memory.create_token("reader", "*", actor="ana").secret
 
         def used():
             assert memory.recognize(secret) is not None
@@ -269,7 +269,7 @@ def test_the_key_of_remember_with_another_text_is_refused_whoever_used_it(memory
 
 def test_a_key_of_one_token_is_not_anothers(memory):
     kept = memory.remember("Deploys happen on Tuesdays.")
-    tokens = [memory.create_token("agent", actor=name).secret for name in ("ana", "bo")]
+    tokens = [memory.create_token("agent", "*", actor=name).secret for name in ("ana", "bo")]
     given = {"memory_ids": [kept.id]}
     with serving(memory) as client:
         for token in tokens:
@@ -279,7 +279,7 @@ def test_a_key_of_one_token_is_not_anothers(memory):
 
 
 def test_a_token_has_a_rate_and_another_token_its_own(memory):
-    ana, bo = (memory.create_token("reader", actor=name).secret for name in ("ana", "bo"))
+    ana, bo = (memory.create_token("reader", "*", actor=name).secret for name in ("ana", "bo"))
     with serving(memory, rate=0.01) as client:
         answers = [client.get("/v1/list", headers={"authorization": f"Bearer {ana}"}) for _ in range(3)]
         assert [a.status_code for a in answers][-1] == 429
@@ -468,10 +468,13 @@ def test_the_command_writes_the_log(tmp_path):
 
 
 def test_an_answer_with_a_secret_is_not_kept(memory):
-    admin = memory.create_token("admin", actor="ana").secret
+    admin = memory.create_token("admin", "*", actor="ana").secret
     headers = {"authorization": f"Bearer {admin}", "idempotency-key": "k"}
     with serving(memory) as client:
-        made = [client.post("/v1/create-token", json={"role": "reader", "actor": "bo"}, headers=headers) for _ in "12"]
+        made = [
+            client.post("/v1/create-token", json={"role": "reader", "namespace": "*", "actor": "bo"}, headers=headers)
+            for _ in "12"
+        ]
     assert [answer.status_code for answer in made] == [200, 200]
     assert made[0].json()["secret"] != made[1].json()["secret"]
 

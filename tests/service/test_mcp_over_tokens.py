@@ -51,7 +51,7 @@ def test_a_client_of_a_token_has_its_own_memory(memory, mode):
 
 
 def test_a_client_without_a_token_is_refused(memory):
-    memory.create_token("agent", actor="ana")
+    memory.create_token("agent", "*", actor="ana")
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     with TestClient(build_app(lambda: memory, Settings(frozenset({HOST}))), base_url=BASE) as client:
         for headers in ({}, {"authorization": "Bearer perdure_x"}):

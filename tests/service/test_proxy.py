@@ -136,7 +136,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("service")
     with perdure.open(folder / "a.db", POLICY) as memory:
         memory.remember("Deploys happen on Tuesdays.", "team/a")
-        made = {role: memory.create_token(role, actor=role).secret for role in ("curator", "admin")}
+        made = {role: memory.create_token(role, "*", actor=role).secret for role in ("curator", "admin")}
     return folder, made
 
 

@@ -99,7 +99,7 @@ def started(folder, door, *words, embedder='model = "none"'):
     (folder / "sitecustomize.py").write_text(SET_UP)
     (folder / "told.toml").write_text(f"[embedder]\n{embedder}\n[worth]\nnote = 0.77\n")
     with perdure.open(folder / "a.db", POLICY) as memory:
-        secrets = [memory.create_token("admin", actor=name).secret for name in ("ana", "bo")]
+        secrets = [memory.create_token("admin", "*", actor=name).secret for name in ("ana", "bo")]
     for name in ("errors", "started", "spans"):
         (folder / name).touch()
     paths = f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"

@@ -51,7 +51,7 @@ def toured(remote):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_each_line_of_the_log_names_its_operation_and_nothing_that_was_said(tmp_path):
     with perdure.open(tmp_path / "a.db", {"embedder": {"model": "none"}}) as memory:
-        token = memory.create_token("admin", actor="auditor").secret
+        token = memory.create_token("admin", "*", actor="auditor").secret
     with served(tmp_path, "--log") as (process, port):
         with perdure.connect(f"http://127.0.0.1:{port}", token=token) as remote:
             told = toured(remote)
@@ -90,8 +90,8 @@ def test_a_call_of_a_tool_is_logged_counted_and_traced_like_one_of_a_route(caplo
         perdure.open(":memory:", {"embedder": {"model": "none"}}) as memory,
         caplog.at_level("INFO", "perdure.calls"),
     ):
-        token = memory.create_token("agent", actor="auditor").secret
-        metrics = memory.create_token("admin", actor="operator").secret
+        token = memory.create_token("agent", "*", actor="auditor").secret
+        metrics = memory.create_token("admin", "*", actor="operator").secret
         with serving(memory, traces="spans") as client:
             kept = tool(client, token, "remember", content="We deploy on Tuesdays.")
             assert tool(client, token, "recall", query="When do we deploy?")["hits"]
@@ -140,7 +140,7 @@ def tour():
         perdure.open(":memory:", policy) as memory,
         listening(memory, traces="spans") as url,
     ):
-        token = memory.create_token("admin", actor="auditor").secret
+        token = memory.create_token("admin", "*", actor="auditor").secret
         with perdure.connect(url, token=token) as remote:
             told = toured(remote)
         found = [span for span in spans() if span.kind is SpanKind.SERVER]

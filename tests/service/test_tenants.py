@@ -271,6 +271,18 @@ def test_a_new_method_of_the_store_is_refused_until_it_is_thought_of():
     assert {n for n in vars(Tokens) if not n.startswith("_")} == about_tokens
 
 
+@pytest.mark.parametrize("name", ["sweep", "forecast", "verify", "history", "stats", "recall"])
+def test_a_namespace_that_the_token_does_not_reach_is_refused_by_what_looks_in_several(shared, name):
+    shared.remember("Deploys happen on Tuesdays.", "team/a")
+    known = {"token": shared.create_token("admin", "team/a", actor="ana").secret}
+    given = {p.name: "deploys" for p in VERBS[name].parameters if p.required}
+    with serving(shared) as client:
+        for place, status in (("team/a", 200), ("team/b", 403)):
+            answer = client.post(path_of(VERBS[name]), json={**given, "namespace": place}, headers=bearer(known))
+            assert answer.status_code == status, answer.text
+            assert status == 200 or "team/b" in answer.json()["detail"]
+
+
 def test_a_token_reaches_no_session_of_one_that_may_do_more(shared):
     theirs = shared.create_token("admin", "*", actor="ana").secret
     cookie = shared.log_in(theirs, 60)

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import perdure
 from conftest import STORES
 from perdure.interfaces.cli.app import app
-from perdure.interfaces.http import access
+from perdure.interfaces.http import access, shared
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
 from service.conftest import BASE, HOST, POLICY
@@ -75,7 +75,8 @@ def test_without_tokens_everybody_on_the_machine_and_with_one_nobody_else(client
     assert listed(client) == 401  # the last one's end does not open the door
 
 
-def test_what_is_no_valid_token_is_refused(client, memory, watch):
+def test_what_is_no_valid_token_is_refused(client, memory, watch, monkeypatch):
+    monkeypatch.setattr(shared, "TRIES", 100)
     made = memory.create_token("reader", "team/*", actor="ana", expires=watch.now + timedelta(hours=1))
     near = [made.secret[:-1], made.secret + "A", made.secret.upper(), "perdure_" + "A" * 43, made.token.id]
     for secret in (*near, "", "x", "%00", "x" * 5000, "' OR 1=1 --", made.secret.removeprefix("perdure_")):
@@ -91,7 +92,7 @@ def test_what_is_no_valid_token_is_refused(client, memory, watch):
 
 def test_without_a_token_every_route_is_closed_but_those_that_hold_nothing_of_the_store(client, memory):
     kept = memory.remember("alice hides the key", "team/a")
-    memory.create_token("reader", actor="ana")
+    memory.create_token("reader", "*", actor="ana")
     routes = [inner for route in client.app.routes for inner in getattr(route, "routes", None) or [route]]
     assert {"/v1/recall", "/memory", "/plans"} <= {getattr(route, "path", "") for route in routes}
     for route in routes:
@@ -106,9 +107,21 @@ def test_without_a_token_every_route_is_closed_but_those_that_hold_nothing_of_th
             assert "alice" not in answer.text
 
 
+def test_wrong_tokens_of_an_address_are_limited_and_valid_ones_that_are_known_go_on(client, memory):
+    known, late = (memory.create_token("reader", "team/*", actor=name).secret for name in ("ana", "bo"))
+    assert listed(client, known) == 200
+    headers = {"authorization": "Bearer perdure_guess"}
+    replies = [client.post("/mcp" if n % 2 else "/v1/recall", headers=headers) for n in range(shared.TRIES + 1)]
+    assert [reply.status_code for reply in replies] == [401] * shared.TRIES + [429]
+    assert replies[-1].headers["retry-after"] == str(shared.TRIES_SECONDS)
+    assert (listed(client, known), listed(client, late)) == (200, 429)
+    memory.revoke_token(memory.list_tokens()[0].id)
+    assert (listed(client, known), listed(client, known)) == (401, 429)
+
+
 @pytest.mark.parametrize("where", ["/v1/list", "/v1/list-tokens", "/mcp", "/v1/nothing"])
 def test_a_wrong_token_is_refused_everywhere(client, memory, where):
-    memory.create_token("reader", actor="ana")
+    memory.create_token("reader", "*", actor="ana")
     for method in ("get", "post"):
         assert getattr(client, method)(where, headers={"authorization": "Bearer x"}).status_code == 401
     assert client.get("/healthz").status_code == 200  # an orchestrator has no token
@@ -116,7 +129,7 @@ def test_a_wrong_token_is_refused_everywhere(client, memory, where):
 
 
 def test_the_secret_is_nowhere_in_the_store(memory, store, path):
-    made = memory.create_token("admin", actor="ana")
+    made = memory.create_token("admin", "*", actor="ana")
     assert made.secret.startswith("perdure_")
     assert len(made.secret) == len("perdure_") + 43
     assert made.secret not in json.dumps([t.to_dict() for t in memory.list_tokens()])
@@ -146,7 +159,8 @@ def test_a_token_makes_none_that_may_do_more(client, memory):
 
     assert create(role="admin", namespace="*").status_code == 403
     assert create(role="reader", namespace="other").status_code == 403
-    assert create(role="reader").status_code == 403  # the default reaches everything
+    nowhere = create(role="reader")  # where it holds is said, and no default of other calls
+    assert (nowhere.status_code, "namespace" in nowhere.json()["detail"]) == (422, True)
     narrower = create(role="curator", namespace="team/a")
     assert narrower.status_code == 200
     assert listed(client, narrower.json()["secret"]) == 200
@@ -218,12 +232,14 @@ def test_the_commands_that_refusals_name_make_tokens_that_are_not_refused(client
 
 def test_an_expiry_in_the_past_is_refused(memory, watch):
     with pytest.raises(perdure.InvalidInput, match="past"):
-        memory.create_token("reader", actor="ana", expires=watch.now)
+        memory.create_token("reader", "*", actor="ana", expires=watch.now)
     assert memory.list_tokens() == []
 
 
 def test_the_command_line_makes_lists_and_revokes_them_and_the_service_heeds_them(tmp_path):
     where = ("--store", str(tmp_path / "a.db"), "--json")
+    nowhere = run(tmp_path, "token", "create", "--role", "agent", "--actor", "ana", *where)
+    assert (nowhere.returncode, "--namespace" in json.loads(nowhere.stdout)["remedy"]) == (1, True)
     words = ("token", "create", "--role", "agent", "--namespace", "team/*", "--actor", "ana")
     assert run(tmp_path, "remember", "Deploys happen on Tuesdays.", "--namespace", "team/a", *where).returncode == 0
     with served(tmp_path) as (process, port):

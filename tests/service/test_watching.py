@@ -14,6 +14,8 @@ from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from mcp.shared import _otel as mcp_spans
+from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -263,6 +265,28 @@ def test_content_is_traced_where_that_is_asked_for(spans):
     assert searched.attributes["gen_ai.memory.query.text"] == "Where is the key under the stone?"
     [record] = json.loads(searched.attributes["gen_ai.memory.records"])
     assert record["content"] == "The key is under the stone."
+
+
+def test_a_namespace_that_is_refused_is_in_no_span(spans):
+    with perdure.open(":memory:", POLICY) as memory, serving(memory, traces="spans") as client:
+        token = memory.create_token("agent", "team/a", actor="ana").secret
+        for namespace in ("rival/plans", "team/a " * 500, "team/a"):
+            given, bearer = {"content": "x", "namespace": namespace}, {"authorization": f"Bearer {token}"}
+            client.post("/v1/remember", json=given, headers=bearer)
+    assert [span.attributes.get("perdure.namespace") for span in spans()] == [None, None, "team/a"]
+
+
+def test_a_call_of_a_tool_is_within_the_span_of_its_request(spans, monkeypatch):
+    monkeypatch.setattr(mcp_spans, "_tracer", trace.get_tracer("mcp"))
+    call = {"name": "recall", "arguments": {"query": "stone"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    accept = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
+    with perdure.open(":memory:", POLICY) as memory, serving(memory, traces="spans") as client:
+        assert client.post("/mcp", json=body, headers={**accept, **TRACE}).status_code == 200
+    found = {span.name: span for span in spans()}
+    request, searched = found["tools/call recall"], found["search_memory perdure"]
+    assert searched.parent.span_id == request.context.span_id
+    assert (request.context.trace_id, request.parent.span_id) == (int("ab" * 16, 16), int("cd" * 8, 16))
 
 
 @pytest.mark.parametrize("traces", ["spans", "content"])

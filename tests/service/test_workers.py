@@ -217,7 +217,7 @@ def _or_error(work):
 
 def test_a_token_has_one_rate_over_all(tmp_path):
     with perdure.open(tmp_path / "a.db", POLICY) as memory:
-        ana = memory.create_token("reader", actor="ana").secret
+        ana = memory.create_token("reader", "*", actor="ana").secret
     with two(tmp_path, "--rate", "0.5") as (_, _, both):
         began = time.monotonic()
         asked = Counter(talk.ask("GET", "/v1/list", authorization=f"Bearer {ana}")[0] for talk in both)
@@ -227,7 +227,7 @@ def test_a_token_has_one_rate_over_all(tmp_path):
 
 def test_who_logs_in_at_one_is_known_to_the_other_and_wrong_tokens_count_together(tmp_path):
     with perdure.open(tmp_path / "a.db", POLICY) as memory:
-        secret = memory.create_token("curator", actor="ana").secret
+        secret = memory.create_token("curator", "*", actor="ana").secret
     html = {"accept": "text/html"}
     form = {"content-type": "application/x-www-form-urlencoded", **html}
     with two(tmp_path) as (_, _, (one, other)):
@@ -247,7 +247,7 @@ def test_who_logs_in_at_one_is_known_to_the_other_and_wrong_tokens_count_togethe
 
 def test_a_session_that_the_store_could_not_keep_is_known_to_both(tmp_path, monkeypatch):
     with perdure.open(tmp_path / "a.db", POLICY) as memory:
-        secret = memory.create_token("curator", actor="ana").secret
+        secret = memory.create_token("curator", "*", actor="ana").secret
     html = {"accept": "text/html"}
     form = {"content-type": "application/x-www-form-urlencoded", **html}
     in_workers(tmp_path, monkeypatch, READ_ONLY)

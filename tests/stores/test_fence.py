@@ -495,7 +495,7 @@ def test_no_verb_reaches_past_the_prefix_of_its_connection(path, alice, verb):
 
 def test_tokens_of_another_prefix_are_not_seen_and_open_nothing(path, alice):
     with _opened(path) as mine, _opened(with_prefix(path, "mallory/")) as other:
-        made = mine.create_token("admin", actor="alice")
+        made = mine.create_token("admin", "*", actor="alice")
         assert mine.recognize(made.secret) == Grant("admin", "*", "alice")
         assert other.recognize(made.secret) is None
         assert "alice" not in [token.actor for token in other.list_tokens()]

@@ -188,7 +188,7 @@ def test_tokens_are_made_and_revoked_while_a_node_is_down(path, monkeypatch):
     with opened(path) as memory:
         with pytest.raises(NodeUnavailable):
             memory.remember("what lies on the node")
-        made = memory.create_token("agent", actor="bob")
+        made = memory.create_token("agent", "*", actor="bob")
         assert not memory.revoke_token(made.token.id).valid
 
 

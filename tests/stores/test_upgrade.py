@@ -254,7 +254,7 @@ def test_a_file_of_schema_8_knows_what_it_was_told_by_the_same_keys(path):
 def test_a_store_of_the_schema_before_keeps_sessions_and_shows_the_same_summary(path):
     kept, _, _, now = lived(path)
     with opened(path, POLICY, Clock(now), HashEmbedder()) as memory:
-        token, shown = memory.create_token("reader", actor="ana"), memory.digest()
+        token, shown = memory.create_token("reader", "*", actor="ana"), memory.digest()
     to_schema_8(path)
     if is_server(str(path)):
         assert migrate(path) == 1

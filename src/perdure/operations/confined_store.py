@@ -62,11 +62,7 @@ class _Confined:
         return call
 
     def _check(self, namespace: str) -> None:
-        if not self._grant.covers(namespace):
-            raise NotAllowed(
-                f"The token does not reach the namespace {namespace!r}.",
-                remedy=f"Name a namespace that it reaches: {self._grant.pattern}.",
-            )
+        self._grant.check_reaches(namespace)
 
 
 class _ConfinedDocuments(_Confined):

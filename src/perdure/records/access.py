@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
+from perdure.records.errors import NotAllowed
 from perdure.records.instant import Instant
 from perdure.records.json_record import JsonRecord
 
@@ -34,6 +35,18 @@ class Grant:
         if self.pattern.endswith(_INSIDE):
             return namespace.startswith(self.pattern[:-1])
         return namespace == self.pattern
+
+    def check_reaches(self, namespace: str) -> None:
+        """Refuse a namespace that it does not reach.
+
+        Raises:
+            NotAllowed: It does not.
+        """
+        if not self.covers(namespace):
+            raise NotAllowed(
+                f"The token does not reach the namespace {namespace!r}.",
+                remedy=f"Name a namespace that it reaches: {self.pattern}.",
+            )
 
     def includes(self, other: Grant) -> bool:
         """Whether it reaches and allows all that another one does."""

@@ -43,6 +43,17 @@ def check_role(needed: Role, action: str, memory: Any) -> None:
         )
 
 
+def check_namespace(verb: Verb, arguments: Mapping[str, Any], memory: Any) -> None:
+    """Refuse a namespace that the caller's token does not reach; what looks in several would find nothing there.
+
+    Raises:
+        NotAllowed: It does not.
+    """
+    grant, namespace = memory._context.grant, arguments.get("namespace")  # noqa: SLF001  # verbs are methods of it
+    if grant is not None and isinstance(namespace, str) and verb.panel != "Service":  # a token's is a pattern
+        grant.check_reaches(namespace)
+
+
 def seconds_of(verb: Verb, memory: Any) -> float | None:
     """Return how long a call may take: what the caller said, else the policy's key; None for no limit."""
     context: Context = memory._context  # noqa: SLF001  # verbs are methods of it

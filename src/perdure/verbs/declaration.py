@@ -245,6 +245,7 @@ def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P
             checks.check_role(declared.needs, declared.name, self)
             with within(checks.seconds_of(declared, self)):
                 arguments = checks.checked_arguments(declared, self, args, kwargs)
+                checks.check_namespace(declared, arguments, self)
                 with checks.translate_damage(self):
                     return cast("Callable[..., R]", method)(self, **arguments)
 

@@ -56,8 +56,8 @@ class TokenVerbs:
             ),
         ],
         namespace: Annotated[
-            str, Param("Where: one namespace, 'team/*' or '*'.", longest=200, check=checked_pattern)
-        ] = EVERYWHERE,
+            str, Param("Where: one namespace, 'team/*', or '*' for all.", longest=200, check=checked_pattern)
+        ],
         *,
         actor: Annotated[
             str, Param("Who uses it; the journal keeps the name.", longest=100, check=checked_actor, argument=False)

@@ -21,6 +21,7 @@ import perdure.memory  # noqa: F401  # declares the verbs
 from perdure.interfaces.cli.call import Body, Call, Exit
 from perdure.interfaces.cli.options import COMMON, current_options, json_object, json_objects, moment, text_or_input
 from perdure.interfaces.files.project import resolve_namespace
+from perdure.records.errors import InvalidInput
 from perdure.verbs.arguments import not_found
 from perdure.verbs.declaration import VERBS, Parameter, Verb
 
@@ -188,6 +189,10 @@ def run_verb(call: Call, declared: Verb, arguments: dict[str, Any], notes: Mappi
     """Run a verb on the store of a call, print its result, and return the exit code."""
     if call.namespace is not None and any(p.name == "namespace" for p in declared.parameters):
         arguments["namespace"] = call.namespace
+    elif "namespace" in declared.required:
+        raise InvalidInput(
+            f"{declared.command} needs a namespace.", remedy="Pass --namespace NAME, 'team/*', or '*' for all."
+        )
     with call.memory(create=declared.creates_store) as memory:
         method = getattr(memory, declared.method.__name__)
         if declared.passes_progress:

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.http.sessions import MACHINES, Sessions, page_session_of
+from perdure.interfaces.http.shared import TRIES_SECONDS
 from perdure.records.access import Grant, Login
 from perdure.records.errors import PerdureError
 
@@ -33,6 +34,8 @@ _ANONYMOUS_PATHS: Final = frozenset(("/healthz", "/readyz", "/openapi.json"))
 _OPEN_PATHS: Final = frozenset(("/login", *_ANONYMOUS_PATHS))
 _OPEN_FOLDER: Final = "/static/"
 _SCHEME: Final = "bearer "
+WAIT: Final = {"retry-after": str(TRIES_SECONDS)}
+"""A header for an address from which too many wrong tokens came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,9 @@ class Keyring:
         grant = self._get_memory().recognize(secret) if len(secret) <= _LONGEST_SECRET else None
         if grant is not None:  # guesses are not kept: they would push out what is known
             self._keep(self._grants, secret, (monotonic(), grant))
+        else:
+            with self._lock:
+                self._grants.pop(secret, None)
         return grant
 
     def login_kept(self, session: str) -> tuple[bool, Login | None]:
@@ -185,10 +191,24 @@ class Access:
             return None if needed else _PROGRAM
         is_known, grant = self._keyring.kept(secret)
         if not is_known:
-            grant = await run_sync(self._keyring.grant_of, secret)
+            grant = await self._look_up(scope, secret, is_new=grant is None)
         if grant is None:
             raise unauthorized("The token is not valid: it is unknown, revoked or has ended.")
         return Principal(grant, secret)
+
+    async def _look_up(self, scope: Scope, secret: str, *, is_new: bool) -> Grant | None:
+        """Return what a token allows; how often an address may try wrong ones is limited, also for logging in.
+
+        One that was valid here before goes on: who guesses at an address must not lock out the others there.
+        """
+        shared, address = self._sessions.shared, (scope.get("client") or ("",))[0]
+        if is_new and not await shared.may_try(address):
+            message = "Too many wrong tokens came from this address."
+            raise RequestRefused(429, message, remedy="Wait five minutes, then send a valid one.", headers=WAIT)
+        grant = await run_sync(self._keyring.grant_of, secret)
+        if grant is None:
+            await shared.note_failure(address)
+        return grant
 
     async def _session_principal(self, session: str) -> Principal | None:
         """Return who has logged in in a session; None for nobody, or where the token is revoked: log in anew."""
@@ -258,7 +278,8 @@ def unauthorized(message: str) -> RequestRefused:
     return RequestRefused(
         401,
         message,
-        remedy="Send authorization: Bearer TOKEN; `perdure token create --role agent --actor NAME` makes one.",
+        remedy="Send authorization: Bearer TOKEN; "
+        "`perdure token create --role agent --namespace NAME --actor NAME` makes one.",
         headers={"www-authenticate": 'Bearer realm="perdure"'},
     )
 

@@ -51,7 +51,7 @@ READY_SECONDS: Final = 1.0
 """How long it holds that the service is ready: anybody may ask."""
 _NOT_EVERYWHERE = NotAllowed(
     "Metrics need a token for all namespaces.",
-    remedy="Use such a token: `perdure token create --role reader --actor NAME` makes one.",
+    remedy="Use such a token: `perdure token create --role reader --namespace '*' --actor NAME` makes one.",
 )
 _CACHEABLE = {"cache-control": "private, max-age=300"}
 

@@ -96,9 +96,10 @@ class McpMount:
             sent = True
             return {"type": "http.request", "body": body, "more_body": False}
 
-        reset_token = _REQUEST.set(request)
+        reset_token, tracing = _REQUEST.set(request), self._limits.tracing
         try:
-            await manager.handle_request(request.scope, replay, send)
+            with nullcontext() if tracing is None else tracing.within(request.headers):
+                await manager.handle_request(request.scope, replay, send)
         finally:
             _REQUEST.reset(reset_token)
 

@@ -181,7 +181,7 @@ def _check_address(memory: Memory, host: str) -> bool:
     if not has_tokens and host not in LOOPBACK:
         raise InvalidInput(
             f"Without tokens the service listens on this machine only, not on {host}.",
-            remedy="Make a token first: `perdure token create --role admin --actor NAME`.",
+            remedy="Make a token first: `perdure token create --role admin --namespace '*' --actor NAME`.",
         )
     return has_tokens
 

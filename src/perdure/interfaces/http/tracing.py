@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, NotAllowed
 from perdure.records.memory import MemoryItem
 from perdure.records.recall import Recall
 
 try:
-    from opentelemetry import propagate, trace
+    from opentelemetry import context, propagate, trace
     from opentelemetry.trace import Span, SpanKind, Status, StatusCode
     from opentelemetry.util.types import AnyValue
 except ImportError as error:
@@ -31,7 +31,12 @@ _OPERATIONS: Final = {
     **dict.fromkeys(("forget", "erase"), "delete_memory"),
 }
 """Verb -> the conventions' name of it; others go by their own."""
+_UNCHECKED: Final = (
+    InvalidInput,
+    NotAllowed,
+)  # of a call that fails so, nobody has looked at the namespace that it names
 _LONGEST: Final = 4000  # characters of a content attribute
+_LONGEST_NAME: Final = 200  # characters of a namespace
 
 
 class Tracing:
@@ -60,11 +65,12 @@ class Tracing:
             "gen_ai.provider.name": "perdure",
             "perdure.verb": verb,
         }
-        if isinstance(namespace := arguments.get("namespace"), str):
-            attrs["perdure.namespace"] = namespace
         if self._content and isinstance(query := arguments.get("query"), str):
             attrs["gen_ai.memory.query.text"] = query[:_LONGEST]
-        parent = propagate.extract(headers)
+        is_inside = (
+            trace.get_current_span().get_span_context().is_valid
+        )  # that of a request of MCP, or of the framework
+        parent = None if is_inside else propagate.extract(headers)
         with self._tracer.start_as_current_span(
             f"{name} perdure", parent, SpanKind.SERVER, attrs, record_exception=False, set_status_on_exception=False
         ) as span:
@@ -72,7 +78,19 @@ class Tracing:
                 yield CallSpan(span, content=self._content)
             except Exception as error:
                 _fail(span, error)  # its text may repeat what was given
+                if not isinstance(error, _UNCHECKED):
+                    _note_namespace(span, arguments)
                 raise
+            _note_namespace(span, arguments)
+
+    @contextmanager
+    def within(self, headers: Mapping[str, str]) -> Iterator[None]:
+        """Make all spans of a block within that of a request's caller, if the request names one."""
+        token = context.attach(propagate.extract(headers))
+        try:
+            yield
+        finally:
+            context.detach(token)
 
     @contextmanager
     def watch(self, port: str, texts: int) -> Iterator[None]:
@@ -110,6 +128,11 @@ class CallSpan:
         if self._content:
             rows = [{"id": m.id, "content": m.content[:_LONGEST], "score": score} for m, score in scored]
             self._span.set_attribute("gen_ai.memory.records", json.dumps(rows, ensure_ascii=False))
+
+
+def _note_namespace(span: Span, arguments: Mapping[str, Any]) -> None:
+    if isinstance(namespace := arguments.get("namespace"), str):
+        span.set_attribute("perdure.namespace", namespace[:_LONGEST_NAME])
 
 
 def _fail(span: Span, error: Exception) -> None:

@@ -6,7 +6,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from perdure.interfaces.http.access import Keyring
+from perdure.interfaces.http.access import WAIT, Keyring
 from perdure.interfaces.http.problems import status_of
 from perdure.interfaces.pages.forms import FormGuard
 from perdure.interfaces.pages.page_request import HtmlPage, PageRequest
@@ -26,7 +26,9 @@ async def log_in(request: Request, guard: FormGuard, page_request: PageRequest) 
     """Begin a session with the token of the form; how often an address may try is limited."""
     address = request.client.host if request.client else ""
     if not await guard.sessions.shared.may_try(address):
-        return login_page(page_request, _WAIT, 429)
+        refused = login_page(page_request, _WAIT, 429)
+        refused.headers.update(WAIT)
+        return refused
     secret, keyring = page_request.form_value("secret"), request.state.keyring
     has_keyring = isinstance(keyring, Keyring)
     try:
