@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from perdure.records.access import Grant
 from perdure.records.errors import InvalidInput, StoreError
 from perdure.records.report import Operation
+from perdure.rules.alerts import WHY
 from perdure.verbs.declaration import VERBS
 
 if TYPE_CHECKING:
@@ -53,6 +54,15 @@ class PageRequest:
         if name := self.query.get("namespace", "")[:_LONGEST]:
             return name
         return "default" if "default" in self.namespaces or not self.namespaces else self.namespaces[0]
+
+    @cached_property
+    def unwritable(self) -> str:
+        """Why nothing can be stored now, in words; empty where it can, or the store does not answer."""
+        try:
+            why = self.memory.unwritable if self.known else ""
+        except StoreError:
+            return ""
+        return WHY[why] if why else ""
 
     @cached_property
     def done(self) -> Operation | None:
