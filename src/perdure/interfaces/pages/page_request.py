@@ -108,6 +108,18 @@ class PageRequest:
             params["namespace"] = self.namespace
         return f"{self.root}{path}{'?' if params else ''}{urlencode(params, doseq=True)}"
 
+    @property
+    def own_address(self) -> str:
+        """The address of this page anew: without what was just done."""
+        kept = {name: value for name, value in self.query.items() if name != "done"}
+        return f"{self.root}{self.path}{'?' if kept else ''}{urlencode(kept)}"
+
+    @property
+    def is_outdated_by_changes(self) -> bool:
+        """Whether a change may outdate what the page shows, and it is not remade unasked: that takes a search."""
+        named = any(self.query.get(name) for name in ("entity", "q", "preview", "ahead", "try"))
+        return named or bool(self.form) or self.path in {"/memory", "/memory-md"}
+
     def content(self, identity: str) -> str:
         """Return the words of a memory, hidden or not; none where it is gone."""
         item = self.memory.get(identity, include_archived=True)
