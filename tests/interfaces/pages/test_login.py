@@ -8,7 +8,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from interfaces.pages.browsing import Browser, forms, words
+from interfaces.pages.browsing import Browser, forms, hidden, words
 from perdure.interfaces import pages
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.http import access, shared
@@ -48,6 +48,28 @@ def tokens(memory):
 
 def log_in(browser, secret):
     return browser.answer(browser.get("/login"), "/login", secret=secret)
+
+
+@pytest.mark.parametrize("by_session", [True, False], ids=["a session", "a header"])
+def test_pages_count_as_calls_of_their_token(memory, tokens, by_session):
+    """A burst has twice the rate, here two; what loads with a page counts as none, and another token has its own."""
+    service = build_app(lambda: memory, Settings(frozenset({HOST}), rate=1))
+    with Window(service, base_url=f"http://{HOST}", headers=HTML) as client:
+        secret = tokens["reader"].secret
+        if by_session:
+            client.post("/login", data={**hidden(client.get("/login").text), "secret": secret}, follow_redirects=False)
+        else:
+            client.headers["authorization"] = f"Bearer {secret}"
+        assert [client.get("/static/page.js").status_code for _ in range(5)] == [200] * 5
+        replies = [client.get("/search?q=deploys") for _ in range(8)]
+        assert replies[0].status_code == 200
+        refused = replies[-1]
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+        assert "more than 1 calls a second" in words(refused)
+        other = Window(
+            service, base_url=f"http://{HOST}", headers={**HTML, "authorization": f"Bearer {tokens['admin'].secret}"}
+        )
+        assert other.get("/search?q=deploys").status_code == 200
 
 
 def test_without_tokens_nobody_has_to_log_in(browser, memory):
