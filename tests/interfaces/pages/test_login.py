@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
+from contextlib import ExitStack, closing, contextmanager
+from urllib.parse import urlsplit
 
 import pytest
 from typer.testing import CliRunner
 
+from interfaces.pages.browsers import served
 from interfaces.pages.browsing import Browser, forms, hidden, words
 from perdure.interfaces import pages
 from perdure.interfaces.cli import app as cli
@@ -182,3 +186,31 @@ def test_logging_in_and_out_needs_the_forms_token(browser, tokens):
     log_in(browser, tokens["reader"].secret)
     assert browser.post("/logout", data={}, headers=OWN).status_code == 403
     assert "Log out" in browser.get("/").text
+
+
+@contextmanager
+def news(address, secret, wanted=200):
+    """Hear news as the holder of a token; yields what reads on until the stream ends."""
+    with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)) as connection:
+        connection.request("GET", "/live?namespace=team/a", headers={"authorization": f"Bearer {secret}"})
+        with connection.getresponse() as answer:
+            assert answer.status == wanted
+            if wanted == 200:
+                assert b"hello" in next(line for line in iter(answer.readline, b"") if line.startswith(b"event"))
+            yield answer.read
+
+
+def test_news_end_when_their_token_is_revoked(memory, tokens, monkeypatch):
+    monkeypatch.setattr(access, "KNOWN_SECONDS", 0.0)  # each look asks the store
+    with served(memory) as address, news(address, tokens["admin"].secret) as rest:
+        memory.revoke_token(tokens["admin"].token.id)
+        memory.remember("Ours: said after that.", namespace="team/a")
+        assert b"event: operation" not in rest()
+
+
+def test_one_token_leaves_places_for_the_news_of_others(memory, tokens):
+    with served(memory) as address, ExitStack() as stack:
+        for _ in range(25):
+            stack.enter_context(news(address, tokens["admin"].secret))
+        with news(address, tokens["admin"].secret, 503), news(address, tokens["reader"].secret):
+            pass
