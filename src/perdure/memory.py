@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from perdure.records.policy import Policy
     from perdure.records.report import Report
     from perdure.records.store_results import Readiness
+    from perdure.records.store_rows import Unwritable
     from perdure.records.transfer import Line
     from perdure.rules import policy_check
 else:
@@ -226,6 +227,11 @@ class Memory(
     def readiness(self) -> Readiness:
         """Whether the store can serve, asked anew, and whether maintenance keeps up."""
         return monitoring.readiness(self._context)
+
+    @property
+    def unwritable(self) -> Unwritable:
+        """Why the store takes no writes now: it is ``read-only``, or its disk is ``full``; empty where it does."""
+        return self._context.store.unwritable
 
     def close(self) -> None:
         """Write what waits and close the store."""

@@ -416,7 +416,10 @@ def test_a_statement_that_fails_in_the_middle_leaves_nothing_behind(place, state
     for call in (lambda: memory.remember("okapi", tags=["t"], idempotency_key="k"), lambda: memory.pin(kept.id)):
         refused(kind, call, secret=password_of(place), remedy=remedy)
     assert [m.pinned for m in everything(memory)] == [False]
+    is_full = state == "53100"
+    assert (memory.unwritable, memory.readiness.store.writable) == (("full", False) if is_full else ("", True))
     sql(place, "DROP FUNCTION broken CASCADE")
     assert memory.remember("okapi", tags=["t"], idempotency_key="k").id
+    assert (memory.unwritable, memory.readiness.store.writable) == ("", True)
     assert memory.check() == []
     memory.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import resource
 import sys
 import time
@@ -14,14 +15,14 @@ import pytest
 import perdure
 from conftest import WORDS_ONLY
 from faults.server_faults import own_server
-from interfaces.pages.browsing import Browser, words
+from interfaces.pages.browsing import Browser, plain, words
 from perdure.interfaces.http import app as http_app
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
 from perdure.stores.postgres import faults
 from perdure.stores.postgres.local import SUPERUSER
 from perdure.stores.sqlite import store as sqlite_store
-from service.test_serve import ask, served
+from service.test_serve import ask, served, talked
 
 HOST = "localhost:8766"
 NOTE = {"content": "The gate opens at seven."}
@@ -62,6 +63,24 @@ def told(reply):
     assert reply.headers["content-type"] == "application/problem+json"
     assert problem["remedy"]
     return reply.status_code, problem["error"]
+
+
+PAGES = ("/", "/search", "/facts", "/questions", "/plans", "/memory-md")
+
+
+def banner(html):
+    """What a page says above all else."""
+    found = re.search(r'<main[^>]*>\s*<div class="alert critical" role="status">(.*?)</div>', html, re.DOTALL)
+    return plain(found.group(1)) if found else ""
+
+
+def alerts_of_the_store(document):
+    return [alert["severity"] for alert in document["alerts"] if alert["name"] == "unwritable"]
+
+
+def is_writable(port):
+    time.sleep(1.1)  # the process keeps its answer for a second
+    return ask(port, "GET", "/readyz")[1]["writable"]
 
 
 def set_read_only(server, value):
@@ -146,10 +165,12 @@ def test_a_server_that_takes_no_writes_for_a_while(server, memory):
             found = client.post("/v1/recall", json={"query": "deploys"}, headers=bearer)
             assert [hit["memory"]["id"] for hit in found.json()["hits"]][:1] == [kept]
             assert client.get("/readyz").json()["writable"] is False
+            assert "the store is read-only" in banner(client.get("/", headers=bearer).text)
         finally:
             set_read_only(server, "off")
         assert client.post("/v1/remember", json={"content": "The fence is green."}, headers=bearer).status_code == 200
         assert client.get("/readyz").json()["writable"] is True
+        assert banner(client.get("/", headers=bearer).text) == ""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of another process")
@@ -166,10 +187,16 @@ def test_a_full_disk_is_told_and_reading_goes_on(tmp_path):
         status, found = ask(port, "POST", "/v1/recall", {"query": "When do we deploy?"}, bearer)
         assert (status, [hit["memory"]["id"] for hit in found["hits"]]) == (200, [kept["id"]])
         assert "not counted" in found["note"]
-        assert ask(port, "GET", "/readyz")[0] == 200
+        assert is_writable(port) is False
+        assert alerts_of_the_store(ask(port, "GET", "/v1/alerts", headers=bearer)[1]) == ["critical"]
+        for path in PAGES:
+            assert "the disk is full" in banner(talked(port, "GET", path, None, bearer)[2]), path
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, before)
         assert ask(port, "POST", "/v1/remember", NOTE, bearer)[0] == 200
         assert ask(port, "GET", "/v1/stats", headers=bearer)[1]["memories"] == 2
+        assert is_writable(port) is True
+        assert alerts_of_the_store(ask(port, "GET", "/v1/alerts", headers=bearer)[1]) == []
+        assert [banner(talked(port, "GET", path, None, bearer)[2]) for path in PAGES] == [""] * len(PAGES)
     with perdure.open(tmp_path / "a.db", WORDS_ONLY) as memory:
         assert memory.check() == []
 
@@ -205,12 +232,16 @@ def test_a_file_that_takes_no_writes_for_a_while(tmp_path, connections):
         assert [hit["memory"]["id"] for hit in found["hits"]] == [kept.id]
         shown = client.get("/search", params={"q": "When do we deploy?"})
         assert (shown.status_code, "Deploys happen" in words(shown)) == (200, True)
+        assert all("the store is read-only" in banner(client.get(path).text) for path in PAGES)
+        assert alerts_of_the_store(client.get("/v1/alerts").json()) == ["critical"]
         refused = client.fill(f"/change?id={kept.id}&verb=pin", "/change", sure="1")
         assert (refused.status_code, reply.json()["remedy"] in words(refused)) == (503, True)
         assert not memory.get(kept.id).pinned
         set_query_only(connections, "OFF")
         assert client.post("/v1/remember", json=NOTE).status_code == 200
         assert client.get("/v1/stats").json()["memories"] == 2
+        assert [banner(client.get(path).text) for path in PAGES] == [""] * len(PAGES)
+        assert alerts_of_the_store(client.get("/v1/alerts").json()) == []
         assert memory.check() == []
 
 
@@ -228,9 +259,11 @@ def test_a_file_that_was_opened_read_only_takes_writes_as_soon_as_it_may(tmp_pat
     with perdure.open(tmp_path / "a.db", WORDS_ONLY) as memory, serving(memory) as client:
         assert told(client.post("/v1/remember", json=NOTE)) == (503, "StoreReadOnly")
         assert client.get("/readyz").json()["writable"] is False
+        assert "the store is read-only" in banner(client.get("/").text)
         assert "Deploys happen" in words(client.get("/search", params={"q": "When do we deploy?"}))
         assert client.fill(f"/change?id={kept.id}&verb=pin", "/change", sure="1").status_code == 503
         closed.clear()
+        assert banner(client.get("/").text) == ""
         assert client.get("/readyz").json()["writable"] is True
         assert client.post("/v1/remember", json=NOTE).status_code == 200
         assert client.fill(f"/change?id={kept.id}&verb=pin", "/change", sure="1").status_code == 200

@@ -25,6 +25,8 @@ MAKING = {**POLICY, "consolidate": {**HASHED["consolidate"], "require_dry_run": 
 """For the store as it is made: near-duplicates are found by vectors."""
 PORT = "The build server listens on port 8080 in Lyon."
 VALUE = "something else"
+CLAIM = "Ursa Foods' delivery day preference is Sunday"
+"""What the newer side of the conflict says, about which a person is asked."""
 OF_FACTS = ("confirm", "deny", "correct", "mute")
 OF_OTHERS = ("keep", "drop", "correct")
 ANSWERS = {
@@ -137,6 +139,13 @@ def taken(memory, identity, kind, answer):
             memory.undo("last")
 
 
+def meaning(choice, claim):
+    """What a choice in a form may mean; of a conflict two choices name what the memory says."""
+    if claim and choice in {f"this holds: {claim}", f"this does not hold: {claim}"}:
+        return {"deny" if " not hold: " in choice else "confirm"}
+    return MEANINGS[choice] - ({"confirm", "deny"} if claim else set())
+
+
 def value_of(answer):
     return VALUE if answer == "correct" else None
 
@@ -159,7 +168,7 @@ def test_the_page_offers_those_answers_and_takes_each(memory, kinds):
         cards = re.findall(r'<section class="card question".*?</section>', browser.get("/questions").text, re.DOTALL)
         found = {}
         for card in cards:
-            (identity,) = set(re.findall(r'name="id" value="([^"]*)"', card))
+            (identity,) = kinds.keys() & set(re.findall(r'name="id" value="([^"]*)"', card))
             found[identity] = set(re.findall(r'name="verdict" value="(\w+)"', card))
         assert found == expected(kinds)
         for identity, answers in found.items():
@@ -184,12 +193,19 @@ def told_by_text(text, identities):
     return found
 
 
+def told_of_conflicts(text):
+    """Return of which side of each conflict a text says that confirm makes it hold."""
+    return re.findall(r'confirm: it holds that "?(.*?)"?; deny: it does not[.]', text)
+
+
 def test_the_command_names_those_answers_and_takes_each(place, memory, kinds, monkeypatch):
     environment = {"PERDURE_STORE": "agent.db", "PERDURE_POLICY": "policy.toml", "COLUMNS": "250", "NO_COLOR": "1"}
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(place)
-    found = told_by_text(ran("review", "--limit", str(MANY)), kinds)
+    text = ran("review", "--limit", str(MANY))
+    assert told_of_conflicts(text) == [CLAIM]
+    found = told_by_text(text, kinds)
     assert found == expected(kinds)
     for identity, answers in found.items():
         for answer in answers:
@@ -229,6 +245,7 @@ def fresh(memory):
 def test_an_agent_is_told_of_those_answers_and_each_is_taken(memory, kinds):
     answer = asked(over(memory))
     assert {q["id"]: set(q["answers"]) for q in answer.structured_content["questions"]} == expected(kinds)
+    assert told_of_conflicts(answer.content[0].text) == [CLAIM]
     found = told_by_text(answer.content[0].text, kinds)
     assert found == expected(kinds)
     for identity, answers in found.items():
@@ -245,7 +262,8 @@ def test_the_form_of_a_client_offers_choices_that_are_all_taken(memory, kinds):
     offered = {}  # the choices -> one question that has them: each is put by a server of its own
     for question, choices in person.forms.items():
         answers = ANSWERS[kinds[questions[question].id]]
-        assert [MEANINGS[choice] & set(answers) for choice in choices] == [{answer} for answer in answers]
+        claim = "".join(questions[question].sides[:1])
+        assert [meaning(choice, claim) & set(answers) for choice in choices] == [{answer} for answer in answers]
         offered[answers] = question, choices
     for answers, (question, choices) in offered.items():
         identity = questions[question].id

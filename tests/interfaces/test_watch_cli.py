@@ -73,6 +73,12 @@ def test_what_others_do_is_told_as_json_while_it_runs(place):
         [alert] = told()["alerts"]
         assert (alert["name"], alert["namespace"], alert["value"]) == ("questions", "b", 1.0)
         assert told()["operation"]["operation"] == "used"
+        other = place.remember("Deploys happen at noon.", namespace="b")
+        assert told()["operation"]["operation"] == "remember"
+        place.used([other.id], "wrong")
+        assert told()["operation"]["operation"] == "used"  # no alert came or went: one has another value
+        place.settle(other.id)
+        assert told()["operation"]["operation"] == "settle"
         place.settle(kept.id)
         assert told() == {"alerts": []}
         assert told()["operation"]["operation"] == "settle"

@@ -46,6 +46,7 @@ def test_a_question_names_the_day_and_the_words(memory, doubtful):
         "since",
         "value_at_risk",
         "against",
+        "sides",
         "same",
         "answers",
     }

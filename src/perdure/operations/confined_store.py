@@ -27,7 +27,7 @@ from perdure.records.report import Operation
 from perdure.records.store_rows import Lease, Purged, StoreSize, TransactionView, UpkeepState
 from perdure.records.vector import Space
 
-_UNTOUCHED: Final = ("space", "unreachable", "unfinished", "read_only", "health")
+_UNTOUCHED: Final = ("space", "unreachable", "unfinished", "read_only", "unwritable", "health")
 """What says nothing of any namespace."""
 
 

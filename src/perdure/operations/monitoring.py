@@ -197,7 +197,9 @@ def alerts(ctx: Context, namespace: str | None) -> list[Alert]:
     now, found = ctx.clock(), list[Alert]()
     for place in ctx.store.namespaces() if namespace is None else [namespace]:
         tasks = {d.id: d.data for d in ctx.store.documents.page(place, Shelf.UPKEEP, ("", ""), SHOWN)}
-        found += find_alerts(stats(ctx, place), place, tasks, ctx.policy.alerts, from_instant(now))
+        found += find_alerts(
+            stats(ctx, place), place, tasks, ctx.policy.alerts, from_instant(now), ctx.store.unwritable
+        )
     severities = ("critical", "warning", "info")
     return sorted(found, key=lambda a: (severities.index(a.severity), a.namespace, a.name))
 

@@ -22,6 +22,7 @@ from perdure.records.store_rows import (
     StoreSize,
     TransactionView,
     TrimmedPage,
+    Unwritable,
     UpkeepState,
     Usage,
 )
@@ -80,6 +81,10 @@ class Store(Protocol):
     @property
     def read_only(self) -> bool:
         """Whether nothing can be written: no permission, or a replica."""
+
+    @property
+    def unwritable(self) -> Unwritable:
+        """Why nothing can be written now: also where the last write of this process failed for want of space."""
 
     def health(self) -> StoreHealth:
         """Ask the store anew whether it answers, which schema it has and whether it can be written.

@@ -109,6 +109,7 @@ class Question(JsonRecord):
     since: str  # when the question came up, as ``2026-11-21 09:30 UTC``
     value_at_risk: float  # value x (1 - confidence) now, 0 to 1
     against: tuple[str, ...] = ()  # facts that contradict it
+    sides: tuple[str, ...] = ()  # of a conflict: what the memory says, which ``confirm`` makes hold, then each rival
     same: tuple[str, ...] = ()  # the two predicates of which it is asked whether they are the same
     answers: tuple[str, ...] = ()  # the verdicts that ``review`` takes as an answer; ``correct`` with a value
 

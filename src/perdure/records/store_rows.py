@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Tier
@@ -140,6 +140,10 @@ class TrimmedPage:
     operations: int = 0  # how many lost their images
     damaged: int = 0  # how many were left as they are, because something about them is not as it was written
     end: bool = False  # whether no older operation is left
+
+
+Unwritable = Literal["", "read-only", "full"]
+"""Why a store takes no writes; empty where it does."""
 
 
 @dataclass(frozen=True, slots=True)

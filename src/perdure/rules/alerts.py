@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from perdure.records.policy_lifecycle import AlertPolicy
 from perdure.records.report import Alert, Stats
+from perdure.records.store_rows import Unwritable
 
 _LEAST_CHANGES = 100  # fewer journalled changes in a day are no growth that matters
 _HELD_PREFIX = "held back by the "
 BUDGET = "loss budget"
+WHY: Final[Mapping[Unwritable, str]] = {
+    "read-only": "the store is read-only",
+    "full": "the disk is full, or the store may not grow; free some space",
+}
+"""Why a store takes no writes -> how it is told."""
 _HOUR_SECONDS = 3600.0
 _DAY_SECONDS = 24 * _HOUR_SECONDS
 
@@ -23,7 +29,12 @@ def gate_of(reasons: Sequence[str]) -> str:
 
 
 def find_alerts(
-    found: Stats, namespace: str, tasks: Mapping[str, Mapping[str, Any]], keys: AlertPolicy, now: datetime
+    found: Stats,
+    namespace: str,
+    tasks: Mapping[str, Mapping[str, Any]],
+    keys: AlertPolicy,
+    now: datetime,
+    unwritable: Unwritable = "",
 ) -> list[Alert]:
     """Return the alerts of a namespace whose value reaches the threshold; a threshold of 0 turns one off.
 
@@ -33,15 +44,22 @@ def find_alerts(
         tasks: Task of maintenance -> what is written down about its last run.
         keys: The thresholds.
         now: When the figures were taken.
+        unwritable: Why the store takes no writes.
     """
+    rows = (*_of_store(unwritable), *_of_maintenance(found, tasks, now), *_of_memories(found, now))
     return [
         Alert(name, severity, namespace, round(value, 4), float(threshold), message, ids)
-        for name, severity, value, message, ids in (*_of_maintenance(found, tasks, now), *_of_memories(found, now))
+        for name, severity, value, message, ids in rows
         if (threshold := getattr(keys, name)) and value >= threshold
     ]
 
 
 _Row = tuple[str, str, float, str, tuple[str, ...]]  # name, severity, value, message, ids
+
+
+def _of_store(unwritable: Unwritable) -> Iterator[_Row]:
+    if unwritable:
+        yield "unwritable", "critical", 1, f"nothing can be stored: {WHY[unwritable]}", ()
 
 
 def _of_maintenance(found: Stats, tasks: Mapping[str, Mapping[str, Any]], now: datetime) -> Iterator[_Row]:

@@ -166,6 +166,57 @@ def test_an_alert_appears_and_goes_without_a_reload(tab, memory, clock):
     expect(tab.get_by_text("Nothing needs attention.")).to_be_visible(timeout=SOON)
 
 
+def test_each_page_shows_what_others_change_or_says_that_it_has_changed(tab, memory, life):
+    """Lists are remade; what takes a search or a preview, and what a person uses just now, is left until asked."""
+    said = tab.get_by_text("The store has changed.")
+
+    def remember(day):
+        fact = {"subject": f"Ursa {day}", "predicate": "delivery day", "value": day}
+        memory.remember(f"Ursa {day} wants {day}.", facts=[fact])
+
+    def opened(path):
+        with tab.expect_response("**/live*"):
+            tab.goto(path)
+        tab.wait_for_timeout(1500)  # the browser knows the state from here on
+
+    opened("/facts")
+    remember("Sunday")
+    expect(tab.get_by_role("link", name="Ursa Sunday").first).to_be_visible(timeout=SOON)
+    opened("/plans")
+    many = tab.locator("#past ~ ul li").count()
+    remember("Saturday")
+    expect(tab.locator("#past ~ ul li")).to_have_count(many + 1, timeout=SOON)
+    expect(said).to_be_hidden()
+    opened("/questions")
+    tab.locator(".question").last.get_by_label("It is now").fill("half a wo")
+    cards = tab.locator(".question").count()
+    memory.mute(memory.review()[0].id)
+    expect(said).to_be_visible(timeout=SOON)
+    assert tab.locator(".question").last.get_by_label("It is now").input_value() == "half a wo"
+    tab.get_by_role("link", name="Show the new state").click()
+    expect(tab.locator(".question")).to_have_count(cards - 1)
+    expect(said).to_be_hidden()
+    for path in (f"/memory?id={life.id}", "/search?q=staging", "/memory-md", "/facts?entity=gai-media"):
+        opened(path)
+        expect(said).to_be_hidden()
+        remember(f"Day {path[1:4]}{len(path)}")
+        expect(said).to_be_visible(timeout=SOON)
+
+
+def test_the_overview_waits_for_who_uses_it_and_is_new_after_that(tab, memory, life):
+    with tab.expect_response("**/live*"):
+        tab.goto("/")
+    tab.wait_for_timeout(1500)
+    tab.locator(".figure a").focus()
+    fresh = tab.locator("#lately ~ ul li").first
+    memory.pin(life.id)
+    expect(tab.get_by_text("The store has changed.")).to_be_visible(timeout=SOON)
+    expect(fresh).not_to_contain_text("pin")
+    tab.evaluate("document.activeElement.blur()")
+    expect(fresh).to_contain_text("pin")
+    expect(tab.get_by_text("The store has changed.")).to_be_hidden()
+
+
 def test_a_conflict_is_settled_from_both_sides_of_it(tab, memory, life):
     tab.goto("/facts")
     sides = tab.locator(".conflict .card")
@@ -204,8 +255,7 @@ def test_a_memory_is_found_pinned_and_unpinned_by_keyboard_alone(tab, memory, li
     tab.keyboard.press("Tab")
     assert focused(tab) == "Skip to the content"
     tab.keyboard.press("/")
-    tab.wait_for_url("**/search")
-    tab.keyboard.press("/")
+    tab.wait_for_url("**/search#q")
     tab.keyboard.type("staging")
     tab.keyboard.press("Enter")
     tab.wait_for_url("**q=staging**")

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from conftest import WORDS_ONLY
-from interfaces.pages.browsing import below, plain, rows, words
+from interfaces.pages.browsing import below, hidden, plain, rows, words
 from interfaces.pages.test_deciding import said
 
 
@@ -138,6 +138,31 @@ def test_both_sides_of_a_question_are_shown_and_both_may_be_true(browser, memory
     browser.answer(page, "/answer", verdict="both")
     assert {f.value: f.contested for f in memory.facts() if f.subject == older.subject} == {"Friday": (), "Monday": ()}
     assert newer.id not in browser.get("/questions").text
+
+
+@pytest.mark.parametrize(("verdict", "label"), [("confirm", "“ {} ” holds"), ("deny", "“ {} ” does not hold")])
+def test_the_buttons_of_a_question_about_a_conflict_name_what_they_make_true(browser, memory, verdict, label):
+    """Nobody can know which of two a "Yes" confirms: each side has its own buttons, and each does what it says."""
+    for is_denied in (False, True):
+        fact = {"subject": "Ana", "predicate": "allergy", "value": "sesame", "denied": is_denied}
+        memory.remember(f"Told {is_denied}.", facts=[fact])
+    said_of = {"Ana is allergic to sesame": "sesame", "Ana is not allergic to sesame": "not sesame"}
+    for claim, value in said_of.items():
+        page = browser.get("/questions")
+        assert "Yes, still so" not in page.text
+        forms = forms_of_answers(page)
+        found = [(form, plain(words)) for form in forms for words in buttons(form, verdict)]
+        assert {words for _, words in found} == {label.format(other) for other in said_of}
+        (form,) = [form for form, words in found if words == label.format(claim)]
+        browser.post("/answer", data={**hidden(form), "verdict": verdict}, headers=browser.own)
+        (left,) = (f.shown_value for f in memory.facts())
+        assert (left == value) == (verdict == "confirm")
+        memory.undo("last")
+        assert {f.shown_value for f in memory.facts()} == set(said_of.values())
+
+
+def buttons(form, verdict):
+    return re.findall(rf'value="{verdict}"[^>]*>(.*?)</button>', form)
 
 
 def forms_of_answers(page):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
+from contextlib import ExitStack, closing, contextmanager
+from urllib.parse import urlsplit
 
 import pytest
 from typer.testing import CliRunner
 
-from interfaces.pages.browsing import Browser, forms, words
+from interfaces.pages.browsers import served
+from interfaces.pages.browsing import Browser, forms, hidden, words
 from perdure.interfaces import pages
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.http import access, shared
@@ -48,6 +52,28 @@ def tokens(memory):
 
 def log_in(browser, secret):
     return browser.answer(browser.get("/login"), "/login", secret=secret)
+
+
+@pytest.mark.parametrize("by_session", [True, False], ids=["a session", "a header"])
+def test_pages_count_as_calls_of_their_token(memory, tokens, by_session):
+    """A burst has twice the rate, here two; what loads with a page counts as none, and another token has its own."""
+    service = build_app(lambda: memory, Settings(frozenset({HOST}), rate=1))
+    with Window(service, base_url=f"http://{HOST}", headers=HTML) as client:
+        secret = tokens["reader"].secret
+        if by_session:
+            client.post("/login", data={**hidden(client.get("/login").text), "secret": secret}, follow_redirects=False)
+        else:
+            client.headers["authorization"] = f"Bearer {secret}"
+        assert [client.get("/static/page.js").status_code for _ in range(5)] == [200] * 5
+        replies = [client.get("/search?q=deploys") for _ in range(8)]
+        assert replies[0].status_code == 200
+        refused = replies[-1]
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+        assert "more than 1 calls a second" in words(refused)
+        other = Window(
+            service, base_url=f"http://{HOST}", headers={**HTML, "authorization": f"Bearer {tokens['admin'].secret}"}
+        )
+        assert other.get("/search?q=deploys").status_code == 200
 
 
 def test_without_tokens_nobody_has_to_log_in(browser, memory):
@@ -161,3 +187,31 @@ def test_logging_in_and_out_needs_the_forms_token(browser, tokens):
     log_in(browser, tokens["reader"].secret)
     assert browser.post("/logout", data={}, headers=OWN).status_code == 403
     assert "Log out" in browser.get("/").text
+
+
+@contextmanager
+def news(address, secret, wanted=200):
+    """Hear news as the holder of a token; yields what reads on until the stream ends."""
+    with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)) as connection:
+        connection.request("GET", "/live?namespace=team/a", headers={"authorization": f"Bearer {secret}"})
+        with connection.getresponse() as answer:
+            assert answer.status == wanted
+            if wanted == 200:
+                assert b"hello" in next(line for line in iter(answer.readline, b"") if line.startswith(b"event"))
+            yield answer.read
+
+
+def test_news_end_when_their_token_is_revoked(memory, tokens, monkeypatch):
+    monkeypatch.setattr(access, "KNOWN_SECONDS", 0.0)  # each look asks the store
+    with served(memory) as address, news(address, tokens["admin"].secret) as rest:
+        memory.revoke_token(tokens["admin"].token.id)
+        memory.remember("Ours: said after that.", namespace="team/a")
+        assert b"event: operation" not in rest()
+
+
+def test_one_token_leaves_places_for_the_news_of_others(memory, tokens):
+    with served(memory) as address, ExitStack() as stack:
+        for _ in range(25):
+            stack.enter_context(news(address, tokens["admin"].secret))
+        with news(address, tokens["admin"].secret, 503), news(address, tokens["reader"].secret):
+            pass

@@ -47,7 +47,7 @@ MEANINGS = {
     Exit.NOTHING: "nothing found",
     Exit.STALE: "digest --check: the file is stale",
     Exit.ALERT: "alerts: a warning, or something critical",
-    Exit.STOPPED: "stopped by Ctrl-C",
+    Exit.STOPPED: "stopped by Ctrl-C before it was done",
 }
 
 

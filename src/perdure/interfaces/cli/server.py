@@ -271,9 +271,10 @@ def watch(
     every: Annotated[float, typer.Option("--every", metavar="SECONDS", help="Look so often.", min=0.1)] = 2.0,
     once: Annotated[bool, typer.Option("--once", help="Look once, then exit.")] = False,
 ) -> Exit:
-    """Show what happens to the store as it happens: operations, what needs attention, what is due. Ctrl-C ends it.
+    """Show what happens to the store as it happens: operations, what needs attention, what is due.
 
-    In a terminal one picture is drawn anew; elsewhere, and with --json, each operation is a line.
+    In a terminal one picture is drawn anew; elsewhere, and with --json, each operation is a line. Ctrl-C ends it, with
+    exit code 0.
     """
     with stopping() as stopped, call.memory() as memory, _screen(once=once or call.as_json) as screen:
         before = _look_again(call, memory, None, screen)
@@ -320,7 +321,7 @@ def _show_news(call: Call, now: Look, before: Look | None, screen: Any) -> None:
 
 
 def _print_news_json(now: Look, before: Look | None) -> None:
-    if before is None or before.alerts != now.alerts:
+    if before is None or _are_other_alerts(now, before):
         print_json({"alerts": [a.to_dict() for a in now.alerts]})
     for operation in now.since(before):
         print_json({"operation": operation.to_dict()})
@@ -358,5 +359,9 @@ def _line(operation: Operation) -> Line:
 
 
 def _alert_news(now: Look, before: Look) -> list[Block]:
-    same = [(a.name, a.namespace) for a in now.alerts] == [(a.name, a.namespace) for a in before.alerts]
-    return [] if same else view_of(list(now.alerts), Request("alerts"))
+    return view_of(list(now.alerts), Request("alerts")) if _are_other_alerts(now, before) else []
+
+
+def _are_other_alerts(now: Look, before: Look) -> bool:
+    """Whether alerts came or went: the values of those that stay move all the time."""
+    return [(a.name, a.namespace) for a in now.alerts] != [(a.name, a.namespace) for a in before.alerts]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -176,6 +177,7 @@ class Access:
                 return
             state = scope.setdefault("state", {})
             state["principal"], state["keyring"] = principal, self._keyring
+            state["asked_again"] = partial(self._principal, scope)  # for answers that go on for long
             state["memory"] = None if principal is None else self._memory(principal)
         await self._app(scope, receive, send)
 

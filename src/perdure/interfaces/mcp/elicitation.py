@@ -30,8 +30,7 @@ if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the lis
 _log = logging.getLogger(__name__)
 ASKING: Final = ("recall", "review")  # the tools that may ask
 _ROUNDS_SINCE: Final = "2026-07-28"
-_YES, _NO, _CHANGED, _NEVER = "yes", "no", "it changed", "do not ask again"
-_BOTH: Final = "both hold"
+_YES, _NO = "yes", "no"
 _CHOICES: Final[Mapping[Answer, str]] = {
     "confirm": _YES,
     "keep": _YES,
@@ -39,9 +38,9 @@ _CHOICES: Final[Mapping[Answer, str]] = {
     "deny": _NO,
     "drop": _NO,
     "different": _NO,
-    "correct": _CHANGED,
-    "both": _BOTH,
-    "mute": _NEVER,
+    "correct": "it changed",
+    "both": "both hold",
+    "mute": "do not ask again",
 }
 """Verdict -> how it is put to a person."""
 _LONGEST: Final = 2000
@@ -65,6 +64,13 @@ class Ask:
     id: str  # the memory
     question: str  # the question
     answers: Sequence[Answer]  # the verdicts that it takes
+    claim: str = ""  # of a conflict: what the memory says
+
+    @property
+    def choices(self) -> dict[Answer, str]:
+        """Verdict -> how it is put to a person; what two memories contradict each other about is named."""
+        named: dict[Answer, str] = {"confirm": f"this holds: {self.claim}", "deny": f"this does not hold: {self.claim}"}
+        return {verdict: (self.claim and named.get(verdict)) or _CHOICES[verdict] for verdict in self.answers}
 
     @property
     def is_about_names(self) -> bool:
@@ -95,7 +101,7 @@ class Asker:
         self._put_before |= {(ask.id, ask.question) for ask in asks}
         recall_id = data.get("recall_id")
         if is_version_at_least(context.protocol_version or "", _ROUNDS_SINCE):
-            state = {"asked": [[ask.id, ask.answers] for ask in asks], "recall_id": recall_id}
+            state = {"asked": [[a.id, a.question, a.answers, a.claim] for a in asks], "recall_id": recall_id}
             return InputRequiredResult(
                 input_requests={a.id: _request(a) for a in asks}, request_state=json.dumps(state)
             )
@@ -113,8 +119,9 @@ class Asker:
             return []
         memory = self._get_memory()
         questions = memory.review(namespace or memory.usual_namespace(self._namespace))
-        today = {q.id: cast("Sequence[Answer]", q.answers) for q in reversed(questions)}
-        due = [Ask(i, fresh[i], today[i]) for i in reversed(fresh) if i in today]  # one of each memory
+        today = {q.id: q for q in reversed(questions)}
+        found = [(fresh[i], today[i]) for i in reversed(fresh) if i in today]  # one of each memory
+        due = [Ask(q.id, text, cast("Sequence[Answer]", q.answers), "".join(q.sides[:1])) for text, q in found]
         return due[:1] if name == "recall" else due  # who looks something up is asked one thing
 
     async def _resume(
@@ -124,10 +131,10 @@ class Asker:
         state = json.loads(context.request_state or "{}")
         replies = context.input_responses or {}
         answered: list[Answered] = []
-        for identity, answers in state["asked"]:
-            reply = replies.get(identity)
+        for ask in (Ask(*fields) for fields in state["asked"]):
+            reply = replies.get(ask.id)
             if isinstance(reply, ElicitResult):
-                answered += await run_sync(partial(self._record_answer, identity, reply, answers))
+                answered += await run_sync(partial(self._record_answer, ask, reply))
         return await self._rerun(answered, arguments, state["recall_id"], run)
 
     async def _ask_one_by_one(self, asks: Sequence[Ask], context: Context[Any, Any]) -> list[Answered]:
@@ -141,16 +148,16 @@ class Asker:
             except MCPError as error:  # the client promised what it cannot do; the answer itself is there
                 _log.warning("The client could not ask: %s", error)
                 break
-            answered += await run_sync(partial(self._record_answer, ask.id, reply, ask.answers))
+            answered += await run_sync(partial(self._record_answer, ask, reply))
             if reply.action == "cancel":  # not now
                 break
         return answered
 
-    def _record_answer(self, identity: str, reply: ElicitResult, answers: Sequence[Answer]) -> list[Answered]:
+    def _record_answer(self, ask: Ask, reply: ElicitResult) -> list[Answered]:
         """Record a person's answer; nothing where there is none, or none that can be understood."""
-        if (understood := _understand(reply, answers)) is None:
+        if (understood := _understand(reply, ask)) is None:
             return []
-        verdict, value = understood
+        identity, (verdict, value) = ask.id, understood
         try:
             outcome = self._get_memory().answer(identity, verdict, value)
         except PerdureError as error:
@@ -188,27 +195,29 @@ def can_ask(context: Context[Any, Any] | None) -> bool:
 
 
 def _request(ask: Ask) -> ElicitRequest:
-    choices = [_CHOICES[verdict] for verdict in ask.answers]
+    choices = list(ask.choices.values())
     value = {
         "type": "string",
         "title": "If it changed: what is the new value?",
         "description": "Only the value, for example: Thursday",
         "maxLength": _LONGEST,
     }
-    fields = {"answer": {"type": "string", "title": "Is it still right?", "enum": choices}, "value": value}
+    title = "Which holds?" if ask.claim else "Is it still right?"
+    fields = {"answer": {"type": "string", "title": title, "enum": choices}, "value": value}
     if ask.is_about_names:
         fields = {"answer": {"type": "string", "title": "Are they the same?", "enum": choices}}
     schema = {"type": "object", "properties": fields, "required": ["answer"]}
     return ElicitRequest(params=ElicitRequestFormParams(message=ask.question, requested_schema=schema))
 
 
-def _understand(reply: ElicitResult, answers: Sequence[Answer]) -> tuple[Answer, str | None] | None:
+def _understand(reply: ElicitResult, ask: Ask) -> tuple[Answer, str | None] | None:
     """Return the verdict and the value that a person's answer means; None where it means none."""
     content = (reply.content if reply.action == "accept" else None) or {}
     choice, value = content.get("answer"), content.get("value")
-    new_value = value.strip() if isinstance(value, str) and len(value) <= _LONGEST and "correct" in answers else ""
-    if new_value and choice in (_NO, _CHANGED):
+    new_value = value.strip() if isinstance(value, str) and len(value) <= _LONGEST and "correct" in ask.answers else ""
+    verdict = next((verdict for verdict, label in ask.choices.items() if label == choice), None)
+    if new_value and verdict in {"deny", "drop", "correct"}:
         return "correct", new_value
-    verdicts = {_CHOICES[verdict]: verdict for verdict in answers if verdict != "correct"}
-    verdict = verdicts.get(choice) if isinstance(choice, str) else None
-    return None if verdict is None or (new_value and choice != _NEVER) else (verdict, None)  # yes and a value conflict
+    if verdict in {None, "correct"} or (new_value and verdict != "mute"):  # yes and a value conflict
+        return None
+    return verdict, None

@@ -33,7 +33,7 @@ from perdure.interfaces.pages.forms import FormGuard, FormRefused
 from perdure.interfaces.pages.live import Live
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import FOLDER, respond
-from perdure.interfaces.pages.threads import memory_files_of, run_in_thread
+from perdure.interfaces.pages.threads import check_rate, memory_files_of, run_in_thread
 from perdure.records.errors import PerdureError
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ async def _do(handler: Handler, guard: FormGuard, request: Request) -> Response:
 async def _run(request: Request, handler: Handler, page_request: PageRequest) -> Response:
     """Answer in one of the service's threads, which are limited in number and time."""
     try:
+        await check_rate(request)
         return await run_in_thread(request, partial(_answer, handler, page_request))
     except RequestRefused as error:
         return error_page(error, page_request.root)

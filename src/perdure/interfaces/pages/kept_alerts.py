@@ -81,7 +81,8 @@ class KeptAlerts:
 
 def _estimate(memory: Memory, namespace: str, stats: Stats) -> list[Alert]:
     now = datetime.fromisoformat(stats.at)
-    return find_alerts(stats, namespace, memory.upkeep_state(namespace), memory.policy.alerts, now)
+    tasks = memory.upkeep_state(namespace)
+    return find_alerts(stats, namespace, tasks, memory.policy.alerts, now, memory.unwritable)
 
 
 KEPT: Final = KeptAlerts()

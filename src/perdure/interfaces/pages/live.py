@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 Runner = Callable[[Callable[[], Any]], Awaitable[Any]]
 _RETRY_MS: Final = 2000  # when a browser connects again
+_SHARE: Final = 4  # one token has at most this part of all connections
 _DIGEST_BYTES: Final = 8
 _BUSY: Final = {"retry-after": "30"}
 
@@ -43,6 +45,15 @@ class News:
         return f"{self.operation}/{self.alerts}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Caller:
+    """Who hears the news."""
+
+    key: str  # names the token; empty where there are none
+    run: Runner
+    asked_again: Callable[[], Awaitable[object]] | None  # finds out anew who asks; None for nobody
+
+
 class Live:
     """Answers the requests for news.
 
@@ -52,38 +63,42 @@ class Live:
     Args:
         every: Seconds between two looks at the operations.
         life: Seconds that a connection lasts; alerts are looked at when it begins.
-        most: Connections at once; more are refused with 503.
+        most: Connections at once, and a quarter of them of one token; more are refused with 503.
     """
 
     def __init__(self, every: float = 1.0, life: float = 10.0, most: int = 100) -> None:
         self._every, self._life, self._most = every, life, most
-        self._open = 0
+        self._open = Counter[str]()  # by the caller's key
 
     async def answer(self, request: Request) -> Response:
         """Return a stream of events."""
-        if self._open >= self._most:
+        principal = getattr(request.state, "principal", None)
+        key = "" if principal is None else principal.key
+        if self._open.total() >= self._most or (key and self._open[key] >= self._most // _SHARE):
             return Response(status_code=503, headers={**HEADERS, **_BUSY})
         memory, namespace = request.state.memory, request.query_params.get("namespace") or None
         last_id = request.headers.get("last-event-id", "")
         headers = {**HEADERS, "X-Accel-Buffering": "no"}
-        run = partial(run_in_thread, request)
-        return StreamingResponse(self._events(run, memory, namespace, last_id), 200, headers, "text/event-stream")
+        caller = _Caller(key, partial(run_in_thread, request), getattr(request.state, "asked_again", None))
+        return StreamingResponse(self._events(caller, memory, namespace, last_id), 200, headers, "text/event-stream")
 
-    async def _events(self, run: Runner, memory: Memory, namespace: str | None, last_id: str) -> AsyncIterator[str]:
-        self._open += 1
+    async def _events(self, caller: _Caller, memory: Memory, namespace: str | None, last_id: str) -> AsyncIterator[str]:
+        self._open[caller.key] += 1
         try:
             yield f"retry: {_RETRY_MS}\n\n"
-            end, alerts = monotonic() + self._life, await run(partial(_alerts, memory, namespace))
+            end, alerts = monotonic() + self._life, await caller.run(partial(_alerts, memory, namespace))
             while monotonic() < end:
-                news = await run(partial(_look, memory, namespace, alerts))
+                news = await caller.run(partial(_look, memory, namespace, alerts))
+                if caller.asked_again is not None and await caller.asked_again() is None:
+                    return  # the token was revoked, or has ended
                 for event in _differences(last_id, news):
                     yield event
                 last_id = news.id
                 await sleep(self._every)
         except PerdureError:
-            return  # the browser connects again; until the store answers there is no news
+            return  # the token is not valid now, or the store does not answer: the browser connects again
         finally:
-            self._open -= 1
+            self._open -= Counter((caller.key,))  # forgets who has none left
 
 
 def _differences(last_id: str, news: News) -> list[str]:

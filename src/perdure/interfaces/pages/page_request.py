@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from perdure.records.access import Grant
 from perdure.records.errors import InvalidInput, StoreError
 from perdure.records.report import Operation
+from perdure.rules.alerts import WHY
 from perdure.verbs.declaration import VERBS, role_to_undo
 
 if TYPE_CHECKING:
@@ -53,6 +54,15 @@ class PageRequest:
         if name := self.query.get("namespace", "")[:_LONGEST]:
             return name
         return "default" if "default" in self.namespaces or not self.namespaces else self.namespaces[0]
+
+    @cached_property
+    def unwritable(self) -> str:
+        """Why nothing can be stored now, in words; empty where it can, or the store does not answer."""
+        try:
+            why = self.memory.unwritable if self.known else ""
+        except StoreError:
+            return ""
+        return WHY[why] if why else ""
 
     @cached_property
     def done(self) -> Operation | None:
@@ -101,6 +111,18 @@ class PageRequest:
         if "namespace" not in params and self.query.get("namespace"):
             params["namespace"] = self.namespace
         return f"{self.root}{path}{'?' if params else ''}{urlencode(params, doseq=True)}"
+
+    @property
+    def own_address(self) -> str:
+        """The address of this page anew: without what was just done."""
+        kept = {name: value for name, value in self.query.items() if name != "done"}
+        return f"{self.root}{self.path}{'?' if kept else ''}{urlencode(kept)}"
+
+    @property
+    def is_outdated_by_changes(self) -> bool:
+        """Whether a change may outdate what the page shows, and it is not remade unasked: that takes a search."""
+        named = any(self.query.get(name) for name in ("entity", "q", "preview", "ahead", "try"))
+        return named or bool(self.form) or self.path in {"/memory", "/memory-md"}
 
     def content(self, identity: str) -> str:
         """Return the words of a memory, hidden or not; none where it is gone."""

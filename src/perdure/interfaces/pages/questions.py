@@ -31,7 +31,7 @@ class OpenQuestion:
 
     question: Question
     item: MemoryItem
-    against: list[MemoryItem]  # what contradicts it
+    sides: list[tuple[MemoryItem, str]]  # of a conflict: each memory, and what it says as a clause
     verdicts: list[tuple[str, str]]  # verdict, and how its button is called
     takes_value: bool  # whether the answer may be another value
 
@@ -48,10 +48,11 @@ def _open_question(request: PageRequest, question: Question) -> OpenQuestion | N
     item, *others = items
     if item is None:
         return None
-    verdicts = [(verdict, _LABELS[verdict]) for verdict in question.answers if verdict in _LABELS]
-    return OpenQuestion(
-        question, item, [m for m in others if m is not None], verdicts, takes_value="correct" in question.answers
-    )
+    claims = zip((item, *others), question.sides, strict=False)
+    sides = [(m, claim.strip('"')) for m, claim in claims if m is not None]
+    beside = {"confirm", "deny"} if sides else set()  # each side has buttons of its own
+    verdicts = [(verdict, _LABELS[verdict]) for verdict in question.answers if verdict in _LABELS.keys() - beside]
+    return OpenQuestion(question, item, sides, verdicts, takes_value="correct" in question.answers)
 
 
 def answer(request: PageRequest) -> Answer:

@@ -27,6 +27,17 @@ async def run_in_thread(request: Request, work: Callable[[], T]) -> T:
     return await limits.threads.run(work, limits.settings.call_seconds)
 
 
+async def check_rate(request: Request) -> None:
+    """Count a page as a call of the token behind it.
+
+    Raises:
+        RequestRefused: It has made too many.
+    """
+    limits, principal = _limits(request), getattr(request.state, "principal", None)
+    if limits is not None and principal is not None:
+        await limits.check_rate(principal.key)
+
+
 def memory_files_of(request: Request) -> Mapping[str, Path]:
     """Return namespace -> the MEMORY.md of its agent, as the service was started with."""
     limits = _limits(request)

@@ -266,6 +266,8 @@ def view_review(review: Review, request: Request) -> Iterator[Block]:
     for number, q in enumerate(review.questions, 1):
         facts = (Identifier(q.id), f"since {q.since}", f"value at risk {q.value_at_risk:.2f}", Foreign(q.why))
         yield Quote(q.question, facts, number=number)
+        if q.sides:  # else nobody knows which of the two is confirmed
+            yield Line(("confirm: it holds that ", Foreign(q.sides[0]), "; deny: it does not."), item=True)
         if not alike:
             yield Line(f"The verdict is {_verdicts(q.answers)}.", item=True)
     if review.questions:

@@ -179,6 +179,7 @@ def _question(
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),
         against=tuple(m.id for m in against),
+        sides=tuple(clause_of(m) for m in (memory, *against)) if against else (),
         answers=answers_to(is_fact=is_fact, is_contested=bool(against), is_open=True),
     )
 

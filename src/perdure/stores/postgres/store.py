@@ -12,12 +12,12 @@ from psycopg.errors import UniqueViolation
 
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.deadline import note_written
-from perdure.records.errors import IncompleteWarning, StoreReadOnly
+from perdure.records.errors import DiskFull, IncompleteWarning, StoreReadOnly
 from perdure.records.instant import Instant
 from perdure.records.plan import Plan, Row, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView
+from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
 from perdure.records.vector import Vector
 from perdure.stores.checking import journal_faults
 from perdure.stores.plans import SqlTransactionView
@@ -72,6 +72,7 @@ class PostgresStore(SqlStore):
         self.address, self.prefix, self.log_entries = address, address.prefix, log_entries
         self.schema: SchemaStatus = check_schema(address)
         self._replica = self.schema.read_only
+        self._refused: Unwritable = ""  # why the last write was refused
         self._server = server or Server(address)
         self._stemmer = Stemmer()
         self._counted = 0
@@ -86,10 +87,15 @@ class PostgresStore(SqlStore):
             self._replica = bool(self._server.admin(lambda s: s.rows("server_status"), reading=True)[0][0])
         return self._replica
 
+    @property
+    def unwritable(self) -> Unwritable:
+        """Why the server takes no writes now: it is read-only, or it refused the last write of this process."""
+        return "read-only" if self.read_only else self._refused
+
     def health(self) -> StoreHealth:
         """Look at the tables over a new connection, as a new process would; it fails at once where there is none."""
         found = check_schema(self.address)
-        return StoreHealth(found.version, not found.read_only)
+        return StoreHealth(found.version, not found.read_only and self._refused != "full")
 
     # --- writing
 
@@ -112,7 +118,7 @@ class PostgresStore(SqlStore):
                 check(SqlTransactionView(session, plan.namespace, self._pool_of(session)))
 
         try:
-            self._server.write(plan.namespace, work)
+            self._write_noted(plan.namespace, work)
         except AppliedBefore:
             return
         except UniqueViolation as error:
@@ -126,7 +132,7 @@ class PostgresStore(SqlStore):
         with self._lock:
             self._counted += 1
             trim = self._counted % min(_TRIM_EVERY, self.log_entries // 8 + 1) == 0
-        self._server.write(plan.namespace, lambda s, again: self._count(s, plan, again=again, trim=trim), flush=False)
+        self._write_noted(plan.namespace, lambda s, again: self._count(s, plan, again=again, trim=trim), flush=False)
 
     def _count(self, session: PostgresSession, plan: Plan, *, again: bool, trim: bool) -> None:
         logged = [c for c in plan.changes if c.target is Target.RECALL and c.after and self.log_entries]
@@ -232,7 +238,20 @@ class PostgresStore(SqlStore):
         return self._server.read(namespace, work, once=True)
 
     def _write(self, namespace: str, work: Callable[[Session], T]) -> T:
-        return self._server.write(namespace, lambda s, _: work(s))
+        return self._write_noted(namespace, lambda s, _: work(s))
+
+    def _write_noted(self, namespace: str, work: Callable[[PostgresSession, bool], T], *, flush: bool = True) -> T:
+        """Run a transaction that writes, and remember whether the server refused it for want of space or right."""
+        try:
+            found = self._server.write(namespace, work, flush=flush)
+        except DiskFull:
+            self._refused = "full"
+            raise
+        except StoreReadOnly:
+            self._refused = "read-only"
+            raise
+        self._refused = ""
+        return found
 
     def _rewrite_journal(self, namespace: str, work: Callable[[Session], T]) -> T:
         def rewrite(session: PostgresSession, _: bool) -> T:  # the server calls it by position

@@ -1,4 +1,4 @@
-"""Checkpoints of a file's log of writes, beside the calls: one takes as long as several recalls."""
+"""What follows a file's commits: checkpoints of its log, beside the calls, and that it takes writes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Final
 
 import apsw
 
+from perdure.records.store_rows import Unwritable
+
 PAGES: Final = 2000
 """A log of more pages is written into the file, in a thread of its own."""
 MOST_PAGES: Final = 4 * PAGES
@@ -17,7 +19,7 @@ _BUSY_MS: Final = 100
 
 
 class Checkpoints:
-    """Writes the log into the file whenever it has grown.
+    """Writes the log into the file whenever it has grown, and remembers that a write was refused until one is done.
 
     A checkpoint waits for the disk twice: 40 ms, which a recall would spend while others wait for it. The thread ends
     with its checkpoint.
@@ -29,6 +31,14 @@ class Checkpoints:
     def __init__(self, path: str) -> None:
         self._path = path
         self._lock = threading.Lock()  # held while a checkpoint runs
+        self.refused: Unwritable = ""  # why the last write was refused
+
+    def note(self, error: BaseException) -> None:
+        """Remember that a write was refused, until one is committed."""
+        if isinstance(error, apsw.FullError | apsw.IOError):
+            self.refused = "full"
+        elif isinstance(error, apsw.ReadOnlyError):
+            self.refused = "read-only"
 
     def watch(self, connection: apsw.Connection) -> None:
         """Look at the log's length after each commit of a connection, in place of SQLite's own checkpoints."""
@@ -41,6 +51,7 @@ class Checkpoints:
             yield
 
     def _on_commit(self, connection: apsw.Connection, name: str, pages: int) -> int:
+        self.refused = ""
         if pages >= MOST_PAGES:
             with suppress(apsw.Error):  # the commit is done; the next one tries again
                 connection.wal_checkpoint(name)

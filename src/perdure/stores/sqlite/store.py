@@ -12,14 +12,14 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from perdure.records.damage import CheckScope, Fault
-from perdure.records.deadline import exceeded, note_written, seconds_left
+from perdure.records.deadline import note_written
 from perdure.records.errors import PerdureError, StoreReadOnly
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Plan, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView
+from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
@@ -48,6 +48,7 @@ from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.unchanged import Unchanged
+from perdure.stores.sqlite.use import Use
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.statements import Session
 
@@ -72,8 +73,8 @@ class SqliteStore(SqlStore):
 
     def __init__(self, path: str, *, log_entries: int = 5000, create: bool = True) -> None:
         self.path, self.log_entries = path, log_entries
-        self._lock, self._using = threading.RLock(), _Use(self)
-        self._checkpoints = Checkpoints(path)
+        self._lock, self._using = threading.RLock(), Use(self)
+        self._commits = Checkpoints(path)
         self._connect(open_file(path, create=create))
         self._read_only = self._connection.readonly("main")
         self._looked = monotonic()  # when it was last seen that the file takes no writes
@@ -83,7 +84,7 @@ class SqliteStore(SqlStore):
 
     def _connect(self, connection: apsw.Connection) -> None:
         self._connection, self._unchanged = connection, Unchanged(connection)
-        self._checkpoints.watch(connection)
+        self._commits.watch(connection)
         self._searches = Searches(connection, self._unchanged)
 
     @property
@@ -92,6 +93,11 @@ class SqliteStore(SqlStore):
         if self._read_only and monotonic() - self._looked >= READ_ONLY_SECONDS:
             self._open_again()
         return self._read_only
+
+    @property
+    def unwritable(self) -> Unwritable:
+        """Why the file takes no writes now: it is read-only, or the last write of this process was refused."""
+        return "read-only" if self.read_only else self._commits.refused
 
     def _open_again(self) -> None:
         """Open the file anew; what it was opened with serves on where it still takes no writes."""
@@ -159,8 +165,9 @@ class SqliteStore(SqlStore):
                 self._flush()
             except apsw.BusyError:
                 return
-            except apsw.Error:
+            except apsw.Error as error:
                 self._waiting.pop()
+                self._commits.note(error)
                 with translate_errors(self.path):
                     raise
 
@@ -276,7 +283,7 @@ class SqliteStore(SqlStore):
         if self.read_only:
             raise StoreReadOnly(f"{self.path} was opened read-only.", remedy=NO_ACCESS)
         self.flush()
-        with self._checkpoints.paused():
+        with self._commits.paused():
             return compact_file(self.path, self._connection)
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
@@ -299,7 +306,7 @@ class SqliteStore(SqlStore):
 
     def health(self) -> StoreHealth:
         """Read the schema's number, so that a file that is gone or damaged says so."""
-        writable = not self.read_only
+        writable = not self.unwritable
         with self._use() as connection:
             check_version(connection, self.path)
             return StoreHealth(connection.pragma("user_version"), writable)
@@ -307,7 +314,7 @@ class SqliteStore(SqlStore):
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
         """Remove what deleted rows left in the file and its log, and search both for passages of the erased texts."""
         self.flush()
-        with self._use() as connection, self._checkpoints.paused():
+        with self._use() as connection, self._commits.paused():
             self._searches.forget(namespace)
             return purge(connection, self.path, namespace, texts)
 
@@ -318,7 +325,7 @@ class SqliteStore(SqlStore):
                 if self._waiting and not self._read_only:
                     self.flush()
             finally:
-                with self._checkpoints.paused():
+                with self._commits.paused():
                     self._connection.close()
 
     @property
@@ -358,7 +365,7 @@ class SqliteStore(SqlStore):
     def _newest_operations(self, limit: int) -> list[tuple[Any, ...]]:
         return self._everywhere("operations", limit=limit)
 
-    def _use(self) -> _Use:
+    def _use(self) -> Use:
         return self._using
 
     @contextmanager
@@ -379,22 +386,3 @@ class SqliteStore(SqlStore):
                 with suppress(apsw.Error):
                     self._flush()
             yield connection
-
-
-class _Use:
-    """The connection of a store under its lock, its errors ours. A recall asks for it a dozen times."""
-
-    __slots__ = ("_errors", "_store")
-
-    def __init__(self, store: SqliteStore) -> None:
-        self._store, self._errors = store, translate_errors(store.path)
-
-    def __enter__(self) -> apsw.Connection:
-        timeout = seconds_left()  # a thread of this process may hold it for long
-        if not self._store._lock.acquire(timeout=-1 if timeout is None else timeout):  # noqa: SLF001  # of this file
-            raise exceeded()
-        return self._store._connection  # noqa: SLF001  # as above
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._store._lock.release()  # noqa: SLF001  # as above
-        self._errors.__exit__(kind, error, trace)

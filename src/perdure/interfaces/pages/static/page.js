@@ -26,25 +26,48 @@
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.closest("input, textarea, select")) return;
     event.preventDefault();
     const field = document.getElementById("q");
-    if (field) field.focus(); else location.href = document.querySelector("nav a[href*='/search']").href;
+    if (field) field.focus(); else location.href = `${document.querySelector("nav a[href*='/search']").href}#q`;
   });
+  if (location.hash === "#q") document.getElementById("q")?.focus();
   const part = document.querySelector("[data-refresh]");
-  if (!part || !window.EventSource) return;
+  const line = document.getElementById("changed");
+  if (!document.body.dataset.live || !(part || line) || !window.EventSource) return;
   let waiting = false;
-  const refresh = async (event) => {
-    const told = event.type === "alerts" ? "What needs attention has changed." : `New: ${JSON.parse(event.data).name}.`;
-    document.getElementById("news").textContent = told;
-    if (waiting || part.contains(document.activeElement) && document.activeElement !== document.body) return;
+  let late = false;  // something has happened that the part does not show
+  const isEdited = (field) =>
+    field.type === "checkbox" ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
+  const isUsed = () => part.contains(document.activeElement)
+    || [...part.querySelectorAll("input:not([type=hidden]), textarea")].some(isEdited);
+  const refresh = async () => {
+    if (waiting) return;
+    if (isUsed()) {
+      line.hidden = false;
+      return;
+    }
     waiting = true;
+    late = false;
     try {
       const reply = await fetch(part.dataset.refresh, { credentials: "same-origin" });
       if (reply.ok) {
         const fresh = new DOMParser().parseFromString(await reply.text(), "text/html").querySelector("[data-refresh]");
-        if (fresh) part.replaceChildren(...fresh.childNodes);
+        if (fresh && isUsed()) late = true;
+        else if (fresh) part.replaceChildren(...fresh.childNodes);
+        if (line.dataset.always === undefined) line.hidden = true;
       }
     } finally { waiting = false; }
+    if (late) refresh();
+  };
+  part?.addEventListener("focusout", () => setTimeout(() => { if (late) refresh(); }));
+  const hear = (event) => {
+    const name = JSON.parse(event.data).name;
+    const isAlert = event.type === "alerts";
+    document.getElementById("news").textContent = isAlert ? "What needs attention has changed." : `New: ${name}.`;
+    if (line.dataset.always !== undefined && !isAlert && name !== "upkeep") line.hidden = false;
+    if (!part) return;
+    late = true;
+    refresh();
   };
   const source = new EventSource(document.body.dataset.live);
-  source.addEventListener("operation", refresh);
-  source.addEventListener("alerts", refresh);
+  source.addEventListener("operation", hear);
+  source.addEventListener("alerts", hear);
 })();
