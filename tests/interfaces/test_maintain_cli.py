@@ -80,6 +80,26 @@ def test_once_does_everything_that_is_due_and_ends(place):
     assert (again["due"], again["runs"]) == (0, [])
 
 
+def test_a_run_that_moves_something_is_told_though_another_run_was_a_moment_before(place):
+    def sweep_of_status():
+        words = ["--store", "new.db", "--policy", "policy.toml", "maintain", "--status"]
+        return CliRunner().invoke(cli.app, words).stdout
+
+    with perdure.open("new.db", "policy.toml") as opened:
+        opened.remember("new")
+        opened.upkeep("one", eager=True)
+        assert "nothing was due" in sweep_of_status()
+        opened.remember("old", at=LONG_AGO)
+        again = opened.upkeep("two", eager=True)
+        assert (again.swept.moves, [r.note for r in again.runs if r.task == "sweep"]) == (1, ["swept"])
+        assert "swept" in sweep_of_status()
+        assert opened.upkeep_state()["sweep"]["owner"] == "two"
+        opened.recall("new")
+        third = opened.upkeep("three", eager=True)
+        assert (third.swept.counted, third.swept.moves) == (1, 0)
+        assert opened.upkeep_state()["sweep"]["owner"] == "two"
+
+
 def test_a_timer_of_the_same_period_as_the_schedule_finds_each_run_due(place):
     """A timer fires a little early or late: a run by --once comes as early as the jitter allows."""
     with memory() as opened:

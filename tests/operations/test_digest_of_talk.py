@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
-from conftest import HashEmbedder
+from conftest import HASHED, HashEmbedder, on_a_file
 
 ROOF = "The cottage in Brindle has a leaking roof above the pantry."
 BICYCLE = "Grandfather keeps his old bicycle behind the shed in Oslo."
@@ -48,3 +50,45 @@ def test_a_line_does_not_end_with_an_abbreviation(opening):
     memory.ingest([{"role": "user", "content": said, "at": "2025-12-31T01:00:00Z"}], session="a")
     assert said in memory.digest()
     assert said in memory.agent.opening("b", "default")
+
+
+PEOPLE = ("Amara", "Bodil", "Chen", "Dario", "Esther", "Femi")
+THINGS = ("lamp", "desk", "rope", "kiln", "globe", "cart", "bell")
+
+
+def resembling(number, room):
+    return f"{PEOPLE[number % 6]} took the {THINGS[number % 7]} to {room} and asked for 3 long screws."
+
+
+def calls_of(call):
+    """How many functions a call calls."""
+    count = 0
+
+    def counts(_frame, event, _argument):
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    sys.setprofile(counts)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def fill(memory, first, last):
+    """Store some memories, half of them notes, half of them messages."""
+    memory.remember_many([resembling(at, f"room {at}") for at in range(first, last)])
+    memory.ingest([{"role": "user", "content": resembling(at, "the hall")} for at in range(first, last)], session="a")
+
+
+@on_a_file  # what is counted is done by rules
+def test_four_times_as_many_memories_that_resemble_one_another_take_four_times_the_work(opening):
+    memory = opening(HASHED, HashEmbedder(), at=":memory:")
+    shown = (memory.digest, lambda: memory.agent.opening("b", "default"))
+    fill(memory, 0, 250)
+    assert all("screws" in call() for call in shown)  # patterns are compiled, too
+    few = [calls_of(call) for call in shown]
+    fill(memory, 250, 1000)
+    many = [calls_of(call) for call in shown]
+    assert all(after < 6 * before for before, after in zip(few, many, strict=True)), (few, many)

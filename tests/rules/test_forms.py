@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import budget
+from conftest import WORDS_ONLY, budget, on_a_file
 from perdure.records.memory import Form
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import CompressionPolicy
@@ -153,9 +153,25 @@ def test_where_not_all_can_be_listed_what_is_denied_comes_first_then_numbers():
     text = " ".join([*meters, "The valve by the wall must never be closed."])
     said, listed = render_form(text, Form.SUMMARY, replace(POLICY, summary_tokens=30)).text.split("\nAlso: ")
     assert "valve" not in said
-    assert listed.startswith("never be closed; ")
+    assert listed.startswith("The valve by the wall must never be closed; ")
     assert "litres" in listed
     assert not any(town in listed for town in towns)
+
+
+@on_a_file
+def test_a_denial_is_listed_with_who_does_what_and_a_number_with_its_word(opening, clock):
+    memory = opening({**WORDS_ONLY, "preset": "tiered"})
+    towns = ("Lyon", "Porto", "Oslo", "Turin", "Bergen", "Graz", "Ghent", "Vigo", "Basel", "Bern")
+    rain = " ".join(f"The meter of {town} told of rain in the garden of the house by the wall." for town in towns)
+    denial = "Lena in the office of the school by the lake did not agree that the order is late"
+    figures = "They met in room 31, where they paid 42 euros, or €9, and the rest was 1.1, 0.35 and 77"
+    ids = [memory.remember(f"{rain} {said}.").id for said in (denial, figures)]
+    clock.passes(hours=25)
+    memory.sweep()
+    denied, counted = (memory.get(i).content.partition("\nAlso: ")[2].removesuffix(".").split("; ") for i in ids)
+    assert denial in denied
+    assert {"room 31", "42 euros", "€9"} <= set(counted)
+    assert not {"1.1", "0.35", "77"} & set(counted)
 
 
 @ANY

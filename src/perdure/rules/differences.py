@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import CALENDAR, NUMBER_WORDS, STOP_WORDS, word_set
 
 LONGEST: Final = 4_000
@@ -147,3 +152,34 @@ def _denies(one: Statements, other: Statements) -> bool:
     return any(
         len(words & clause) >= max(_LEAST, _SHARE * len(words)) for words in one.denied for clause in other.affirmed
     )
+
+
+def differing_texts(texts: Sequence[Statements]) -> NDArray[np.bool_]:
+    """Return [n, n] of which texts ``differ``: each is looked up among all of them instead of compared with each."""
+    found = _denying_texts(texts)
+    found |= found.T
+    numbers = [(at, word, values) for at, one in enumerate(texts) for word, values in one.numbers.items()]
+    owners = np.array([at for at, _, _ in numbers], np.int64)
+    beside = WordHolders([(word, *_pairs(word, values)) for _, word, values in numbers])
+    for at, one in enumerate(texts):
+        if one.numbers:
+            shared = beside.counts(one.numbers) > 0
+            same = beside.counts(pair for word, values in one.numbers.items() for pair in _pairs(word, values)) > 0
+            found[at, owners[shared & ~same]] = True
+    return found
+
+
+def _pairs(word: str, numbers: frozenset[str]) -> list[str]:
+    return [f"{word} {number}" for number in numbers]  # no word has a space
+
+
+def _denying_texts(texts: Sequence[Statements]) -> NDArray[np.bool_]:
+    """Return [n, n] of which text denies what another says."""
+    found = np.zeros((len(texts), len(texts)), np.bool_)
+    if any(one.denied for one in texts):
+        owners = np.array([at for at, one in enumerate(texts) for _ in one.affirmed], np.int64)
+        clauses = WordHolders([clause for one in texts for clause in one.affirmed])
+        for at, one in enumerate(texts):
+            for words in one.denied:
+                found[at, owners[clauses.counts(words) >= max(_LEAST, _SHARE * len(words))]] = True
+    return found

@@ -16,10 +16,9 @@ from perdure.records.memory import SUPERSEDES, Kind, MemoryItem
 from perdure.records.recall import Filters
 from perdure.records.report import Digest
 from perdure.records.signal_results import Question
-from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import Candidates, build_digest, choose_entries
-from perdure.rules.lifecycle.digest_entries import is_noted
+from perdure.rules.lifecycle.digest_entries import noted_ids
 from perdure.rules.lifecycle.signals import memory_items
 
 CONSIDERED: Final = 2000
@@ -92,8 +91,7 @@ def _replaced_ids(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) 
         new = [i for i in older if i not in since]
         since |= {i: older[i] for i in new}
     notes = ctx.store.get(namespace, sorted(since.keys() - {m.id for m in memories}))
-    replaced_notes = [(content_words(r.content.text), since[r.id]) for r in notes if r.state.kind is Kind.NOTE]
-    return {m.id for m in memories if is_noted(m, [words for words, at in replaced_notes if m.state.created_ms < at])}
+    return noted_ids(memories, [(r.content.text, since[r.id]) for r in notes if r.state.kind is Kind.NOTE])
 
 
 def _questions(ctx: Context, namespace: str, inside: str | None, *, brief: bool) -> list[Question]:

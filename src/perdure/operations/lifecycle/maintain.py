@@ -48,8 +48,8 @@ class Turns(Protocol):
     def begin(self, place: str) -> bool:
         """Whether to sweep it now."""
 
-    def end(self, place: str, problem: str) -> None:
-        """Take note of how it went; the problem is empty where there was none."""
+    def end(self, place: str, problem: str, *, moved: bool) -> None:
+        """Take note of how it went, and whether it moved something; the problem is empty where there was none."""
 
 
 def maintain(
@@ -75,9 +75,11 @@ def maintain(
         if stop():
             break
         if turns is None or turns.begin(place):
+            before = len(results.reports)
             _sweep(ctx, place, policy, owner, ttl, results)
             if turns is not None:
-                turns.end(place, results.failed.get(place, ""))
+                moved = any(report.moved for report in results.reports[before:])
+                turns.end(place, results.failed.get(place, ""), moved=moved)
     return results.result(owner, len(due))
 
 

@@ -98,10 +98,17 @@ class _Turns:
         """Whether a sweep is due by the schedule, or wanted now, and this worker is the one that runs it."""
         return self._try_claim(place, Task.SWEEP) is None or self.eager
 
-    def end(self, place: str, problem: str) -> None:
-        """Write down how a sweep ended; not where another worker is about to."""
+    def end(self, place: str, problem: str, *, moved: bool) -> None:
+        """Write down how a sweep ended; not where another worker is about to.
+
+        A sweep of the minute before was written down and one is enough, unless this one moved something.
+        """
         if (place, Task.SWEEP) in self.begun:
             self._end(place, Task.SWEEP, problem, ("swept", {}))
+        elif moved:
+            before = state(self.ctx, place).get(Task.SWEEP)
+            if before is not None and before["outcome"] != "running" and self._write_sweep(place, before, "swept"):
+                self.runs.append(Run(place, Task.SWEEP.value, "done", "swept"))
 
     def look(self, status: UpkeepState, quiet: MutableMapping[str, Instant], tasks: Mapping[Task, _Work]) -> None:
         """Run those tasks of a namespace that are due, and note when to look again."""
@@ -123,15 +130,21 @@ class _Turns:
 
     def _idle(self, place: str) -> None:
         """Write down that there was nothing to sweep, where a sweep was wanted and none is known of the last hour."""
-        before, now, policy = state(self.ctx, place).get(Task.SWEEP), self.ctx.clock(), self.ctx.policy.upkeep
+        before = state(self.ctx, place).get(Task.SWEEP)
         if self._lacks_sweep(before):
-            ended = finish_run(begin_run(before, now, self.owner, policy), Task.SWEEP, "nothing was due", policy, {})
-            try:
-                self._write(place, Task.SWEEP, before, ended, "sweep: nothing was due")
-            except StoreUnavailable:
-                raise
-            except PerdureError as error:
-                self._trouble(place, Task.SWEEP, error)
+            self._write_sweep(place, before, "nothing was due")
+
+    def _write_sweep(self, place: str, before: Data | None, note: str) -> bool:
+        """Write down a sweep that nothing was written of when it began; False if that did not succeed."""
+        now, policy = self.ctx.clock(), self.ctx.policy.upkeep
+        ended = finish_run(begin_run(before, now, self.owner, policy), Task.SWEEP, note, policy, {})
+        try:
+            return self._write(place, Task.SWEEP, before, ended, f"sweep: {note}")
+        except StoreUnavailable:
+            raise
+        except PerdureError as error:
+            self._trouble(place, Task.SWEEP, error)
+            return False
 
     def run(self, place: str, task: Task, work: _Work) -> Instant:
         """Run a task if it is due, and return when it next is."""

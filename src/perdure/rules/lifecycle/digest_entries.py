@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -16,10 +16,11 @@ from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.vector import Vector
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
+from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import STOP_WORDS, has_name, may_answer
 from perdure.rules.lasting import is_passing, is_rule, is_supposed, is_unsure, lasting_sentences, names_within
 from perdure.rules.lifecycle.digest_lines import day_of, render_line, sort_of_memory, telling_sentences
-from perdure.rules.lifecycle.older_statements import find_older, vector_rows
+from perdure.rules.lifecycle.older_statements import OlderStatements, find_older, vector_rows
 from perdure.rules.meaning_guard import Anchors, anchors
 from perdure.rules.source_trust import is_trusted, stored_trust
 from perdure.rules.worth import is_small_talk
@@ -104,7 +105,7 @@ def entries_of(
         year: Days of this year are written short; None writes all as ISO dates.
     """
     older = find_older(memories, vectors)
-    places = _places(memories, older.successions)
+    places = _places(memories, older)
     talked = _come_back_to(memories, vectors) if said else {}
     recency = {} if said else _recency(memories)
     found = []
@@ -120,8 +121,9 @@ def entries_of(
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))
             worth = counts * _worth(memory, section, value, brief=not said)
             found.append(DigestEntry(memory, section, line, worth, day=day))
-    noted = _by_rare_words([content_words(e.memory.content) for e in found if e.memory.kind is Kind.NOTE])
-    kept = [e for e in found if not is_noted(e.memory, _sharing(e.memory, noted))]
+    notes = [(e.memory.content, math.inf) for e in found if e.memory.kind is Kind.NOTE]
+    noted = noted_ids([e.memory for e in found], notes)
+    kept = [e for e in found if e.memory.id not in noted]
     return sorted(kept, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
 
 
@@ -135,29 +137,21 @@ def _brief_place(memory: MemoryItem, section: str) -> tuple[str, float]:
     return ("" if section == OPEN else section), 1.0
 
 
-def _by_rare_words(notes: Sequence[frozenset[str]]) -> Mapping[str, Sequence[frozenset[str]]]:
-    """Return the words of notes by their rarest words: a text that says what a note says has one of these at least."""
-    common = Counter(word for words in notes for word in words)
-    order = {word: at for at, word in enumerate(sorted(common, key=lambda w: (common[w], w)))}
-    found: dict[str, list[frozenset[str]]] = defaultdict(list)
-    for words in notes:
-        missing = int(len(words) * (1.0 - ECHO)) + 1  # at most so many are not in the text
-        for word in sorted(words, key=order.__getitem__)[: missing + 1]:
-            found[word].append(words)
-    return found
+def noted_ids(memories: Sequence[MemoryItem], notes: Sequence[tuple[str, float]]) -> set[str]:
+    """Return the messages that say what a note says: somebody has put it in a few words already. What is pinned stays.
 
+    Beside each note stands the time in milliseconds before which a message was said.
+    """
+    words = [content_words(text) for text, _ in notes]
+    holders = WordHolders(words)
+    before = np.array([before for _, before in notes], np.float64)
+    least = np.array([ECHO * len(own) if len(own) >= _LEAST_WORDS else math.inf for own in words], np.float64)
 
-def _sharing(memory: MemoryItem, noted: Mapping[str, Sequence[frozenset[str]]]) -> Iterator[frozenset[str]]:
-    """Return the words of the notes that share a rare word with a memory."""
-    return (words for word in content_words(memory.content) for words in noted.get(word, ()))
+    def is_noted(memory: MemoryItem) -> bool:
+        common = holders.counts(content_words(memory.content))
+        return bool(((common >= least) & (before > memory.state.created_ms)).any())
 
-
-def is_noted(memory: MemoryItem, noted: Iterable[frozenset[str]]) -> bool:
-    """Return whether a message says what a note says: somebody has put it in a few words already."""
-    if memory.kind is not Kind.EPISODE or memory.pinned:
-        return False
-    own = content_words(memory.content)
-    return any(len(words) >= _LEAST_WORDS and len(own & words) >= ECHO * len(words) for words in noted)
+    return {m.id for m in memories if m.kind is Kind.EPISODE and not m.pinned and is_noted(m)}
 
 
 def tells(memory: MemoryItem) -> bool:
@@ -176,15 +170,16 @@ def _only_asks(memory: MemoryItem, sort: Sort) -> bool:
     return not telling_sentences(text[start:end] for start, end in sentences(text))
 
 
-def _places(
-    memories: Sequence[MemoryItem], successions: Sequence[tuple[str, str]]
-) -> dict[str, tuple[str, Sequence[str]]]:
+def _places(memories: Sequence[MemoryItem], older: OlderStatements) -> dict[str, tuple[str, Sequence[str]]]:
     """Return the places of memories; what takes the place of a statement among the first sections stands there, too."""
     names = names_within(m.content[:_HEAD] for m in memories)
     places = {memory.id: _place(memory, names) for memory in memories}
-    for newer, older in successions:
-        if places[newer][0] in ("", SAID) and places[older][0] in (STATED, RULES, NOTES):
-            places[newer] = (RULES if places[older][0] == RULES else STATED), ()
+    standing = np.array([places[i][0] in (STATED, RULES, NOTES) for i in older.ids], np.bool_)
+    for at, newer in enumerate(older.ids):
+        before = np.flatnonzero(older.successions[at] & standing)
+        if places[newer][0] in ("", SAID) and len(before):
+            places[newer] = (RULES if places[older.ids[before[0]]][0] == RULES else STATED), ()
+            standing[at] = True
     return places
 
 

@@ -5,16 +5,18 @@ Nothing is decided here about the memories themselves: recall shows both, the ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.vector import Vector
-from perdure.rules.differences import differ, statements
-from perdure.rules.language.replaced_values import ReplacedValue, changes, content_words, replaced_values, subjects
+from perdure.rules.differences import differing_texts, statements
+from perdure.rules.language.replaced_values import changes, content_words, replaced_values, subjects
+from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import CALENDAR, may_answer
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE, sort_of_memory
 
@@ -28,86 +30,112 @@ _COMPARED: Final = 400
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 _SILENT: Final = (Sort.QUESTION, Sort.SMALL_TALK)
 
+_Pairs = NDArray[np.bool_]  # [later, earlier]
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class OlderStatements:
     """What later statements say of earlier ones."""
 
+    ids: Sequence[str]  # the statements that were compared, in their order
+    # [later, earlier]: which it takes the place of, or which note it speaks against; of what is a line at most
+    successions: _Pairs
     over: set[str] = field(default_factory=set)  # memories whose statement a later one takes the place of
     # memory -> where it names values that earlier ones have, in characters: without them it says what holds
     left_out: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
-    # (later, the one over or a note that it speaks against), each a line at most, in order
-    successions: list[tuple[str, str]] = field(default_factory=list)
 
 
 def find_older(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) -> OlderStatements:
-    """Return what is over among some memories: a later one names its value as replaced, or gives another number."""
+    """Return what is over among some memories: a later one names its value as replaced, or gives another number.
+
+    Each is looked up among all at once: taken pair by pair, a store of notes that resemble one another takes seconds.
+    """
     messages = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker) and sort_of_memory(m) not in _SILENT]
     messages.sort(key=lambda m: (m.state.created_ms, m.id))
-    over: set[tuple[int, int]] = set()  # (later, earlier)
-    found = OlderStatements()
-    matrix = vector_rows([m.id for m in messages], vectors)
     words = [content_words(m.content) for m in messages]
+    rows = vector_rows([m.id for m in messages], vectors)
+    left_out: dict[str, list[tuple[int, int]]] = {}
+    over = _replaced(messages, words, rows, left_out)
+    others = _saying_otherwise(messages, _about_one_thing(messages, words, rows) & _comparable(messages))
+    over |= others & np.array([m.kind is Kind.EPISODE for m in messages], np.bool_)  # notes stay
+    brief = np.array([len(m.content) <= LONGEST_LINE for m in messages], np.bool_)
+    return OlderStatements(
+        [m.id for m in messages],
+        (over | others) & brief[:, None],
+        {messages[at].id for at in np.flatnonzero(over.any(axis=0))},
+        left_out,
+    )
+
+
+def _replaced(
+    messages: Sequence[MemoryItem],
+    words: Sequence[frozenset[str]],
+    rows: np.ndarray | None,
+    left_out: dict[str, list[tuple[int, int]]],
+) -> _Pairs:
+    """Return which messages name a value as replaced that an earlier one says of the same thing."""
+    over = np.zeros((len(messages), len(messages)), np.bool_)
     replaced = [replaced_values(m.content) for m in messages]
+    if not any(replaced):
+        return over
+    holders = WordHolders(words)
+    owners = np.array([at for at, values in enumerate(replaced) for _ in values])
+    named = WordHolders([value.words for values in replaced for value in values])
     for at, values in enumerate(replaced):
         for value in values:
-            earlier = [i for i in range(at) if _is_over(i, at, value, words, replaced, matrix)]
-            over |= {(at, i) for i in earlier}
-            if (earlier or value.past) and value.end > value.start:
-                found.left_out.setdefault(messages[at].id, []).append((value.start, value.end))
-    beside: set[tuple[int, int]] = set()  # the same of notes, which stay
-    for older, newer in _about_one_thing(messages, words, matrix):
-        if (newer, older) not in over and _says_otherwise(messages[newer], messages[older]):
-            (over if messages[older].kind is Kind.EPISODE else beside).add((newer, older))
-    pairs = sorted(over | beside)
-    brief = [(newer, older) for newer, older in pairs if len(messages[newer].content) <= LONGEST_LINE]
-    found.successions.extend((messages[newer].id, messages[older].id) for newer, older in brief)
-    found.over.update(messages[older].id for _, older in over)
-    return found
+            earlier = holders.having_all(value.words)
+            earlier[owners[named.having_all(value.words)]] = False  # they say themselves that it is over
+            earlier[at:] = False
+            same = holders.counts(words[at] - value.words - CALENDAR) > 0
+            earlier &= same if rows is None else same | (rows @ rows[at] >= _ABOUT_ONE_THING)
+            over[at] |= earlier
+            if (earlier.any() or value.past) and value.end > value.start:
+                left_out.setdefault(messages[at].id, []).append((value.start, value.end))
+    return over
 
 
-def _says_otherwise(newer: MemoryItem, older: MemoryItem) -> bool:
-    """Return whether a message gives other numbers than one of the same person or a note, or denies what it says."""
-    comparable = newer.kind is Kind.EPISODE and (older.kind is Kind.NOTE or newer.speaker == older.speaker)
-    return comparable and differ(statements(older.content), statements(newer.content))
+def _comparable(messages: Sequence[MemoryItem]) -> _Pairs:
+    """Return which may say otherwise than which: messages, of the same person or than a note."""
+    speakers = {m.speaker: at for at, m in enumerate(messages)}
+    by = np.array([speakers[m.speaker] for m in messages], np.int64)
+    said = np.array([m.kind is Kind.EPISODE for m in messages], np.bool_)
+    noted = np.array([m.kind is Kind.NOTE for m in messages], np.bool_)
+    pairs: _Pairs = said[:, None] & (noted | (by[:, None] == by))
+    return pairs
 
 
-def _is_over(
-    older: int,
-    newer: int,
-    value: ReplacedValue,
-    words: Sequence[frozenset[str]],
-    replaced: Sequence[Sequence[ReplacedValue]],
-    matrix: np.ndarray | None,
-) -> bool:
-    """Return whether an earlier memory says a value that a later one names as replaced, of the same thing."""
-    if not value.words <= words[older] or any(value.words <= own.words for own in replaced[older]):
-        return False
-    if (words[older] & words[newer]) - value.words - CALENDAR:
-        return True
-    return matrix is not None and float(matrix[older] @ matrix[newer]) >= _ABOUT_ONE_THING
+def _saying_otherwise(messages: Sequence[MemoryItem], pairs: _Pairs) -> _Pairs:
+    """Return those of some pairs in which the later gives other numbers than the earlier, or denies what it says."""
+    used = np.flatnonzero(pairs.any(axis=0) | pairs.any(axis=1))
+    found = np.zeros_like(pairs)
+    if len(used):
+        found[np.ix_(used, used)] = differing_texts([statements(messages[at].content) for at in used.tolist()])
+    return found & pairs
 
 
 def _about_one_thing(
-    messages: Sequence[MemoryItem], words: Sequence[frozenset[str]], matrix: np.ndarray | None
-) -> Iterator[tuple[int, int]]:
-    """Yield the pairs, the earlier first, that are about one thing.
+    messages: Sequence[MemoryItem], words: Sequence[frozenset[str]], rows: np.ndarray | None
+) -> _Pairs:
+    """Return the pairs that are about one thing.
 
     By meaning; and if the later one says that something changes by half of their words, or by what they are about. What
     is longer than a line says more than one thing, so words do not tell that all of it is over.
     """
-    if matrix is not None:
-        for older, newer in np.argwhere(np.triu(matrix @ matrix.T >= ALIKE, 1)).tolist():
-            yield older, newer
+    pairs = np.zeros((len(messages), len(messages)), np.bool_)
+    if rows is not None:
+        pairs |= np.tril(rows @ rows.T >= ALIKE, -1)
     brief = [at for at in range(len(messages))[-_COMPARED:] if len(messages[at].content) <= LONGEST_LINE]
-    plain = {at: sum(word.isalpha() for word in words[at]) for at in brief}  # numbers and identifiers are what changes
-    for newer in (at for at in brief if changes(messages[at].content)):
-        about = subjects(messages[newer].content)
-        for older in (at for at in brief if at < newer):
-            common = len(words[older] & words[newer])
-            half = max(_COMMON, _ABOUT_ONE_THING * min(plain[older], plain[newer]))
-            if common >= half or not about.isdisjoint(subjects(messages[older].content)):
-                yield older, newer
+    holders = WordHolders([words[at] for at in brief])
+    topics = WordHolders([subjects(messages[at].content) for at in brief])
+    # Numbers and identifiers are what changes.
+    plain = np.array([sum(word.isalpha() for word in words[at]) for at in brief], np.int64)
+    places = np.array(brief, np.int64)
+    for place, newer in enumerate(brief):
+        if changes(messages[newer].content):
+            half = np.maximum(_COMMON, _ABOUT_ONE_THING * np.minimum(plain, plain[place]))
+            alike = (holders.counts(words[newer]) >= half) | (topics.counts(subjects(messages[newer].content)) > 0)
+            pairs[newer, places[:place][alike[:place]]] = True
+    return pairs
 
 
 def vector_rows(ids: Sequence[str], vectors: Mapping[str, Vector]) -> np.ndarray | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from perdure.rules.language.sentences import sentences
@@ -19,8 +19,8 @@ LIST_SHARE: Final = 8
 """The sentences have at most a third of the text's tokens, the list an eighth."""
 _LEAST, _LIST_LEAST = 8, 24
 """Tokens that they may have however short the text is."""
-_NEGATED_WORDS: Final = 2
-"""So many content words are said after a negation."""
+_SIGNS: Final = frozenset("$€£¥%°")
+_ENDS: Final = ".!?…。！？"  # noqa: RUF001  # the full-width marks are meant
 _LEAD: Final = "Also: "
 _TELLS_FROM: Final = 4
 """Content words; a sentence of fewer is a greeting or a heading."""
@@ -85,44 +85,56 @@ def _content_words(text: str, number: int) -> list[list[str]]:
 def list_unsaid(text: str, summary: str, tokens: int) -> list[str]:
     """Return what must not be lost and is not said, as written, each once, within so many tokens."""
     stated = {value for piece in pieces(summary) for _, value in piece.said}
-    denied = {excerpt.casefold() for _, excerpt, _ in _anchors(summary)}
+    said = " ".join(summary.split()).casefold()
     found: list[str] = []
     left = tokens - count_tokens(_LEAD)
-    seen: set[str] = set()
     for kind, excerpt, value in sorted(_anchors(text), key=lambda anchor: LISTED.index(anchor[0])):
-        known = excerpt.casefold() in denied if kind == "negation" else value in stated
+        known = value in said if kind == "negation" else value in stated
         cost = count_tokens(excerpt) + 1
-        if known or value in seen or cost > left or (kind == "name" and value in _NO_NAMES):
+        if known or cost > left or (kind == "name" and value in _NO_NAMES):
             continue
-        seen.add(value)
+        stated |= {value for piece in pieces(excerpt) for _, value in piece.said}
+        said = f"{said}\n{value}" if kind == "negation" else said
         found.append(excerpt)
         left -= cost
     return found
 
 
 def _anchors(text: str) -> Iterator[tuple[Kind, str, str]]:
-    """Yield the kind, the words as written and the value of what must not be lost, in the text's order."""
+    """Yield the kind, the words as written and the value of what must not be lost, in the text's order.
+
+    A denial is told with its whole clause: who does what is denied. A number of nothing tells nothing.
+    """
     found = [piece for piece in pieces(text) if piece.said]
+    spans = sentences(text)
     for number, piece in enumerate(found):
         kind = next((kind for kind in LISTED if any(kind == k for k, _ in piece.said)), None)
-        if kind is None:
+        span: tuple[int, int] | None = (piece.start, piece.end)
+        if kind == "negation":
+            span = _clause_of(text, piece, spans[piece.sentence])
+        elif kind == "number":
+            span = _with_its_word(text, found, number)
+        if kind is None or span is None:
             continue
-        end = _end_of(found, number, kind)
-        excerpt = " ".join(text[piece.start : end].split())
+        excerpt = " ".join(text[slice(*span)].split())
         yield kind, excerpt, excerpt.casefold() if kind == "negation" else piece.said[0][1]
 
 
-def _end_of(found: list[Piece], number: int, kind: Kind) -> int:
-    """Return where the words end that belong to an anchor: the unit of a number, what a negation denies."""
+def _clause_of(text: str, piece: Piece, sentence: tuple[int, int]) -> tuple[int, int]:
+    """Return where the clause of a piece stands: its sentence, or the part between two semicolons."""
+    start = max(sentence[0], text.rfind(";", sentence[0], piece.start) + 1)
+    end = text.find(";", piece.end, sentence[1])
+    clause = text[start : sentence[1] if end < 0 else end]
+    return start, start + len(clause.rstrip().rstrip(_ENDS))
+
+
+def _with_its_word(text: str, found: Sequence[Piece], number: int) -> tuple[int, int] | None:
+    """Return where a number stands with its word, the one behind it or the one before it; None if it has none."""
     piece = found[number]
-    missing = {"negation": _NEGATED_WORDS, "number": 1}.get(kind, 0)
-    end = piece.end
-    for follower in found[number + 1 : number + 6]:
-        if not missing or follower.sentence != piece.sentence:
-            break
-        content = follower.said[0][1] not in STOP_WORDS
-        if kind == "number" and (not content or follower.kind != "word"):
-            break
-        end = follower.end
-        missing -= content
-    return end
+    for other in (*found[number + 1 : number + 2], *found[max(0, number - 1) : number]):
+        start, end = min(piece.start, other.start), max(piece.end, other.end)
+        between = text[min(piece.end, other.end) : max(piece.start, other.start)]
+        if other.kind in {"word", "name"} and other.said[0][1] not in STOP_WORDS and not between.strip():
+            return start, end
+    has_sign = not _SIGNS.isdisjoint(piece.text)
+    return (piece.start, piece.end) if has_sign else None
