@@ -185,14 +185,18 @@ def command_of(declared: Verb, step: Step | None = None) -> Callable[..., Exit]:
     return run
 
 
+def _namespace(call: Call, declared: Verb, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the namespace as a verb takes it."""
+    if call.namespace is None and "namespace" in declared.required - arguments.keys():
+        remedy = "Pass --namespace NAME, 'team/*', or '*' for all."
+        raise InvalidInput(f"{declared.command} needs a namespace.", remedy=remedy)
+    takes_it = call.namespace is not None and any(p.name == "namespace" for p in declared.parameters)
+    return {"namespace": call.namespace} if takes_it else {}
+
+
 def run_verb(call: Call, declared: Verb, arguments: dict[str, Any], notes: Mapping[str, Any] | None = None) -> Exit:
     """Run a verb on the store of a call, print its result, and return the exit code."""
-    if call.namespace is not None and any(p.name == "namespace" for p in declared.parameters):
-        arguments["namespace"] = call.namespace
-    elif "namespace" in declared.required:
-        raise InvalidInput(
-            f"{declared.command} needs a namespace.", remedy="Pass --namespace NAME, 'team/*', or '*' for all."
-        )
+    arguments |= _namespace(call, declared, arguments)
     with call.memory(create=declared.creates_store) as memory:
         method = getattr(memory, declared.method.__name__)
         if declared.passes_progress:

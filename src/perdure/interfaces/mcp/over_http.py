@@ -50,14 +50,7 @@ class TokensNotAsked:
 def serve_http(
     server: MemoryServer, get_memory: Callable[[], Memory], host: str, port: int, allowed_hosts: Sequence[str]
 ) -> None:
-    """Answer at a port of this machine until the process is ended.
-
-    Args:
-        server: What answers.
-        get_memory: Returns the open memory.
-        host: The address to listen on: one of this machine's own.
-        port: The port; 0 for a free one.
-        allowed_hosts: Further Host headers to accept.
+    """Answer at a port of this machine, 0 for a free one, until the process is ended.
 
     Raises:
         InvalidInput: The address is a network's, or the store has tokens.
