@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -59,7 +60,7 @@ def test_an_open_page_shows_what_a_caller_of_the_api_and_another_process_do(tab,
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of another process")
 def test_a_full_disk_is_told_of_on_the_page_and_what_was_asked_is_done_when_there_is_room(tab, service):
-    process, port, _ = service
+    process, port, store = service
     _, kept = ask(port, "POST", "/v1/remember", {"content": "The harbour office opens at nine."})
     form = f"/change?id={kept['id']}&verb=pin"
     tab.goto(form)
@@ -70,6 +71,10 @@ def test_a_full_disk_is_told_of_on_the_page_and_what_was_asked_is_done_when_ther
         assert answered.value.status == FULL
         expect(tab.get_by_text("could not be written")).to_be_visible()
         expect(tab.get_by_text("Free some space or raise the quota, then try again.")).to_be_visible()
+        assert str(store.parent) not in tab.content()  # who asks from elsewhere learns the file's name at most
+        refused = ask(port, "POST", "/v1/pin", {"id": kept["id"]})
+        assert (refused[0], store.name in refused[1]["detail"]) == (FULL, True)
+        assert str(store.parent) not in json.dumps(refused[1])
         tab.goto("/search?q=When+does+the+harbour+office+open")
         expect(tab.locator(".hit").first).to_contain_text("The harbour office opens at nine.")
         assert ask(port, "GET", f"/v1/get?id={kept['id']}")[1]["pinned"] is False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -38,6 +39,7 @@ RETRY_SECONDS: Final = 2
 _MORE: Final = ("problems", "ids", "lost", "stored", "operations", "namespace", "part")
 """What errors say besides their text; see records/errors.py."""
 MEDIA_TYPE: Final = "application/problem+json"
+_FOLDERS: Final = re.compile(r"(?<![\w/:.])/(?:[^\s/'\"]{1,255}/)+(?=[^\s/'\"])")
 _LONGEST: Final = 4000  # characters of a message: it may repeat what was given
 
 
@@ -61,12 +63,19 @@ def status_of(error: PerdureError) -> int:
     return next(STATUS[above] for above in type(error).__mro__ if above in STATUS)
 
 
+def told_to_callers(error: PerdureError) -> tuple[str, str]:
+    """Return an error's message and remedy without the folders of the machine: a store's file is named by its name."""
+    if not isinstance(error, errors.StoreError):
+        return error.message, error.remedy
+    return _FOLDERS.sub("", error.message), _FOLDERS.sub("", error.remedy)
+
+
 def problem_of(error: PerdureError) -> Response:
     """Return an error as an answer."""
-    fields = error.to_dict()
+    message, remedy = told_to_callers(error)
+    fields = {**error.to_dict(), "message": message, "remedy": remedy}
     if isinstance(error, RequestRefused) and error.status >= 500:  # noqa: PLR2004  # the service's own state
         fields["fault"] = "machine"
-    message = fields["message"]
     if len(message) > _LONGEST:
         message = f"{message[:_LONGEST]} [...]"
     status = status_of(error)

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from perdure.interfaces.http.problems import RequestRefused, status_of
+from perdure.interfaces.http.problems import RequestRefused, status_of, told_to_callers
 from perdure.interfaces.http.sessions import Sessions, form_token
 from perdure.interfaces.http.shared import Shared
 from perdure.interfaces.pages import (
@@ -130,7 +130,7 @@ async def _run(request: Request, handler: Handler, page_request: PageRequest) ->
 def error_page(error: PerdureError, root: str = "") -> Response:
     """Return the page for an error before any page was made; it asks the store for nothing."""
     page_request = PageRequest(cast("Memory", None), "/", root, known=False)
-    response = respond(page_request, _error("Not now", error.message, error.remedy, status_of(error)))
+    response = respond(page_request, _error("Not now", *told_to_callers(error), status_of(error)))
     if isinstance(error, RequestRefused):
         response.headers.update(error.headers)
     return response
@@ -160,7 +160,7 @@ def _answer(handler: Handler, page_request: PageRequest) -> Response:
     try:
         return respond(page_request, handler(page_request))
     except PerdureError as error:
-        return respond(plain, _error("Not possible", error.message, error.remedy, status_of(error)))
+        return respond(plain, _error("Not possible", *told_to_callers(error), status_of(error)))
     except Exception:  # noqa: BLE001  # the outermost place: the person sees a message, and the log has the details
         _log.exception("The page %s failed.", page_request.path)
         message = "Perdure has a bug here; nothing is half done."

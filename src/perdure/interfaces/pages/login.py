@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from perdure.interfaces.http.access import WAIT, Keyring
-from perdure.interfaces.http.problems import status_of
+from perdure.interfaces.http.problems import status_of, told_to_callers
 from perdure.interfaces.pages.forms import FormGuard
 from perdure.interfaces.pages.page_request import HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import HEADERS, respond
@@ -34,7 +34,7 @@ async def log_in(request: Request, guard: FormGuard, page_request: PageRequest) 
     try:
         session = await keyring.log_in(guard.sessions, secret) if has_keyring else None
     except PerdureError as error:  # the store does not answer: nobody knows whether the token is right
-        return login_page(page_request, f"{error.message} {error.remedy}", status_of(error))
+        return login_page(page_request, " ".join(told_to_callers(error)), status_of(error))
     if session is None:
         await guard.sessions.shared.note_failure(address)
         return login_page(page_request, _WRONG, 401)
@@ -52,7 +52,7 @@ async def log_out(request: Request, guard: FormGuard, page_request: PageRequest,
         if isinstance(keyring, Keyring):
             await to_thread.run_sync(keyring.log_out, session)
     except PerdureError as error:
-        message = f"{error.message} The session could not be ended in the store."
+        message = f"{told_to_callers(error)[0]} The session could not be ended in the store."
         response = login_page(page_request, message, status_of(error))
     guard.keep(request, response, guard.sessions.new())
     return response
