@@ -31,7 +31,7 @@ _NO_NAMES: Final = frozenset(word for words in SMALL_TALK.values() for word in w
 
 
 def write_summary(text: str, tokens: int) -> str:
-    """Return a summary in whole sentences within so many tokens, with a list of at most half as many beside it.
+    """Return a summary in whole sentences within so many tokens, with a list of at most two thirds as many beside it.
 
     The sentences have at most a third of the text's tokens. The list has denials, numbers, dates, names and
     identifiers that they do not say, as many as fit. A text of which no sentence fits is made telegraphic.
@@ -41,7 +41,7 @@ def write_summary(text: str, tokens: int) -> str:
     if not chosen:
         return summarize(text, tokens)
     summary = " ".join(chosen)
-    rest = list_unsaid(text, summary, min(tokens // 2, max(_LIST_LEAST, size // LIST_SHARE)))
+    rest = list_unsaid(text, summary, min(tokens * 2 // 3, max(_LIST_LEAST, size // LIST_SHARE)))
     return f"{summary}\n{_LEAD}{'; '.join(rest)}." if rest else summary
 
 
