@@ -58,7 +58,7 @@ class Life:
     def __init__(self, memory, clock):
         self.memory, self.clock = memory, clock
         self.random = random.Random(11)  # noqa: S311  # a script, no secret
-        self.answers, self.recalls = [], []
+        self.answers, self.recalls, self.keyed = [], [], {}
 
     def text(self):
         pick = self.random.choice
@@ -81,7 +81,8 @@ class Life:
         if self.random.random() < 0.05:
             item["pinned"] = True
         if self.random.random() < 0.1:
-            item["idempotency_key"] = f"key-{self.random.randrange(12)}"
+            key = f"key-{self.random.randrange(12)}"
+            item |= {"idempotency_key": key, "content": self.keyed.setdefault(key, item["content"])}
         return item
 
     def conversation(self, name):

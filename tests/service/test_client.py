@@ -364,6 +364,7 @@ APPLYING = {"apply", "apply_all"}
 """Methods that a service has no route for, and that people call; they are coroutines, too."""
 OF_THE_STORE = {
     *("policy", "now", "agent", "no_facts", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
+    "unwritable",
     *("maintain", "upkeep", "upkeep_state", "export", "watch", "without_model", "forecast_under", "resolve_id"),
     *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
 }

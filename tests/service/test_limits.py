@@ -242,7 +242,7 @@ def test_the_key_of_remember_is_kept_with_the_memory(memory):
 
 
 def test_the_key_of_remember_with_another_text_is_refused_whoever_used_it(memory):
-    tokens = [memory.create_token("agent", actor=name).secret for name in ("ana", "bo")]
+    tokens = [memory.create_token("agent", "*", actor=name).secret for name in ("ana", "bo")]
     with serving(memory) as client:
         answers = [
             client.post(

@@ -355,8 +355,8 @@ def parts_of(value):
 def test_the_items_of_lists_are_described_as_they_come(client, memory):
     kept = memory.remember("Deploys happen on Tuesdays.", tags=["ops"], metadata={"a": 1})
     memory.archive(kept.id, "gone")
-    memory.create_token("admin", actor="ana")
-    token = memory.create_token("admin", actor="bo").secret
+    memory.create_token("admin", "*", actor="ana")
+    token = memory.create_token("admin", "*", actor="bo").secret
     document = client.get("/openapi.json").json()
     for verb in VERBS.values():
         answers = document["paths"][path_of(verb)]["post"]["responses"]["200"]["content"]["application/json"]
@@ -375,7 +375,7 @@ def test_the_items_of_lists_are_described_as_they_come(client, memory):
 
 def test_the_description_says_how_to_log_in_and_which_headers_come_and_go(memory):
     kept = memory.remember("Deploys happen on Tuesdays.")
-    reader, agent = (memory.create_token(role, actor="ana").secret for role in ("reader", "agent"))
+    reader, agent = (memory.create_token(role, "*", actor="ana").secret for role in ("reader", "agent"))
     with serving(memory) as client, serving(memory, rate=0.01) as slow:
         document = client.get("/openapi.json").json()
         parts = document["components"]

@@ -54,8 +54,8 @@ def test_it_gets_smaller_and_goes_on(old, clock):
     with opened(old, POLICY, clock) as memory:
         packed = memory.compact(dry_run=False)
         assert packed.bytes_after < packed.bytes_before
-        kept = memory.remember("the same key again", idempotency_key="k-1")
-        assert kept.memory.content == "Harbour server: port 8080, Tuesday deploys"
+        kept = memory.remember("Harbour server: port 8080, Tuesday deploys", idempotency_key="k-1")
+        assert (kept.changed, kept.memory.content) == (False, "Harbour server: port 8080, Tuesday deploys")
         late = memory.remember("a thought of today")
         memory.undo(late.operation)
         gone = TOLD["memories"][1]["id"]

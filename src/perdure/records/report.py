@@ -97,11 +97,7 @@ class Operation(JsonRecord):
         return self.undoes is None and self.undone_by is None and self.operation not in _NOTES
 
     def may_be_last(self, find: Callable[[str], Operation | None]) -> bool:
-        """Return whether "the last operation" can mean this one: an own one, or the redo of one.
-
-        Args:
-            find: The operation of an id.
-        """
+        """Return whether "the last operation" can mean this one: an own one, or the redo of one (found by its id)."""
         if self.undoes is None or self.undone_by is not None:
             return self.is_own
         steps, before = 0, find(self.undoes)

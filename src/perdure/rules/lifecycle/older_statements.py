@@ -123,7 +123,8 @@ def _about_one_thing(
     """
     pairs = np.zeros((len(messages), len(messages)), np.bool_)
     if rows is not None:
-        pairs |= np.tril(rows @ rows.T >= ALIKE, -1)
+        cosines = rows @ rows.T
+        pairs |= np.tril(cosines >= ALIKE, -1)
     brief = [at for at in range(len(messages))[-_COMPARED:] if len(messages[at].content) <= LONGEST_LINE]
     holders = WordHolders([words[at] for at in brief])
     topics = WordHolders([subjects(messages[at].content) for at in brief])
