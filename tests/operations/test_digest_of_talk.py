@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
-from conftest import HASHED, HashEmbedder, on_a_file
+from conftest import HASHED, HashEmbedder, calls_of, on_a_file
 
 ROOF = "The cottage in Brindle has a leaking roof above the pantry."
 BICYCLE = "Grandfather keeps his old bicycle behind the shed in Oslo."
@@ -58,22 +56,6 @@ THINGS = ("lamp", "desk", "rope", "kiln", "globe", "cart", "bell")
 
 def resembling(number, room):
     return f"{PEOPLE[number % 6]} took the {THINGS[number % 7]} to {room} and asked for 3 long screws."
-
-
-def calls_of(call):
-    """How many functions a call calls."""
-    count = 0
-
-    def counts(_frame, event, _argument):
-        nonlocal count
-        count += event in {"call", "c_call"}
-
-    sys.setprofile(counts)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 def fill(memory, first, last):

@@ -191,8 +191,9 @@ def undo(
 
 
 def _last_operation(memory: Memory, namespace: str | None) -> report.Operation:
-    operations = [o for o in memory.history(namespace=namespace, limit=1000) if isinstance(o, report.Operation)]
-    last = next((o for o in operations if o.may_be_last({o.id: o for o in operations}.get)), None)
+    newest = memory.history(namespace=namespace, limit=1000)
+    operations = {o.id: o for o in newest if isinstance(o, report.Operation)}
+    last = next((o for o in operations.values() if o.may_be_last(operations.get)), None)
     if last is None:
         raise NotFound("There is no operation to undo.", remedy="'perdure history' lists operations.")
     return last

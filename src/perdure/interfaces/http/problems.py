@@ -40,6 +40,7 @@ _MORE: Final = ("problems", "ids", "lost", "stored", "operations", "namespace", 
 """What errors say besides their text; see records/errors.py."""
 MEDIA_TYPE: Final = "application/problem+json"
 _FOLDERS: Final = re.compile(r"(?<![\w/:.])/(?:[^\s/'\"]{1,255}/)+(?=[^\s/'\"])")
+"""The folders before the last part of an absolute path; in an address there is none."""
 _LONGEST: Final = 4000  # characters of a message: it may repeat what was given
 
 

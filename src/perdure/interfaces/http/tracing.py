@@ -31,10 +31,8 @@ _OPERATIONS: Final = {
     **dict.fromkeys(("forget", "erase"), "delete_memory"),
 }
 """Verb -> the conventions' name of it; others go by their own."""
-_UNCHECKED: Final = (
-    InvalidInput,
-    NotAllowed,
-)  # of a call that fails so, nobody has looked at the namespace that it names
+_UNCHECKED: Final = (InvalidInput, NotAllowed)
+"""Of a call that fails so, nobody has looked at the namespace that it names: it may be any text."""
 _LONGEST: Final = 4000  # characters of a content attribute
 _LONGEST_NAME: Final = 200  # characters of a namespace
 
@@ -67,9 +65,8 @@ class Tracing:
         }
         if self._content and isinstance(query := arguments.get("query"), str):
             attrs["gen_ai.memory.query.text"] = query[:_LONGEST]
-        is_inside = (
-            trace.get_current_span().get_span_context().is_valid
-        )  # that of a request of MCP, or of the framework
+        # A request of MCP, or the framework, has a span already: the call belongs into that.
+        is_inside = trace.get_current_span().get_span_context().is_valid
         parent = None if is_inside else propagate.extract(headers)
         with self._tracer.start_as_current_span(
             f"{name} perdure", parent, SpanKind.SERVER, attrs, record_exception=False, set_status_on_exception=False
