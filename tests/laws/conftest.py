@@ -59,8 +59,8 @@ class World:
         finally:
             connection.close()
 
-    def all(self) -> dict[str, perdure.memory.Remembered]:
-        return {m.content: m for m in self.memory.list(limit=1000, include_archived=True)}
+    def all(self) -> list[perdure.memory.Remembered]:
+        return self.memory.list(limit=1000, include_archived=True)
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ GARDEN = (
     "The garden behind the house was full of roses and of tulips, and the gate by the wall was always open in the "
     "summer, so that all of the neighbours could come in and sit under the old tree with a cup of tea."
 )
+PEAR = "The pear tree behind the shed has a swing, a bench and a lamp that shines at night."
 PUMP = "The pump in the cellar must not be opened by anyone but Alice while it is at 30 bar, which is most of the time."
 
 
@@ -59,13 +60,29 @@ def test_the_seeds_triggers_compress_by_themselves(opening, clock):
     assert report.tally == {"full to summary": 1}
     form, content, tokens = shows(memory, identity)
     assert form is Form.SUMMARY
-    assert content.startswith("garden behind house full roses")
-    assert tokens < 30
-    assert "ratio" in memory.history(identity)[-1].because or "ratio" in report.moved[0].because
+    assert content == GARDEN  # one sentence: a summary leaves none out
+    assert "no sentence can be left out" in report.moved[0].because
     clock.passes(days=6, hours=1)
     assert "summary to keywords" in memory.sweep().tally
     assert memory.get(identity).tokens < tokens
     assert memory.sweep().examined == 0
+
+
+@on_a_file
+def test_a_text_of_one_sentence_is_shown_as_a_sentence_until_only_keywords_are_left(opening, clock):
+    memory = opening(EAGER)
+    one = "We decided to keep the session cookies for thirty days because the support desk asked for it in March."
+    two = f"{one} The release notes of the session service say the same and name the desk."
+    ids = [memory.remember(text, confidence=0.1).id for text in (one, two)]
+    clock.passes(hours=25)
+    memory.sweep()
+    for identity, text in zip(ids, (one, two), strict=True):
+        form, content, _ = shows(memory, identity)
+        assert form is Form.SUMMARY
+        assert content.split("\nAlso: ")[0] in (one, text, text.removeprefix(f"{one} "))
+    clock.passes(days=6, hours=1)
+    memory.sweep()
+    assert [shows(memory, i)[0] for i in ids] == [Form.KEYWORDS, Form.KEYWORDS]
 
 
 @pytest.mark.behaviour("FORM6")
@@ -311,10 +328,10 @@ def test_a_late_sweep_ends_where_timely_ones_end(opening, elsewhere, clock):
     [
         ({"summary": "pump in cellar: must not be opened but by Alice while at 30 bar"}, "pump in cellar: must not be"),
         ({"summary": "The pump must not opened anyone while 30 bar: Alice."}, "The pump must not opened"),
-        ({"summary": "A pump."}, "pump cellar must not opened"),  # loses what the guard keeps
-        ({"summary": ""}, "pump cellar must not opened"),
-        ({"other": 1}, "pump cellar must not opened"),
-        (ModelError("It is away."), "pump cellar must not opened"),
+        ({"summary": "A pump."}, PUMP),  # loses what the guard keeps
+        ({"summary": ""}, PUMP),
+        ({"other": 1}, PUMP),
+        (ModelError("It is away."), PUMP),
     ],
 )
 def test_a_models_summary_is_taken_where_it_passes_the_guard(opening, clock, said, begins):
@@ -333,7 +350,7 @@ def test_a_models_summary_is_taken_where_it_passes_the_guard(opening, clock, sai
 @pytest.mark.behaviour("FORM22")
 def test_the_report_tells_what_forms_keep_and_what_recalls_still_find(opening, clock, raw_store):
     memory = opening(MEASURED, HashEmbedder())
-    ids = [memory.remember(text).id for text in (GARDEN, PUMP)]
+    ids = [memory.remember(text).id for text in (f"{GARDEN} {PEAR}", f"{PUMP} {PEAR}")]
     memory.recall("roses in the garden", limit=1)
     memory.recall("pump in the cellar", limit=1)
     whole = sum(memory.get(i).tokens for i in ids)
@@ -366,7 +383,8 @@ def test_chinese_talk_is_shortened_and_comes_back(opening, clock):
     memory.sweep()
     short = [m for m in (memory.get(s.id) for s in stored) if m.form is not Form.FULL]
     assert short
-    assert all(m.tokens < s.memory.tokens for m in short for s in stored if s.id == m.id)
     whole = {s.id: s.memory.content for s in stored}
+    assert {m.form for m in short if m.content == whole[m.id]} <= {Form.SUMMARY}
+    assert any(m.tokens < s.memory.tokens for m in short for s in stored if s.id == m.id)
     for one in short[:20]:
         assert memory.restore(one.id, level="full").memory.content == whole[one.id]

@@ -165,7 +165,7 @@ def weigh_forms(
 ) -> dict[tuple[str, Form], FormText]:
     """Return forms measured against the meaning of the whole, and refused where they keep too little of it."""
     found, policy = dict(forms), ctx.policy.compression
-    keys = [key for key, shown in forms.items() if shown.text and not shown.refused]
+    keys = [key for key, shown in forms.items() if shown.text and not shown.refused and shown.preservation is None]
     vectors = ctx.store.vectors(namespace, sorted({i for i, _ in keys})) if ctx.embedder is not None and keys else {}
     keys = [key for key in keys if key[0] in vectors]
     if not keys or ctx.embedder is None or ctx.store.space() != ctx.embedder.space:

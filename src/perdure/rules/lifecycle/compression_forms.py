@@ -48,6 +48,8 @@ class FormText:
 
     def describe(self) -> str:
         """Return the measures in words and numbers, for the journal."""
+        if self.tokens == self.whole:
+            return f"all {self.whole} tokens are shown: no sentence can be left out"
         sizes = f"{self.whole} to {self.tokens} tokens (ratio {self.ratio:.2f})"
         if self.preservation is None:
             return sizes
@@ -60,9 +62,11 @@ def render_form(
     """Return a text in a form, or why it is refused; the same text asked for twice in a row is cheaper.
 
     What loses something is refused where the policy is strict; else a summary lists it, and the barer forms may lose
-    it: the whole text is kept and searched. ``written`` is a summary that a model wrote, which may lose nothing; if
-    None, one is made by rule. A ``dense`` summary of a text no longer than a summary has all words but stop words: to
-    stay within a number of tokens that keeps more of it than its best sentence does.
+    it: the whole text is kept and searched. A text of which no sentence can be left out is its own summary.
+
+    ``written`` is a summary that a model wrote, which may lose nothing; if None, one is made by rule. A ``dense``
+    summary of a text no longer than a summary has all words but stop words: to stay within a number of tokens that
+    keeps more of it than its best sentence does.
     """
     size = count_tokens(text)
     if form is Form.FULL:
@@ -71,11 +75,11 @@ def render_form(
     guarded = policy.strictness == "strict" or written is not None
     for short in (written,) if written is not None else _attempts(text, size, form, policy, dense=dense):
         tokens = count_tokens(short)
-        if tokens >= size:
+        if tokens >= size and (guarded or form is not Form.SUMMARY or short != text):
             continue
         missing = _missing(text, short, form) if guarded else ()
         if not missing:
-            return FormText(form, short, tokens, size)
+            return FormText(form, short, tokens, size, preservation=1.0 if short == text else None)
     why = f"it would lose {', '.join(missing[:5])}" if missing else "it is no shorter"
     return FormText(form, None, size, size, why)
 
@@ -88,7 +92,7 @@ def _attempts(text: str, size: int, form: Form, policy: CompressionPolicy, *, de
         yield drop_stop_words(text)
     elif form is Form.SUMMARY and policy.strictness == "listed":
         yield write_summary(text, policy.summary_tokens)
-        yield drop_stop_words(text)
+        yield text
     elif form is Form.SUMMARY:
         yield summarize(text, policy.summary_tokens)
         yield drop_stop_words(text)

@@ -110,7 +110,7 @@ def extract_sentences(text: str, tokens: int) -> str:
             continue
         seen.add(sentence)
         if count_tokens(sentence) > left > tokens / 2:  # else the rest, however good, would fall to small talk
-            sentence = _cut(drop_stop_words(sentence), left)
+            sentence = cut_text(drop_stop_words(sentence), left)
         if count_tokens(sentence) <= left:
             chosen[i] = sentence
             left -= count_tokens(sentence)
@@ -143,7 +143,7 @@ def keywords(text: str, tokens: int = KEYWORDS_TOKENS) -> str:
     spaces are cut. What it was measured on: docs/decisions/0049-bounded-stores.md.
     """
     if _is_spaceless(text):
-        return _cut(text.strip(), tokens)
+        return cut_text(text.strip(), tokens)
     chosen: list[tuple[int, str]] = []
     left = tokens
     for _, _, at, words in sorted(_key_words(text)):
@@ -153,7 +153,7 @@ def keywords(text: str, tokens: int = KEYWORDS_TOKENS) -> str:
             left -= cost
     found = " ".join(words for _, words in sorted(chosen))
     shorter = found and len(found) <= len(text) and count_tokens(found) <= count_tokens(text)
-    return found if shorter else _cut(drop_stop_words(text), tokens)
+    return found if shorter else cut_text(drop_stop_words(text), tokens)
 
 
 def _key_words(text: str) -> Iterator[tuple[int, int, int, str]]:
@@ -170,7 +170,7 @@ def _key_words(text: str) -> Iterator[tuple[int, int, int, str]]:
         yield 0 if first else 2 if key in _POLITE else 1, -len(words), piece.start, words
 
 
-def _cut(text: str, tokens: int) -> str:
+def cut_text(text: str, tokens: int) -> str:
     """Return the beginning of a text within so many tokens, cut between pieces, or between letters."""
     end, left = 0, tokens
     for piece in pieces(text):

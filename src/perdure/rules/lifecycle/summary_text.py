@@ -10,7 +10,7 @@ from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import Kind, Piece, count_tokens, pieces
 from perdure.rules.language.words import STOP_WORDS
 from perdure.rules.language.worth_words import SMALL_TALK
-from perdure.rules.lifecycle.shortening import summarize
+from perdure.rules.lifecycle.shortening import cut_text
 
 LISTED: Final[tuple[Kind, ...]] = ("negation", "number", "date", "name", "code")
 """What is listed, in this order: what is denied first, since its absence would turn the meaning."""
@@ -34,12 +34,13 @@ def write_summary(text: str, tokens: int) -> str:
     """Return a summary in whole sentences within so many tokens, with a list of at most two thirds as many beside it.
 
     The sentences have at most a third of the text's tokens. The list has denials, numbers, dates, names and
-    identifiers that they do not say, as many as fit. A text of which no sentence fits is made telegraphic.
+    identifiers that they do not say, as many as fit. A text of which no sentence fits is shown whole, and where it is
+    longer than a summary up to the last word that fits.
     """
     size = count_tokens(text)
     chosen = _best_sentences(text, min(tokens, max(_LEAST, size // SENTENCES_SHARE)))
     if not chosen:
-        return summarize(text, tokens)
+        return text if size <= tokens else f"{cut_text(text, tokens - 1)}…"
     summary = " ".join(chosen)
     rest = list_unsaid(text, summary, min(tokens * 2 // 3, max(_LIST_LEAST, size // LIST_SHARE)))
     return f"{summary}\n{_LEAD}{'; '.join(rest)}." if rest else summary
