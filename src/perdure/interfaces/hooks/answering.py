@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.files.project import HERE, VARIABLE, project_namespace
 from perdure.interfaces.hooks import running_server
-from perdure.interfaces.hooks.agent_hooks import answer_hook, report_line
-from perdure.interfaces.hooks.hook_input import parse_hook_input
 from perdure.records.errors import PerdureError
 
 if TYPE_CHECKING:  # it loads numpy and SQLite
@@ -140,6 +138,7 @@ class HookAnswering:
         """Do what the hook does, and return what it prints and reports."""
         from perdure.compose import load_policy  # noqa: PLC0415  # numpy and SQLite load here
         from perdure.compose import open as open_memory  # noqa: PLC0415  # as above
+        from perdure.interfaces.hooks.agent_hooks import answer_hook, report_line  # noqa: PLC0415  # start-up time
 
         try:
             policy = load_policy(self._policy)
@@ -171,6 +170,8 @@ def _check_models(policy: Policy) -> None:
 
 def _namespace(call: Mapping[str, Any]) -> str:
     """Return the namespace as the hook itself would resolve it, in its folder and its environment."""
+    from perdure.interfaces.hooks.hook_input import parse_hook_input  # noqa: PLC0415  # start-up time
+
     hook_input = parse_hook_input(call["text"], call["event"])
     requested, own = call["namespace"], call["project"]
     paths = (hook_input.cwd, hook_input.transcript, Path(own) if own else None)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import anyio
-from anyio.abc import TaskGroup, TaskStatus
 from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
@@ -54,20 +53,23 @@ class McpMount:
 
     def __init__(self, limits: CallLimits) -> None:
         self._limits, self._settings = limits, limits.settings
-        self._tasks: TaskGroup | None = None
+        self._runs = False
+        self._held: asyncio.Task[None] | None = None
         self._manager: StreamableHTTPSessionManager | None = None
-        self._starting = anyio.Lock()
+        self._starting = asyncio.Lock()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Answer requests for the length of a block."""
-        async with anyio.create_task_group() as tasks:
-            self._tasks = tasks
-            try:
-                yield
-            finally:
-                self._tasks = None
-                tasks.cancel_scope.cancel()
+        self._runs = True
+        try:
+            yield
+        finally:
+            self._runs, self._manager = False, None
+            if self._held is not None:
+                self._held.cancel()
+                with suppress(asyncio.CancelledError):
+                    await self._held
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -75,7 +77,7 @@ class McpMount:
         try:
             memory_for(request)  # there is one, or this is refused
             await self._limits.check_rate(request.state.principal.key)
-            with anyio.fail_after(self._settings.body_seconds):
+            async with asyncio.timeout(self._settings.body_seconds):
                 body = await request.body()  # whole, before it counts among the calls: slow clients take no place
             with self._limits.threads.place():
                 await self._answer(request, body, send)
@@ -130,10 +132,14 @@ class McpMount:
     async def _start(self) -> StreamableHTTPSessionManager:
         async with self._starting:
             if self._manager is None:
-                if self._tasks is None:
+                if not self._runs:
                     raise RuntimeError("the application is not running")
                 manager = await run_sync(self._new_manager)
-                await self._tasks.start(self._hold, manager)
+                started = asyncio.get_running_loop().create_future()
+                self._held = asyncio.create_task(_hold(manager, started))
+                await asyncio.wait((started, self._held), return_when=asyncio.FIRST_COMPLETED)
+                if self._held.done():
+                    await self._held  # raises what kept it from starting
                 self._manager = manager
         return self._manager
 
@@ -152,9 +158,9 @@ class McpMount:
         )
         return server.session_manager
 
-    async def _hold(
-        self, manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[Any] = anyio.TASK_STATUS_IGNORED
-    ) -> None:
-        async with manager.run():
-            task_status.started()
-            await anyio.sleep_forever()
+
+async def _hold(manager: StreamableHTTPSessionManager, started: asyncio.Future[None]) -> None:
+    """Keep a manager running until this is cancelled."""
+    async with manager.run():
+        started.set_result(None)
+        await asyncio.Event().wait()
