@@ -75,6 +75,12 @@ def test_a_full_disk_is_told_of_on_the_page_and_what_was_asked_is_done_when_ther
         refused = ask(port, "POST", "/v1/pin", {"id": kept["id"]})
         assert (refused[0], store.name in refused[1]["detail"]) == (FULL, True)
         assert str(store.parent) not in json.dumps(refused[1])
+        call = {"name": "remember", "arguments": {"content": "The harbour office closes at five."}}
+        tools = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        accepts = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
+        result = ask(port, "POST", "/mcp", tools, accepts)[1]["result"]
+        assert result["_meta"]["perdure/error"]["error"] == "DiskFull"
+        assert (store.name in str(result), str(store.parent) in str(result)) == (True, False)
         tab.goto("/search?q=When+does+the+harbour+office+open")
         expect(tab.locator(".hit").first).to_contain_text("The harbour office opens at nine.")
         assert ask(port, "GET", f"/v1/get?id={kept['id']}")[1]["pinned"] is False

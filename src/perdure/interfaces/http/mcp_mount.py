@@ -18,8 +18,9 @@ from perdure.interfaces.http.access import memory_for
 from perdure.interfaces.http.answers import hits_of, operation_of
 from perdure.interfaces.http.call_notes import CallEnd, note_call
 from perdure.interfaces.http.limits import CallLimits
-from perdure.interfaces.http.problems import RequestRefused, problem_of
+from perdure.interfaces.http.problems import RequestRefused, problem_of, told_to_callers
 from perdure.interfaces.mcp.run import OpenOnce, build
+from perdure.records.errors import PerdureError
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -43,6 +44,11 @@ class CallersMemory(OpenOnce):
     def take_notice(self) -> str:
         """Return nothing: notices are for the one who started the service."""
         return ""
+
+    def describe_error(self, error: PerdureError) -> dict[str, str]:
+        """Return an error as plain data, without the folders of the service's machine."""
+        message, remedy = told_to_callers(error)
+        return {**error.to_dict(), "message": message, "remedy": remedy}
 
 
 class McpMount:

@@ -91,6 +91,10 @@ class OpenOnce:
             notice, self._notice = self._notice, None
         return notice()
 
+    def describe_error(self, error: PerdureError) -> dict[str, str]:
+        """Return an error as plain data for who called: whole, since it is the user's own machine."""
+        return error.to_dict()
+
     def close(self) -> None:
         """End its upkeep and close the store if it was opened: accesses that wait are written. Twice is harmless."""
         for helper in (self._answering, self._background):

@@ -110,7 +110,7 @@ class MemoryServer(MCPServer[Any]):
         try:
             return await run_sync(partial(self._call, name, seconds, arguments, more))
         except PerdureError as error:
-            return failed(error.to_dict())
+            return failed(self._lazy_memory.describe_error(error))
         except Exception:  # noqa: BLE001  # the outermost place: a client gets no internals, the log all
             _log.exception("The tool %s failed unexpectedly.", name)
             data = {"error": "InternalError", "message": f"{name} failed because of an internal error."}
@@ -147,4 +147,5 @@ class MemoryServer(MCPServer[Any]):
             memory = self._lazy_memory()
             return memory.digest(namespace or memory.usual_namespace(self._namespace))
         except PerdureError as error:
-            raise ResourceError(str(error)) from error
+            told = self._lazy_memory.describe_error(error)
+            raise ResourceError(f"{told['message']} {told['remedy']}") from error
