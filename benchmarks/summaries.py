@@ -6,10 +6,14 @@ Data: thirty texts of 1,000 to 6,000 tokens: ten sessions of LoCoMo, ten message
 repository's documentation. Preservation is the cosine of mean vectors: of all pieces of the whole text, and of all of
 the shorter form (the embedder reads 256 tokens at a time). Baselines: the strict summary, and the text's beginning of
 as many tokens as the summary has.
+
+Of groups of three to six neighbouring messages, as a session's end summarises them together: the cosine of the summary
+to their mean, and to the message that it tells least of; baseline: the best sentences of all of them as one text.
 """
 
 from __future__ import annotations
 
+import random
 import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,7 +27,8 @@ from perdure.records.memory import Form
 from perdure.records.policy_lifecycle import CompressionPolicy
 from perdure.rules.language.tokens import count_tokens, pieces
 from perdure.rules.lifecycle.compression_forms import render_form
-from perdure.rules.lifecycle.summary_text import list_unsaid
+from perdure.rules.lifecycle.shortening import extract_sentences
+from perdure.rules.lifecycle.summary_text import list_unsaid, summarize_each
 from report import Row, finished, parser, say
 
 if TYPE_CHECKING:
@@ -31,6 +36,8 @@ if TYPE_CHECKING:
 
 LEAST, MOST = 1000, 6000
 EACH = 10
+SHORT = 120
+"""Tokens of a user's message that may be in a group, at most."""
 PIECE = 150
 """Words that are embedded together."""
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -72,6 +79,46 @@ def _pages() -> Iterator[str]:
         while text:
             yield text[:12_000]
             text = text[12_000:]
+
+
+def groups() -> list[list[str]]:
+    """Return groups of neighbouring messages, drawn from LoCoMo and from the shorter ones of BEAM's users."""
+    drawn = random.Random(3)
+    talks = [([m.content for m in chat.messages], 12) for chat in locomo.chats("locomo_dev.json.gz")]
+    talks += [
+        ([m.content for m in chat.messages if count_tokens(m.content) < SHORT], 6)
+        for chat in beam.chats({"user"}, "beam_dev.tar.gz")
+    ]
+    found = []
+    for talk, times in talks:
+        for _ in range(times):
+            number = drawn.randint(3, 6)
+            if len(talk) > number:
+                start = drawn.randrange(len(talk) - number)
+                found.append(list(dict.fromkeys(talk[start : start + number])))
+    return found
+
+
+def grouped(embedder: LocalEmbedder) -> list[Row]:
+    """Measure summaries of groups."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for group in groups():
+        whole = "\n".join(group)
+        most = count_tokens(whole) // 2
+        rows = np.array([np.frombuffer(v, "<f4") for v in embedder.embed(group, purpose="document")])
+        shown = {"each": summarize_each(group, most), "as one text": extract_sentences(whole, most)}
+        for name, vector in zip(shown, embedder.embed(list(shown.values()), purpose="document"), strict=True):
+            cosines = rows @ np.frombuffer(vector, "<f4")
+            found.setdefault(name, []).append(
+                (float(cosines.mean() / np.linalg.norm(rows.mean(0))), float(cosines.min()))
+            )
+    result = []
+    for name, some in found.items():
+        for of, values in zip(("of all", "of the least told"), zip(*some, strict=True), strict=True):
+            error = statistics.stdev(values) / len(values) ** 0.5
+            note = f"{len(values)} groups, standard error {error:.3f}"
+            result.append(Row(f"summary of a group, {name}: meaning {of}", statistics.mean(values), "", note=note))
+    return result
 
 
 def mean_vector(embedder: LocalEmbedder, text: str) -> np.ndarray:
@@ -132,6 +179,7 @@ def main() -> None:
         goals = (5.0, 0.8) if name == "summary" else (None, None)
         rows.append(Row(f"{name}: ratio, median", statistics.median(ratios), ": 1", goals[0], at_least=True))
         rows.append(Row(f"{name}: meaning kept, mean", statistics.mean(kept), "", goals[1], at_least=True))
+    rows += grouped(embedder)
     finished(rows, as_json=given.json)
 
 

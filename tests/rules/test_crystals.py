@@ -73,3 +73,17 @@ def test_a_summary_is_at_most_half_as_long_as_what_it_stands_for(texts):
 def test_a_summary_says_key_sentences_of_its_sources():
     text = summarize_members(three())
     assert any(sentence in text for sentence in TEXTS)
+
+
+def test_a_summary_has_whole_sentences_of_as_many_sources_as_it_has_room_for():
+    long = (
+        "The harbour office in Lisbon moved its archive to the new depot. The archive has nine thousand folders in it. "
+        "Folders from before the war are kept in the cellar of the old depot until the roof has been repaired."
+    )
+    texts = (long, "Mira signs all contracts of the depot.", "Tolls are paid on Fridays at noon.")
+    text = summarize_members([record(str(i), said) for i, said in enumerate(texts)])
+    said = text.split("\nAlso: ")[0]
+    assert all(short in said for short in texts[1:])
+    assert any(sentence in said for sentence in long.replace(". ", ".|").split("|"))
+    every = {sentence.rstrip(".") for one in texts for sentence in one.replace(". ", ".|").split("|")}
+    assert {sentence.rstrip(".") for sentence in said.replace(". ", ".|").split("|")} <= every

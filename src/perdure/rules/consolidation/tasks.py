@@ -18,9 +18,9 @@ from perdure.rules.consolidation.duplicates import LikePair, components, connect
 from perdure.rules.consolidation.merge_plan import restart_strength
 from perdure.rules.consolidation.merging import MergeStrategy, Proposal, merge_obstacle, propose_merges
 from perdure.rules.language.tokens import count_tokens
-from perdure.rules.lifecycle.shortening import extract_sentences, keywords
 from perdure.rules.lifecycle.signals import current_signals
 from perdure.rules.lifecycle.state_arrays import Bools, Columns, days_between, strength_curve
+from perdure.rules.lifecycle.summary_text import summarize_each
 from perdure.rules.lifecycle.unarchive import restart_ages
 from perdure.rules.meaning_guard import conflict, lost
 from perdure.rules.source_trust import least_trust, stored_trust, with_trust
@@ -83,10 +83,9 @@ def most_tokens(text: str) -> int:
 
 
 def summarize_members(members: Sequence[Record]) -> str:
-    """Return the key sentences of some memories, at most half as long as all of them; their key words if none fits."""
-    joined = join_texts(members)
-    most = most_tokens(joined)
-    return extract_sentences(joined, most).strip() or keywords(joined, most).strip()
+    """Return what sentences of each memory say, at most half as long as all of them; their key words if none fits."""
+    texts = list(dict.fromkeys(r.content.text.strip() for r in members))
+    return summarize_each(texts, most_tokens("\n".join(texts)))
 
 
 def _draft(members: Sequence[Record], text: str, confidence: Mapping[str, float], session: str, now: Instant) -> Draft:

@@ -10,7 +10,7 @@ from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import Kind, Piece, count_tokens, pieces
 from perdure.rules.language.words import STOP_WORDS
 from perdure.rules.language.worth_words import SMALL_TALK
-from perdure.rules.lifecycle.shortening import cut_text
+from perdure.rules.lifecycle.shortening import cut_text, keywords
 
 LISTED: Final[tuple[Kind, ...]] = ("negation", "number", "date", "name", "code")
 """What is listed, in this order: what is denied first, since its absence would turn the meaning."""
@@ -38,15 +38,47 @@ def write_summary(text: str, tokens: int) -> str:
     longer than a summary up to the last word that fits.
     """
     size = count_tokens(text)
-    chosen = _best_sentences(text, min(tokens, max(_LEAST, size // SENTENCES_SHARE)))
+    chosen = best_sentences(text, min(tokens, max(_LEAST, size // SENTENCES_SHARE)))
     if not chosen:
         return text if size <= tokens else f"{cut_text(text, tokens - 1)}…"
     summary = " ".join(chosen)
-    rest = list_unsaid(text, summary, min(tokens * 2 // 3, max(_LIST_LEAST, size // LIST_SHARE)))
+    return with_unsaid(text, summary, min(tokens * 2 // 3, max(_LIST_LEAST, size // LIST_SHARE)))
+
+
+def with_unsaid(text: str, summary: str, tokens: int) -> str:
+    """Return a summary with the list of what it does not say below, of at most so many tokens."""
+    rest = list_unsaid(text, summary, tokens)
     return f"{summary}\n{_LEAD}{'; '.join(rest)}." if rest else summary
 
 
-def _best_sentences(text: str, tokens: int) -> list[str]:
+def summarize_each(texts: Sequence[str], tokens: int) -> str:
+    """Return a summary of several texts in whole sentences within so many tokens, with a list of what they do not say.
+
+    Each text has half of its tokens for its best sentences, or its shortest sentence that tells something; the shortest
+    of these are taken first, so that as many texts as can be are told of. Where none fits, the key words are returned.
+    """
+    told = {
+        i: " ".join(best_sentences(text, count_tokens(text) // 2)) or _shortest(text) for i, text in enumerate(texts)
+    }
+    left, chosen = tokens, list[int]()
+    for i in sorted((i for i in told if told[i]), key=lambda i: (count_tokens(told[i]), i)):
+        if count_tokens(told[i]) <= left:
+            chosen.append(i)
+            left -= count_tokens(told[i])
+    whole = "\n".join(texts)
+    summary = " ".join(told[i] for i in sorted(chosen))
+    return with_unsaid(whole, summary, left - 2) if summary else keywords(whole, tokens).strip()
+
+
+def _shortest(text: str) -> str:
+    """Return the shortest of a text's sentences that tell something."""
+    spans = sentences(text)
+    telling = [i for i, words in enumerate(_content_words(text, len(spans))) if len(set(words)) >= _TELLS_FROM]
+    written = [" ".join(text[slice(*spans[i])].split()) for i in telling]
+    return min(written, key=count_tokens, default="")
+
+
+def best_sentences(text: str, tokens: int) -> list[str]:
     """Return the sentences that say most of what the text says often, in its order, none cut.
 
     One after another is taken: the one whose words, not yet said, the text uses most for its length.
