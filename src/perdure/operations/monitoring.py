@@ -149,7 +149,7 @@ def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
         journal=_growth(ctx, namespace, places, now),
         at=_text(now),
         values=histogram([m.value for m in sample], counts.visible),
-        sizes=sizes(sample, counts.visible, now),
+        sizes=sizes(sample, counts, now),
     )
 
 

@@ -77,10 +77,11 @@ def histogram(values: Sequence[float], total: int) -> tuple[int, ...]:
     return tuple(round(int(n) * total / max(len(values), 1)) for n in counts)
 
 
-def sizes(sample: Sequence[MemoryItem], total: int, now: Instant) -> dict[str, dict[str, Size]]:
-    """Return how much ``total`` memories are, by tier, kind, form and age, going by those of a sample.
+def sizes(sample: Sequence[MemoryItem], counts: MemoryCounts, now: Instant) -> dict[str, dict[str, Size]]:
+    """Return how much the visible memories are, by tier, kind, form and age.
 
-    A group has names in the order in which they are shown; ages are since a memory happened.
+    How many memories a tier and a kind have is counted; all else goes by those of a sample, scaled to that number. A
+    group has names in the order in which they are shown; ages are since a memory happened.
     """
     parts: dict[str, Callable[[MemoryItem], str]] = {
         "tier": lambda m: m.tier.value,
@@ -89,20 +90,27 @@ def sizes(sample: Sequence[MemoryItem], total: int, now: Instant) -> dict[str, d
         "age": lambda m: _age((now - m.state.created_ms) / DAY_MS),
     }
     orders = {"tier": [*Tier], "kind": [*Kind], "form": [*Form], "age": [name for name, _ in AGES]}
-    scale = total / max(len(sample), 1)
     found: dict[str, dict[str, list[MemoryItem]]] = {part: {} for part in parts}
     for m in sample:
         for part, name_of in parts.items():
             found[part].setdefault(name_of(m), []).append(m)
+    counted: dict[str, Mapping[str, int]] = {"tier": counts.tiers, "kind": counts.kinds}
+    for part in ("form", "age"):
+        shares = {name: len(items) / len(sample) for name, items in found[part].items()}
+        counted[part] = {name: round(share * counts.visible) for name, share in shares.items()}
     return {
-        part: {str(name): _size(groups[name], scale) for name in orders[part] if name in groups}
-        for part, groups in found.items()
+        part: {
+            str(n): _size(found[part].get(n) or sample, counted[part][n]) for n in orders[part] if counted[part].get(n)
+        }
+        for part in parts
     }
 
 
-def _size(items: Sequence[MemoryItem], scale: float) -> Size:
+def _size(items: Sequence[MemoryItem], many: int) -> Size:
+    """Return the size of so many memories that are like the given ones."""
+    scale = many / max(len(items), 1)
     texts = sum(len(m.content.encode("utf-8", "replace")) for m in items)
-    return Size(round(len(items) * scale), round(sum(m.tokens for m in items) * scale), round(texts * scale))
+    return Size(many, round(sum(m.tokens for m in items) * scale), round(texts * scale))
 
 
 def _age(days: float) -> str:

@@ -123,6 +123,36 @@ def test_alerts_of_a_large_namespace_are_those_of_the_command(browser, memory, c
     assert all(message in text for message in exact)
 
 
+def table(page, heading):
+    """The rows of one of the overview's tables: name -> the cells beside it."""
+    card = page.text.split(f"<h3>{heading}</h3>")[1].split("</table>")[0]
+    rows = re.findall(r'<th scope="row">(?:<span[^>]*></span>)?([^<]*)</th>(.*?)</tr>', card, re.DOTALL)
+    return {name: re.findall(r"<td>(.*?)</td>", cells) for name, cells in rows}
+
+
+def test_the_overview_counts_what_it_can_and_marks_what_it_estimates(browser, memory, monkeypatch):
+    monkeypatch.setattr(overview, "SAMPLE", 100)
+    kept = memory.remember_many([f"Stone {number} lies in field {number * 3}." for number in range(247)])
+    for number in range(3):
+        memory.remember(f"On day {number} the wall was mended.", kind="episode")
+    for one in kept[:7]:
+        memory.move(one.id, "hot", "looked at daily")
+    page = browser.get("/")
+    tiers, kinds, ages = (table(page, f"By {name}") for name in ("tier", "kind", "age"))
+    assert tiers["hot"][0] == "7"
+    assert {name: row[0] for name, row in kinds.items()} == {"note": "247", "episode": "3"}
+    assert sum(int(row[0]) for row in tiers.values()) == 250
+    assert all(cell.startswith("≈ ") for row in tiers.values() for cell in row[1:])
+    assert all(row[0].startswith("≈ ") for row in ages.values())
+    text = words(page)
+    assert "are in view, about" in text
+    assert f"≈ is estimated from {memory.stats('default', sample=100).sampled} of 250 memories." in text
+
+
+def test_the_overview_of_a_small_namespace_has_no_estimates(browser, known):
+    assert "≈" not in browser.get("/").text
+
+
 def estimated(memory):
     stats = memory.stats("default", sample=100)
     return find_alerts(stats, "default", {}, memory.policy.alerts, memory.now)

@@ -49,6 +49,7 @@ def overview(request: PageRequest) -> Answer:
         "stats": stats,
         "sentence": sentence(stats),
         "shown_alerts": KEPT.of(memory, namespace, stats),
+        "estimated": stats.sampled < stats.memories,
         "groups": [(_NAMES[name], *_group(name, groups)) for name, groups in stats.sizes.items()],
         "values_plot": columns(stats.values, "How many memories have which value, from 0 to 1"),
         "events": list(_events(stats)),
@@ -73,7 +74,12 @@ def sentence(stats: Stats) -> str:
     tokens = sum(size.tokens for size in stats.sizes.get("tier", {}).values())
     hidden = sum(n for status, n in stats.statuses.items() if status != "active")
     kept = f" {hidden:,} more {'is' if hidden == 1 else 'are'} kept out of view." if hidden else ""
-    return f"{text} are in view, {tokens:,} tokens in all.{kept}" if stats.memories > 1 else f"{text} is in view.{kept}"
+    about = "about " if stats.sampled < stats.memories else ""
+    return (
+        f"{text} are in view, {about}{tokens:,} tokens in all.{kept}"
+        if stats.memories > 1
+        else f"{text} is in view.{kept}"
+    )
 
 
 def _group(name: str, groups: Mapping[str, Size]) -> tuple[Markup, list[tuple[str, int, Size]]]:
