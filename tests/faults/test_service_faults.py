@@ -93,7 +93,7 @@ def set_read_only(server, value):
     server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'perdure'")  # they may not know
 
 
-def test_a_server_that_goes_and_comes_back(server, memory):
+def test_a_server_that_goes_and_comes_back(server, memory, caplog):
     kept = memory.remember("Deploys happen on Tuesdays.").id
     with serving(memory) as client:
         form = client.get(f"/change?id={kept}&verb=pin")
@@ -106,10 +106,13 @@ def test_a_server_that_goes_and_comes_back(server, memory):
             ):
                 assert told(reply) == (503, "StoreUnavailable")
                 assert reply.headers["retry-after"]
+                assert str(server.port) not in reply.text  # where it is, is the operator's affair
             assert client.get("/healthz").status_code == 200
             for reply in (client.get("/"), client.answer(form, "/change", sure="1")):
                 assert reply.status_code == 503
                 assert "cannot be reached" in words(reply)
+                assert str(server.port) not in reply.text
+            assert any(str(server.port) in line for line in caplog.messages)
         finally:
             server.start()
         assert client.get("/readyz").json()["status"] == "ready"

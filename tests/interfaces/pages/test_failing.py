@@ -25,7 +25,7 @@ def test_a_store_that_is_gone_is_told_of_on_every_page_and_comes_back(browser, m
             reply = browser.get(path, params={"id": kept, "verb": "pin"})
             if path != "/erase":  # it reads nothing yet
                 assert reply.status_code == 503, path
-                assert "The server cannot be reached. Look whether it runs." in words(reply), path
+                assert "The server cannot be reached. Try again later." in words(reply), path
     assert "1 note is in view" in words(browser.get("/"))
 
 

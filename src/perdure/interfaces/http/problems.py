@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Mapping
+from time import monotonic
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -41,6 +43,11 @@ _MORE: Final = ("problems", "ids", "lost", "stored", "operations", "namespace", 
 MEDIA_TYPE: Final = "application/problem+json"
 _FOLDERS: Final = re.compile(r"(?<![\w/:.])/(?:[^\s/'\"]{1,255}/)+(?=[^\s/'\"])")
 """The folders before the last part of an absolute path; in an address there is none."""
+OUTAGE_SECONDS: Final = 60.0
+"""After how many seconds an outage that lasts is written to the log again."""
+_MOST_OUTAGES: Final = 100
+_outages: dict[str, float] = {}  # message -> when it was written to the log
+_log = logging.getLogger(__name__)
 _LONGEST: Final = 4000  # characters of a message: it may repeat what was given
 
 
@@ -65,10 +72,28 @@ def status_of(error: PerdureError) -> int:
 
 
 def told_to_callers(error: PerdureError) -> tuple[str, str]:
-    """Return an error's message and remedy without the folders of the machine: a store's file is named by its name."""
+    """Return an error's message and remedy without what only the operator should know, which goes to the log.
+
+    A store's file is named without its folders; where a server is, and what it says of itself, is not told.
+    """
+    if isinstance(error, errors.StoreUnavailable | errors.NodeUnavailable | errors.StoreDenied):
+        _log_outage(error.message)
+        several = isinstance(error, errors.NodeUnavailable)
+        message = "A node of the store's cluster cannot be reached." if several else error.message.partition(" (")[0]
+        return f"{message.rstrip('.')}.", "Try again later. The service's log has the details."
     if not isinstance(error, errors.StoreError):
         return error.message, error.remedy
     return _FOLDERS.sub("", error.message), _FOLDERS.sub("", error.remedy)
+
+
+def _log_outage(message: str) -> None:
+    """Write down once a minute what is not told to callers."""
+    now = monotonic()
+    if now - _outages.get(message, -OUTAGE_SECONDS) >= OUTAGE_SECONDS:
+        if len(_outages) >= _MOST_OUTAGES:
+            _outages.clear()
+        _outages[message] = now
+        _log.warning("%s", message)
 
 
 def problem_of(error: PerdureError) -> Response:
