@@ -12,7 +12,7 @@ import pytest
 
 import perdure
 from conftest import ENV, WORDS_ONLY
-from perdure.records.errors import PerdureError, PolicyError
+from perdure.records.errors import PerdureError, PolicyError, StoreUnavailable
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions and links of POSIX")
 
@@ -98,3 +98,27 @@ def test_a_pipe_as_a_golden_or_knowledge_file_is_refused(folder):
     ):
         with pytest.raises(PerdureError, match="not a regular file"):
             perdure.open(":memory:", {**WORDS_ONLY, **policy})
+
+
+@pytest.mark.parametrize("fate", ["removed", "replaced"])
+def test_a_store_whose_file_is_removed_or_replaced_acknowledges_no_write(tmp_path, fate):
+    path, parked = tmp_path / "a.db", tmp_path / "parked.db"
+    with perdure.open(tmp_path / "other.db", WORDS_ONLY) as memory:
+        memory.remember("The gate of the other depot is blue.")
+    with perdure.open(path, WORDS_ONLY) as memory:
+        memory.remember("The gate of the depot is green.")
+        path.rename(parked)
+        if fate == "replaced":
+            (tmp_path / "other.db").rename(path)
+        with pytest.raises(StoreUnavailable, match="removed or replaced"):
+            memory.remember("The roof of the depot is red.")
+        with pytest.raises(StoreUnavailable):
+            memory.create_token("reader", "*", actor="Ana")
+        assert path.exists() == (fate == "replaced")
+        parked.replace(path)
+        memory.remember("The roof of the depot is red.")
+    with perdure.open(path, WORDS_ONLY) as memory:
+        assert {m.content for m in memory.list()} == {
+            "The gate of the depot is green.",
+            "The roof of the depot is red.",
+        }

@@ -273,3 +273,18 @@ def test_a_file_that_was_opened_read_only_takes_writes_as_soon_as_it_may(tmp_pat
         assert memory.get(kept.id).pinned
         assert memory.upkeep("worker").failed == {}
         assert memory.check() == []
+
+
+def test_a_file_that_is_removed_makes_the_service_unready_and_is_not_written(tmp_path):
+    path = tmp_path / "a.db"
+    with perdure.open(path, WORDS_ONLY) as memory, serving(memory) as client:
+        assert client.post("/v1/remember", json=NOTE).status_code == 200
+        assert client.get("/readyz").status_code == 200
+        path.rename(tmp_path / "parked.db")
+        for reply in (client.get("/readyz"), client.post("/v1/remember", json={"content": "Lunch is at one."})):
+            assert told(reply) == (503, "StoreUnavailable")
+            assert "removed or replaced" in reply.json()["detail"]
+            assert str(tmp_path) not in reply.text
+        (tmp_path / "parked.db").rename(path)
+        assert client.get("/readyz").status_code == 200
+        assert client.post("/v1/remember", json={"content": "Lunch is at one."}).status_code == 200

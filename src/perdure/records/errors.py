@@ -126,7 +126,7 @@ class StoreTooOld(StoreError):  # noqa: N818  # reads as the statement it makes
 
 
 class StoreUnavailable(StoreError):  # noqa: N818  # reads as the statement it makes
-    """The server cannot be reached, or was lost and did not come back in time."""
+    """The server cannot be reached, or was lost and did not come back in time; or the file was removed or replaced."""
 
     fault: ClassVar[Fault] = "machine"
 

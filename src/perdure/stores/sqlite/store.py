@@ -45,6 +45,7 @@ from perdure.stores.sqlite.connection import (
     without_waiting,
 )
 from perdure.stores.sqlite.index import save_cells, trained_cells
+from perdure.stores.sqlite.opened_file import OpenedFile
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.unchanged import Unchanged
@@ -84,6 +85,7 @@ class SqliteStore(SqlStore):
 
     def _connect(self, connection: apsw.Connection) -> None:
         self._connection, self._unchanged = connection, Unchanged(connection)
+        self._file = OpenedFile(self.path)
         self._commits.watch(connection)
         self._searches = Searches(connection, self._unchanged)
 
@@ -115,6 +117,11 @@ class SqliteStore(SqlStore):
 
     # --- writing
 
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise StoreReadOnly(f"{self.path} was opened read-only.", remedy=NO_ACCESS)
+        self._file.check()
+
     def apply(
         self, plan: Plan, *, fence: Lease | None = None, check: Callable[[TransactionView], None] | None = None
     ) -> None:
@@ -124,9 +131,9 @@ class SqliteStore(SqlStore):
             ConflictError: The store is not as the plan's before-images say.
             LeaseLost: ``fence`` is given, and another worker has the namespace.
             StoreReadOnly, StoreBusy, DiskFull: The file could not be written; nothing was.
+            StoreUnavailable: It was removed or replaced; nothing was written.
         """
-        if self.read_only:
-            raise StoreReadOnly(f"{self.path} was opened read-only.", remedy=NO_ACCESS)
+        self._check_writable()
         with self._use() as connection:
             with overwriting(connection) if plan.erasure else nullcontext(), transaction(connection):
                 session = SqliteSession(connection, plan.namespace)
@@ -280,8 +287,7 @@ class SqliteStore(SqlStore):
 
     def compact(self) -> tuple[str, ...]:
         """Write the file anew without gaps; threads of this process go on reading meanwhile."""
-        if self.read_only:
-            raise StoreReadOnly(f"{self.path} was opened read-only.", remedy=NO_ACCESS)
+        self._check_writable()
         self.flush()
         with self._commits.paused():
             return compact_file(self.path, self._connection)
@@ -307,6 +313,7 @@ class SqliteStore(SqlStore):
     def health(self) -> StoreHealth:
         """Read the schema's number, so that a file that is gone or damaged says so."""
         writable = not self.unwritable
+        self._file.check()
         with self._use() as connection:
             check_version(connection, self.path)
             return StoreHealth(connection.pragma("user_version"), writable)
@@ -330,7 +337,7 @@ class SqliteStore(SqlStore):
 
     @property
     def transfer(self) -> SqliteTransfer:
-        return SqliteTransfer(self._rows, self._global, self._flushed_connection)
+        return SqliteTransfer(self._rows, self._global, self._flushed_connection, self._check_writable)
 
     @property
     def nbytes(self) -> int:
@@ -344,8 +351,7 @@ class SqliteStore(SqlStore):
             return work(SqliteSession(connection, namespace))
 
     def _write(self, namespace: str, work: Callable[[Session], T]) -> T:
-        if self.read_only:
-            raise StoreReadOnly(f"{self.path} was opened read-only.", remedy=NO_ACCESS)
+        self._check_writable()
         with self._use() as connection, transaction(connection):
             return work(SqliteSession(connection, namespace))
 

@@ -27,9 +27,10 @@ class SqliteTransfer(SqlTransfer):
         rows: Callable[..., list[tuple[Any, ...]]],
         shared: Callable[..., list[tuple[Any, ...]]],
         use: Callable[[], AbstractContextManager[apsw.Connection]],
+        check_writable: Callable[[], None],
     ) -> None:
         super().__init__(rows, shared)
-        self._use = use
+        self._use, self._check_writable = use, check_writable
 
     def read(self, namespace: str, part: str, after: Cursor | None, limit: int) -> list[tuple[Cursor, Line]]:
         found: list[tuple[Cursor, Line]] = []
@@ -44,6 +45,7 @@ class SqliteTransfer(SqlTransfer):
         return found
 
     def write(self, namespace: str, part: str, rows: Sequence[Line], before: int) -> None:  # noqa: ARG002  # the protocol's
+        self._check_writable()
         with self._use() as connection, transaction(connection):
             session = SqliteSession(connection, namespace)
             try:
