@@ -267,6 +267,25 @@ def test_the_key_of_remember_with_another_text_is_refused_whoever_used_it(memory
     assert len(memory.list()) == 1
 
 
+def test_two_keys_of_one_call_must_be_the_same(client, memory):
+    """That of the header was left out of account."""
+    given, header = {"content": "Deploys happen on Tuesdays."}, {"idempotency-key": "k1"}
+    for other in ("k2", "", 7, ["k1"]):
+        refused = client.post("/v1/remember", json={**given, "idempotency_key": other}, headers=header)
+        problem = refused.json()
+        assert (refused.status_code, problem["error"]) == (422, "InvalidInput")
+        for part in ("idempotency-key", "'k1'", "idempotency_key", str(other)):
+            assert part in problem["detail"]
+    assert memory.list() == []
+    first = client.post("/v1/remember", json={**given, "idempotency_key": "k1"}, headers=header)
+    assert first.status_code == 200
+    for same in ({"idempotency_key": None}, {}):  # null says nothing
+        again = client.post("/v1/remember", json={**given, **same}, headers=header)
+        assert again.json()["id"] == first.json()["id"]
+    other = client.post("/v1/remember", json={"content": "Tea is green.", "idempotency_key": None}, headers=header)
+    assert (other.status_code, len(memory.list())) == (422, 1)
+
+
 def test_a_key_of_one_token_is_not_anothers(memory):
     kept = memory.remember("Deploys happen on Tuesdays.")
     tokens = [memory.create_token("agent", "*", actor=name).secret for name in ("ana", "bo")]

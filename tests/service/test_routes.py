@@ -147,6 +147,32 @@ def test_a_missing_argument_an_unknown_one_and_a_wrong_body(client, name):
     refusal(answer)
 
 
+def contents_of(memory):
+    """All rows of a store, to see whether anything was done."""
+    return list(memory.export())
+
+
+def test_no_verb_takes_arguments_from_the_query_string_of_a_post():
+    """They were left out of account: who asked for a dry run there changed the store."""
+    clock = Clock()
+    with perdure.open(":memory:", POLICY, clock=clock) as memory, serving(memory) as client:
+        memory.remember_many([f"Server {n} listens on port {n}." for n in range(10)])
+        clock.passes(days=200)
+        before = contents_of(memory)
+        for verb in VERBS.values():
+            own = [f"{p.name}={json.dumps(sample(p))}" for p in parameters_of(verb)]
+            for query in (*own, "dry_run=true", "colour=1", "=", "%ff", "&", "x" * 4000):  # also what cannot be read
+                answer = client.post(f"{path_of(verb)}?{query}", json=required(verb))
+                problem = refusal(answer)
+                assert (answer.status_code, problem["error"]) == (422, "InvalidInput"), (verb.name, query)
+                assert "query string" in problem["detail"]
+                assert "body" in problem["remedy"]
+        assert contents_of(memory) == before
+        assert client.post("/v1/sweep?", json={"dry_run": True}).status_code == 200  # there is nothing in it
+        assert client.post("/v1/sweep", json={}).status_code == 200
+        assert contents_of(memory) != before  # there was something to do
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_only_verbs_that_read_answer_get(client, name):
     verb = VERBS[name]

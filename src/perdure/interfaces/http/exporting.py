@@ -13,11 +13,14 @@ from perdure.interfaces.http.access import memory_for
 from perdure.interfaces.http.limits import CallLimits
 from perdure.interfaces.http.lines import LineStream, Streams, chunks_of
 from perdure.interfaces.http.problems import problem_of
+from perdure.interfaces.http.routes import query_values
 from perdure.records.errors import PerdureError
+from perdure.verbs.arguments import refuse_unknown
 
 PATH: Final = "/v1/export"
 AT_ONCE: Final = 2
 """Exports that are read at once; more are refused: each holds a page of rows."""
+_NAMESPACE: Final = "namespace"
 _NAME: Final = {"content-disposition": 'attachment; filename="perdure-export.jsonl"'}
 
 
@@ -37,8 +40,10 @@ class Exports:
         try:
             memory = memory_for(request)
             await self._limits.check_rate(request.state.principal.key)
+            given = query_values(request.scope["query_string"], [])
+            refuse_unknown(given, (_NAMESPACE,), "route")
             with self._streams.place():
-                chunks = await run_sync(lambda: chunks_of(memory.export(request.query_params.get("namespace"))))
+                chunks = await run_sync(lambda: chunks_of(memory.export(given.get(_NAMESPACE))))
                 first = await self._streams.read(chunks)
         except PerdureError as error:
             return problem_of(error)

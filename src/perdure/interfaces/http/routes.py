@@ -195,12 +195,13 @@ class VerbEndpoint:
 
     async def _payload(self, call: VerbRequest, receive: Receive) -> Payload:
         await self._limits.check_rate(call.caller)
+        if call.query and call.method == "POST":
+            raise InvalidInput("A POST takes no arguments in its query string.", remedy="Pass them in the JSON body.")
         body = await self._body(call, receive)
         values = object_of(body) if call.method == "POST" else query_values(call.query, self._parameters)
         key = call.headers.get("idempotency-key")
         if key is not None and self._has_key:
-            values = {_KEY: key, **values}  # the verb keeps it with what it stores, for good
-            key = None
+            values, key = _with_key(values, key), None
         run_verb = self._call if self._limits.tracing is None else partial(self._trace, self._limits.tracing)
         seconds = self._seconds(call)
         if not self._verb.lasts:  # it ends itself; what lasts is answered with 504, and goes on
@@ -338,6 +339,19 @@ def _no_constant(name: str) -> None:
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _with_key(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Return the values of a body with the key of the header: the verb keeps it with what it stores, for good.
+
+    Raises:
+        InvalidInput: The body has another key.
+    """
+    own_key = values.get(_KEY)
+    if own_key not in (None, key):
+        told = f"The header idempotency-key is {key[:100]!r}, and {_KEY} of the body is {str(own_key)[:100]!r}."
+        raise InvalidInput(told, remedy="Give one of them, or both the same.")
+    return {**values, _KEY: key}
 
 
 def query_values(text: bytes, parameters: list[Parameter]) -> Mapping[str, Any]:
