@@ -151,6 +151,22 @@ def test_a_call_that_takes_too_long_is_told_and_goes_on(memory, held):
         go.set()
 
 
+def test_only_whole_seconds_are_a_time_to_wait(memory, monkeypatch):
+    """Of a fraction the part before the point was taken: half a second was none."""
+    allowed, within_time = [], type(memory).within
+
+    def noted(self, seconds):
+        allowed.append(round(seconds))
+        return within_time(self, seconds)
+
+    monkeypatch.setattr(type(memory), "within", noted)
+    waits = {"wait=9": 9, "respond-async, wait=9": 9, "wait=9; a": 9, "wait=0.5": 60, "wait=9.5": 60, "wait=9x": 60}
+    with serving(memory) as client:
+        for prefer in waits:
+            assert client.get("/v1/list", headers={"prefer": prefer}).status_code == 200
+    assert allowed == list(waits.values())
+
+
 def test_a_call_ends_when_its_client_waits_no_longer(tmp_path):
     """It used to go on in its thread, which stayed taken."""
     with perdure.open(tmp_path / "a.db", POLICY) as memory, closing(apsw.Connection(str(tmp_path / "a.db"))) as other:

@@ -288,8 +288,16 @@ def test_a_read_is_sent_again_after_a_write(aging):
     for name in names:
         changed = tagged(client, name, before[name], **asked[name])
         assert (changed.status_code, changed.headers["etag"] != before[name]) == (200, True), name
-        several = f'"x", {changed.headers["etag"]}'
-        assert [tagged(client, name, tag, **asked[name]).status_code for tag in (several, "*")] == [304, 304]
+        weak = changed.headers["etag"]
+        strong = weak.removeprefix("W/")
+        assert strong.startswith('"')
+        known = [weak, strong, f'"x", {weak}', f'W/"a, b",{strong},"y"', f" {strong} ", "*", " * "]
+        for tags in known:
+            assert tagged(client, name, tags, **asked[name]).status_code == 304, (name, tags)
+        for tags in (strong.upper(), strong.strip('"'), f'"W/{strong[1:]}', f'"x, {strong[1:-1]}"', '"*"', '""', "W/"):
+            assert tagged(client, name, tags, **asked[name]).status_code == 200, (name, tags)
+        several = [("if-none-match", '"x"'), ("if-none-match", strong)]
+        assert client.get(path_of(VERBS[name]), params=asked[name], headers=several).status_code == 304, name
 
 
 def test_what_is_posted_or_refused_is_not_kept(client, memory):

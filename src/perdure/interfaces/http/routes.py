@@ -41,7 +41,8 @@ _log = logging.getLogger(__name__)
 API: Final = "/v1"
 SCHEMA: Final = "/openapi.json"
 _KEY: Final = "idempotency_key"
-_WAIT: Final = re.compile(r"(?:^|[,;\s])wait=([0-9]{1,6})")
+_TAGS: Final = "if-none-match"
+_WAIT: Final = re.compile(r"(?:^|[,;\s])wait=([0-9]{1,6})(?![^,;\s])")  # RFC 7240 knows whole seconds alone
 _SHORTEST_WAIT: Final = 0.05  # seconds
 _LEAST_SECONDS_LEFT: Final = 0.001
 _GRACE: Final = 1.0  # seconds until a call that should have ended itself is answered without it
@@ -275,8 +276,12 @@ def call_of(scope: Scope) -> VerbRequest:
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
-    """Return the headers of a request by their lower-case names, the first where one is repeated."""
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+    """Return the headers of a request by their lower-case names: the first where one is repeated, but all ETags."""
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+    if _TAGS in headers:  # several of them are one list
+        tags = [value for name, value in scope["headers"] if name == _TAGS.encode()]
+        headers[_TAGS] = b", ".join(tags).decode("latin-1")
+    return headers
 
 
 async def read_body(receive: Receive, most: int) -> bytes:
