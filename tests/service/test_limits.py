@@ -25,12 +25,13 @@ from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.call_log import JsonLines
 from perdure.interfaces.http.settings import Settings
 from perdure.records.deadline import may_wait, within
-from service.conftest import BASE, HOST, POLICY
+from service.conftest import ADDRESS, BASE, HOST, POLICY
 from service.test_serve import ask, raw, served
 
 
-def serving(memory, **limits):
-    return TestClient(build_app(lambda: memory, Settings(frozenset({HOST}), **limits)), base_url=BASE)
+def serving(memory, client_type=TestClient, **limits):
+    app = build_app(lambda: memory, Settings(frozenset({HOST}), **limits))
+    return client_type(app, base_url=BASE, client=(ADDRESS, 50_000))
 
 
 @pytest.fixture

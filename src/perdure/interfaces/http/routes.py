@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import perdure.memory  # noqa: F401  # declares the verbs; loads neither numpy nor SQLite
-from perdure.interfaces.http.access import Principal, memory_of
+from perdure.interfaces.http.access import memory_of
 from perdure.interfaces.http.answers import Payload, answer_of, response_of, wants_lines
 from perdure.interfaces.http.call_notes import CallEnd, note_call
 from perdure.interfaces.http.limits import CallLimits
@@ -191,8 +191,7 @@ class VerbEndpoint:
             end = CallEnd(self._verb.name, seconds, error=type(outcome).__name__)
         else:
             end = CallEnd(self._verb.name, seconds, outcome.hits, outcome.operation)
-        principal: Principal | None = scope["state"]["principal"]
-        note_call(self._limits.observed, end, principal=principal, method=scope["method"], status=status)
+        note_call(self._limits.observed, end, scope=scope, method=scope["method"], status=status)
 
     async def _payload(self, call: VerbRequest, receive: Receive) -> Payload:
         await self._limits.check_rate(call.caller)
