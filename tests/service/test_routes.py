@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import perdure
-from conftest import Clock, tables
+from conftest import Clock, ScriptedModel, opened, tables
 from perdure.interfaces.http.openapi import openapi_document
 from perdure.interfaces.http.routes import parameters_of, path_of
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
@@ -145,6 +145,21 @@ def test_a_missing_argument_an_unknown_one_and_a_wrong_body(client, name):
     answer = client.post(path_of(verb), content=b"{}", headers={"content-type": "text/plain"})
     assert answer.status_code == 415
     refusal(answer)
+
+
+def test_only_a_post_asks_a_language_model():
+    """A HEAD asked it as a POST does."""
+    model = ScriptedModel({"sentences": []})
+    policy = {**POLICY, "model": {"base_url": "http://localhost:1/v1", "name": "m", "digest": True}}
+    with opened(":memory:", policy, Clock(), model=model) as memory, serving(memory) as client:
+        memory.remember("The Northwall staging server listens on port 8081.")
+        memory.remember("The Northwall staging server is run by Jonas.")
+        for method in ("GET", "HEAD"):
+            for path in ("/v1/digest", "/memory-md"):
+                assert client.request(method, path).status_code == 200
+                assert model.asked == [], (method, path)
+        assert client.post("/v1/digest", json={}).status_code == 200
+        assert len(model.asked) == 1
 
 
 def contents_of(memory):

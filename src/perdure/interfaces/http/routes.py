@@ -269,7 +269,7 @@ def call_of(scope: Scope) -> VerbRequest:
         RequestRefused: It has no token, and one is needed.
     """
     memory, method = memory_of(scope), scope["method"]
-    if method == "GET":  # it is sent unasked, and again: it must cost nothing
+    if method != "POST":  # others are sent unasked, and again: they must cost nothing
         memory = memory.without_model()
     return VerbRequest(method, headers_of(scope), scope["query_string"], memory, scope["state"]["principal"].key)
 

@@ -138,7 +138,7 @@ def error_page(error: PerdureError, root: str = "") -> Response:
 
 def _page_request(request: Request, session: str, form: Mapping[str, list[str]] | None = None) -> PageRequest:
     memory = request.state.memory
-    if memory is not None and request.method == "GET":  # browsers get pages unasked, and again
+    if memory is not None and request.method != "POST":  # browsers get pages unasked, and again
         memory = memory.without_model()
     return PageRequest(
         memory=memory,
