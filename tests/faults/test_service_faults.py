@@ -123,7 +123,7 @@ def test_a_server_that_goes_and_comes_back(server, memory, caplog):
         assert "in view" in words(client.get("/"))
 
 
-def test_who_is_logged_in_is_told_that_the_server_is_gone_and_stays_logged_in(server):
+def test_who_is_logged_in_is_told_that_the_server_is_gone_and_stays_logged_in(server, caplog):
     with perdure.open(f"{server.dsn()}?timeout=2&namespace_prefix=guarded/", WORDS_ONLY) as memory:
         secret = memory.create_token("curator", "*", actor="Ana").secret
         with serving(memory) as client:
@@ -134,7 +134,11 @@ def test_who_is_logged_in_is_told_that_the_server_is_gone_and_stays_logged_in(se
             try:
                 reply = client.get("/")
                 assert (reply.status_code, "cannot be reached" in words(reply)) == (503, True)
-                assert told(client.get("/v1/list", headers={"authorization": f"Bearer {secret}"}))[0] == 503
+                with caplog.at_level("INFO", "perdure.calls"):
+                    assert told(client.get("/v1/list", headers={"authorization": f"Bearer {secret}"}))[0] == 503
+                assert [(r.path, r.status, r.error) for r in caplog.records if r.name == "perdure.calls"] == [
+                    ("/v1/list", 503, "StoreUnavailable")
+                ]
             finally:
                 server.start()
             assert "Nothing is known here yet" in words(client.get("/"))

@@ -15,6 +15,7 @@ POLICY = {"embedder": {"model": "none"}}
 HOST = "localhost:8766"
 START = datetime(2026, 1, 1, tzinfo=UTC)
 BASE = f"http://{HOST}"
+ADDRESS = "192.0.2.7"  # of the client
 
 
 @pytest.fixture(scope="module")

@@ -59,6 +59,23 @@ def test_a_token_exports_its_own_namespaces_as_an_admin(client, memory):
     assert client.get("/v1/export").status_code == 401
 
 
+def test_what_an_export_does_not_know_is_refused_as_other_routes_do(client, memory):
+    """A misspelt namespace exported everything."""
+    for namespace in ("team/a", "team/b"):
+        memory.remember("Ours.", namespace=namespace)
+    unknown = ("namespce=team/a", "foo=1", "namespace=team/a&foo=1", "=", "%ff")
+    for query in (*unknown, "namespace=team/a&namespace=team/b"):
+        refused, listed = (client.get(f"/v1/{name}?{query}") for name in ("export", "list"))
+        assert refused.status_code == listed.status_code, query
+        problems = [answer.json() for answer in (refused, listed)]
+        for part in ("error", "fault", "detail"):
+            assert problems[0][part] == problems[1][part], query
+    assert "The arguments are namespace." in client.get("/v1/export?foo=1").json()["remedy"]
+    one = [json.loads(line) for line in client.get("/v1/export?namespace=team/a").text.splitlines()]
+    assert {row["namespace"] for row in one if "part" in row} == {"team/a"}
+    assert {"team/a", "team/b"} <= {json.loads(line).get("namespace") for line in client.get("/v1/export").iter_lines()}
+
+
 def test_no_more_exports_than_two_at_once(memory, monkeypatch):
     monkeypatch.setattr(exporting, "AT_ONCE", 0)
     memory.remember("Ours.")

@@ -25,12 +25,13 @@ from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.call_log import JsonLines
 from perdure.interfaces.http.settings import Settings
 from perdure.records.deadline import may_wait, within
-from service.conftest import BASE, HOST, POLICY
+from service.conftest import ADDRESS, BASE, HOST, POLICY
 from service.test_serve import ask, raw, served
 
 
-def serving(memory, **limits):
-    return TestClient(build_app(lambda: memory, Settings(frozenset({HOST}), **limits)), base_url=BASE)
+def serving(memory, client_type=TestClient, **limits):
+    app = build_app(lambda: memory, Settings(frozenset({HOST}), **limits))
+    return client_type(app, base_url=BASE, client=(ADDRESS, 50_000))
 
 
 @pytest.fixture
@@ -151,6 +152,22 @@ def test_a_call_that_takes_too_long_is_told_and_goes_on(memory, held):
         go.set()
 
 
+def test_only_whole_seconds_are_a_time_to_wait(memory, monkeypatch):
+    """Of a fraction the part before the point was taken: half a second was none."""
+    allowed, within_time = [], type(memory).within
+
+    def noted(self, seconds):
+        allowed.append(round(seconds))
+        return within_time(self, seconds)
+
+    monkeypatch.setattr(type(memory), "within", noted)
+    waits = {"wait=9": 9, "respond-async, wait=9": 9, "wait=9; a": 9, "wait=0.5": 60, "wait=9.5": 60, "wait=9x": 60}
+    with serving(memory) as client:
+        for prefer in waits:
+            assert client.get("/v1/list", headers={"prefer": prefer}).status_code == 200
+    assert allowed == list(waits.values())
+
+
 def test_a_call_ends_when_its_client_waits_no_longer(tmp_path):
     """It used to go on in its thread, which stayed taken."""
     with perdure.open(tmp_path / "a.db", POLICY) as memory, closing(apsw.Connection(str(tmp_path / "a.db"))) as other:
@@ -265,6 +282,25 @@ def test_the_key_of_remember_with_another_text_is_refused_whoever_used_it(memory
         "Use a key of its own for each text.",
     )
     assert len(memory.list()) == 1
+
+
+def test_two_keys_of_one_call_must_be_the_same(client, memory):
+    """That of the header was left out of account."""
+    given, header = {"content": "Deploys happen on Tuesdays."}, {"idempotency-key": "k1"}
+    for other in ("k2", "", 7, ["k1"]):
+        refused = client.post("/v1/remember", json={**given, "idempotency_key": other}, headers=header)
+        problem = refused.json()
+        assert (refused.status_code, problem["error"]) == (422, "InvalidInput")
+        for part in ("idempotency-key", "'k1'", "idempotency_key", str(other)):
+            assert part in problem["detail"]
+    assert memory.list() == []
+    first = client.post("/v1/remember", json={**given, "idempotency_key": "k1"}, headers=header)
+    assert first.status_code == 200
+    for same in ({"idempotency_key": None}, {}):  # null says nothing
+        again = client.post("/v1/remember", json={**given, **same}, headers=header)
+        assert again.json()["id"] == first.json()["id"]
+    other = client.post("/v1/remember", json={"content": "Tea is green.", "idempotency_key": None}, headers=header)
+    assert (other.status_code, len(memory.list())) == (422, 1)
 
 
 def test_a_key_of_one_token_is_not_anothers(memory):

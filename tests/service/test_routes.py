@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import perdure
-from conftest import Clock, tables
+from conftest import Clock, ScriptedModel, opened, tables
 from perdure.interfaces.http.openapi import openapi_document
 from perdure.interfaces.http.routes import parameters_of, path_of
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
@@ -147,6 +147,47 @@ def test_a_missing_argument_an_unknown_one_and_a_wrong_body(client, name):
     refusal(answer)
 
 
+def test_only_a_post_asks_a_language_model():
+    """A HEAD asked it as a POST does."""
+    model = ScriptedModel({"sentences": []})
+    policy = {**POLICY, "model": {"base_url": "http://localhost:1/v1", "name": "m", "digest": True}}
+    with opened(":memory:", policy, Clock(), model=model) as memory, serving(memory) as client:
+        memory.remember("The Northwall staging server listens on port 8081.")
+        memory.remember("The Northwall staging server is run by Jonas.")
+        for method in ("GET", "HEAD"):
+            for path in ("/v1/digest", "/memory-md"):
+                assert client.request(method, path).status_code == 200
+                assert model.asked == [], (method, path)
+        assert client.post("/v1/digest", json={}).status_code == 200
+        assert len(model.asked) == 1
+
+
+def contents_of(memory):
+    """All rows of a store, to see whether anything was done."""
+    return list(memory.export())
+
+
+def test_no_verb_takes_arguments_from_the_query_string_of_a_post():
+    """They were left out of account: who asked for a dry run there changed the store."""
+    clock = Clock()
+    with perdure.open(":memory:", POLICY, clock=clock) as memory, serving(memory) as client:
+        memory.remember_many([f"Server {n} listens on port {n}." for n in range(10)])
+        clock.passes(days=200)
+        before = contents_of(memory)
+        for verb in VERBS.values():
+            own = [f"{p.name}={json.dumps(sample(p))}" for p in parameters_of(verb)]
+            for query in (*own, "dry_run=true", "colour=1", "=", "%ff", "&", "x" * 4000):  # also what cannot be read
+                answer = client.post(f"{path_of(verb)}?{query}", json=required(verb))
+                problem = refusal(answer)
+                assert (answer.status_code, problem["error"]) == (422, "InvalidInput"), (verb.name, query)
+                assert "query string" in problem["detail"]
+                assert "body" in problem["remedy"]
+        assert contents_of(memory) == before
+        assert client.post("/v1/sweep?", json={"dry_run": True}).status_code == 200  # there is nothing in it
+        assert client.post("/v1/sweep", json={}).status_code == 200
+        assert contents_of(memory) != before  # there was something to do
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_only_verbs_that_read_answer_get(client, name):
     verb = VERBS[name]
@@ -262,8 +303,16 @@ def test_a_read_is_sent_again_after_a_write(aging):
     for name in names:
         changed = tagged(client, name, before[name], **asked[name])
         assert (changed.status_code, changed.headers["etag"] != before[name]) == (200, True), name
-        several = f'"x", {changed.headers["etag"]}'
-        assert [tagged(client, name, tag, **asked[name]).status_code for tag in (several, "*")] == [304, 304]
+        weak = changed.headers["etag"]
+        strong = weak.removeprefix("W/")
+        assert strong.startswith('"')
+        known = [weak, strong, f'"x", {weak}', f'W/"a, b",{strong},"y"', f" {strong} ", "*", " * "]
+        for tags in known:
+            assert tagged(client, name, tags, **asked[name]).status_code == 304, (name, tags)
+        for tags in (strong.upper(), strong.strip('"'), f'"W/{strong[1:]}', f'"x, {strong[1:-1]}"', '"*"', '""', "W/"):
+            assert tagged(client, name, tags, **asked[name]).status_code == 200, (name, tags)
+        several = [("if-none-match", '"x"'), ("if-none-match", strong)]
+        assert client.get(path_of(VERBS[name]), params=asked[name], headers=several).status_code == 304, name
 
 
 def test_what_is_posted_or_refused_is_not_kept(client, memory):

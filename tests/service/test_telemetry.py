@@ -19,6 +19,7 @@ from conftest import HashEmbedder, ScriptedModel, opened
 from perdure.interfaces.http.call_log import FIELDS
 from perdure.records.errors import ModelError
 from perdure.verbs.declaration import VERBS
+from service.conftest import ADDRESS
 from service.test_client import listening, outcome, steps
 from service.test_limits import serving
 from service.test_metrics import NORTHWALL
@@ -100,12 +101,12 @@ def test_a_call_of_a_tool_is_logged_counted_and_traced_like_one_of_a_route(caplo
             counted = client.get("/metrics", headers={"authorization": f"Bearer {metrics}"}).text
     lines = [{name: getattr(record, name, None) for name in (*FIELDS, "ms")} for record in caplog.records]
     assert all(line.pop("ms") > 0 for line in lines)
-    told = {"method": "MCP", "status": None, "actor": "auditor", "operation": None, "error": None}
+    told = {"method": "MCP", "actor": "auditor", **dict.fromkeys(("status", "operation", "error", "path"))}
     assert lines == [
-        {**told, "verb": "remember", "operation": kept["operation"]},
-        {**told, "verb": "recall"},
-        {**told, "verb": "why", "error": "NotFound"},
-        {**told, "verb": "list", "error": "InvalidInput"},
+        {**told, "verb": "remember", "operation": kept["operation"], "client": None},
+        {**told, "verb": "recall", "client": None},
+        {**told, "verb": "why", "error": "NotFound", "client": ADDRESS},
+        {**told, "verb": "list", "error": "InvalidInput", "client": ADDRESS},
     ]
     for verb, ended in (("remember", "ok"), ("recall", "ok"), ("why", "NotFound"), ("list", "InvalidInput")):
         assert f'perdure_calls_total{{outcome="{ended}",verb="{verb}"}} 1.0' in counted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -71,12 +71,26 @@ def arguments_of(
     """
     refuse_foreign(verb, given)
     parameters = {p.name: p for p in offered}
-    if unknown := sorted(set(given) - set(parameters)):
-        remedy = f"The arguments are {', '.join(parameters)}." if parameters else f"The {where} takes no arguments."
-        raise InvalidInput(f"Unknown argument: {', '.join(repr(name[:100]) for name in unknown[:10])}.", remedy=remedy)
+    refuse_unknown(given, parameters, where)
     if missing := [name for name, p in parameters.items() if p.required and given.get(name) is None]:
         raise InvalidInput(f"Missing argument: {', '.join(missing)}.", remedy=f"See {schema}.")
     return {name: _value(parameters[name], value, strict=strict) for name, value in given.items() if value is not None}
+
+
+def refuse_unknown(given: Iterable[str], known: Collection[str], where: str) -> None:
+    """Refuse arguments that there are not.
+
+    Args:
+        given: The names of those that are given.
+        known: The names of all.
+        where: What is called, a tool or a route.
+
+    Raises:
+        InvalidInput: Some are not known.
+    """
+    if unknown := sorted(set(given).difference(known)):
+        remedy = f"The arguments are {', '.join(known)}." if known else f"The {where} takes no arguments."
+        raise InvalidInput(f"Unknown argument: {', '.join(repr(name[:100]) for name in unknown[:10])}.", remedy=remedy)
 
 
 def _value(parameter: Parameter, value: Any, *, strict: bool) -> Any:

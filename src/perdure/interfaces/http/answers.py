@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -21,6 +22,9 @@ JSON: Final = "application/json"
 LINES: Final = "application/x-ndjson"
 _DIGEST_BYTES: Final = 16
 _DIGITS: Final = 4
+_WEAK: Final = "W/"
+_TAG: Final = re.compile(r'"[^"]*"')
+"""An ETag without what says that it is weak."""
 _WHOLE: Final = ((b"cache-control", b"no-store"), (b"content-type", JSON.encode()))
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _PRIVATE: Final = "private, no-cache"  # a cache may keep it for its one user, and asks each time
@@ -71,7 +75,7 @@ def _each(result: Any) -> list[Any]:
 
 
 def _etag(data: Any) -> str:
-    return f'W/"{blake2b(json_bytes(_rounded(data)), digest_size=_DIGEST_BYTES).hexdigest()}"'
+    return f'{_WEAK}"{blake2b(json_bytes(_rounded(data)), digest_size=_DIGEST_BYTES).hexdigest()}"'
 
 
 def _without_moment(result: Any, data: dict[str, Any]) -> dict[str, Any]:
@@ -113,10 +117,14 @@ def response_of(answer: Payload, method: str, headers: Mapping[str, str]) -> Res
     if not answer.etag or method == "POST":
         return WholeAnswer(answer.body)
     cache_headers = {"etag": answer.etag, "cache-control": _PRIVATE, "vary": "accept, authorization, cookie"}
-    known_tags = {tag.strip() for tag in headers.get("if-none-match", "").split(",")}
-    if answer.etag in known_tags or "*" in known_tags:
+    if _has(headers.get("if-none-match", ""), answer.etag):
         return Response(status_code=304, headers=cache_headers)
     return Response(answer.body, media_type=JSON, headers=cache_headers)
+
+
+def _has(tags: str, etag: str) -> bool:
+    """Whether a list of ETags has one, whether weak or strong (RFC 9110, 8.8.3.2); ``*`` has all."""
+    return tags.strip() == "*" or etag.removeprefix(_WEAK) in _TAG.findall(tags)
 
 
 def json_bytes(data: Any) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from asyncio import get_running_loop
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, nullcontext
 from functools import cache, cached_property, partial
 from importlib import import_module
@@ -25,6 +25,7 @@ from starlette.types import Receive, Scope, Send
 
 from perdure.interfaces.http.access import Access, Keyring
 from perdure.interfaces.http.answers import JSON, json_bytes
+from perdure.interfaces.http.call_notes import note_response
 from perdure.interfaces.http.exporting import PATH as EXPORT
 from perdure.interfaces.http.exporting import Exports
 from perdure.interfaces.http.guard import RequestGuard
@@ -80,8 +81,9 @@ def build_app(get_memory: Callable[[], Memory], settings: Settings, shared: Shar
         *([Route("/mcp", mount, methods=["POST"], name="mcp")] if mount else []),
         *_pages(sessions),
     ]
+    is_route = partial(_is_route, routes)
     layers = [
-        Middleware(RequestGuard, settings=settings, observed=limits.observed),
+        Middleware(RequestGuard, settings=settings, note=partial(note_response, limits.observed, is_route)),
         Middleware(Access, get_memory=get_memory, keyring=Keyring(get_memory), sessions=sessions, page_of=_page_of),
         Middleware(VerbShortcut, endpoints=endpoints),  # has its own limit of bodies
         Middleware(RequestBodyLimitMiddleware, max_body_size=settings.body_bytes),
@@ -169,6 +171,14 @@ class Pages(BaseRoute):
 def _pages(sessions: Sessions) -> list[BaseRoute]:
     """Return the routes of the pages, where they are installed."""
     return [] if find_spec(PAGES) is None else [Pages(sessions)]
+
+
+def _is_route(routes: Iterable[BaseRoute], path: str) -> bool:
+    """Whether a path is that of a route, letter by letter."""
+    return any(
+        _is_route(route.routes, path) if isinstance(route, Pages) else isinstance(route, Route) and route.path == path
+        for route in routes
+    )
 
 
 def _page_of(error: PerdureError, root: str) -> Response:

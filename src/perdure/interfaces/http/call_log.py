@@ -1,4 +1,4 @@
-"""One line of JSON for each call: what was asked by whom and how it ended. Nothing that a memory or a question says."""
+"""A line of JSON for each call and each refused request: who asked what, how it ended. Nothing of what was said."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final, TextIO
 
 LOG: Final = logging.getLogger("perdure.calls")
-FIELDS: Final = ("verb", "method", "status", "ms", "actor", "operation", "error")
+FIELDS: Final = ("verb", "path", "method", "status", "ms", "actor", "client", "operation", "error")
 
 
 class JsonLines(logging.Formatter):
@@ -25,7 +25,7 @@ class JsonLines(logging.Formatter):
 
 
 def log_to(stream: TextIO) -> None:
-    """Write a line for each call, and for each warning of the service, to a stream."""
+    """Write a line for each call and each refused request, and for each warning of the service, to a stream."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines())
     for name, level in ((LOG.name, logging.INFO), ("perdure", logging.WARNING), ("uvicorn", logging.WARNING)):
@@ -41,5 +41,5 @@ def is_logged() -> bool:
 
 
 def log_call(**fields: object) -> None:
-    """Note one call."""
+    """Write a line for a call, or for a request that did not get as far."""
     LOG.info("call", extra=fields)

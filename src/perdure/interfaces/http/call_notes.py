@@ -1,15 +1,25 @@
-"""What is noted of each call of a verb, by its route or as an MCP tool: it is counted, and written to the log."""
+"""What is noted of each call of a verb, by its route or as an MCP tool, and of each answer: counted, and in the log."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.types import Scope
 
 from perdure.interfaces.http.call_log import is_logged, log_call
 from perdure.interfaces.http.metrics import Observed
+from perdure.interfaces.http.problems import ERROR
 
 if TYPE_CHECKING:
     from perdure.interfaces.http.access import Principal
+
+_NOTED: Final = "perdure.call_noted"  # in the state of a request: the log has a line of its call
+_LEAST_REFUSED: Final = 400
+_LEAST_FAILED: Final = 500
+_ADDRESS: Final = re.compile(r"[0-9A-Fa-f.:]{2,45}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,28 +33,65 @@ class CallEnd:
     error: str | None = None  # the class of what was raised
 
 
-def note_call(
-    observed: Observed, end: CallEnd, *, principal: Principal | None, method: str, status: int | None = None
-) -> None:
+def note_call(observed: Observed, end: CallEnd, *, scope: Scope, method: str, status: int | None = None) -> None:
     """Count a call, and write it to the log.
 
     Args:
         observed: What counts.
         end: How the call ended.
-        principal: Who called, where that is known.
+        scope: Of its request.
         method: The method of its request; MCP for a tool.
-        status: Of its response; a tool has none of its own.
+        status: Of its response, which needs no line of its own then; a tool has none.
     """
     if end.hits is not None:
         observed.recalled(end.hits)
     observed.call(end.verb, end.error or "ok", end.seconds)
     if is_logged():
+        if status is not None:
+            scope["state"][_NOTED] = True
         log_call(
             verb=end.verb,
             method=method,
             status=status,
             ms=round(1000 * end.seconds, 1),
-            actor=principal.actor if principal else None,
+            actor=_actor_of(scope),
+            client=_address_of(scope) if end.error else None,
             operation=end.operation,
             error=end.error,
         )
+
+
+def note_response(observed: Observed, is_route: Callable[[str], bool], scope: Scope, status: int) -> None:
+    """Count an answer; where a request is refused or fails and the log has no line of its call, write one.
+
+    Args:
+        observed: What counts.
+        is_route: Whether a path is that of a route. Others may hold anything, and are not written down.
+        scope: Of the request.
+        status: Of the answer.
+    """
+    observed.response(status)
+    if status < _LEAST_REFUSED or not is_logged():
+        return
+    state: dict[str, Any] = scope.get("state", {})
+    if not state.get(_NOTED):
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        log_call(
+            path=path if is_route(path) else None,
+            method=scope["method"],
+            status=status,
+            actor=_actor_of(scope),
+            client=_address_of(scope),
+            error=state.get(ERROR) or ("RequestRefused" if status < _LEAST_FAILED else "InternalError"),
+        )
+
+
+def _actor_of(scope: Scope) -> str | None:
+    principal: Principal | None = scope.get("state", {}).get("principal")
+    return principal.actor if principal else None
+
+
+def _address_of(scope: Scope) -> str | None:
+    """Return the client's address; None for any other text that a proxy, or a program of this machine, names it."""
+    address = (scope.get("client") or ("",))[0]
+    return address if _ADDRESS.fullmatch(address) else None

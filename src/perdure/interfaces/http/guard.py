@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from perdure.interfaces.http.metrics import Observed
 from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.http.settings import Settings
 
@@ -43,10 +42,15 @@ class RequestGuard:
 
     Against DNS rebinding, forged requests of other sites, and framing. What is wrapped sees only requests for this
     service.
+
+    Args:
+        app: What is wrapped.
+        settings: Hosts and limits.
+        note: Is called with the request's scope and the status of each answer, before that is sent.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, observed: Observed) -> None:
-        self._app, self._settings, self._observed = app, settings, observed
+    def __init__(self, app: ASGIApp, settings: Settings, note: Callable[[Scope, int], None]) -> None:
+        self._app, self._settings, self._note = app, settings, note
         self._origins = {f"{scheme}://{host}" for scheme in _SCHEMES for host in settings.hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,7 +61,7 @@ class RequestGuard:
 
         async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._observed.response(message["status"])
+                self._note(scope, message["status"])
                 message["headers"] = _with_security_headers(message.get("headers", ()))
             await send(message)
 

@@ -149,10 +149,14 @@ class LineStream(StreamingResponse):
         """Send it, or refuse it where too many are being sent."""
         try:
             with self._streams.place():
-                await super().__call__(scope, receive, send)
+                await self._send_all(scope, receive, send)
         except RequestRefused as error:
-            self.status_code, self._error = error.status, error
+            self._on_end(error.status, error)
             await problem_of(error)(scope, receive, send)
+
+    async def _send_all(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
         finally:
             self._on_end(self.status_code, self._error)
 

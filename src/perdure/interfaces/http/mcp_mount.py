@@ -133,7 +133,7 @@ class McpMount:
             raise
         finally:
             end = replace(end, seconds=monotonic() - began)
-            note_call(self._limits.observed, end, principal=request.state.principal, method="MCP")
+            note_call(self._limits.observed, end, scope=request.scope, method="MCP")
 
     async def _start(self) -> StreamableHTTPSessionManager:
         async with self._starting:

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any, Final
 
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from perdure.records import errors
 from perdure.records.errors import PerdureError
@@ -41,6 +42,8 @@ RETRY_SECONDS: Final = 2
 _MORE: Final = ("problems", "ids", "lost", "stored", "operations", "namespace", "part")
 """What errors say besides their text; see records/errors.py."""
 MEDIA_TYPE: Final = "application/problem+json"
+ERROR: Final = "perdure.error"
+"""Where the state of a request has the class of the error that its answer tells, for the log."""
 _FOLDERS: Final = re.compile(r"(?<![\w/:.])/(?:[^\s/'\"]{1,255}/)+(?=[^\s/'\"])")
 """The folders before the last part of an absolute path; in an address there is none."""
 OUTAGE_SECONDS: Final = 60.0
@@ -137,4 +140,27 @@ def internal_problem(subject: str) -> Response:
 def problem_response(status: int, document: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
     """Return a problem document as an answer; it is never kept by caches."""
     body = json.dumps(document, ensure_ascii=False, default=list).encode(errors="replace")
-    return Response(body, status, {"cache-control": "no-store", **headers}, MEDIA_TYPE)
+    return ErrorAnswer(document["error"], body, status, {"cache-control": "no-store", **headers}, MEDIA_TYPE)
+
+
+class ErrorAnswer(Response):
+    """An answer that tells an error, and leaves its class in the state of the request.
+
+    Args:
+        error: The class.
+        content: The body.
+        status: The status.
+        headers: Of the answer.
+        media_type: Of the body.
+    """
+
+    def __init__(
+        self, error: str, content: bytes | str, status: int, headers: Mapping[str, str], media_type: str
+    ) -> None:
+        self._error = error
+        super().__init__(content, status, headers, media_type)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        scope.setdefault("state", {})[ERROR] = self._error
+        await super().__call__(scope, receive, send)

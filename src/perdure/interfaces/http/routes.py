@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import perdure.memory  # noqa: F401  # declares the verbs; loads neither numpy nor SQLite
-from perdure.interfaces.http.access import Principal, memory_of
+from perdure.interfaces.http.access import memory_of
 from perdure.interfaces.http.answers import Payload, answer_of, response_of, wants_lines
 from perdure.interfaces.http.call_notes import CallEnd, note_call
 from perdure.interfaces.http.limits import CallLimits
@@ -41,7 +41,8 @@ _log = logging.getLogger(__name__)
 API: Final = "/v1"
 SCHEMA: Final = "/openapi.json"
 _KEY: Final = "idempotency_key"
-_WAIT: Final = re.compile(r"(?:^|[,;\s])wait=([0-9]{1,6})")
+_TAGS: Final = "if-none-match"
+_WAIT: Final = re.compile(r"(?:^|[,;\s])wait=([0-9]{1,6})(?![^,;\s])")  # RFC 7240 knows whole seconds alone
 _SHORTEST_WAIT: Final = 0.05  # seconds
 _LEAST_SECONDS_LEFT: Final = 0.001
 _GRACE: Final = 1.0  # seconds until a call that should have ended itself is answered without it
@@ -190,17 +191,17 @@ class VerbEndpoint:
             end = CallEnd(self._verb.name, seconds, error=type(outcome).__name__)
         else:
             end = CallEnd(self._verb.name, seconds, outcome.hits, outcome.operation)
-        principal: Principal | None = scope["state"]["principal"]
-        note_call(self._limits.observed, end, principal=principal, method=scope["method"], status=status)
+        note_call(self._limits.observed, end, scope=scope, method=scope["method"], status=status)
 
     async def _payload(self, call: VerbRequest, receive: Receive) -> Payload:
         await self._limits.check_rate(call.caller)
+        if call.query and call.method == "POST":
+            raise InvalidInput("A POST takes no arguments in its query string.", remedy="Pass them in the JSON body.")
         body = await self._body(call, receive)
         values = object_of(body) if call.method == "POST" else query_values(call.query, self._parameters)
         key = call.headers.get("idempotency-key")
         if key is not None and self._has_key:
-            values = {_KEY: key, **values}  # the verb keeps it with what it stores, for good
-            key = None
+            values, key = _with_key(values, key), None
         run_verb = self._call if self._limits.tracing is None else partial(self._trace, self._limits.tracing)
         seconds = self._seconds(call)
         if not self._verb.lasts:  # it ends itself; what lasts is answered with 504, and goes on
@@ -268,14 +269,18 @@ def call_of(scope: Scope) -> VerbRequest:
         RequestRefused: It has no token, and one is needed.
     """
     memory, method = memory_of(scope), scope["method"]
-    if method == "GET":  # it is sent unasked, and again: it must cost nothing
+    if method != "POST":  # others are sent unasked, and again: they must cost nothing
         memory = memory.without_model()
     return VerbRequest(method, headers_of(scope), scope["query_string"], memory, scope["state"]["principal"].key)
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
-    """Return the headers of a request by their lower-case names, the first where one is repeated."""
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+    """Return the headers of a request by their lower-case names: the first where one is repeated, but all ETags."""
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+    if _TAGS in headers:  # several of them are one list
+        tags = [value for name, value in scope["headers"] if name == _TAGS.encode()]
+        headers[_TAGS] = b", ".join(tags).decode("latin-1")
+    return headers
 
 
 async def read_body(receive: Receive, most: int) -> bytes:
@@ -338,6 +343,19 @@ def _no_constant(name: str) -> None:
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _with_key(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Return the values of a body with the key of the header: the verb keeps it with what it stores, for good.
+
+    Raises:
+        InvalidInput: The body has another key.
+    """
+    own_key = values.get(_KEY)
+    if own_key not in (None, key):
+        told = f"The header idempotency-key is {key[:100]!r}, and {_KEY} of the body is {str(own_key)[:100]!r}."
+        raise InvalidInput(told, remedy="Give one of them, or both the same.")
+    return {**values, _KEY: key}
 
 
 def query_values(text: bytes, parameters: list[Parameter]) -> Mapping[str, Any]:

@@ -61,7 +61,7 @@ def serve(
         port: The port to listen on; 0 for a free one.
         allowed_hosts: Further Host headers to accept, for example ``memory.example.org``.
         proxies: Addresses or networks of proxies whose X-Forwarded headers are believed, besides this machine.
-        log: Write a line of JSON for each call to standard error.
+        log: Write a line of JSON for each call and each refused request to standard error.
         maintenance: Run maintenance in a process beside the service, if the policy wants it.
         workers: How many processes answer; not on Windows, nor with a store in memory.
         settings: Attributes of ``Settings``; and ``memory_file``, for its ``memory_files``: ``NAMESPACE=PATH`` of each.

@@ -94,7 +94,7 @@ async def _log_in_or_out(guard: FormGuard, request: Request) -> Response:
     try:
         page_request = _page_request(request, session, await guard.form(request, session))
     except (FormRefused, PerdureError) as error:
-        return login.login_page(page_request, str(error), 403)
+        return login.login_page(page_request, str(error), 403, type(error).__name__)
     if page_request.path == "/logout":
         return await login.log_out(request, guard, page_request, session)
     return await login.log_in(request, guard, page_request)
@@ -113,8 +113,8 @@ async def _do(handler: Handler, guard: FormGuard, request: Request) -> Response:
     try:
         form = await guard.form(request, session)
     except (FormRefused, PerdureError) as error:
-        message = str(error)
-        return await _run(request, lambda _: _error("Refused", message, "", 403), page_request)
+        page = HtmlPage("error", "Refused", {"message": str(error), "remedy": ""}, 403, type(error).__name__)
+        return await _run(request, lambda _: page, page_request)
     return await _run(request, handler, _page_request(request, session, form))
 
 
@@ -130,7 +130,7 @@ async def _run(request: Request, handler: Handler, page_request: PageRequest) ->
 def error_page(error: PerdureError, root: str = "") -> Response:
     """Return the page for an error before any page was made; it asks the store for nothing."""
     page_request = PageRequest(cast("Memory", None), "/", root, known=False)
-    response = respond(page_request, _error("Not now", *told_to_callers(error), status_of(error)))
+    response = respond(page_request, _error("Not now", error))
     if isinstance(error, RequestRefused):
         response.headers.update(error.headers)
     return response
@@ -138,7 +138,7 @@ def error_page(error: PerdureError, root: str = "") -> Response:
 
 def _page_request(request: Request, session: str, form: Mapping[str, list[str]] | None = None) -> PageRequest:
     memory = request.state.memory
-    if memory is not None and request.method == "GET":  # browsers get pages unasked, and again
+    if memory is not None and request.method != "POST":  # browsers get pages unasked, and again
         memory = memory.without_model()
     return PageRequest(
         memory=memory,
@@ -160,12 +160,14 @@ def _answer(handler: Handler, page_request: PageRequest) -> Response:
     try:
         return respond(page_request, handler(page_request))
     except PerdureError as error:
-        return respond(plain, _error("Not possible", *told_to_callers(error), status_of(error)))
+        return respond(plain, _error("Not possible", error))
     except Exception:  # noqa: BLE001  # the outermost place: the person sees a message, and the log has the details
         _log.exception("The page %s failed.", page_request.path)
-        message = "Perdure has a bug here; nothing is half done."
-        return respond(plain, _error("This failed", message, "The service's log has the details.", 500))
+        message, remedy = "Perdure has a bug here; nothing is half done.", "The service's log has the details."
+        values = {"message": message, "remedy": remedy}
+        return respond(plain, HtmlPage("error", "This failed", values, 500, "InternalError"))
 
 
-def _error(title: str, message: str, remedy: str, status: int) -> HtmlPage:
-    return HtmlPage("error", title, {"message": message, "remedy": remedy}, status)
+def _error(title: str, error: PerdureError) -> HtmlPage:
+    message, remedy = told_to_callers(error)
+    return HtmlPage("error", title, {"message": message, "remedy": remedy}, status_of(error), type(error).__name__)

@@ -17,9 +17,9 @@ _WRONG = "This token is not valid: it is unknown, revoked or has ended."
 _WAIT = "Too many wrong tokens came from here. Wait five minutes."
 
 
-def login_page(page_request: PageRequest, message: str = "", status: int = 200) -> Response:
-    """Return the page that asks for a token."""
-    return respond(page_request, HtmlPage("login", "Log in", {"message": message}, status))
+def login_page(page_request: PageRequest, message: str = "", status: int = 200, error: str = "") -> Response:
+    """Return the page that asks for a token; where an error is told, with its class for the log."""
+    return respond(page_request, HtmlPage("login", "Log in", {"message": message}, status, error))
 
 
 async def log_in(request: Request, guard: FormGuard, page_request: PageRequest) -> Response:
@@ -34,7 +34,7 @@ async def log_in(request: Request, guard: FormGuard, page_request: PageRequest) 
     try:
         session = await keyring.log_in(guard.sessions, secret) if has_keyring else None
     except PerdureError as error:  # the store does not answer: nobody knows whether the token is right
-        return login_page(page_request, " ".join(told_to_callers(error)), status_of(error))
+        return login_page(page_request, " ".join(told_to_callers(error)), status_of(error), type(error).__name__)
     if session is None:
         await guard.sessions.shared.note_failure(address)
         return login_page(page_request, _WRONG, 401)
@@ -53,6 +53,6 @@ async def log_out(request: Request, guard: FormGuard, page_request: PageRequest,
             await to_thread.run_sync(keyring.log_out, session)
     except PerdureError as error:
         message = f"{told_to_callers(error)[0]} The session could not be ended in the store."
-        response = login_page(page_request, message, status_of(error))
+        response = login_page(page_request, message, status_of(error), type(error).__name__)
     guard.keep(request, response, guard.sessions.new())
     return response

@@ -158,6 +158,7 @@ class HtmlPage:
     title: str
     values: Mapping[str, Any] = field(default_factory=dict)
     status: int = 200
+    error: str = ""  # the class of the error that it tells, for the log
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from perdure.interfaces.http.problems import ErrorAnswer
 from perdure.interfaces.pages import drawing
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.views import Request, view_of
@@ -44,7 +45,10 @@ def respond(request: PageRequest, answer: Answer) -> Response:
     """Return the response to an answer of a handler."""
     if isinstance(answer, Redirect):
         return RedirectResponse(answer.address, 303, headers=HEADERS)
-    return HTMLResponse(render(request, answer), answer.status, headers=HEADERS)
+    html = render(request, answer)
+    if answer.error:
+        return ErrorAnswer(answer.error, html, answer.status, HEADERS, "text/html")
+    return HTMLResponse(html, answer.status, headers=HEADERS)
 
 
 def render(request: PageRequest, page: HtmlPage) -> str:
