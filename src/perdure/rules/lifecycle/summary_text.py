@@ -27,6 +27,8 @@ _TELLS_FROM: Final = 4
 _LENGTH: Final = 0.7
 """How much the length of a sentence counts against it; between 0.5 and 1 it makes little difference."""
 _AGAIN: Final = 0.1
+_PLACES: Final = frozenset(("first", "second", "third"))
+"""Numbers that tell little beside one word."""
 _NO_NAMES: Final = frozenset(word for words in SMALL_TALK.values() for word in words.split())
 
 
@@ -42,40 +44,45 @@ def write_summary(text: str, tokens: int) -> str:
     if not chosen:
         return text if size <= tokens else f"{cut_text(text, tokens - 1)}…"
     summary = " ".join(chosen)
-    return with_unsaid(text, summary, min(tokens * 2 // 3, max(_LIST_LEAST, size // LIST_SHARE)))
-
-
-def with_unsaid(text: str, summary: str, tokens: int) -> str:
-    """Return a summary with the list of what it does not say below, of at most so many tokens."""
-    rest = list_unsaid(text, summary, tokens)
+    rest = list_unsaid(text, summary, min(tokens * 2 // 3, max(_LIST_LEAST, size // LIST_SHARE)))
     return f"{summary}\n{_LEAD}{'; '.join(rest)}." if rest else summary
 
 
 def summarize_each(texts: Sequence[str], tokens: int) -> str:
-    """Return a summary of several texts in whole sentences within so many tokens, with a list of what they do not say.
+    """Return a summary of several texts in whole sentences within so many tokens, in their order.
 
     Each text has half of its tokens for its best sentences, or its shortest sentence that tells something; the shortest
-    of these are taken first, so that as many texts as can be are told of. Where none fits, the key words are returned.
+    of these are taken first, so that as many texts as can be are told of. The best of the other sentences fill what is
+    left. Where none fits, the key words are returned.
     """
-    told = {
-        i: " ".join(best_sentences(text, count_tokens(text) // 2)) or _shortest(text) for i, text in enumerate(texts)
-    }
-    left, chosen = tokens, list[int]()
-    for i in sorted((i for i in told if told[i]), key=lambda i: (count_tokens(told[i]), i)):
-        if count_tokens(told[i]) <= left:
-            chosen.append(i)
-            left -= count_tokens(told[i])
-    whole = "\n".join(texts)
-    summary = " ".join(told[i] for i in sorted(chosen))
-    return with_unsaid(whole, summary, left - 2) if summary else keywords(whole, tokens).strip()
+    left, chosen = tokens, set[str]()
+    for excerpt in sorted((_excerpt(text) for text in texts), key=_cost):
+        if _cost(excerpt) <= left:
+            chosen.update(excerpt)
+            left -= _cost(excerpt)
+    if not chosen:
+        return keywords("\n".join(texts), tokens).strip()
+    written = list(dict.fromkeys(sentence for text in texts for sentence in _written_sentences(text)))
+    chosen.update(best_sentences("\n".join(sentence for sentence in written if sentence not in chosen), left))
+    return " ".join(sentence for sentence in written if sentence in chosen)
 
 
-def _shortest(text: str) -> str:
-    """Return the shortest of a text's sentences that tell something."""
-    spans = sentences(text)
-    telling = [i for i, words in enumerate(_content_words(text, len(spans))) if len(set(words)) >= _TELLS_FROM]
-    written = [" ".join(text[slice(*spans[i])].split()) for i in telling]
-    return min(written, key=count_tokens, default="")
+def _excerpt(text: str) -> list[str]:
+    """Return a text's best sentences within half of its tokens, or its shortest one that tells something."""
+    if best := best_sentences(text, count_tokens(text) // 2):
+        return best
+    words = _content_words(text, len(sentences(text)))
+    telling = [s for s, said in zip(_written_sentences(text), words, strict=True) if len(set(said)) >= _TELLS_FROM]
+    return [min(telling, key=count_tokens)] if telling else []
+
+
+def _cost(excerpt: Sequence[str]) -> int:
+    return sum(count_tokens(sentence) for sentence in excerpt)
+
+
+def _written_sentences(text: str) -> list[str]:
+    """Return a text's sentences, each on one line."""
+    return [" ".join(text[start:end].split()) for start, end in sentences(text)]
 
 
 def best_sentences(text: str, tokens: int) -> list[str]:
@@ -86,7 +93,7 @@ def best_sentences(text: str, tokens: int) -> list[str]:
     spans = sentences(text)
     words = _content_words(text, len(spans))
     often = Counter(word for row in words for word in row)
-    written = [" ".join(text[start:end].split()) for start, end in spans]
+    written = _written_sentences(text)
     costs = [count_tokens(sentence) for sentence in written]
     left, covered = tokens, set[str]()
     chosen: list[int] = []
@@ -146,7 +153,7 @@ def _anchors(text: str) -> Iterator[tuple[Kind, str, str]]:
         if kind == "negation":
             span = _clause_of(text, piece, spans[piece.sentence])
         elif kind == "number":
-            span = _with_its_word(text, found, number)
+            span = None if piece.said[0][1] in _PLACES else _with_its_word(text, found, number)
         if kind is None or span is None:
             continue
         excerpt = " ".join(text[slice(*span)].split())
