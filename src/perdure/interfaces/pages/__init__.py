@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
@@ -160,12 +160,16 @@ def _answer(handler: Handler, page_request: PageRequest) -> Response:
     try:
         return respond(page_request, handler(page_request))
     except PerdureError as error:
-        return respond(plain, _error("Not possible", *told_to_callers(error), status_of(error)))
+        written = getattr(error, "operations", ())[::-1]
+        title = "Done in part" if written else "Not possible"
+        return respond(plain, _error(title, *told_to_callers(error), status_of(error), written))
     except Exception:  # noqa: BLE001  # the outermost place: the person sees a message, and the log has the details
         _log.exception("The page %s failed.", page_request.path)
         message = "Perdure has a bug here; nothing is half done."
         return respond(plain, _error("This failed", message, "The service's log has the details.", 500))
 
 
-def _error(title: str, message: str, remedy: str, status: int) -> HtmlPage:
-    return HtmlPage("error", title, {"message": message, "remedy": remedy}, status)
+def _error(title: str, message: str, remedy: str, status: int, written: Sequence[str] = ()) -> HtmlPage:
+    """Return an error's page; what was written before it can be undone there, given newest first."""
+    values = {"message": message, "remedy": remedy, "undo": (written, "Undo what was written")}
+    return HtmlPage("error", title, values, status)

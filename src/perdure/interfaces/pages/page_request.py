@@ -18,7 +18,6 @@ from perdure.verbs.declaration import VERBS, role_to_undo
 if TYPE_CHECKING:
     from perdure.memory import Memory
 
-_RECENT: Final = 20
 _READ: Final = 8  # operations that are read for each that is shown
 _MOST_READ: Final = 1000
 _LONGEST: Final = 200  # characters of a namespace's name
@@ -65,11 +64,22 @@ class PageRequest:
         return WHY[why] if why else ""
 
     @cached_property
-    def done(self) -> Operation | None:
-        """The operation that the page before this one has just made, so that it can be told and undone."""
-        identity = self.query.get("done")
-        operations = self.memory.history(limit=_RECENT) if identity else []
-        return next((o for o in operations if o.id == identity and isinstance(o, Operation)), None)
+    def done(self) -> list[Operation]:
+        """The operations that the page before this one has made, oldest first, to be told and undone together.
+
+        None where one of them is unknown: a part would look like the whole.
+        """
+        try:
+            found = [self.memory.operation(identity) for identity in self.query.get("done", "").split()]
+        except InvalidInput:
+            return []
+        return [] if None in found else cast("list[Operation]", found)
+
+    @property
+    def undoable(self) -> list[str]:
+        """Those of ``done`` that the caller may take back, newest first."""
+        standing = [o for o in reversed(self.done) if o.operation != "erase" and not o.undone_by]
+        return [o.id for o in standing if self.may_undo(o)]
 
     def operations(self, limit: int) -> tuple[list[Operation], bool]:
         """Return the newest operations, at most so many, and whether there may be others.

@@ -149,7 +149,7 @@ def apply(request: PageRequest) -> Answer:
         chosen = list(report.plans)
     else:
         chosen = list(_part(report.plans, marked, request.form.get("chosen", ())))
-    return Redirect(request.link("/plans", done=request.memory.apply_all(chosen).operation))
+    return Redirect(request.link("/plans", done=" ".join(request.memory.apply_all(chosen).operations)))
 
 
 def _part(plans_made: Sequence[Plan], marked: dict[str, str], chosen: Sequence[str]) -> Iterator[Plan]:
