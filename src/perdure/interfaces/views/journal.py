@@ -186,8 +186,14 @@ def _amount(number: int, noun: str) -> str:
 
 
 def view_undo_result(result: UndoResult, request: Request) -> Iterator[Block]:
-    """Show what was undone."""
-    yield from view_plan(result.plans, request)
+    """Show what was undone, and what else the same call did."""
+    undone, *redo = view_plan(result.plans, request)
+    yield undone
+    if rest := result.remaining:
+        them = "is not undone. To undo it too" if len(rest) == 1 else "are not undone. To undo them too, in this order"
+        yield Line(f"{counted(len(rest), 'more operation')} of this run {them}:", tone="warning")
+        yield from first([Line(command("undo", operation_id=Identifier(i)), item=True) for i in rest])
+    yield from redo
 
 
 def view_plan(plans: Sequence[Plan], request: Request) -> Iterator[Block]:
