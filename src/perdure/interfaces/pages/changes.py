@@ -85,6 +85,7 @@ def ask(request: PageRequest) -> Answer:
     """Show what a change would do, with the form that does it."""
     item = _item(request)
     action = _action(request, item)
+    request.require(action.verb)
     return HtmlPage("change", action.label, _values(item, action, request.form_value("words")))
 
 

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlencode
 
-from perdure.records.access import Grant
+from perdure.records.access import EVERYWHERE, Grant, Role
 from perdure.records.errors import InvalidInput, StoreError
 from perdure.records.report import Operation
 from perdure.rules.alerts import WHY
+from perdure.verbs.checks import check_role
 from perdure.verbs.declaration import VERBS, role_to_undo
 
 if TYPE_CHECKING:
     from perdure.memory import Memory
 
+_USUAL: Final = "default"
 _READ: Final = 8  # operations that are read for each that is shown
 _MOST_READ: Final = 1000
 _LONGEST: Final = 200  # characters of a namespace's name
@@ -49,10 +51,17 @@ class PageRequest:
 
     @cached_property
     def namespace(self) -> str:
-        """The namespace that the page is about: the one named, else ``default``, else the first."""
+        """The namespace that the page is about: the one named, else ``default``, else the first.
+
+        Where the caller sees none yet, one that the caller's token reaches.
+        """
         if name := self.query.get("namespace", "")[:_LONGEST]:
             return name
-        return "default" if "default" in self.namespaces or not self.namespaces else self.namespaces[0]
+        if self.namespaces:
+            return _USUAL if _USUAL in self.namespaces else self.namespaces[0]
+        if self.grant is None or self.grant.covers(_USUAL):
+            return _USUAL
+        return self.grant.pattern.replace(EVERYWHERE, _USUAL)
 
     @cached_property
     def unwritable(self) -> str:
@@ -109,7 +118,19 @@ class PageRequest:
 
     def allows(self, verb: str) -> bool:
         """Whether the caller may use a verb; what one may not do has no button."""
-        return self.grant is None or self.grant.allows(VERBS[verb].needs)
+        return self.grant is None or self.grant.allows(self.role_for(verb))
+
+    def role_for(self, verb: str) -> Role:
+        """Return the role that a verb needs."""
+        return VERBS[verb].needs
+
+    def require(self, verb: str) -> None:
+        """Refuse a form that the caller could not send.
+
+        Raises:
+            NotAllowed: The caller may not use the verb.
+        """
+        check_role(self.role_for(verb), verb, self.memory)
 
     def may_undo(self, operation: Operation) -> bool:
         """Whether the caller may take an operation back."""

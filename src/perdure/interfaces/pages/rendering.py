@@ -33,13 +33,14 @@ HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 SECTIONS: Final = (
-    ("/", "Overview"),
-    ("/search", "Search"),
-    ("/facts", "Facts"),
-    ("/questions", "Questions"),
-    ("/plans", "Plans"),
-    ("/memory-md", "MEMORY.md"),
+    ("/", "Overview", "stats"),
+    ("/search", "Search", "recall"),
+    ("/facts", "Facts", "facts"),
+    ("/questions", "Questions", "review"),
+    ("/plans", "Plans", "history"),
+    ("/memory-md", "MEMORY.md", "digest"),
 )
+"""(path, name, the verb that it needs) of each page of the menu."""
 
 
 def respond(request: PageRequest, answer: Answer) -> Response:
@@ -53,7 +54,8 @@ def render(request: PageRequest, page: HtmlPage) -> str:
     """Return a page as HTML."""
     template = environment().get_template(f"{page.template}.html")
     layout = "part.html" if request.live else "layout.html"
-    return template.render(request=request, title=page.title, layout=layout, sections=SECTIONS, **page.values)
+    sections = [(path, name) for path, name, verb in SECTIONS if request.allows(verb)]
+    return template.render(request=request, title=page.title, layout=layout, sections=sections, **page.values)
 
 
 @cache
