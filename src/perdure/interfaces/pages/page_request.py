@@ -90,15 +90,17 @@ class PageRequest:
         standing = [o for o in reversed(self.done) if o.operation != "erase" and not o.undone_by]
         return [o.id for o in standing if self.may_undo(o)]
 
-    def operations(self, limit: int) -> tuple[list[Operation], bool]:
-        """Return the newest operations, at most so many, and whether there may be others.
+    def operations(self, limit: int, named: Operation | None = None) -> tuple[list[Operation], bool]:
+        """Return the newest operations, at most so many, with the named one, and whether there may be others.
 
-        What maintenance notes of its own runs is left out, unless the address names it: nobody wants to undo it.
+        What maintenance notes of its own runs is left out, unless it is named: nobody wants to undo it.
         """
-        identity, read = self.query.get("operation", ""), min(_READ * limit, _MOST_READ)
+        read = min(_READ * limit, _MOST_READ)
         found = cast("list[Operation]", self.memory.history(namespace=self.namespace, limit=read))
-        shown = [operation for operation in found if operation.operation != "upkeep" or operation.id == identity]
-        return shown[:limit], len(shown) > limit or len(found) == read
+        newest = [operation for operation in found if operation.operation != "upkeep" or operation == named]
+        shown = newest[:limit]
+        older = [named] if named is not None and named not in shown else []
+        return [*shown, *older], len(newest) > limit or len(found) == read
 
     @property
     def model_writes(self) -> bool:
