@@ -180,3 +180,28 @@ def test_http_and_mcp_name_all_operations_of_a_run(tmp_path, due):
             assert told[begins + 1] == f'- undo(operation_id="{made[0][-8:]}")'
 
         talk(over(opened, "full"), story)
+
+
+def test_an_error_that_comes_after_a_part_was_written_names_what_undoes_it(tmp_path, due):
+    crowded = tmp_path / "crowded.toml"
+    lines = ('embedder.model = "none"', "compression.visible_tokens = 40", "gates.loss_free_count = 100")
+    crowded.write_text("\n".join(lines), encoding="utf-8")
+
+    def run(*arguments):
+        return CliRunner().invoke(app, ["--store", str(tmp_path / "a.db"), "--policy", str(crowded), *arguments])
+
+    before, plan = rows(tmp_path), str(tmp_path / "plan.json")
+    assert run("plan", "sweep", "-o", plan).exit_code == 0
+    refused = run("apply", plan)  # the sweep changes what the rest of the plan changes
+    assert refused.exit_code == 1
+    made = [o["id"] for o in json.loads(run("history", "--json").output) if o["operation"] == "sweep"]
+    assert len(made) == 3
+    assert "To undo what was written, run these in order:" in refused.stderr
+    assert offered(refused.stderr) == [i[-8:] for i in made]
+    for operation in made:
+        run("undo", operation)
+    assert rows(tmp_path) == before
+    again = str(tmp_path / "again.json")
+    run("plan", "sweep", "-o", again)
+    told = json.loads(run("apply", again, "--json").output)
+    assert (told["error"], len(told["operations"])) == ("PartlyStored", 3)
