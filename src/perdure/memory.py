@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from perdure.records.instant import from_instant
 from perdure.rules.learning_hint import untaught
-from perdure.rules.validation.values import checked_seconds
+from perdure.rules.validation.values import checked_id, checked_seconds
 from perdure.verbs.checks import check_role
 from perdure.verbs.consolidating import ConsolidatingVerbs
 from perdure.verbs.deciding import DecidingVerbs
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from perdure.operations.watched_models import Watch
     from perdure.records.access import Grant, Login
     from perdure.records.policy import Policy
-    from perdure.records.report import Report
+    from perdure.records.report import Operation, Report
     from perdure.records.store_results import Readiness
     from perdure.records.store_rows import Unwritable
     from perdure.records.transfer import Line
@@ -106,6 +106,14 @@ class Memory(
             NotFound: It is too short to be an id and fits none.
         """
         return identify.resolve_id(self._context, text, refers)
+
+    def operation(self, identity: str) -> Operation | None:
+        """Return an operation of the journal by its id or a short form of it; None where there is none.
+
+        Raises:
+            InvalidInput: It is no id, or fits several.
+        """
+        return self._context.store.operation(self.resolve_id(checked_id(identity, "operation"), "operation"))
 
     def confined(self, grant: Grant) -> Memory:
         """Return this memory as the holder of a token may use it: up to its role, in its namespaces, under its name.

@@ -51,6 +51,7 @@ NO_COMMAND = {
     "log_out": "for the page: the end of a session",
     "usual_namespace": "for the service: where calls that name no namespace look",
     "resolve_id": "each command takes short ids",
+    "operation": "`history` lists operations",
     "list_all": "`list --before` shows page after page, `export` writes all",
     "close": "each command closes what it opened",
 }

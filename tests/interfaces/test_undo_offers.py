@@ -1,13 +1,19 @@
 """Doors offer to undo what a call wrote, and nothing where it wrote nothing: never what somebody else did."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
+from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 import perdure
 from interfaces.test_mcp_talk import call, over, talk
 from perdure.interfaces.cli.app import app
+from perdure.interfaces.http.app import build_app
+from perdure.interfaces.http.settings import Settings
+from perdure.operations import documents
+from perdure.operations.lifecycle import fit
 
 WORDS = "The staging database is pg-stage-2."
 KNOWLEDGE = {"embedder": {"model": "none"}, "preset": "facts"}
@@ -94,3 +100,108 @@ def test_the_command_line_prints_the_operation_to_undo_and_none_where_nothing_ch
     again = json.loads(ran("pin", kept["id"], "--json"))
     assert (again["operation"], again["changed"]) == (None, False)
     assert "Nothing changed" in ran("pin", kept["id"])
+
+
+RUNS = {"sweep": ["sweep"], "fit": ["fit", "-b", "40", "--apply"], "decay": ["decay", "--apply"]}
+"""Commands that write several operations where they change many memories; decay sweeps, too."""
+SINCE = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def due(tmp_path, monkeypatch):
+    """Seven memories that have long been due in the store of the command line, whose operations hold three at most."""
+    monkeypatch.setattr(documents, "PAGE", 3)
+    monkeypatch.setattr(fit, "BATCH", 3)
+    policy = {"embedder": {"model": "none"}}
+    with perdure.open(tmp_path / "a.db", policy, clock=lambda: SINCE) as opened:
+        for number in range(7):
+            opened.remember(f"The server in rack {number} of the second room listens on port {8080 + number}.")
+
+
+def rows(tmp_path):
+    with perdure.open(tmp_path / "a.db", {"embedder": {"model": "none"}}, clock=lambda: SINCE) as opened:
+        return {m.id: (m.tier, m.form, m.status) for m in opened.list(include_archived=True)}
+
+
+def offered(output):
+    """The operations that an answer's lines say to undo, in their order."""
+    return [line.split()[-1] for line in output.splitlines() if "perdure undo " in line]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_all_operations_of_a_run_are_named_to_undo_and_take_all_of_it_back(ran, due, tmp_path, run):
+    before = rows(tmp_path)
+    told = ran(*RUNS[run])
+    made = [o["id"] for o in json.loads(ran("history", "--json")) if o["operation"] in {run, "sweep"}]
+    assert len(made) > 2
+    assert [i[-8:] for i in made] == offered(told)
+    assert "To undo all of it, run these in order:" in told
+    for operation in offered(told):
+        ran("undo", operation)
+    assert rows(tmp_path) == before
+
+
+@pytest.mark.parametrize("run", ["sweep", "fit"])
+def test_undo_last_says_what_of_the_run_still_stands(ran, due, tmp_path, run):
+    before = rows(tmp_path)
+    ran(*RUNS[run])
+    _, *others = [o["id"] for o in json.loads(ran("history", "--json")) if o["operation"] == run]
+    told = ran("undo", "last")
+    assert f"{len(others)} more operations of this run are not undone. To undo them too, in this order:" in told
+    assert offered(told)[: len(others)] == [i[-8:] for i in others]
+    for operation in others:
+        told = ran("undo", operation[-8:])
+    assert "not undone" not in told
+    assert rows(tmp_path) == before
+
+
+def test_an_undo_names_no_operation_of_another_call_at_the_same_instant():
+    with perdure.open(":memory:", {"embedder": {"model": "none"}}, clock=lambda: SINCE) as memory:
+        first, second = memory.remember("One thing."), memory.remember("Another thing.")
+        assert memory.undo(second.operation).remaining == ()
+        assert memory.get(first.id)
+
+
+def test_http_and_mcp_name_all_operations_of_a_run(tmp_path, due):
+    policy = {"embedder": {"model": "none"}}
+    with perdure.open(tmp_path / "a.db", policy) as opened:
+        with TestClient(build_app(lambda: opened, Settings(frozenset({"testserver"})))) as client:
+            made = client.post("/v1/sweep", json={}).json()["operations"]
+            assert made == [o.id for o in opened.history() if o.operation == "sweep"][::-1]
+            assert len(made) == 3
+            undone = client.post("/v1/undo", json={"operation_id": "last"}).json()
+            assert (undone["undone"], undone["remaining"]) == (made[2], made[1::-1])
+
+        async def story(client):
+            answer = await client.call_tool("undo", {"operation_id": "last"})
+            assert answer.structured_content["remaining"] == made[:1]
+            told = answer.content[0].text.splitlines()
+            begins = told.index("1 more operation of this run is not undone. To undo it too:")
+            assert told[begins + 1] == f'- undo(operation_id="{made[0][-8:]}")'
+
+        talk(over(opened, "full"), story)
+
+
+def test_an_error_that_comes_after_a_part_was_written_names_what_undoes_it(tmp_path, due):
+    crowded = tmp_path / "crowded.toml"
+    lines = ('embedder.model = "none"', "compression.visible_tokens = 40", "gates.loss_free_count = 100")
+    crowded.write_text("\n".join(lines), encoding="utf-8")
+
+    def run(*arguments):
+        return CliRunner().invoke(app, ["--store", str(tmp_path / "a.db"), "--policy", str(crowded), *arguments])
+
+    before, plan = rows(tmp_path), str(tmp_path / "plan.json")
+    assert run("plan", "sweep", "-o", plan).exit_code == 0
+    refused = run("apply", plan)  # the sweep changes what the rest of the plan changes
+    assert refused.exit_code == 1
+    made = [o["id"] for o in json.loads(run("history", "--json").output) if o["operation"] == "sweep"]
+    assert len(made) == 3
+    assert "To undo what was written, run these in order:" in refused.stderr
+    assert offered(refused.stderr) == [i[-8:] for i in made]
+    for operation in made:
+        run("undo", operation)
+    assert rows(tmp_path) == before
+    again = str(tmp_path / "again.json")
+    run("plan", "sweep", "-o", again)
+    told = json.loads(run("apply", again, "--json").output)
+    assert (told["error"], len(told["operations"])) == ("PartlyStored", 3)

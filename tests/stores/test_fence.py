@@ -438,6 +438,7 @@ def verbs(ids, operations):
         "repair": lambda m: m.repair(dry_run=False),
         "compact": lambda m: m.compact(dry_run=False),
         "history": lambda m: [m.history(), m.history(namespace="alice"), m.history(ids[0])],
+        "operation": lambda m: [m.operation(one) for o in operations for one in (o, o[-8:])],
         "undo": lambda m: m.undo(operations[0]),
         "apply": lambda m: m.apply(plan),
         "apply_all": lambda m: m.apply_all([replace(plan, id="forged too")]),

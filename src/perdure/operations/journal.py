@@ -21,6 +21,7 @@ from perdure.records.errors import (
     PartlyStored,
     PerdureError,
 )
+from perdure.records.identifier import is_uuid
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import CONFLICT_WITH, DERIVED, Kind, Shelf, Status
 from perdure.records.plan import Change, Plan, Target
@@ -28,6 +29,9 @@ from perdure.records.report import Entry, Operation
 from perdure.records.store_results import ApplyResult, UndoResult
 
 ERASE: Final = "erase"
+_IN_PARTS: Final = frozenset({"decay", "fit", "sweep"})
+"""Operations that one call makes several of, at one instant, where it changes many memories."""
+_INSTANT: Final = 13  # characters of a UUIDv7 that are its instant
 _MOST_LISTED: Final = 10  # ids that a message lists
 
 
@@ -89,7 +93,17 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
             error.ids,
             remedy="Undo the later operations first.",
         ) from error
-    return UndoResult(operation.id, note, (plan,), (plan.id,))
+    return UndoResult(operation.id, note, (plan,), (plan.id,), _rest_of_run(ctx, operation))
+
+
+def _rest_of_run(ctx: Context, undone: Operation) -> tuple[str, ...]:
+    """Return the operations that the same call made and that are not undone, newest first."""
+    if undone.operation not in _IN_PARTS or not is_uuid(undone.id):
+        return ()
+    ids = ctx.store.find_operations(undone.id[:_INSTANT], PAGE)
+    others = [o for o in map(ctx.store.operation, reversed(ids)) if o is not None and o.id != undone.id]
+    of_run = [o for o in others if (o.operation, o.actor) == (undone.operation, undone.actor)]
+    return tuple(o.id for o in of_run if _standing(ctx, o).undone_by is None)
 
 
 def _standing(ctx: Context, operation: Operation) -> Operation:

@@ -30,9 +30,14 @@ def is_entity_id(value: object) -> bool:
     )
 
 
+def is_uuid(identity: str) -> bool:
+    """Whether an id is a UUID, as ours are; those that others gave need not be."""
+    return _UUID.fullmatch(identity) is not None
+
+
 def shown_id(identity: str) -> str:
     """Return what is shown of an id: of a UUID the short id; another one whole."""
-    return short_id(identity) if _UUID.fullmatch(identity) else identity
+    return short_id(identity) if is_uuid(identity) else identity
 
 
 def short_id(identity: str) -> str:

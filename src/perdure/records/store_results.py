@@ -27,6 +27,7 @@ class UndoResult(Written):
     note: str  # what it was, and when
     plans: tuple[Plan, ...]  # the plan that took it back
     operations: tuple[str, ...]  # the id of that plan: to undo it does the operation again
+    remaining: tuple[str, ...] = ()  # other operations of the same run that are not undone, newest first
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,11 @@ def forms(html):
 
 
 def hidden(html):
-    return {n: unescape(v) for n, v in re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', html)}
+    """Return what the hidden fields of a form hold: name -> value, or values where several have that name."""
+    found = {}
+    for name, value in re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', html):
+        found.setdefault(name, []).append(unescape(value))
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
 def words(reply):

@@ -10,6 +10,7 @@ from conftest import WORDS_ONLY, budget, weekly
 from interfaces.pages.browsers import served, visiting
 from interfaces.pages.test_looking import ADDRESSES
 from perdure.interfaces import pages
+from perdure.operations import documents
 from programs import library
 
 playwright = library("playwright.sync_api")
@@ -106,6 +107,21 @@ def test_tonights_maintenance_is_previewed_half_applied_and_undone(tab, memory, 
     assert len({m.id for m in memory.sweep(dry_run=True).moved}) == many - many // 2
     tab.get_by_role("button", name="Undo this").click()
     expect(tab.get_by_role("status").filter(has_text="Undone")).to_be_visible()
+    assert {m.id: (m.tier, m.status) for m in memory.list(include_archived=True)} == before
+
+
+def test_all_of_a_long_maintenance_is_applied_and_undone(tab, memory, life, monkeypatch):
+    monkeypatch.setattr(documents, "PAGE", 3)  # memories of one operation
+    before = {m.id: (m.tier, m.status) for m in memory.list(include_archived=True)}
+    tab.goto("/plans")
+    tab.get_by_role("link", name="Preview it").click()
+    moves = tab.locator(".lead", has_text="Nothing is written yet.").inner_text().partition(",")[0]
+    tab.get_by_role("button", name="Apply all").click()
+    told = tab.get_by_role("status").filter(has_text="Done: sweep.")
+    expect(told).to_contain_text(re.compile(rf"{moves}, .* \(\d operations\)"))
+    assert memory.sweep(dry_run=True).moved == ()
+    tab.get_by_role("button", name="Undo this").click()
+    expect(tab.get_by_role("status").filter(has_text="Undone: undo.")).to_be_visible()
     assert {m.id: (m.tier, m.status) for m in memory.list(include_archived=True)} == before
 
 

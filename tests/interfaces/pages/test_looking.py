@@ -10,7 +10,7 @@ import pytest
 from conftest import HARSH, tables
 from interfaces.pages.browsing import words
 from perdure.interfaces import pages
-from perdure.interfaces.pages import overview
+from perdure.interfaces.pages import overview, page_request
 from perdure.interfaces.pages.curves import curves
 from perdure.interfaces.pages.overview import sentence
 from perdure.records.instant import DAY_MS, to_instant
@@ -285,3 +285,34 @@ def test_the_overview_counts_what_came_moved_and_went_lately(browser, memory, cl
     assert 'href="/plans#past"' in browser.get("/").text
     clock.passes(days=8)
     assert "within a week" not in words(browser.get("/"))
+
+
+def test_an_operation_that_is_not_there_is_told_of(browser, known, memory):
+    for address in ("/plans?operation=nonsense", f"/plans?operation={known[::-1]}", "/plans?operation=01&preview=1"):
+        reply = browser.get(address)
+        assert (reply.status_code, "There is no such operation." in words(reply)) == (404, True), address
+    for address in ("/id?id=01", "/id?id=nonsense", f"/id?id={known[::-1]}"):
+        reply = browser.get(address)
+        assert (reply.status_code, "There is no memory and no operation with this id." in words(reply)) == (404, True)
+    assert browser.get("/plans?operation=..%2Fetc").status_code == 422
+    assert browser.get("/id?id=..%2Fetc").status_code == 422
+
+
+def named(page):
+    return re.findall(r'<li class="named" id="named"><b>(\w+)</b>', page.text)
+
+
+def test_an_id_leads_to_its_operation_however_it_is_written_and_how_old_it_is(browser, known, memory, monkeypatch):
+    monkeypatch.setattr(page_request, "_MOST_READ", 5)
+    swept = next(o.id for o in memory.history() if o.operation == "sweep")
+    for number in range(20):
+        memory.remember(f"Note {number}.")
+    for address in (f"/plans?operation={swept}", f"/plans?operation={swept[-8:]}", f"/id?id={swept[-8:]}"):
+        assert named(browser.get(address)) == ["sweep"], address
+    assert browser.get(f"/id?id={known[-8:]}").url.path == "/memory"
+
+
+def test_an_operation_of_another_namespace_is_shown_there(browser, known, memory):
+    other = memory.remember("The wiki moves in May.", "team/a").operation
+    page = browser.get(f"/plans?operation={other}")
+    assert (page.url.params["namespace"], named(page)) == ("team/a", ["remember"])

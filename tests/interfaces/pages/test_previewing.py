@@ -120,6 +120,15 @@ def test_all_summaries_are_written_and_supersede_earlier_ones(browser, memory, t
     assert "1 summary, 1 memory out of view" in words(browser.get(SUMMARIES))
 
 
+def test_all_summaries_are_told_of_and_taken_back_together(browser, memory, talk):
+    page = browser.get(SUMMARIES)
+    done = browser.answer(page, "/apply", all=whole(page))
+    assert len(memory.list(kinds=["summary"])) == 2
+    assert re.search(r"Done: summarize\. gai-media: \d.*; nordlicht-shipping: \d.* \(2 operations\)", words(done))
+    browser.answer(done, "/undo")
+    assert memory.list(kinds=["summary"]) == []
+
+
 def test_what_would_be_otherwise_by_now_is_refused_whole(browser, memory, duplicates, talk, clock):
     merges, summaries = browser.get(MERGES), browser.get(SUMMARIES)
     (mark, _) = re.findall(r'name="chosen" value="(\w+)"', summaries.text)

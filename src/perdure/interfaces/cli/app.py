@@ -19,6 +19,7 @@ from perdure.interfaces.cli.commands import own_command, verb_commands
 from perdure.interfaces.cli.options import ALIASES, MEANT, Json, Namespace, PolicyFile, Store, Timeout
 from perdure.interfaces.hooks import command
 from perdure.records.errors import NotFound, PerdureError
+from perdure.records.identifier import shown_id
 from perdure.rules.escaping import terminal_error
 from perdure.verbs.declaration import VERBS, Panel
 
@@ -145,11 +146,16 @@ def _report_error(error: Exception, *, as_json: bool) -> Exit:
 
 
 def _report_refusal(error: PerdureError, *, as_json: bool) -> Exit:
-    remedy = error.remedy.replace("dry_run=False", "--apply")
+    """Print an error of ours, with what undoes what was written before it."""
+    remedy, written = error.remedy.replace("dry_run=False", "--apply"), getattr(error, "operations", ())
     if as_json:
-        print_json({**error.to_dict(), "remedy": remedy})
+        print_json({**error.to_dict(), "remedy": remedy, **({"operations": written} if written else {})})
     else:
         print(terminal_error(error.message, remedy), file=sys.stderr)
+        if written:
+            print("To undo what was written, run these in order:", file=sys.stderr)
+        for operation in reversed(written):
+            print(f"perdure undo {shown_id(operation)}", file=sys.stderr)
     return Exit.NOTHING if isinstance(error, NotFound) else Exit.FAILED
 
 

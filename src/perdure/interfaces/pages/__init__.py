@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
@@ -160,7 +160,8 @@ def _answer(handler: Handler, page_request: PageRequest) -> Response:
     try:
         return respond(page_request, handler(page_request))
     except PerdureError as error:
-        return respond(plain, _error("Not possible", error))
+        written = getattr(error, "operations", ())[::-1]
+        return respond(plain, _error("Done in part" if written else "Not possible", error, written))
     except Exception:  # noqa: BLE001  # the outermost place: the person sees a message, and the log has the details
         _log.exception("The page %s failed.", page_request.path)
         message, remedy = "Perdure has a bug here; nothing is half done.", "The service's log has the details."
@@ -168,6 +169,8 @@ def _answer(handler: Handler, page_request: PageRequest) -> Response:
         return respond(plain, HtmlPage("error", "This failed", values, 500, "InternalError"))
 
 
-def _error(title: str, error: PerdureError) -> HtmlPage:
+def _error(title: str, error: PerdureError, written: Sequence[str] = ()) -> HtmlPage:
+    """Return an error's page; what was written before it can be undone there, given newest first."""
     message, remedy = told_to_callers(error)
-    return HtmlPage("error", title, {"message": message, "remedy": remedy}, status_of(error), type(error).__name__)
+    values = {"message": message, "remedy": remedy, "undo": (written, "Undo what was written")}
+    return HtmlPage("error", title, values, status_of(error), type(error).__name__)

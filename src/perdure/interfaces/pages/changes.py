@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from perdure.interfaces.http.problems import status_of, told_to_callers
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
-from perdure.records.errors import InvalidInput, NotFound
+from perdure.interfaces.views.journal import operation_note
+from perdure.interfaces.views.values import counted
+from perdure.records.errors import InvalidInput, NotFound, PerdureError
 from perdure.records.memory import Form, Kind, MemoryItem, Status
 from perdure.verbs.declaration import VERBS
 
@@ -82,6 +85,7 @@ def ask(request: PageRequest) -> Answer:
     """Show what a change would do, with the form that does it."""
     item = _item(request)
     action = _action(request, item)
+    request.require(action.verb)
     return HtmlPage("change", action.label, _values(item, action, request.form_value("words")))
 
 
@@ -119,9 +123,33 @@ def _arguments(action: MemoryAction, item: MemoryItem, words: str) -> Iterator[t
 
 
 def undo(request: PageRequest) -> Answer:
-    """Take an operation back."""
-    outcome = request.memory.undo(request.required("operation", "The operation's id"))
-    back = request.form_value("id")
+    """Take operations back, in the order of the form; what was undone or erased meanwhile is left out."""
+    ids = request.form.get("operation") or [request.required("operation", "The operation's id")]
+    undone, nothing = list[str](), None
+    for place, identity in enumerate(ids):
+        try:
+            undone += request.memory.undo(identity).operations
+        except InvalidInput as error:
+            nothing = error
+        except PerdureError as error:
+            if len(ids) == 1:
+                raise
+            return _stopped(request, ids[place:], place, error)
+    if nothing is not None and not undone:
+        raise nothing
+    done, back = " ".join(undone), request.form_value("id")
     if back and request.memory.get(back, include_archived=True) is not None:
-        return Redirect(request.link("/memory", id=back, done=outcome.operation))
-    return Redirect(request.link("/plans", done=outcome.operation))
+        return Redirect(request.link("/memory", id=back, done=done))
+    return Redirect(request.link("/plans", done=done))
+
+
+def _stopped(request: PageRequest, rest: Sequence[str], undone: int, error: PerdureError) -> Answer:
+    """Return the page that says which of several operations could not be taken back, and goes on from there."""
+    message, remedy = told_to_callers(error)
+    failed = request.memory.operation(rest[0])
+    name = f"{failed.operation} ({operation_note(failed)})" if failed else rest[0]
+    many = f"{undone} of {counted(undone + len(rest), 'operation')} {'is' if undone == 1 else 'are'} undone."
+    told = f"{many} The next one, {name}, is not: {message}"
+    values = {"message": told, "remedy": f"{remedy} Then undo the rest.".strip(), "undo": (rest, "Undo the rest")}
+    title = "Not all is undone" if undone else "Nothing is undone"
+    return HtmlPage("error", title, values, status_of(error), type(error).__name__)

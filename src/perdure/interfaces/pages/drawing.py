@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -80,18 +80,19 @@ def _document(_: PageRequest, block: b.PlainText) -> Markup:
 
 
 def _undo(request: PageRequest, block: b.Undo) -> Markup:
-    return _JOIN.join(undo_form(request, operation) for operation in reversed(block.operations))
+    return undo_form(request, block.operations[::-1])
 
 
-def undo_form(request: PageRequest, operation: str, label: str = "Undo", memory: str = "") -> Markup:
-    """Return a button that takes an operation back, and goes to a memory then, or to the operations."""
-    if not request.allows("undo"):
+def undo_form(request: PageRequest, operations: Sequence[str], label: str = "Undo", memory: str = "") -> Markup:
+    """Return a button that takes operations back in their order, and goes to a memory then, or to the operations."""
+    if not operations or not request.allows("undo"):
         return Markup("")
     form = Markup(
-        '<form method="post" action="{}" class="inline">{}<input type="hidden" name="operation" value="{}">'
+        '<form method="post" action="{}" class="inline">{}{}'
         '<input type="hidden" name="id" value="{}"><button class="quiet">{}</button></form>'
     )
-    return form.format(request.link("/undo"), token_field(request), operation, memory, label)
+    ids = _JOIN.join(Markup('<input type="hidden" name="operation" value="{}">').format(one) for one in operations)
+    return form.format(request.link("/undo"), token_field(request), ids, memory, label)
 
 
 def token_field(request: PageRequest) -> Markup:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from perdure.interfaces.pages.memories import read
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 
 
 def ask(request: PageRequest) -> Answer:
     """Ask why, and by whose decision."""
-    return HtmlPage("erase", "Erase for good", {**_target_and_reason(request), "preview": None, "done": None})
+    sent = _target_and_reason(request)
+    request.require("erase")
+    return HtmlPage("erase", "Erase for good", {**sent, "preview": None, "done": None})
 
 
 def erase(request: PageRequest) -> Answer:
@@ -31,9 +34,18 @@ def erase(request: PageRequest) -> Answer:
 
 
 def _target_and_reason(request: PageRequest) -> dict[str, Any]:
+    """Return what the form is about and holds.
+
+    Raises:
+        NotFound: There is no such memory. Who is erased by name may only have spoken: the preview looks for that.
+    """
+    identity = request.form_value("id") or request.query.get("id", "")
+    subject = request.form_value("subject") or request.query.get("subject", "")
+    if identity or not subject:
+        identity = read(request, identity or request.required("id", "The memory's id")).id
     return {
-        "identity": request.form_value("id") or request.query.get("id", ""),
-        "subject": request.form_value("subject") or request.query.get("subject", ""),
+        "identity": identity,
+        "subject": subject,
         "reason": request.form_value("reason"),
         "by": request.form_value("by"),
     }

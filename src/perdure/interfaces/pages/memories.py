@@ -61,11 +61,20 @@ def read(request: PageRequest, identity: str) -> MemoryItem:
 
 
 def find(request: PageRequest) -> Answer:
-    """Go to what an id means: a memory, else the operations."""
+    """Go to what an id means: a memory, else an operation.
+
+    Raises:
+        NotFound: It means neither.
+    """
     identity = request.required("id", "The id")
     if request.memory.get(identity, include_archived=True) is not None:
         return Redirect(request.link("/memory", id=identity))
-    return Redirect(request.link("/plans", operation=identity))
+    operation = request.memory.operation(identity)
+    if operation is None:
+        raise NotFound(
+            "There is no memory and no operation with this id.", remedy="It may have been erased. Search for its words."
+        )
+    return Redirect(request.link("/plans", operation=operation.id))
 
 
 def _label(name: str) -> str:

@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlencode
 
-from perdure.records.access import Grant
+from perdure.records.access import EVERYWHERE, Grant, Role
 from perdure.records.errors import InvalidInput, StoreError
 from perdure.records.report import Operation
 from perdure.rules.alerts import WHY
+from perdure.verbs.checks import check_role
 from perdure.verbs.declaration import VERBS, role_to_undo
 
 if TYPE_CHECKING:
     from perdure.memory import Memory
 
-_RECENT: Final = 20
+_USUAL: Final = "default"
 _READ: Final = 8  # operations that are read for each that is shown
 _MOST_READ: Final = 1000
 _LONGEST: Final = 200  # characters of a namespace's name
@@ -50,10 +51,17 @@ class PageRequest:
 
     @cached_property
     def namespace(self) -> str:
-        """The namespace that the page is about: the one named, else ``default``, else the first."""
+        """The namespace that the page is about: the one named, else ``default``, else the first.
+
+        Where the caller sees none yet, one that the caller's token reaches.
+        """
         if name := self.query.get("namespace", "")[:_LONGEST]:
             return name
-        return "default" if "default" in self.namespaces or not self.namespaces else self.namespaces[0]
+        if self.namespaces:
+            return _USUAL if _USUAL in self.namespaces else self.namespaces[0]
+        if self.grant is None or self.grant.covers(_USUAL):
+            return _USUAL
+        return self.grant.pattern.replace(EVERYWHERE, _USUAL)
 
     @cached_property
     def unwritable(self) -> str:
@@ -65,21 +73,34 @@ class PageRequest:
         return WHY[why] if why else ""
 
     @cached_property
-    def done(self) -> Operation | None:
-        """The operation that the page before this one has just made, so that it can be told and undone."""
-        identity = self.query.get("done")
-        operations = self.memory.history(limit=_RECENT) if identity else []
-        return next((o for o in operations if o.id == identity and isinstance(o, Operation)), None)
+    def done(self) -> list[Operation]:
+        """The operations that the page before this one has made, oldest first, to be told and undone together.
 
-    def operations(self, limit: int) -> tuple[list[Operation], bool]:
-        """Return the newest operations, at most so many, and whether there may be others.
-
-        What maintenance notes of its own runs is left out, unless the address names it: nobody wants to undo it.
+        None where one of them is unknown: a part would look like the whole.
         """
-        identity, read = self.query.get("operation", ""), min(_READ * limit, _MOST_READ)
+        try:
+            found = [self.memory.operation(identity) for identity in self.query.get("done", "").split()]
+        except InvalidInput:
+            return []
+        return [] if None in found else cast("list[Operation]", found)
+
+    @property
+    def undoable(self) -> list[str]:
+        """Those of ``done`` that the caller may take back, newest first."""
+        standing = [o for o in reversed(self.done) if o.operation != "erase" and not o.undone_by]
+        return [o.id for o in standing if self.may_undo(o)]
+
+    def operations(self, limit: int, named: Operation | None = None) -> tuple[list[Operation], bool]:
+        """Return the newest operations, at most so many, with the named one, and whether there may be others.
+
+        What maintenance notes of its own runs is left out, unless it is named: nobody wants to undo it.
+        """
+        read = min(_READ * limit, _MOST_READ)
         found = cast("list[Operation]", self.memory.history(namespace=self.namespace, limit=read))
-        shown = [operation for operation in found if operation.operation != "upkeep" or operation.id == identity]
-        return shown[:limit], len(shown) > limit or len(found) == read
+        newest = [operation for operation in found if operation.operation != "upkeep" or operation == named]
+        shown = newest[:limit]
+        older = [named] if named is not None and named not in shown else []
+        return [*shown, *older], len(newest) > limit or len(found) == read
 
     @property
     def model_writes(self) -> bool:
@@ -99,7 +120,19 @@ class PageRequest:
 
     def allows(self, verb: str) -> bool:
         """Whether the caller may use a verb; what one may not do has no button."""
-        return self.grant is None or self.grant.allows(VERBS[verb].needs)
+        return self.grant is None or self.grant.allows(self.role_for(verb))
+
+    def role_for(self, verb: str) -> Role:
+        """Return the role that a verb needs."""
+        return VERBS[verb].needs
+
+    def require(self, verb: str) -> None:
+        """Refuse a form that the caller could not send.
+
+        Raises:
+            NotAllowed: The caller may not use the verb.
+        """
+        check_role(self.role_for(verb), verb, self.memory)
 
     def may_undo(self, operation: Operation) -> bool:
         """Whether the caller may take an operation back."""

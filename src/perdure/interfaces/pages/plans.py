@@ -14,14 +14,14 @@ from perdure.interfaces.pages.facts import moment
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import counted
-from perdure.records.errors import ConflictError, InvalidInput
+from perdure.records.errors import ConflictError, InvalidInput, NotFound
 from perdure.records.policy import PRESETS
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
     from perdure.records.plan import Change, Plan
-    from perdure.records.report import Lived, Report, TierMove
+    from perdure.records.report import Lived, Operation, Report, TierMove
 
 DAYS: Final = 84
 _MOST_SHOWN: Final = 50  # moves of a preview that are listed
@@ -42,23 +42,39 @@ class ProposedMoves:
 
 def plans(request: PageRequest) -> Answer:
     """Show what was done, and if asked for what maintenance would do."""
+    named = _named(request)
+    if named is not None and named.namespace != request.namespace:
+        return Redirect(request.link("/plans", operation=named.id, namespace=named.namespace))
     preview_of = request.preview
     preview = _preview(request) if preview_of and preview_of not in previews.VERBS else None
-    usual = _MOST_OPERATIONS if request.query.get("operation") else _OPERATIONS
+    usual = _OPERATIONS if named is None else _MOST_OPERATIONS
     limit = request.number("limit", usual, _MOST_OPERATIONS)
-    operations, has_more = request.operations(limit)
+    operations, has_more = request.operations(limit, named)
     values = {
         "preview": preview,
         "proposed": previews.preview(request, preview_of) if preview_of in previews.VERBS else None,
         "operations": operations,
         "more": min(limit * 4, _MOST_OPERATIONS) if has_more and limit < _MOST_OPERATIONS else 0,
-        "named": request.query.get("operation", ""),
+        "named": "" if named is None else named.id,
         "presets": sorted(PRESETS),
         "state": request.memory.upkeep_state(request.namespace),
         "ahead": _ahead(request) if request.query.get("ahead") else None,
         "trial": _trial(request) if request.query.get("try") else None,
     }
     return HtmlPage("plans", "Plans", values)
+
+
+def _named(request: PageRequest) -> Operation | None:
+    """Return the operation that the address names; None where it names none.
+
+    Raises:
+        NotFound: There is none of that id.
+    """
+    identity = request.query.get("operation", "")
+    operation = request.memory.operation(identity) if identity else None
+    if identity and operation is None:
+        raise NotFound("There is no such operation.", remedy="Plans lists those that there are.")
+    return operation
 
 
 def _preview(request: PageRequest) -> dict[str, Any]:
@@ -149,7 +165,7 @@ def apply(request: PageRequest) -> Answer:
         chosen = list(report.plans)
     else:
         chosen = list(_part(report.plans, marked, request.form.get("chosen", ())))
-    return Redirect(request.link("/plans", done=request.memory.apply_all(chosen).operation))
+    return Redirect(request.link("/plans", done=" ".join(request.memory.apply_all(chosen).operations)))
 
 
 def _part(plans_made: Sequence[Plan], marked: dict[str, str], chosen: Sequence[str]) -> Iterator[Plan]:

@@ -101,7 +101,7 @@ def apply(request: PageRequest, verb: str) -> Answer:
     dry_run = _dry_run(request, verb)
     whole = request.form_value("all")
     plans = _all_plans(dry_run, whole) if whole else list(_part(dry_run, request.form.get("chosen")))
-    return Redirect(request.link("/plans", done=request.memory.apply_all(plans).operation))
+    return Redirect(request.link("/plans", done=" ".join(request.memory.apply_all(plans).operations)))
 
 
 def _all_plans(dry_run: Previewed, digest_sent: str) -> Sequence[Plan]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from functools import cache
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -15,13 +17,13 @@ from perdure.interfaces.http.problems import ErrorAnswer
 from perdure.interfaces.pages import drawing
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.views import Request, view_of
-from perdure.interfaces.views.journal import operation_text, reason_text
+from perdure.interfaces.views.journal import operation_note, operation_text, reason_text, total_note
 from perdure.interfaces.views.values import amount, counted, when
 from perdure.records.identifier import shown_id
 from perdure.records.report import Operation
 
 FOLDER: Final = Path(__file__).parent
-_ID: Final = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+_LONGEST_NOTE: Final = 120  # characters
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -32,13 +34,14 @@ HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 SECTIONS: Final = (
-    ("/", "Overview"),
-    ("/search", "Search"),
-    ("/facts", "Facts"),
-    ("/questions", "Questions"),
-    ("/plans", "Plans"),
-    ("/memory-md", "MEMORY.md"),
+    ("/", "Overview", "stats"),
+    ("/search", "Search", "recall"),
+    ("/facts", "Facts", "facts"),
+    ("/questions", "Questions", "review"),
+    ("/plans", "Plans", "history"),
+    ("/memory-md", "MEMORY.md", "digest"),
 )
+"""(path, name, the verb that it needs) of each page of the menu."""
 
 
 def respond(request: PageRequest, answer: Answer) -> Response:
@@ -55,7 +58,8 @@ def render(request: PageRequest, page: HtmlPage) -> str:
     """Return a page as HTML."""
     template = environment().get_template(f"{page.template}.html")
     layout = "part.html" if request.live else "layout.html"
-    return template.render(request=request, title=page.title, layout=layout, sections=SECTIONS, **page.values)
+    sections = [(path, name) for path, name, verb in SECTIONS if request.allows(verb)]
+    return template.render(request=request, title=page.title, layout=layout, sections=sections, **page.values)
 
 
 @cache
@@ -75,6 +79,7 @@ def environment() -> Environment:
         "short": shown_id,
         "counted": counted,
         "note": note_of,
+        "told": told,
         "amount": lambda alert, value: amount(alert.name, value),
         "what": operation_text,
         "why": reason_text,
@@ -94,10 +99,22 @@ def shown(request: PageRequest, result: object, verb: str, **arguments: object) 
     return drawing.draw(request, view_of(result, Request(verb, arguments, {"no_facts": request.memory.no_facts})))
 
 
-def note_of(operation: Operation, most: int = 120) -> Markup:
+def note_of(operation: Operation, most: int = _LONGEST_NOTE) -> Markup:
     """Return what an operation did, without its name, which stands beside it."""
-    note = re.sub(rf"^{re.escape(operation.operation)}:? ", "", operation.note)
-    return drawing.foreign(_ID.sub(lambda found: shown_id(found[0]), note), most)
+    return drawing.foreign(operation_note(operation), most)
+
+
+def told(operations: Sequence[Operation]) -> Markup:
+    """Return what some operations of one run were and did."""
+    runs = [(name, list(some)) for name, some in groupby(operations, attrgetter("operation"))]
+    return Markup("; ").join(
+        Markup("{}. {}{}").format(
+            name,
+            drawing.foreign(total_note(some), _LONGEST_NOTE),
+            "" if len(some) == 1 else f" ({counted(len(some), 'operation')})",
+        )
+        for name, some in runs
+    )
 
 
 def brief(words: str, most: int = 140) -> Markup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
@@ -23,6 +24,7 @@ from perdure.interfaces.views.blocks import (
 from perdure.interfaces.views.knowledge import period, state, true_period
 from perdure.interfaces.views.values import MOST, beyond_limit, cell, counted, first, label, sum_of, undo
 from perdure.records.fact_claim import Checked, Clash, FactReasons, Said, Surer
+from perdure.records.identifier import shown_id
 from perdure.records.plan import Plan
 from perdure.records.report import Entry, Explanation, Operation
 from perdure.records.store_results import CompactResult, ErasureLine, ErasureResult, RepairResult, UndoResult
@@ -108,6 +110,9 @@ def _check(c: Checked) -> Line:
 _MOST_LISTED = 20
 _CONFIRMING: Final = ("confirm", "dry_run")
 _COUNTED_ACCESSES = re.compile(r"counted (one access|\d+ accesses) by recall")
+_UUID: Final = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+_NUMBER: Final = re.compile(r"(\d+) (\w+)")
+_PLURAL: Final = re.compile(r"(?:ies|sses|s)$")
 _COLUMNS = ("id", "at", "operation", "namespace", "changes", "hides", "note", "undone_by")
 
 
@@ -145,9 +150,50 @@ def reason_text(entry: Entry) -> str:
     return "recalled once" if times == "one" else f"recalled {times} times"
 
 
+def operation_note(operation: Operation) -> str:
+    """Return what an operation did, without its name, and with ids as they are shown."""
+    note = re.sub(rf"^{re.escape(operation.operation)}:? ", "", operation.note)
+    return _UUID.sub(lambda found: shown_id(found[0]), note)
+
+
+def total_note(operations: Sequence[Operation]) -> str:
+    """Return what some operations of one name did: what all of them count is added up, else each is told."""
+    notes = list(dict.fromkeys(map(operation_note, operations)))
+    words = {tuple(part for part in _parts(note) if isinstance(part, str)) for note in notes}
+    if len(operations) == 1 or len(words) > 1:
+        return "; ".join(notes)
+    totals = Counter[str]()
+    for operation in operations:
+        for part in _parts(operation_note(operation)):
+            if not isinstance(part, str):
+                totals[part[1]] += part[0]
+    return ", ".join([*words.pop(), *(_amount(number, noun) for noun, number in totals.items())])
+
+
+def _parts(note: str) -> list[str | tuple[int, str]]:
+    """Return the parts of a note: (number, of what, in the singular), or words."""
+    found = ((part, _NUMBER.fullmatch(part)) for part in note.split(", "))
+    return [(int(number[1]), _PLURAL.sub(_singular, number[2])) if number else part for part, number in found]
+
+
+def _singular(plural: re.Match[str]) -> str:
+    return {"ies": "y", "sses": "ss"}.get(plural[0], "")
+
+
+def _amount(number: int, noun: str) -> str:
+    """Return a number with its noun; ``archived`` and its like are none, and have no plural."""
+    return f"{number:,} {noun}" if noun.endswith("ed") else counted(number, noun)
+
+
 def view_undo_result(result: UndoResult, request: Request) -> Iterator[Block]:
-    """Show what was undone."""
-    yield from view_plan(result.plans, request)
+    """Show what was undone, and what else the same call did."""
+    undone, *redo = view_plan(result.plans, request)
+    yield undone
+    if rest := result.remaining:
+        them = "is not undone. To undo it too" if len(rest) == 1 else "are not undone. To undo them too, in this order"
+        yield Line(f"{counted(len(rest), 'more operation')} of this run {them}:", tone="warning")
+        yield from first([Line(command("undo", operation_id=Identifier(i)), item=True) for i in rest])
+    yield from redo
 
 
 def view_plan(plans: Sequence[Plan], request: Request) -> Iterator[Block]:
