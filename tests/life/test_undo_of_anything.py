@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from conftest import Clock, budget, logical, opened
-from perdure.records.errors import PerdureError
+from perdure.records.errors import InvalidInput, NotFound, PerdureError
 
 POLICY = {
     "preset": "knowledge",
@@ -188,3 +188,24 @@ def test_whatever_was_called_is_taken_back_exactly(store, elsewhere, seed):
             assert logical(path) == rows
             assert answers(memory) == answered
         assert memory.check() == []
+
+
+@pytest.mark.parametrize("seed", budget((5, 15, 66, 96), range(60)))
+def test_what_erasures_leave_is_taken_back_to_nothing(store, elsewhere, seed):
+    chance, clock = Random(seed), Clock()  # noqa: S311  # repeatable on purpose
+    with opened(elsewhere(), POLICY, clock, embed) as memory:
+        for _ in range(4):
+            act(memory, chance, clock, chance.randint(4, 12))
+            gone = chance.choice(ids(memory))
+            with suppress(NotFound):  # there is nothing yet
+                word = memory.erase([gone], reason="asked").confirm
+                memory.erase([gone], reason="asked", confirm=word, dry_run=False)
+        act(memory, chance, clock, 6)
+        for operation in memory.history(limit=1000):
+            if operation.operation != "erase" and operation.undoes is None:
+                try:
+                    memory.undo(operation.id)
+                except InvalidInput as error:
+                    assert "was erased for good; nothing is left to undo" in error.message  # noqa: PT017  # few of many
+        assert (ids(memory), memory.facts(past=True), memory.entities(), memory.review()) == (["x"], [], [], [])
+        assert memory.check(full=True) == []

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -310,6 +310,48 @@ def test_a_merged_memory_goes_and_what_it_stood_for_comes_back(meaning):
     assert (left.id, left.status) == (second.id, "active")
     assert meaning.recall("When is the billing database saved?").hits[0].memory.id == second.id
     assert meaning.check() == []
+
+
+@pytest.mark.parametrize("strategy", ["merge_content", "keep_newest"])
+def test_what_was_merged_into_an_erased_memory_comes_back(meaning, clock, strategy):
+    ids = []
+    for mark in (".", "!"):
+        ids.append(meaning.remember(f"The billing database is saved at two in the morning {mark}").id)
+        clock.passes(minutes=1)
+    for dry_run in (True, False):
+        meaning.consolidate("default", strategy=strategy, dry_run=dry_run)
+    [stays] = meaning.list()
+    hidden = {*ids} - {stays.id}
+    assert set(meaning.erase([stays.id], reason="test").restored) == hidden
+    assert set(erased(meaning, stays.id).restored) == hidden
+    assert {m.id for m in meaning.list()} == hidden
+    assert meaning.recall("When is the billing database saved?").hits
+    assert "what stood for it was erased" in meaning.history(next(iter(hidden)))[-1].because
+    for operation in meaning.history():
+        if operation.operation in ("consolidate", "remember"):
+            with suppress(InvalidInput):  # of what was erased nothing is left
+                meaning.undo(operation.id)
+    assert meaning.list(include_archived=True) == []
+    assert meaning.check(full=True) == []
+
+
+def test_a_fact_comes_back_when_its_correction_was_erased_and_is_undone(memory, clock):
+    claim = {"subject": "Rashida", "predicate": "lives in", "value": "Turku"}
+    stored = memory.remember("Rashida lives in Turku.", facts=[claim])
+    [old] = memory.facts()
+    clock.passes(hours=1)
+    pinned = memory.pin(old.id)
+    clock.passes(hours=1)
+    corrected = memory.correct(old.id, "Lisbon")
+    [new] = memory.facts()
+    erased(memory, new.id)
+    memory.undo(corrected.operation)
+    [back] = memory.facts()
+    assert (back.id, back.value) == (old.id, "Turku")
+    memory.undo(pinned.operation)
+    memory.undo(stored.operation)
+    assert (memory.facts(past=True), memory.list(include_archived=True)) == ([], [])
+    assert memory.check(full=True) == []
 
 
 def test_what_a_merged_memory_was_merged_into_goes_too(meaning, clock):

@@ -108,6 +108,19 @@ def test_a_fact_is_corrected_instead(opening):
     assert "correct" in refused.value.remedy
 
 
+def test_a_fact_that_its_new_words_say_again_is_confirmed_and_stays_believed(memory, path):
+    claim = {"subject": "Odile", "predicate": "prefers", "value": "Sunday deliveries"}
+    memory.remember("Odile prefers Sunday deliveries.", facts=[claim])
+    [fact] = memory.facts()
+    rows = logical(path)
+    changed = memory.update(fact.id, "Odile still prefers Sunday deliveries, she said.", facts=[claim])
+    assert changed.facts.reinforced == (fact.id,)
+    [still] = memory.facts()
+    assert (still.id, still.state, still.confirmations, still.superseded_by) == (fact.id, "active", 2, ())
+    memory.undo(changed.operation)
+    assert logical(path) == rows
+
+
 def test_secrets_in_the_new_words_are_replaced_and_outsiders_words_stay_theirs(opening):
     memory = opening(WORDS_ONLY)
     old = memory.remember("The key is elsewhere.", source="https://example.org")

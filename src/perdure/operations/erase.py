@@ -9,10 +9,10 @@ from typing import Any, Final
 from perdure.operations.decisions import begin
 from perdure.operations.documents import all_records, find_documents_named, find_records, pages
 from perdure.operations.erased_names import places_of_names, searched_names
-from perdure.operations.journal import ERASE
 from perdure.operations.lifecycle.backup import without_memories
 from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.ports import Context
+from perdure.operations.undo_past_erasures import ERASE
 from perdure.operations.writing import retry
 from perdure.records.deadline import unlimited
 from perdure.records.errors import InvalidInput, NotFound, PerdureError

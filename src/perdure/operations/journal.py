@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from perdure.operations.documents import PAGE, find_records, find_states, pages
 from perdure.operations.identify import LAST
 from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
+from perdure.operations.undo_past_erasures import ERASE, past_erasures
 from perdure.operations.writing import read_record
 from perdure.records.access import Role
 from perdure.records.errors import (
@@ -28,7 +30,6 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
 from perdure.records.store_results import ApplyResult, UndoResult
 
-ERASE: Final = "erase"
 _IN_PARTS: Final = frozenset({"decay", "fit", "sweep"})
 """Operations that one call makes several of, at one instant, where it changes many memories."""
 _INSTANT: Final = 13  # characters of a UUIDv7 that are its instant
@@ -78,22 +79,35 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
             f"The operation {operation.id} erased memories for good; it cannot be undone.",
             remedy="A backup made elsewhere before it may still hold them.",
         )
-    changes = _whole_changes(ctx, operation)
-    now = ctx.clock()
-    whole = Plan(operation.id, operation.operation, operation.namespace, now, changes, ctx.policy.version)
-    plan = whole.inverse(id=ctx.ids(now), at=now)
-    note = f"undoes {operation.operation} of {operation.at}"
-    plan = replace(plan, changes=(*plan.changes, *_new_conflicts(ctx, operation, plan, now)), note=note)
+    plan = _take_back(ctx, operation, _whole_changes(ctx, operation))
+    return UndoResult(operation.id, plan.note, (plan,), (plan.id,), _rest_of_run(ctx, operation))
+
+
+def _take_back(ctx: Context, operation: Operation, changes: tuple[Change, ...]) -> Plan:
+    """Take changes back, and return the plan that did; what an erasure has changed since keeps nobody from it."""
     try:
-        ctx.store.apply(plan)
+        return _apply_inverse(ctx, operation, changes)
     except ConflictError as error:
+        rebased = past_erasures(ctx, operation, changes)
+        if rebased != changes:
+            with suppress(ConflictError):
+                return _apply_inverse(ctx, operation, rebased)
         raise ConflictError(
             f"{len(error.ids) or 'Some'} of the memories have changed since {operation.operation} of {operation.at}; "
             f"nothing was written. Changed: {_list_with_operations(ctx, operation, error.ids)}.",
             error.ids,
             remedy="Undo the later operations first.",
         ) from error
-    return UndoResult(operation.id, note, (plan,), (plan.id,), _rest_of_run(ctx, operation))
+
+
+def _apply_inverse(ctx: Context, operation: Operation, changes: tuple[Change, ...]) -> Plan:
+    now = ctx.clock()
+    whole = Plan(operation.id, operation.operation, operation.namespace, now, changes, ctx.policy.version)
+    plan = whole.inverse(id=ctx.ids(now), at=now)
+    note = f"undoes {operation.operation} of {operation.at}"
+    plan = replace(plan, changes=(*plan.changes, *_new_conflicts(ctx, operation, plan, now)), note=note)
+    ctx.store.apply(plan)
+    return plan
 
 
 def _rest_of_run(ctx: Context, undone: Operation) -> tuple[str, ...]:

@@ -89,22 +89,29 @@ def take_claims(
         return ClaimResult()
     handed = handed_claims(decisions, stands, claims, confidence)
     handed = replace(handed, gone=tuple(r.id for r in old), corrects=corrects)
-    return ctx.extension.take(ctx, decisions, [handed])
+    taken = ctx.extension.take(ctx, decisions, [handed])
+    replaced = [r.id for r in old if r.state.kind is Kind.FACT and r.id not in taken.reinforced]
+    decisions.add(_replaced_link(stands, identity) for identity in replaced)
+    return taken
 
 
 def supersede(ctx: Context, decisions: Decisions, record: Record, stands: str) -> None:
     """Decide that a memory is superseded: another one stands for it, and nobody is asked about it any longer.
 
-    A fact is left to what knows of facts, but for the link.
+    A fact is left to what knows of facts: the new words may say it again.
     """
-    because = f"updated: replaced by {stands}"
-    link = {"kind": SUPERSEDES, "other": record.id, "weight": 1.0}
-    decisions.add([Change(Target.LINK, stands, None, link, because)])
     if record.state.kind is Kind.FACT:
         return
+    because = f"updated: replaced by {stands}"
+    decisions.add([_replaced_link(stands, record.id)])
     superseded = replace(decisions.states[record.id], status=Status.SUPERSEDED, status_ms=decisions.now, held=False)
     decisions.change(record.id, superseded, "replaced", f"superseded: {because}")
     decisions.add(close_questions(ctx, record, because))
+
+
+def _replaced_link(stands: str, other: str) -> Change:
+    link = {"kind": SUPERSEDES, "other": other, "weight": 1.0}
+    return Change(Target.LINK, stands, None, link, f"updated: replaced by {stands}")
 
 
 def _replaceable(ctx: Context, namespace: str, ids: Iterable[str]) -> list[Record]:

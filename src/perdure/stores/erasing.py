@@ -226,8 +226,8 @@ def _redact_recalls(session: Session, redactor: Redactor, erasure: Erasure) -> i
 
 
 def erased_line(plan: Plan, line: dict[str, Any]) -> dict[str, Any]:
-    """Return a line of the journal as an erasing plan writes it: only tombstones keep what they hold."""
-    if plan.erasure is None:
+    """Return a line of the journal as an erasing plan writes it: tombstones, and what stays, keep what they hold."""
+    if plan.erasure is None or (line["target"] == Target.MEMORY.value and line["id"] not in plan.erasure.ids):
         return line
     keeps_text = line["target"] == Target.DOCUMENT.value and line["before"] is None
     return {**line, "before": None, "after": line["after"] if keeps_text else None, "because": _BECAUSE}

@@ -324,7 +324,7 @@ class _Taker:
             because = f"updated: {stands} holds instead" if stands else "no fact that it says is believed any longer"
             after = replace(record.state, status=Status.SUPERSEDED, status_ms=self.work.now, held=False)
             self.work.change(record.id, after, "replaced", f"superseded: {because}")
-            if stands is not None:
+            if stands is not None and record.id not in self.gone:  # those have their link
                 self.work.link(link_change(SUPERSEDES, stands, record.id, because))
             self.work.close_reviews(record.id, because)
 
@@ -335,7 +335,11 @@ class _Taker:
         records = [self.work.record(i) for i in ids if i in self.work.states]
         stays = (Kind.EPISODE, Kind.FACT)
         return [
-            r for r in records if r.state.status is Status.ACTIVE and (r.state.kind not in stays or r.id in self.gone)
+            r
+            for r in records
+            if r.state.status is Status.ACTIVE
+            and (r.state.kind not in stays or r.id in self.gone)
+            and r.id not in self.writer.tally.reinforced  # what was to be replaced is said again
         ]
 
     def _resting_on(self, memory: str) -> list[str]:
