@@ -182,6 +182,29 @@ def test_an_alert_appears_and_goes_without_a_reload(tab, memory, clock):
     expect(tab.get_by_text("Nothing needs attention.")).to_be_visible(timeout=SOON)
 
 
+@pytest.mark.parametrize("what", ["operation", "alert"])
+def test_what_happens_before_a_page_listens_is_shown_too(tab, memory, clock, what):
+    memory.remember("The staging server listens on port 8081.")
+    happened = []
+
+    def happen(route):
+        if not happened:
+            happened.append(what)
+            if what == "alert":
+                clock.passes(days=60)
+            else:
+                memory.remember("The spare key hangs behind the boiler.")
+        route.continue_()
+
+    tab.route("**/live*", happen)
+    tab.goto("/")
+    if what == "alert":
+        expect(tab.locator(".alert.critical")).to_contain_text("moves have been waiting", timeout=SOON)
+    else:
+        expect(tab.get_by_text("2 notes are in view")).to_be_visible(timeout=SOON)
+    tab.unroute("**/live*")
+
+
 def test_each_page_shows_what_others_change_or_says_that_it_has_changed(tab, memory, life):
     """Lists are remade; what takes a search or a preview, and what a person uses just now, is left until asked."""
     said = tab.get_by_text("The store has changed.")

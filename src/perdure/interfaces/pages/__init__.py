@@ -158,6 +158,7 @@ def _page_request(request: Request, session: str, form: Mapping[str, list[str]] 
 def _answer(handler: Handler, page_request: PageRequest) -> Response:
     plain = replace(page_request, query={})  # nothing that an error's page shows besides asks the store again for it
     try:
+        _ = page_request.newest_operation  # read before what is shown: what happens meanwhile is news to the page
         return respond(page_request, handler(page_request))
     except PerdureError as error:
         written = getattr(error, "operations", ())[::-1]

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +14,7 @@ from anyio import sleep
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from perdure.interfaces.pages.overview import alerts_of
+from perdure.interfaces.pages.overview import alerts_of, digest_of_alerts
 from perdure.interfaces.pages.rendering import HEADERS
 from perdure.interfaces.pages.threads import run_in_thread
 from perdure.records.errors import PerdureError
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 Runner = Callable[[Callable[[], Any]], Awaitable[Any]]
 _RETRY_MS: Final = 2000  # when a browser connects again
 _SHARE: Final = 4  # one token has at most this part of all connections
-_DIGEST_BYTES: Final = 8
+_LONGEST: Final = 200  # characters of what a page says that it shows
 _BUSY: Final = {"retry-after": "30"}
 
 
@@ -60,6 +59,8 @@ class Live:
     A connection ends after a few seconds and the browser connects again where it left off, so that the service need
     not wait for open pages when it ends, and what was lost on the way is sent later.
 
+    A page says which operation is the newest that it shows (``seen``), so what happens before it listens is told, too.
+
     Args:
         every: Seconds between two looks at the operations.
         life: Seconds that a connection lasts; alerts are looked at when it begins.
@@ -77,7 +78,7 @@ class Live:
         if self._open.total() >= self._most or (key and self._open[key] >= self._most // _SHARE):
             return Response(status_code=503, headers={**HEADERS, **_BUSY})
         memory, namespace = request.state.memory, request.query_params.get("namespace") or None
-        last_id = request.headers.get("last-event-id", "")
+        last_id = request.headers.get("last-event-id") or request.query_params.get("seen", "")[:_LONGEST]
         headers = {**HEADERS, "X-Accel-Buffering": "no"}
         caller = _Caller(key, partial(run_in_thread, request), getattr(request.state, "asked_again", None))
         return StreamingResponse(self._events(caller, memory, namespace, last_id), 200, headers, "text/event-stream")
@@ -102,12 +103,12 @@ class Live:
 
 
 def _differences(last_id: str, news: News) -> list[str]:
-    """Return the events by which a browser learns what it does not know yet."""
+    """Return the events by which a browser learns what it does not know yet; not every page knows of alerts."""
     operation, _, alerts = last_id.partition("/")
     if not last_id:
         return [_event("hello", news)]
     events = [_event("operation", news)] if operation != news.operation else []
-    return [*events, _event("alerts", news)] if alerts != news.alerts else events
+    return [*events, _event("alerts", news)] if alerts not in ("", news.alerts) else events
 
 
 def _event(kind: str, news: News) -> str:
@@ -123,5 +124,4 @@ def _look(memory: Memory, namespace: str | None, alerts: str) -> News:
 def _alerts(memory: Memory, namespace: str | None) -> str:
     """Return a digest of what needs attention in a namespace, or in all."""
     namespaces = memory.namespaces() if namespace is None else [namespace]
-    rows = [(name, a.name, a.severity, a.message) for name in namespaces for a in alerts_of(memory, name)]
-    return blake2b(json.dumps(rows).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    return digest_of_alerts({name: alerts_of(memory, name) for name in namespaces})

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.pages.kept_alerts import KEPT
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from perdure.records.report import Alert, Size, Stats
 
 SAMPLE: Final = 400  # so many memories the figures rest on at most: the page is drawn anew whenever something happens
+_DIGEST_BYTES: Final = 8
 _OPERATIONS: Final = 12
 _MOST_LISTED: Final = 5
 _NAMES: Final = {"tier": "Tier", "kind": "Kind", "form": "Form", "age": "Age"}
@@ -45,10 +48,12 @@ def overview(request: PageRequest) -> Answer:
     """Show how a namespace is doing."""
     memory, namespace = request.memory, request.namespace
     stats = memory.stats(namespace, sample=SAMPLE)
+    shown_alerts = KEPT.of(memory, namespace, stats)
     values = {
         "stats": stats,
         "sentence": sentence(stats),
-        "shown_alerts": KEPT.of(memory, namespace, stats),
+        "shown_alerts": shown_alerts,
+        "alerts_digest": digest_of_alerts({namespace: shown_alerts.alerts}),
         "estimated": stats.sampled < stats.memories,
         "groups": [(_NAMES[name], *_group(name, groups)) for name, groups in stats.sizes.items()],
         "values_plot": columns(stats.values, "How many memories have which value, from 0 to 1"),
@@ -62,6 +67,12 @@ def overview(request: PageRequest) -> Answer:
 def alerts_of(memory: Memory, namespace: str) -> Sequence[Alert]:
     """Return what needs attention in a namespace, as the page shows it."""
     return KEPT.of(memory, namespace, memory.stats(namespace, sample=SAMPLE)).alerts
+
+
+def digest_of_alerts(alerts: Mapping[str, Sequence[Alert]]) -> str:
+    """Return a digest of what needs attention, by namespace."""
+    rows = [(name, a.name, a.severity, a.message) for name, some in alerts.items() for a in some]
+    return blake2b(json.dumps(rows).encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def sentence(stats: Stats) -> str:

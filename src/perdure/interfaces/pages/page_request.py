@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlencode
 
 from perdure.records.access import EVERYWHERE, Grant, Role
-from perdure.records.errors import InvalidInput, StoreError
+from perdure.records.errors import InvalidInput, PerdureError, StoreError
 from perdure.records.report import Operation
 from perdure.rules.alerts import WHY
 from perdure.verbs.checks import check_role
@@ -62,6 +62,15 @@ class PageRequest:
         if self.grant is None or self.grant.covers(_USUAL):
             return _USUAL
         return self.grant.pattern.replace(EVERYWHERE, _USUAL)
+
+    @cached_property
+    def newest_operation(self) -> str:
+        """The id of the namespace's newest operation; empty where there is none, or the store does not answer."""
+        try:
+            newest = self.memory.history(namespace=self.namespace, limit=1) if self.known else []
+        except PerdureError:
+            return ""
+        return next((one.id for one in newest if isinstance(one, Operation)), "")
 
     @cached_property
     def unwritable(self) -> str:
