@@ -24,6 +24,7 @@ from perdure.knowledge.operations.fact_recall import (
     mark_facts,
     outdated_messages,
     outdated_notes,
+    outdated_summaries,
     source_messages,
 )
 from perdure.knowledge.operations.facts import fact_reasons
@@ -137,6 +138,7 @@ class Knowledge(Extension[Context]):
         notes = [m for m in memories if m.kind is Kind.NOTE]
         now, facts = ctx.clock(), facts_of(ctx, namespace, [m.id for m in memories if m.kind is Kind.FACT])
         outdated = hidden_beside(ctx, namespace, notes) | {i for i, fact in facts.items() if fact.has_ended(now)}
+        outdated |= outdated_summaries(ctx, namespace, [m.id for m in memories if m.kind is Kind.SUMMARY]).keys()
         if not _learns(ctx):
             return outdated
         messages = outdated_messages(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])
