@@ -18,7 +18,7 @@ from perdure.knowledge.rules.procedures import Procedure
 from perdure.operations.documents import all_documents, derived_from, find_documents, find_states, pages
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.memory import STANDS_FOR, SUPERSEDES, Kind, MemoryItem, Scope, Shelf, State, Status
+from perdure.records.memory import STANDS_FOR, SUPERSEDES, Form, Kind, MemoryItem, Scope, Shelf, State, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.lifecycle.confirmation import answers_to, confirmation_question
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE
@@ -166,9 +166,12 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     known = {d.id: Fact.from_data(d.id, d.data) for d in documents.find(namespace, Shelf.FACT, ids)}
     rivals = open_conflicts(ctx, namespace, ids)
     rates, now = known_rates(ctx, namespace), ctx.clock()
+    short = [h.memory.id for h in hits if h.memory.id in ids and h.memory.aging and h.memory.form is not Form.FULL]
+    whole = {r.id: r.content.text for r in ctx.store.get(namespace, short)} if short else {}
     return [
-        _mark_fact(h, known.get(h.memory.id), rivals.get(h.memory.id, []), rates, now) if h.memory.id in ids else h
+        _mark_fact(h, known.get(i), rivals.get(i, []), rates, now, whole.get(i, h.memory.content)) if i in ids else h
         for h in hits
+        for i in (h.memory.id,)
     ]
 
 
@@ -186,10 +189,14 @@ def _mark_citations(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     ]
 
 
-def _mark_fact(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float], now: Instant) -> Hit:
+def _mark_fact(
+    hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float], now: Instant, whole: str
+) -> Hit:
+    """Return a fact that was found with what is known of it; a person is asked about its whole text."""
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
     is_asked = memory.aging and not (fact is not None and fact.asked_not)
-    question = confirmation_question(memory, validated_at(memory.state)) if is_asked else hit.question
+    asked = replace(memory, content=whole)
+    question = confirmation_question(asked, validated_at(memory.state)) if is_asked else hit.question
     contested = tuple(dict.fromkeys((*hit.contested_with, *rivals)))
     answers = answers_to(is_fact=fact is not None, is_contested=bool(contested)) if question else ()
     return replace(hit, memory=memory, question=question, answers=answers, contested_with=contested)

@@ -26,7 +26,7 @@ from perdure.records.recall import Filters
 from perdure.records.report import Entry
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.confirmation import confirmation_question
-from perdure.rules.lifecycle.signals import memory_items
+from perdure.rules.lifecycle.signals import whole_items
 from perdure.rules.lifecycle.stale_facts import is_aging, is_unanswered, unconfirmed_since, validated_at
 from perdure.rules.point_in_time import believed_until
 
@@ -120,7 +120,7 @@ def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names)
     lines: list[FactLine] = []
     for page in pages(some):
         ids = [f.id for f in page]
-        memories = {m.id: m for m in memory_items(ctx.store.get(namespace, ids), ctx.policy, now)}
+        memories = {m.id: m for m in whole_items(ctx.store.get(namespace, ids), ctx.policy, now)}
         rivals = open_conflicts(ctx, namespace, ids)
         replaced = {(i, o) for i, kind, o in ctx.store.links_at(namespace, ids) if kind == SUPERSEDES}
         newer, older = _by_end(replaced, 1), _by_end(replaced, 0)
