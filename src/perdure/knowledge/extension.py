@@ -27,7 +27,7 @@ from perdure.knowledge.operations.fact_recall import (
     outdated_summaries,
     source_messages,
 )
-from perdure.knowledge.operations.facts import fact_reasons
+from perdure.knowledge.operations.facts import fact_reasons, resting_facts
 from perdure.knowledge.operations.feedback import confirm, deny
 from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.known_beside import known_beside
@@ -49,7 +49,7 @@ from perdure.records.errors import AuthorityWarning, GateStopped
 from perdure.records.fact_claim import FactReasons, GivenClaim, HandedClaims
 from perdure.records.instant import Instant
 from perdure.records.memory import Draft, Kind, MemoryItem, Record, Shelf
-from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome
+from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome, RestingFact
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Pool, Query
 from perdure.records.report import Entry
@@ -143,6 +143,10 @@ class Knowledge(Extension[Context]):
             return outdated
         messages = outdated_messages(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])
         return outdated | messages.keys() | outdated_notes(ctx, namespace, notes).keys()
+
+    def resting(self, ctx: Context, record: Record, /) -> tuple[RestingFact, ...]:
+        """Return the facts that are believed and that nothing in view says, of those that a hidden memory says."""
+        return resting_facts(ctx, record)
 
     def explain(
         self, ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant, /

@@ -17,11 +17,19 @@ from perdure.knowledge.records.facts import UNNAMED, Fact
 from perdure.knowledge.records.results import FactLine, Timeline
 from perdure.knowledge.rules.fact_explanation import explain_fact
 from perdure.knowledge.rules.fact_records import BELIEVED, FactState, fact_at, state_of
-from perdure.operations.documents import all_documents, find_documents, find_states, pages
+from perdure.operations.documents import (
+    all_documents,
+    derived_from,
+    find_documents,
+    find_records,
+    find_states,
+    pages,
+)
 from perdure.operations.ports import Context
 from perdure.records.fact_claim import FactReasons
 from perdure.records.instant import Instant, text_of
-from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Scope, Shelf, Status
+from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Record, Scope, Shelf, Status
+from perdure.records.outcome import RestingFact
 from perdure.records.recall import Filters
 from perdure.records.report import Entry
 from perdure.rules.document_edits import DocumentEdits
@@ -178,6 +186,22 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
 
 def _when(at: Instant | None) -> str:
     return "" if at is None else text_of(at)
+
+
+def resting_facts(ctx: Context, record: Record) -> tuple[RestingFact, ...]:
+    """Return the facts that are believed and that nothing in view says, of those that a memory says."""
+    now, place = ctx.clock(), record.namespace
+    found = derived_from(ctx, place, [record.id]).get(record.id, [])
+    told = [Fact.from_data(d.id, d.data) for d in find_documents(ctx, place, Shelf.FACT, sorted(found))]
+    sources = {s.memory for fact in told for s in fact.sources}
+    states = find_states(ctx, place, sorted(sources | {fact.id for fact in told}))
+    in_view = {i for i, state in states.items() if state.status is Status.ACTIVE} - {record.id}
+    resting = [
+        fact.id
+        for fact in told
+        if fact.id in in_view and not fact.has_ended(now) and in_view.isdisjoint(s.memory for s in fact.sources)
+    ]
+    return tuple(RestingFact(r.id, r.content.text) for r in find_records(ctx, place, resting))
 
 
 def fact_reasons(ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant) -> FactReasons | None:
