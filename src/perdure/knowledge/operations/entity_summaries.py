@@ -21,11 +21,13 @@ from perdure.operations.writing import retry
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import SUPERSEDES, Document, Draft, Kind, Record, Scope, Shelf, Status
 from perdure.records.plan import Plan
+from perdure.records.recall import Filters
 from perdure.rules.consolidation.merge_plan import stands_for_link
 from perdure.rules.language.tokens import count_tokens
 from perdure.rules.meaning_guard import lost
 
 SOURCE: Final = "summarized"
+_SHARED: Final = Filters(isolated=True)  # what others may not see is not summed up for all
 
 
 def summarize(ctx: Context, namespace: str, *, dry_run: bool) -> Summaries:
@@ -75,7 +77,7 @@ def _one(
         return None  # before its facts are read
     believed = [
         line
-        for line in fact_lines(ctx, namespace, list(all_facts(ctx, namespace, names, entity)), names)
+        for line in fact_lines(ctx, namespace, list(all_facts(ctx, namespace, names, entity)), names, _SHARED)
         if line.state in (FactState.ACTIVE, FactState.AGING)
     ]
     if not is_due(episodes, believed, earlier.data if earlier else None, policy):
