@@ -165,10 +165,12 @@ def test_who_looks_for_facts_that_the_policy_does_not_learn_is_told_how_to_have_
 def test_a_fact_that_one_session_sees_says_so(place):
     said(place, "Remember, Gai Media prefers Friday deliveries.", session="spring")
     said(place, "Remember, Gai Media's payment terms are NET30.", session="secret one", scope="session")
+    inside = ("--inside", "secret one")
     for words in (("facts",), ("timeline", "Gai Media")):
-        marked = {row["value"]: "only in session secret one" in row["remarks"] for row in table(ran(*words))}
+        marked = {row["value"]: "only in session secret one" in row["remarks"] for row in table(ran(*words, *inside))}
         assert marked == {"Friday": False, "NET30": True}
-    assert {f["value"]: f["session"] for f in data("facts")} == {"Friday": "", "NET30": "secret one"}
+    assert {f["value"]: f["session"] for f in data("facts", *inside)} == {"Friday": "", "NET30": "secret one"}
+    assert [f["value"] for f in data("facts")] == ["Friday"]
 
 
 # --- bad input

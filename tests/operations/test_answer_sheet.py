@@ -432,3 +432,40 @@ def test_messages_that_teach_nothing_say_so(opening, clock):
     assert "can be handed over with claims" in done.reason
     assert all(language(code).name in done.reason for code in READ)
     assert done.to_dict()["reason"] == done.reason
+
+
+NOWHERE = "none of its sources is in view"
+
+
+@pytest.mark.parametrize("hide", ["forget", "deny"])
+def test_a_source_that_was_hidden_is_not_quoted_and_the_fact_stays(memory, clock, hide):
+    fact = friday(memory, clock)
+    said(memory, clock, "Gai Media prefers Friday deliveries, as agreed.", session="s2")
+    first, second = (m for m, _ in memory.facts("Gai Media")[0].sources)
+    getattr(memory, hide)(first, "never said")
+    sheet = memory.answer_sheet(QUESTION)
+    assert ([q.memory for q in sheet.known[0].sources], sheet.known[0].since) == ([second], "2026-01-01")
+    assert NOWHERE not in sheet.text
+    getattr(memory, hide)(second, "never said")
+    sheet = memory.answer_sheet(QUESTION)
+    assert (sheet.known[0].id, sheet.known[0].sources, sheet.known[0].word_of) == (fact.id, (), "")
+    assert NOWHERE in sheet.text
+    assert "said 2026" not in sheet.text
+    memory.undo(memory.history()[0].id)
+    assert f'said 2026-01-01 by user: "{sheet_words(memory)}"' in memory.answer_sheet(QUESTION).text
+
+
+def sheet_words(memory):
+    (quote,) = memory.answer_sheet(QUESTION).known[0].sources
+    return quote.words
+
+
+def test_what_an_update_replaced_is_quoted_where_it_is_out_of_date_and_not_where_it_holds(memory, clock):
+    claim = {"subject": "the boiler", "predicate": "colour", "value": "red"}
+    old = memory.remember("The boiler is red and hot.", facts=[claim])
+    clock.passes(days=1)
+    new = memory.update(old.id, "The boiler is red and cold.", facts=[claim])
+    assert [q.memory for q in memory.answer_sheet("What colour is the boiler?").known[0].sources] == [new.id]
+    clock.passes(days=1)
+    memory.update(new.id, "The boiler is green.", facts=[{**claim, "value": "green"}])
+    assert memory.answer_sheet("What colour is the boiler?").outdated[0].sources

@@ -79,3 +79,69 @@ def test_a_message_that_says_what_an_updated_note_said_is_not_shown_as_current(m
     assert lines() == ["Deploy day of the website is Monday at 9:00."]
     memory.ingest([{"content": SAID.replace("Second", "Another"), "role": "user", "session": "b"}])
     assert len(lines()) == 2, "what was said after the update is not over"
+
+
+class TestSummaries:
+    """A summary of an entity rests on facts: MEMORY.md does not name by it what another line says is over."""
+
+    QUESTION = "When does Blue Heron Ltd want deliveries?"
+
+    @pytest.fixture
+    def memory(self, opening, clock):
+        memory = opening({**WORDS_ONLY, "preset": "facts"})
+        for day in range(12):
+            self.say(memory, f"Blue Heron Ltd called about order {day * 3 + 100}.", f"s{day}")
+            clock.passes(days=1)
+        self.say(memory, "Remember, Blue Heron Ltd prefers Monday deliveries.", "last")
+        clock.passes(days=1)
+        memory.summarize(dry_run=False)
+        clock.passes(days=1)
+        assert "as of" in self.named(memory, "Monday")
+        return memory
+
+    @staticmethod
+    def say(memory, text, session):
+        memory.ingest([{"content": text, "role": "user", "session": session}])
+
+    @staticmethod
+    def named(memory, value):
+        return "\n".join(line for line in memory.digest().splitlines() if value in line)
+
+    @staticmethod
+    def monday(memory):
+        return next(f for f in memory.facts("Blue Heron Ltd") if f.value == "Monday")
+
+    @pytest.mark.parametrize("how", ["correct", "ingest", "deny"])
+    def test_a_summary_of_what_is_over_is_left_out_until_it_is_written_anew(self, memory, clock, how):
+        if how == "correct":
+            memory.correct(self.monday(memory).id, "Thursday")
+        elif how == "deny":
+            memory.deny(self.monday(memory).id)
+        else:
+            self.say(memory, "No, Blue Heron Ltd prefers Thursday deliveries, not Monday.", "news")
+        assert "Monday" not in memory.digest()
+        assert "Monday" not in memory.agent.opening("another", "default")
+        assert "Monday" not in memory.agent.beside(self.QUESTION, "another", "default")
+        [hit] = [h for h in memory.recall(self.QUESTION, limit=20).hits if h.memory.kind == "summary"]
+        believed = [f.id for f in memory.facts("Blue Heron Ltd")]
+        assert (hit.updated_by in believed) != (how == "deny")
+        clock.passes(days=1)
+        memory.summarize(dry_run=False)
+        assert "Monday" not in memory.digest()
+        assert ("as of" in self.named(memory, "Thursday")) != (how == "deny")
+
+    def test_it_comes_back_when_the_correction_is_undone(self, memory):
+        before = memory.digest()
+        memory.correct(self.monday(memory).id, "Thursday")
+        memory.undo(memory.history()[0].id)
+        assert memory.digest() == before
+
+    def test_it_goes_with_a_message_that_is_denied_or_erased(self, memory):
+        message = next(m for m in memory.list(kinds=["episode"]) if "order 103" in m.content)
+        done = memory.deny(message.id)
+        assert "as of" not in self.named(memory, "Monday")
+        memory.undo(done.operation)
+        assert "as of" in self.named(memory, "Monday")
+        word = memory.erase([message.id], reason="asked").confirm
+        memory.erase([message.id], reason="asked", confirm=word, dry_run=False)
+        assert "as of" not in self.named(memory, "Monday")

@@ -37,11 +37,11 @@ def promoted(memory):
 
 def told(memory, entity="Gai Media"):
     """(value, state, contested) of everything that was ever known."""
-    return sorted((f.value, f.state, bool(f.contested)) for f in memory.facts(entity, past=True))
+    return sorted((f.value, f.state, bool(f.contested)) for f in memory.facts(entity, past=True, inside="aside"))
 
 
 def of(memory, value, scope=None):
-    found = [f for f in memory.facts(past=True) if f.value == value]
+    found = [f for f in memory.facts(past=True, inside="aside") if f.value == value]
     if scope is not None:
         found = [f for f in found if memory.get(f.id, include_archived=True).scope == scope]
     (one,) = found

@@ -154,3 +154,45 @@ def test_an_answer_that_was_taken_back_is_none_of_the_days_questions(opening):
     assert memory.review() == []
     memory.undo(done.operation)
     assert [q.id for q in memory.review()] == [asked.id]
+
+
+PUMP = "The infusion pump must not be moved before Friday because the cable is loose."
+
+
+@pytest.fixture
+def kept_short(opening, clock):
+    """Return a memory in which everything that was stored is shown as keywords after 60 days."""
+    triggers = {"summary_value": 1.0, "keywords_value": 1.0, "embedding_value": 1.0, "embedding_days": 300.0}
+    memory = opening({**WORDS_ONLY, "preset": "tiered", "compression": triggers})
+
+    def passes(days=60):
+        for _ in range(days):
+            clock.passes(days=1)
+            memory.sweep()
+        return memory
+
+    memory.passes = passes
+    return memory
+
+
+def test_a_question_quotes_the_whole_text_of_what_is_shown_in_a_shorter_form(kept_short):
+    pump = kept_short.remember(PUMP)
+    kept_short.passes()
+    assert kept_short.get(pump.id).form == "keywords"
+    kept_short.used([pump.id], "wrong")
+    [question] = kept_short.review()
+    assert question.question == f'On 1 January 2026 I noted: "{PUMP}". Is it right?'
+    assert question.question in kept_short.digest()
+
+
+def test_the_question_whether_a_fact_is_still_so_says_all_of_it(kept_short):
+    claim = {"subject": "Gai Media", "predicate": "delivery day", "value": "Friday before noon at the rear gate"}
+    kept_short.remember("The courier called.", facts=[claim])
+    kept_short.passes(120)
+    [fact] = kept_short.facts()
+    assert kept_short.get(fact.id).form == "keywords"
+    asked = "You told me on 1 January 2026 that Gai Media's delivery day is Friday before noon at the rear gate."
+    assert fact.question.startswith(asked)
+    [hit] = [h for h in kept_short.recall("delivery day of Gai Media").hits if h.memory.id == fact.id]
+    assert hit.question == fact.question
+    assert fact.question in [q.question for q in kept_short.review()]

@@ -167,3 +167,43 @@ def test_why_tells_how_much_importance_counts_in_value(memory: Memory) -> None:
     told = memory.why(kept.id)
     assert told.value_parts["importance"] == pytest.approx(0.2 * 0.7)
     assert "0.2 x importance 0.700" in told.signals["value"]
+
+
+SHORT_NOTES = (
+    *("Port 8081.", "€420", "v2.3.1 of the API", "B12 deficiency", "42 km", "Gate 7B", "Room 12", "PIN 4711"),
+    *("Flight LH 455", "17:30", "5 Jan", "2026-03-01", "$5", "10 m", "12 in", "Tag 3", "BP 12/8", "Coverage 100%"),
+    *(
+        "Bed 10-4",
+        "10/10 tests pass",
+        "db-17",
+        "k8s 1.29",
+        "A4",
+        "Q3",
+        "+49 170 1234567",
+        "-5 °C",
+        "3.14",
+        "#12",
+        "8081",
+    ),
+    *("+1 for Postgres", "Gleis 9", "Шлюз 7", "Πύλη 4", "端口8081", "3月5日", "会議室8", "100% cotton", "H8 bolt"),
+)
+"""What people note down in a few characters; none of it is small talk."""
+
+
+@pytest.mark.parametrize("text", SHORT_NOTES)
+def test_a_short_note_with_a_number_is_no_small_talk(memory: Memory, text: str) -> None:
+    assert sorts(memory, ("user", text)) == [Sort.STATEMENT]
+
+
+TALK_IN_SIGNS = ("+1", "-1", "gn8", "Gr8!", "100%", "10/10", "10-4", "cya l8r", "ok 10/10", "+1 👍", "danke, gn8", "7")
+
+
+@pytest.mark.parametrize("text", TALK_IN_SIGNS)
+def test_agreement_in_digits_and_signs_is_small_talk_and_not_shown(memory: Memory, text: str) -> None:
+    assert sorts(memory, ("user", text)) == [Sort.SMALL_TALK]
+    assert [line for line in memory.digest("talk").splitlines() if line.startswith("- ")] == []
+
+
+@pytest.mark.parametrize("text", ["100%", "10/10", "-1", "7"])
+def test_a_number_that_answers_a_question_is_a_statement(memory: Memory, text: str) -> None:
+    assert sorts(memory, ("assistant", "How much of it is done?"), ("user", text))[1] is Sort.STATEMENT

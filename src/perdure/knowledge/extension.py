@@ -24,9 +24,10 @@ from perdure.knowledge.operations.fact_recall import (
     mark_facts,
     outdated_messages,
     outdated_notes,
+    outdated_summaries,
     source_messages,
 )
-from perdure.knowledge.operations.facts import fact_reasons
+from perdure.knowledge.operations.facts import fact_reasons, resting_facts
 from perdure.knowledge.operations.feedback import confirm, deny
 from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.known_beside import known_beside
@@ -48,7 +49,7 @@ from perdure.records.errors import AuthorityWarning, GateStopped
 from perdure.records.fact_claim import FactReasons, GivenClaim, HandedClaims
 from perdure.records.instant import Instant
 from perdure.records.memory import Draft, Kind, MemoryItem, Record, Shelf
-from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome
+from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome, RestingFact
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Pool, Query
 from perdure.records.report import Entry
@@ -137,10 +138,15 @@ class Knowledge(Extension[Context]):
         notes = [m for m in memories if m.kind is Kind.NOTE]
         now, facts = ctx.clock(), facts_of(ctx, namespace, [m.id for m in memories if m.kind is Kind.FACT])
         outdated = hidden_beside(ctx, namespace, notes) | {i for i, fact in facts.items() if fact.has_ended(now)}
+        outdated |= outdated_summaries(ctx, namespace, [m.id for m in memories if m.kind is Kind.SUMMARY]).keys()
         if not _learns(ctx):
             return outdated
         messages = outdated_messages(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])
         return outdated | messages.keys() | outdated_notes(ctx, namespace, notes).keys()
+
+    def resting(self, ctx: Context, record: Record, /) -> tuple[RestingFact, ...]:
+        """Return the facts that are believed and that nothing in view says, of those that a hidden memory says."""
+        return resting_facts(ctx, record)
 
     def explain(
         self, ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant, /

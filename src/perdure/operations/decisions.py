@@ -81,8 +81,10 @@ def close_questions(ctx: Context, record: Record, because: str) -> list[Change]:
 
 
 def outcome(ctx: Context, record: Record, operation: str | None) -> Outcome:
-    """Return what a verb did to a memory, which is shown as it now is."""
-    return Outcome(memory_items([record], ctx.policy, ctx.clock())[0], operation)
+    """Return what a verb did to a memory, which is shown as it now is; a hidden one with the facts that rest on it."""
+    memory = memory_items([record], ctx.policy, ctx.clock())[0]
+    resting = () if record.state.status is Status.ACTIVE else ctx.extension.resting(ctx, record)
+    return Outcome(memory, operation, still_believed=resting)
 
 
 def ids_by_namespace(ctx: Context, ids: Sequence[str]) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ from perdure.records.errors import NotFound
 from perdure.records.fact_claim import FactReasons, GivenClaim, HandedClaims
 from perdure.records.instant import Instant
 from perdure.records.memory import Draft, MemoryItem, Record
-from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome
+from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome, RestingFact
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Pool, Query
 from perdure.records.report import Entry
@@ -92,6 +92,10 @@ class Extension(Generic[Ctx_contra]):
 
     def outdated(self, _ctx: Ctx_contra, _namespace: str, _memories: Sequence[MemoryItem], /) -> Collection[str]:
         """Return what is not to be shown as current: what no longer holds, and facts that a note says as well."""
+        return ()
+
+    def resting(self, _ctx: Ctx_contra, _record: Record, /) -> tuple[RestingFact, ...]:
+        """Return the facts that are believed and that nothing in view says, of those that a hidden memory says."""
         return ()
 
     def explain(

@@ -29,6 +29,14 @@ class Written(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
+class RestingFact(JsonRecord):
+    """A fact that is still believed although the memory that says it is hidden."""
+
+    id: str  # its id; deny it where it is wrong as well
+    content: str  # what it says
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome(JsonRecord):
     """What a verb did to one memory."""
 
@@ -37,6 +45,8 @@ class Outcome(JsonRecord):
 
     memory: MemoryItem  # the memory as it now is
     operation: str | None  # the operation that ``undo`` takes back; None where nothing was written
+    # of a memory that is hidden now: the facts that are still believed and that nothing in view says
+    still_believed: tuple[RestingFact, ...] = field(default=(), kw_only=True)
 
     @property
     def id(self) -> str:

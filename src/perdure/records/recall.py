@@ -37,6 +37,10 @@ class Filters:
         """The session whose own memories may be seen besides what is shared."""
         return self.session if self.inside is None else self.inside
 
+    def sees(self, scope: Scope, session: str | None) -> bool:
+        """Return whether who asks may see a memory of a scope and a session."""
+        return not self.isolated or scope is Scope.LONG_TERM or (session is not None and session == self.seen_inside)
+
     @property
     def looks_back(self) -> bool:
         """Whether it asks about another time than now: what is hidden by now may be an answer."""

@@ -24,6 +24,11 @@ _ALSO_ASKS: Final = re.compile(r"\bplease\s+(?:remember|note|keep)\s+(?:that|thi
 """A request beside what is to be remembered: it need not begin its sentence."""
 _TELLING: Final = re.compile(r"[0-9]|[^\W\d_][_/.@:\\][^\W\d_]|[a-z][A-Z]|`")
 """Digits, identifiers, paths, addresses and code: whatever is short and has one says something."""
+_SIGNS: Final = re.compile(
+    r"(?<!\S)(?:[+-]1|[0-9]{1,2}[/-][0-9]{1,2}|[0-9]{1,3}%|(?:[a-z]|[A-Za-z][a-z]|[a-z]{3})8|[A-Za-z]8r)[!.]*(?!\S)"
+)
+"""Votes, scores and codes that agree ("+1", "10/10", "10-4"), and words of chats in which 8 is a syllable ("gn8")."""
+_LONE_NUMBER: Final = re.compile(r"\s*[0-9]{1,2}[!.]*\s*")
 _NAME: Final = re.compile(r"(?<![.!?。！？\s])\s+[A-Z][^\W\d_]+")  # noqa: RUF001  # full-width marks are meant
 _IDEOGRAPHS: Final = "\u2e80"
 """Scripts from here on are written without spaces; two letters count as a word."""
@@ -59,7 +64,7 @@ def sort_of(text: str, role: str, *, answers: bool = False) -> tuple[Sort, str]:
         answers: The message before it asks something.
     """
     head = text[:_HEAD]
-    if _is_small_talk(head, answers=answers):
+    if _is_small_talk(head, answers=answers) or (not answers and _agrees_in_signs(head)):
         return Sort.SMALL_TALK, "small talk"
     if not is_person(role):
         return Sort.REPLY, f"said by the {role.lower()}"
@@ -103,6 +108,17 @@ def _is_small_talk(text: str, *, answers: bool) -> bool:
     if all(word in _SMALL_TALK for word in words):
         return True
     return not answers and _size(text) <= _BRIEF and not _NAME.search(text)
+
+
+def _agrees_in_signs(text: str) -> bool:
+    """Return whether a whole message is votes, scores and the like beside polite words, or one small number.
+
+    Beside another word, and after a question, the same signs tell something: "Coverage 100%", "Gate 10-4".
+    """
+    rest, found = _SIGNS.subn(" ", text)
+    if not found:
+        return _LONE_NUMBER.fullmatch(text) is not None
+    return not _tells(rest) and all(word in _SMALL_TALK for word in _WORD.findall(rest.lower())) and not asks(rest)
 
 
 def _tells(text: str) -> bool:

@@ -16,6 +16,7 @@ from perdure.verbs.parameters import (
     DryRun,
     Entity,
     Identities,
+    Inside,
     KnownAt,
     Limit,
     Namespace,
@@ -123,6 +124,7 @@ class FactVerbs:
         limit: Limit = 100,
         as_of: AsOf | None = None,
         known_at: KnownAt | None = None,
+        inside: Inside | None = None,
     ) -> list[FactLine]:
         """List facts, current ones first: value, confidence, since when. Does not count as an access.
 
@@ -130,12 +132,17 @@ class FactVerbs:
             NotFound: Nothing is called that.
             InvalidInput: Several are.
         """
-        then = queries.filters(self._context.policy, {"as_of": as_of, "known_at": known_at})
+        then = queries.filters(self._context.policy, {"as_of": as_of, "known_at": known_at, "inside": inside})
         return facts.facts(self._context, namespace, entity, predicate, past=past, limit=limit, then=then)
 
     @verb(_FACTS, reads=True)
     def timeline(
-        self, entity: Entity, *, namespace: Namespace = "default", known_at: KnownAt | None = None
+        self,
+        entity: Entity,
+        *,
+        namespace: Namespace = "default",
+        known_at: KnownAt | None = None,
+        inside: Inside | None = None,
     ) -> Timeline:
         """Show the facts about an entity, oldest first: when each was true, when it was believed, what replaced it.
 
@@ -145,7 +152,7 @@ class FactVerbs:
             NotFound: Nothing is called that.
             InvalidInput: Several are.
         """
-        then = queries.filters(self._context.policy, {"known_at": known_at})
+        then = queries.filters(self._context.policy, {"known_at": known_at, "inside": inside})
         return facts.timeline(self._context, namespace, entity, then)
 
     @verb(
@@ -190,19 +197,28 @@ class FactVerbs:
         return entity_summaries.summarize(self._context, namespace, dry_run=dry_run)
 
     @verb(_ASK, reads=True, command="entity list", items="entities")
-    def entities(self, namespace: Namespace = "default", *, limit: Limit = 100) -> list[EntityView]:
-        """List the people and things that memories are about, without their facts or merged entities."""
-        return entities.entities(self._context, namespace, limit)
+    def entities(
+        self, namespace: Namespace = "default", *, limit: Limit = 100, inside: Inside | None = None
+    ) -> list[EntityView]:
+        """List the people and things that memories are about, without their facts or merged entities.
+
+        Those that only memories of a session name are listed for that session alone.
+        """
+        seen = queries.filters(self._context.policy, {"inside": inside})
+        return entities.entities(self._context, namespace, limit, seen)
 
     @verb(_ASK, reads=True, command="entity show")
-    def entity(self, name_or_id: Entity, *, namespace: Namespace = "default") -> EntityView:
+    def entity(
+        self, name_or_id: Entity, *, namespace: Namespace = "default", inside: Inside | None = None
+    ) -> EntityView:
         """Show an entity: its names, the ids of its facts, and since when it is known. Does not count as an access.
 
         Raises:
             NotFound: Nothing is called that.
             InvalidInput: Several are: the message names them.
         """
-        return entities.entity(self._context, name_or_id, namespace)
+        seen = queries.filters(self._context.policy, {"inside": inside})
+        return entities.entity(self._context, name_or_id, namespace, seen)
 
     @verb(_ASK, command="entity alias")
     def alias(

@@ -21,7 +21,7 @@ Kinds = Annotated[Sequence[MemoryKind], Param("Only these kinds.", option="--kin
 Scopes = Annotated[Sequence[MemoryScope], Param("Only these scopes.", option="--scope")]
 Tags = Annotated[Sequence[str], Param("Only memories with all of these tags.", option="--tag", short="-t")]
 Session = Annotated[str, Param("Only this session.")]
-Inside = Annotated[str, Param("Also search the memories of this session.")]
+Inside = Annotated[str, Param("Also show what only this session may see.")]
 Entity = Annotated[str, Param("The entity's id or one of its names.")]
 Since = Annotated[datetime, Param("Only what happened at or after this time.")]
 Until = Annotated[datetime, Param("Only what happened before this time.")]

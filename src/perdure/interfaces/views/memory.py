@@ -13,7 +13,7 @@ from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pa
 from perdure.interfaces.views.values import beyond_limit, cell, counted, joined, sum_of, undo, when
 from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.memory import MemoryItem
-from perdure.records.outcome import KnownPredicates, Outcome, RelatedMemory, Remembered
+from perdure.records.outcome import KnownPredicates, Outcome, RelatedMemory, Remembered, RestingFact
 from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.signal_results import Review
 from perdure.rules.lifecycle.stale_facts import unconfirmed_since
@@ -79,7 +79,22 @@ def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
     m = outcome.memory
     where = (" in ", Foreign(m.namespace)) if request.verb == "remember" else ()
     yield Line((_outcome_text(outcome, request), Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
+    yield from _still_believed(outcome.still_believed)
     yield from undo([outcome.operation])
+
+
+def _still_believed(facts: Sequence[RestingFact]) -> Iterator[Block]:
+    """Show the facts that a hidden memory leaves behind, and how they are denied."""
+    if not facts:
+        return
+    yield Line("Still believed, though nothing in view says it:", tone="warning")
+    for fact in facts[:_FEW_IDS]:
+        yield Line((Foreign(fact.content, _BRIEF), " ", Identifier(fact.id)), item=True)
+    if more := len(facts[_FEW_IDS:]):
+        yield Line(f"and {more:,} more.", item=True)
+    yield Line(
+        ("If it is wrong as well: ", command("review", id=Identifier(facts[0].id), verdict="deny")), tone="faint"
+    )
 
 
 def _outcome_text(outcome: Outcome, request: Request) -> str:

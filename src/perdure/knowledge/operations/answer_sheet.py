@@ -34,7 +34,7 @@ from perdure.operations.documents import derived_from, find_documents, find_docu
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
 from perdure.records.instant import text_of
-from perdure.records.memory import Kind, MemoryItem, Record, Scope, Shelf
+from perdure.records.memory import Kind, MemoryItem, Record, Scope, Shelf, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.language.words import query_words
 
@@ -54,11 +54,26 @@ class _Found:
     past: list[FactLine]
     records: dict[str, Record]
     held: dict[str, float]
+    looks_back: bool
 
     @property
     def shown(self) -> list[FactLine]:
         """All facts on the sheet."""
         return [*self.facts, *self.past]
+
+    def quotable(self, fact: FactLine) -> list[tuple[str, str]]:
+        """Return the memories that say a fact, each with the words, without those that are not in view.
+
+        What was superseded is quoted where the fact is out of date as well, or another time is asked about.
+        """
+        hidden = {Status.ARCHIVED, Status.INVALIDATED}
+        if fact in self.facts and not self.looks_back:
+            hidden.add(Status.SUPERSEDED)
+        return [
+            (m, words)
+            for m, words in fact.sources
+            if m not in self.records or self.records[m].state.status not in hidden
+        ]
 
 
 def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, filters: Filters) -> AnswerSheet:
@@ -69,7 +84,7 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
     then = Filters(isolated=True, as_of=filters.as_of, known_at=filters.known_at)
     search = _Search(ctx, namespace, names_of(ctx, namespace), then)
     found = search.gather(query)
-    entries = {f.id: _entry(f, found.records) for f in found.shown}
+    entries = {f.id: _entry(f, found.quotable(f), found.records) for f in found.shown}
     rivals = _groups(found.facts)
     against = {i for group in rivals for i in group}
     plain = [f for f in found.facts if f.id not in against]
@@ -129,7 +144,7 @@ class _Search:
         records = {r.id: r for r in find_records(self.ctx, self.namespace, sources)}
         fact_ids = {d.id for d in about} | {f.id for f in (*holding, *over)}  # a fact that is left out is no memory
         memories = self._not_of_others([m for m in hits if m.id not in fact_ids], question)
-        return _Found(question, memories, facts, past, records, held)
+        return _Found(question, memories, facts, past, records, held, self.then.looks_back)
 
     def _hits(self, query: str) -> list[MemoryItem]:
         """Return what a recall finds, without what is out of date and without summaries of entities.
@@ -227,7 +242,7 @@ def _groups(facts: Sequence[FactLine]) -> list[list[str]]:
     return groups
 
 
-def _entry(f: FactLine, records: Mapping[str, Record]) -> SheetEntry:
+def _entry(f: FactLine, quotable: Sequence[tuple[str, str]], records: Mapping[str, Record]) -> SheetEntry:
     return SheetEntry(
         id=f.id,
         kind=Kind.FACT.value,
@@ -237,7 +252,7 @@ def _entry(f: FactLine, records: Mapping[str, Record]) -> SheetEntry:
         since=_day(f.valid_from),
         until=_day(f.valid_to),
         retired=_day(f.believed_to),
-        sources=tuple(_quote(memory, words, records) for memory, words in f.sources),
+        sources=tuple(_quote(memory, words, records) for memory, words in quotable),
         replaced_by=f.superseded_by,
         question=f.question,
         unconfirmed_since=f.unconfirmed_since,
@@ -263,7 +278,7 @@ def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     question, meaning_of = found.question, resources(ctx).predicates.asked
     texts = [t for m in found.memories for t in (m.content, m.speaker or "", _calendar(m.state.created_ms))]
     texts += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.shown]
-    texts += [words for f in found.shown for _, words in f.sources]
+    texts += [words for f in found.shown for _, words in found.quotable(f)]
     answering = [f for f in found.facts if found.held[f.id] >= ANSWERS or answers(f, question)]
     is_named = any(names_one(f.value, question) for f in answering)
     nobody = sorted(question.named - {f.subject for f in answering}) if question.strict and not is_named else []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
 from perdure.knowledge.operations.alias_index import names_of
@@ -11,35 +12,42 @@ from perdure.knowledge.operations.apply_claims import merge_conflicts
 from perdure.knowledge.records.facts import Entity
 from perdure.knowledge.records.results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.knowledge.rules import entities as entity_rules
-from perdure.operations.documents import find_documents, find_states, write_documents
+from perdure.operations.documents import find_documents, find_records, find_states, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import from_instant
-from perdure.records.memory import Document, Shelf, Status
+from perdure.records.memory import Document, Shelf, State, Status
 from perdure.records.plan import Change
+from perdure.records.recall import Filters
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.learning_hint import untaught
 
 
-def entities(ctx: Context, namespace: str, limit: int) -> list[EntityView]:
-    """Return the entities of a namespace by id, without those that were merged into others and without facts."""
+def entities(ctx: Context, namespace: str, limit: int, seen: Filters) -> list[EntityView]:
+    """Return the entities of a namespace by id, without those that were merged into others and without facts.
+
+    Those that only memories of another session than that of ``seen`` name are left out.
+    """
     names = names_of(ctx, namespace)
-    chosen = sorted(i for i, e in names.entities.items() if e.merged_into is None)[:limit]
+    chosen = sorted(i for i, e in names.entities.items() if e.merged_into is None)
     families = {i: [i] for i in chosen}
     for identity, entity in names.entities.items():
         if entity.merged_into is not None and (stands := names.standing(identity)) in families:
             families[stands].append(identity)
-    return [_view(ctx, namespace, names, family) for family in families.values()]
+    views = (_view(ctx, namespace, names, family, seen) for family in families.values())
+    return list(islice((view for view in views if view is not None), limit))
 
 
-def entity(ctx: Context, name: str, namespace: str) -> EntityView:
-    """Return one entity with the ids of its facts, by id or name."""
+def entity(ctx: Context, name: str, namespace: str, seen: Filters) -> EntityView:
+    """Return one entity with the ids of its facts, by id or name; without what only another session may see."""
     names = names_of(ctx, namespace)
     identity = find_entity(ctx, names, name, namespace)
     family = [identity, *(i for i in sorted(names.entities) if i != identity and names.standing(i) == identity)]
     facts = [d.id for d in _facts_of(ctx, namespace, family)]
-    return _view(ctx, namespace, names, family, facts)
+    if (view := _view(ctx, namespace, names, family, seen, facts)) is None:
+        raise _not_found(ctx, names, name, namespace)
+    return view
 
 
 def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:
@@ -57,9 +65,13 @@ def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:
     if isinstance(found, Ambiguous):
         listed = ", ".join(f"{i} ({score:.2f})" for i, score in found.candidates)
         raise InvalidInput(f"{_quote(name)} is ambiguous: which of {listed}?", remedy="Use one of these ids.")
+    raise _not_found(ctx, names, name, namespace)
+
+
+def _not_found(ctx: Context, names: Names, name: str, namespace: str) -> NotFound:
     nobody = untaught(ctx.policy.knowledge) or "Nobody is known there yet; another namespace may have them."
     remedy = "Use an id or a name that `entity list` shows." if names.entities else nobody
-    raise NotFound(f"There is no entity {_quote(name)} in {namespace}.", remedy=remedy)
+    return NotFound(f"There is no entity {_quote(name)} in {namespace}.", remedy=remedy)
 
 
 @dataclass(slots=True)
@@ -218,11 +230,21 @@ def _facts_of(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[Docu
     return find_documents(ctx, namespace, Shelf.FACT, sorted({d.id for d in about}))
 
 
-def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], facts: Sequence[str] = ()) -> EntityView:
-    """Return an entity as it is shown, with what was found under entities merged into it."""
-    known = names.entity(family[0])
-    found = ctx.store.documents.find_named(namespace, Shelf.MENTION, family)
-    states = find_states(ctx, namespace, sorted({d.id for d in found})).values()
+def _view(
+    ctx: Context, namespace: str, names: Names, family: Sequence[str], seen: Filters, facts: Sequence[str] = ()
+) -> EntityView | None:
+    """Return an entity as it is shown, with what was found under entities merged into it.
+
+    None where all memories that name it, or are facts about it, are of another session than that of ``seen``.
+    """
+    known, documents = names.entity(family[0]), ctx.store.documents
+    mentions = {d.id for d in documents.find_named(namespace, Shelf.MENTION, family)}
+    about = {d.id for d in documents.find_named(namespace, Shelf.ABOUT, family)}
+    stored = find_states(ctx, namespace, sorted(mentions | about))
+    visible = _visible(ctx, namespace, stored, seen)
+    if stored and not visible:
+        return None
+    states = [stored[i] for i in sorted(mentions & visible)]
     instants = [state.created_ms for state in states]
     shared = {f: tuple(i for i in names.known[f] if names.standing(i) != known.id) for f in known.aliases}
     return EntityView(
@@ -231,12 +253,19 @@ def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], fac
         type=known.type,
         aliases=tuple(written for _, written in sorted(known.aliases.items())),
         memories=sum(state.status is Status.ACTIVE for state in states),
-        facts=tuple(facts),
+        facts=tuple(i for i in facts if i in visible),
         first_seen=from_instant(min(instants)) if instants else None,
         last_seen=from_instant(max(instants)) if instants else None,
         merged=tuple(family[1:]),
         shared={form: ids for form, ids in shared.items() if ids},
     )
+
+
+def _visible(ctx: Context, namespace: str, stored: Mapping[str, State], seen: Filters) -> set[str]:
+    """Return those of some memories that who asks may see."""
+    private = [i for i, state in stored.items() if not seen.sees(state.scope, None)]
+    own = find_records(ctx, namespace, private) if seen.seen_inside is not None else ()
+    return stored.keys() - set(private) | {r.id for r in own if seen.sees(r.state.scope, r.content.session)}
 
 
 def _form(name: str) -> str:

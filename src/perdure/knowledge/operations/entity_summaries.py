@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.fact_recall import outdated_messages
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import all_facts, fact_lines
 from perdure.knowledge.records.results import EntitySummary, FactLine, Summaries
@@ -20,11 +21,13 @@ from perdure.operations.writing import retry
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import SUPERSEDES, Document, Draft, Kind, Record, Scope, Shelf, Status
 from perdure.records.plan import Plan
+from perdure.records.recall import Filters
 from perdure.rules.consolidation.merge_plan import stands_for_link
 from perdure.rules.language.tokens import count_tokens
 from perdure.rules.meaning_guard import lost
 
 SOURCE: Final = "summarized"
+_SHARED: Final = Filters(isolated=True)  # what others may not see is not summed up for all
 
 
 def summarize(ctx: Context, namespace: str, *, dry_run: bool) -> Summaries:
@@ -74,14 +77,15 @@ def _one(
         return None  # before its facts are read
     believed = [
         line
-        for line in fact_lines(ctx, namespace, list(all_facts(ctx, namespace, names, entity)), names)
+        for line in fact_lines(ctx, namespace, list(all_facts(ctx, namespace, names, entity)), names, _SHARED)
         if line.state in (FactState.ACTIVE, FactState.AGING)
     ]
     if not is_due(episodes, believed, earlier.data if earlier else None, policy):
         return None
     before = dict(earlier.data.get("boosted", {})) if earlier else {}
     surer = [replace(f, confidence=f.confidence * surer_for_it(f, before, policy) / f.base) for f in believed]
-    profile = profile_of(entity, names.entity(entity).name, episodes, surer, now)
+    quotable = _holding(ctx, namespace, episodes)
+    profile = profile_of(entity, names.entity(entity).name, episodes, surer, now, quotable)
     if profile is None:
         return None
     profile = _by_model(ctx, profile, episodes, believed)
@@ -101,6 +105,12 @@ def _episodes(ctx: Context, namespace: str, names: Names, entity: str) -> list[R
     visible = (Kind.EPISODE, Status.ACTIVE, Scope.LONG_TERM)  # what others may not see is not summed up for all
     found = (r for r in find_records(ctx, namespace, ids) if (r.state.kind, r.state.status, r.state.scope) == visible)
     return sorted(found, key=lambda r: (r.state.created_ms, r.id))
+
+
+def _holding(ctx: Context, namespace: str, episodes: Sequence[Record]) -> list[Record]:
+    """Return the messages of which something is believed, or from which nothing was learned."""
+    outdated = outdated_messages(ctx, namespace, [r.id for r in episodes])
+    return [r for r in episodes if r.id not in outdated]
 
 
 def _earlier(ctx: Context, namespace: str, entity: str) -> Document | None:

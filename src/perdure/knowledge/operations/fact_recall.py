@@ -15,10 +15,10 @@ from perdure.knowledge.records.authority import Sight
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_records import learned_confidence
 from perdure.knowledge.rules.procedures import Procedure
-from perdure.operations.documents import all_documents, derived_from, find_documents
+from perdure.operations.documents import all_documents, derived_from, find_documents, find_states, pages
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.memory import SUPERSEDES, Kind, MemoryItem, Scope, Shelf, State, Status
+from perdure.records.memory import STANDS_FOR, SUPERSEDES, Form, Kind, MemoryItem, Scope, Shelf, State, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.lifecycle.confirmation import answers_to, confirmation_question
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE
@@ -26,6 +26,7 @@ from perdure.rules.lifecycle.stale_facts import validated_at
 from perdure.rules.presentation import facts_first
 
 _MOST_SAID: Final = 1000  # facts, those learned last, whose words notes are held against
+_TAKEN_BACK: Final = (Status.SUPERSEDED, Status.INVALIDATED)
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -88,6 +89,25 @@ def outdated_notes(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) ->
     return {note: fact for note, fact in found.items() if fact in shared}
 
 
+def outdated_summaries(ctx: Context, namespace: str, summaries: Sequence[str]) -> dict[str, str]:
+    """Return summary -> what stands in the place of something that it sums up and that no longer holds.
+
+    Its text was made of all that it sums up, so it is over with the first of them, until it is written anew.
+    """
+    sources: dict[str, set[str]] = {}
+    for page in pages(summaries):
+        own = set(page)
+        for summary, kind, other in ctx.store.links_at(namespace, page):
+            if kind == STANDS_FOR and summary in own:
+                sources.setdefault(other, set()).add(summary)
+    states, now = find_states(ctx, namespace, sorted(sources)), ctx.clock()
+    over = {i for i, state in states.items() if state.status in _TAKEN_BACK}
+    facts = [i for i, state in states.items() if state.kind is Kind.FACT and i not in over]
+    over |= {i for i, fact in facts_of(ctx, namespace, facts).items() if fact.has_ended(now)}
+    newest = {summary: source for source in sorted(over) for summary in sources[source]}
+    return {summary: _successor(ctx, namespace, source) for summary, source in newest.items()}
+
+
 def _words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
@@ -130,6 +150,8 @@ def _is_open(state: State) -> bool:
 
 def mark_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     """Return hits, the facts among them with how sure they are, what is to be asked, and what contradicts them."""
+    over = outdated_summaries(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.SUMMARY])
+    hits = [replace(h, updated_by=h.updated_by or over.get(h.memory.id)) for h in hits] if over else hits
     if ctx.policy.knowledge.learn != "off":
         shown = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
         since = outdated_messages(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE], shown)
@@ -144,9 +166,12 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     known = {d.id: Fact.from_data(d.id, d.data) for d in documents.find(namespace, Shelf.FACT, ids)}
     rivals = open_conflicts(ctx, namespace, ids)
     rates, now = known_rates(ctx, namespace), ctx.clock()
+    short = [h.memory.id for h in hits if h.memory.id in ids and h.memory.aging and h.memory.form is not Form.FULL]
+    whole = {r.id: r.content.text for r in ctx.store.get(namespace, short)} if short else {}
     return [
-        _mark_fact(h, known.get(h.memory.id), rivals.get(h.memory.id, []), rates, now) if h.memory.id in ids else h
+        _mark_fact(h, known.get(i), rivals.get(i, []), rates, now, whole.get(i, h.memory.content)) if i in ids else h
         for h in hits
+        for i in (h.memory.id,)
     ]
 
 
@@ -164,10 +189,14 @@ def _mark_citations(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     ]
 
 
-def _mark_fact(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float], now: Instant) -> Hit:
+def _mark_fact(
+    hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float], now: Instant, whole: str
+) -> Hit:
+    """Return a fact that was found with what is known of it; a person is asked about its whole text."""
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
     is_asked = memory.aging and not (fact is not None and fact.asked_not)
-    question = confirmation_question(memory, validated_at(memory.state)) if is_asked else hit.question
+    asked = replace(memory, content=whole)
+    question = confirmation_question(asked, validated_at(memory.state)) if is_asked else hit.question
     contested = tuple(dict.fromkeys((*hit.contested_with, *rivals)))
     answers = answers_to(is_fact=fact is not None, is_contested=bool(contested)) if question else ()
     return replace(hit, memory=memory, question=question, answers=answers, contested_with=contested)

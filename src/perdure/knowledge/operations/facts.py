@@ -17,20 +17,30 @@ from perdure.knowledge.records.facts import UNNAMED, Fact
 from perdure.knowledge.records.results import FactLine, Timeline
 from perdure.knowledge.rules.fact_explanation import explain_fact
 from perdure.knowledge.rules.fact_records import BELIEVED, FactState, fact_at, state_of
-from perdure.operations.documents import all_documents, find_documents, find_states, pages
+from perdure.operations.documents import (
+    all_documents,
+    derived_from,
+    find_documents,
+    find_records,
+    find_states,
+    pages,
+)
 from perdure.operations.ports import Context
 from perdure.records.fact_claim import FactReasons
 from perdure.records.instant import Instant, text_of
-from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Scope, Shelf, Status
+from perdure.records.memory import SUPERSEDES, Document, MemoryItem, Record, Scope, Shelf, Status
+from perdure.records.outcome import RestingFact
 from perdure.records.recall import Filters
 from perdure.records.report import Entry
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.confirmation import confirmation_question
-from perdure.rules.lifecycle.signals import memory_items
+from perdure.rules.lifecycle.signals import whole_items
 from perdure.rules.lifecycle.stale_facts import is_aging, is_unanswered, unconfirmed_since, validated_at
 from perdure.rules.point_in_time import believed_until
 
 SUBJECTS: Final = 5  # the facts of so many entities are read first, and then of twice as many each time
+
+ALL: Final = Filters()
 
 # --- reading
 
@@ -40,7 +50,8 @@ def facts(
 ) -> list[FactLine]:
     """Return facts, those that are believed first, then by entity, predicate and time.
 
-    Of ``then`` only ``as_of`` (what was true) and ``known_at`` (what was believed) count.
+    Of ``then`` only ``as_of`` (what was true), ``known_at`` (what was believed) and the session that asks count: what
+    belongs to another session is left out.
     """
     names = names_of(ctx, namespace)
     subject = None if entity is None else find_entity(ctx, names, entity, namespace)
@@ -55,7 +66,7 @@ def facts(
             or f.predicate == name
             or (name != UNNAMED and resources(ctx).predicates.akin(name, f.predicate))
         }
-        lines = fact_lines(ctx, namespace, list(chosen.values()), names)
+        lines = fact_lines(ctx, namespace, list(chosen.values()), names, then)
         states = find_states(ctx, namespace, chosen) if then.looks_back else {}
         lines_at = [(line, line.state in BELIEVED) for line in lines]
         if then.looks_back:
@@ -88,7 +99,7 @@ def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeli
     names = names_of(ctx, namespace)
     subject = find_entity(ctx, names, entity, namespace)
     some = {fact.id: fact for fact in all_facts(ctx, namespace, names, subject)}
-    lines = fact_lines(ctx, namespace, list(some.values()), names)
+    lines = fact_lines(ctx, namespace, list(some.values()), names, then)
     if then.known_at is not None:
         states = ctx.store.states(namespace, list(some)) if some else {}
         known = Filters(known_at=then.known_at)
@@ -114,16 +125,16 @@ def facts_about(ctx: Context, namespace: str, names: Names, subjects: Collection
     yield from (Fact.from_data(d.id, d.data) for d in documents)
 
 
-def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names) -> list[FactLine]:
-    """Return facts as they are now, in the same order; those whose memory is gone are left out."""
+def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names, seen: Filters = ALL) -> list[FactLine]:
+    """Return facts as they are now, in the same order, without those that are gone or that who asks may not see."""
     now, rates = ctx.clock(), known_rates(ctx, namespace)
     lines: list[FactLine] = []
     for page in pages(some):
         ids = [f.id for f in page]
-        memories = {m.id: m for m in memory_items(ctx.store.get(namespace, ids), ctx.policy, now)}
+        found = whole_items(ctx.store.get(namespace, ids), ctx.policy, now)
+        memories = {m.id: m for m in found if seen.sees(m.scope, m.session)}
         rivals = open_conflicts(ctx, namespace, ids)
-        replaced = {(i, o) for i, kind, o in ctx.store.links_at(namespace, ids) if kind == SUPERSEDES}
-        newer, older = _by_end(replaced, 1), _by_end(replaced, 0)
+        newer, older = _successions(ctx, namespace, ids)
         lines += [
             replace(
                 _line(ctx, with_learned_rate(memories[f.id], f, rates, now), f, names, now),
@@ -131,10 +142,15 @@ def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names)
                 supersedes=tuple(older.get(f.id, ())),
                 superseded_by=tuple(newer.get(f.id, ())),
             )
-            for f in page
-            if f.id in memories
+            for f in (f for f in page if f.id in memories)
         ]
     return lines
+
+
+def _successions(ctx: Context, namespace: str, ids: Sequence[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return fact -> those that took its place, and fact -> those that it took the place of."""
+    replaced = {(i, o) for i, kind, o in ctx.store.links_at(namespace, ids) if kind == SUPERSEDES}
+    return _by_end(replaced, 1), _by_end(replaced, 0)
 
 
 def _by_end(links: Iterable[tuple[str, str]], end: int) -> dict[str, list[str]]:
@@ -178,6 +194,22 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
 
 def _when(at: Instant | None) -> str:
     return "" if at is None else text_of(at)
+
+
+def resting_facts(ctx: Context, record: Record) -> tuple[RestingFact, ...]:
+    """Return the facts that are believed and that nothing in view says, of those that a memory says."""
+    now, place = ctx.clock(), record.namespace
+    found = derived_from(ctx, place, [record.id]).get(record.id, [])
+    told = [Fact.from_data(d.id, d.data) for d in find_documents(ctx, place, Shelf.FACT, sorted(found))]
+    sources = {s.memory for fact in told for s in fact.sources}
+    states = find_states(ctx, place, sorted(sources | {fact.id for fact in told}))
+    in_view = {i for i, state in states.items() if state.status is Status.ACTIVE} - {record.id}
+    resting = [
+        fact.id
+        for fact in told
+        if fact.id in in_view and not fact.has_ended(now) and in_view.isdisjoint(s.memory for s in fact.sources)
+    ]
+    return tuple(RestingFact(r.id, r.content.text) for r in find_records(ctx, place, resting))
 
 
 def fact_reasons(ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant) -> FactReasons | None:

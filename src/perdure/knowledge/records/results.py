@@ -207,7 +207,7 @@ class SheetEntry:
     since: str  # since when it is true, as a day; of other memories when they happened
     until: str = ""  # until when it was true, as a day; empty where it still is
     retired: str = ""  # when it was no longer believed, as a day; empty where it still is
-    sources: tuple[SheetQuote, ...] = ()  # where it was said, oldest first
+    sources: tuple[SheetQuote, ...] = ()  # where it was said, oldest first; what is not in view is not quoted
     replaced_by: tuple[str, ...] = ()  # the facts that stand in its place
     question: str = ""  # what to ask a person, if it is ageing
     word_of: str = ""  # whose word a fact is that no message says: user for a person's answer, authority

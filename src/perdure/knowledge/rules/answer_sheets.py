@@ -109,6 +109,8 @@ def _source_lines(s: SheetEntry) -> str:
     if s.word_of:
         return f"\n  {'an authority has it' if s.word_of == 'authority' else 'a person said so in answer'}"
     sources = s.sources
+    if not sources:
+        return "\n  none of its sources is in view"
     shown = sources if len(sources) <= _QUOTES else (sources[0], sources[-1])
     return "".join(f"\n  said {_quote_text(q)}" for q in shown)
 

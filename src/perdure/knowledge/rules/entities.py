@@ -174,16 +174,22 @@ def source_digest(episodes: Sequence[Record], facts: Sequence[FactLine]) -> dict
 
 
 def profile_of(
-    entity: str, name: str, episodes: Sequence[Record], facts: Sequence[FactLine], now: Instant
+    entity: str,
+    name: str,
+    episodes: Sequence[Record],
+    facts: Sequence[FactLine],
+    now: Instant,
+    quotable: Sequence[Record],
 ) -> Profile | None:
     """Return the summary of an entity; None where there is no room to say anything.
 
     It says first what matters most, and has at most half the tokens of what it stands for. How
     sure it is of a fact fades while the text stays: it is said in a word, as of the day of the summary.
+    Of the messages it quotes those that are ``quotable``: the others say what no longer holds.
     """
     ranked = sorted(facts, key=lambda f: (-f.confidence, f.predicate, f.id))
     settled = [f for f in ranked if not f.contested]
-    lines = [*_facts(settled), *_conflict_lines(ranked), *_cadence(episodes), *_recent(episodes)]
+    lines = [*_facts(settled), *_conflict_lines(ranked), *_cadence(episodes), *_recent(quotable)]
     whole = {r.id: r.content.text for r in episodes} | {f.id: f"{f.predicate}: {f.shown_value}" for f in facts}
     text = _fit_lines(f"{name}, as of {_day(now)}:", lines, sum(count_tokens(t) for t in whole.values()) // 2)
     if not text:

@@ -11,7 +11,7 @@ from typing import Final
 SMALL_TALK: Final = {
     "en": """
     a again agree agreed ah ahead alright also amazing and awesome aw aww bet bye cheers congrats congratulations
-    cool course dear definitely do done exactly excellent fantastic fine for glad go good goodbye gotcha got great
+    cool course cya dear definitely do done exactly excellent fantastic fine for glad go good goodbye gotcha got great
     haha happy have hear hello help helpful helping here hey hi hm hmm how i idea it is just know like lol looks
     love lot lots lovely luck makes me mind minute moment morning much my nice night no nope not of oh ok okay on
     one perfect please pleasure problem really right sec second see sense so sorry sounds sure take talk thank

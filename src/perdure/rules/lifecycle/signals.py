@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from perdure.formulas.curve import FEW, Array, ages
@@ -82,6 +82,15 @@ def memory_items(
         numbers = zip(*(getattr(current, name).tolist() for name in _SIGNALS), strict=True)
     aging = [is_aging(state, policy, now) for state in states]
     return [_view(*four) for four in zip(records, states, numbers, aging, strict=True)]
+
+
+def whole_items(records: Sequence[Record], policy: Policy, now: Instant) -> list[MemoryItem]:
+    """Return records as callers see them, with their whole texts also where a shorter form of them is shown."""
+    items = memory_items(records, policy, now)
+    return [
+        m if r.content.shown is None else replace(m, content=r.content.text)
+        for m, r in zip(items, records, strict=True)
+    ]
 
 
 def _count(records: Sequence[Record], policy: Policy, counted: Counted) -> list[State]:
