@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from perdure.formulas.curve import FEW, Array, ages
@@ -82,6 +82,15 @@ def memory_items(
         numbers = zip(*(getattr(current, name).tolist() for name in _SIGNALS), strict=True)
     aging = [is_aging(state, policy, now) for state in states]
     return [_view(*four) for four in zip(records, states, numbers, aging, strict=True)]
+
+
+def whole_memory_items(records: Sequence[Record], policy: Policy, now: Instant) -> list[MemoryItem]:
+    """Return records as ``memory_items`` does, with their whole texts, whatever shorter form they are shown in."""
+    items = memory_items(records, policy, now)
+    return [
+        item if record.content.shown is None else replace(item, content=record.content.text)
+        for item, record in zip(items, records, strict=True)
+    ]
 
 
 def _count(records: Sequence[Record], policy: Policy, counted: Counted) -> list[State]:
