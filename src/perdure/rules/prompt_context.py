@@ -59,9 +59,7 @@ def remove_blocks(text: str) -> str:
     return "".join([*kept, text[at:]]).strip()
 
 
-def context_line(
-    memory: MemoryItem, remarks: Sequence[str] = (), number: int = 0, words: str | None = None
-) -> str:
+def context_line(memory: MemoryItem, remarks: Sequence[str] = (), number: int = 0, words: str | None = None) -> str:
     """Return one line for a memory: its id, its day, who said it, what to know of it, and its words on one line.
 
     Words that are not a user's are quoted and say whose they are (rules/source_trust.py).
