@@ -103,12 +103,12 @@ def test_remarks_stand_before_the_words_and_count_for_the_budget(project):
 KEY = "The deploy key of Norvik is kept in vault Bravo."
 WINDOW = "The deploy window of Norvik is Tuesday 14:00."
 ANSWER = "The vendor of Norvik from Brno promised an answer by 9 April, and we must not upgrade the agent before that."
-LONG = " ".join((
-    "On Monday we talked about the deploy of Norvik at length.",
-    "The build server had 14 failed jobs and Henrike restarted each of them by hand.",
-    ANSWER,
-    "Afterwards the whole team had lunch, and then everybody went home by tram, though it was raining hard.",
-))  # fmt: skip
+LONG = (
+    "On Monday we talked about the deploy of Norvik at length. "
+    "The build server had 14 failed jobs and Henrike restarted each of them by hand. "
+    f"{ANSWER} "
+    "Afterwards the whole team had lunch, and then everybody went home by tram, though it was raining hard."
+)
 
 
 def store_shortened(project, form):

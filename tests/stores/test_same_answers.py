@@ -346,7 +346,7 @@ def test_what_still_holds_erased_words_is_the_same(fresh):
         "We said: every pull request that touches the billing module is reviewed by Ravi. And more.",
         "The walnut bread of Zürich",
         "They say THE WALNUT BREAD of zürich is best.",
-        "They say THE WALNUT BREAD of ZÜRICH is best.",
+        "Wherever THE WALNUT BREAD of ZÜRICH was sold, we bought some.",
     ]
 
     def erase(memory):
