@@ -211,7 +211,10 @@ def test_keys_that_are_not_known_are_named(home):
     [
         ("[confidence]\ndaily_factor = 0.99\n", "decay_factor has no effect: the policy file sets confidence.daily"),
         ('preset = "activation"\n', "decay_min_confidence has no effect: archive.rule is 'strength'"),
-        ('[archive]\nrule = "both"\n', "decay_min_confidence acts only where the value is low, too: .*Set archive.rule"),
+        (
+            '[archive]\nrule = "both"\n',
+            "decay_min_confidence acts only where the value is low, too: .*Set archive.rule",
+        ),
         ('preset = "balanced"\n', "decay_min_confidence acts only where the value is low, too: .*Set archive.rule"),
     ],
 )
