@@ -321,6 +321,28 @@ def test_the_plans_of_a_dry_run_leave_what_a_sweep_leaves(opening, elsewhere, cl
     assert operations == {"sweep", "fit"}
 
 
+@pytest.mark.behaviour("FIT18")
+def test_what_a_planned_sweep_hides_counts_against_the_day_of_what_keeps_the_budget(opening, elsewhere, clock):
+    """Strict forms keep numbers, so that only setting aside is left."""
+    policy = {
+        **NEVER,
+        "compression": {**NEVER["compression"], "visible_tokens": 20},
+        "gates": {"loss_free_count": 8},
+        "archive": {"rule": "value", "value_below": 0.9, "cold_days": 0.1},
+    }
+    both = swept, planned = opening(policy), opening(policy, at=elsewhere())
+    texts = [f"{some.rstrip('.')}, with {number} doors." for number, some in enumerate(SOME * 2, 11)]
+    for some, hours in ((texts[:4], 7 * 24), (texts[10:], 4)):
+        for memory in both:
+            memory.remember_many(some)
+        clock.passes(hours=hours)
+    shown = planned.sweep(dry_run=True)
+    assert [(plan.operation, plan.hides) for plan in shown.plans] == [("sweep", 4), ("fit", 0), ("fit", 4)]
+    planned.apply_all(shown.plans)
+    assert [held.because for held in swept.sweep().held] == [held.because for held in shown.held]
+    assert looks(planned) == looks(swept)
+
+
 @pytest.mark.behaviour("FIT17")
 def test_a_bounded_namespace_leaves_what_was_restored_for_a_day(opening, clock):
     memory = opening(BOUNDED)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from perdure.operations.store_protocol import Pairs, Store
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.memory import Document, Record, Shelf, State, Status
+from perdure.records.memory import Record, State, Status
 from perdure.records.plan import Plan, Target
-from perdure.rules.document_edits import DocumentEdits
 
 _STATE: Final = frozenset(State.__slots__)
 
@@ -19,28 +18,25 @@ _STATE: Final = frozenset(State.__slots__)
 class PlannedStore:
     """Reads a store with the plans of a sweep laid over one of its namespaces; everything else is as it is stored.
 
-    What a sweep changes is seen: states, what is shown, accesses that were counted in, measures of forms, and what
-    counts against the loss budget. Searches find what is stored. Nothing may be written through it.
+    What a sweep changes is seen: states, what is shown, accesses that were counted in, and what counts against the
+    loss budget. Searches find what is stored, documents are those that are stored: a sweep writes measures of forms
+    that nothing after it takes again. Nothing may be written through it.
     """
 
     def __init__(self, store: Store, namespace: str, plans: Sequence[Plan]) -> None:
         self._store, self._namespace = store, namespace
         self._rows: dict[str, dict[str, Any]] = {}
         self._counted: dict[str, set[Instant]] = {}
-        self._measures = DocumentEdits()
         for change in (change for plan in plans for change in plan.changes):
             if change.target is Target.MEMORY:
                 self._rows.setdefault(change.id, {}).update(change.after or {})
             elif change.target is Target.ACCESS and change.before is not None:
                 self._counted.setdefault(change.id, set()).add(change.before["at_ms"])
-            elif change.target is Target.DOCUMENT:
-                self._measures.absorb([change])
         self._gone = Counter(
             int(row["status_ms"]) // DAY_MS for row in self._rows.values() if row.get("status") == Status.ARCHIVED
         )
         stored = store.states(namespace, sorted(self._rows))
         self._shrunk = sum(_tokens(state) - _tokens(self._state(i, state)) for i, (state, _) in stored.items())
-        self.documents = _PlannedDocuments(store, namespace, self._measures)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("apply", "count"):
@@ -99,25 +95,6 @@ class PlannedStore:
     def _waiting(self, identity: str, accesses: Iterable[tuple[Instant, int]]) -> Pairs:
         counted = self._counted.get(identity, set())
         return tuple(pair for pair in accesses if pair[0] not in counted)
-
-
-class _PlannedDocuments:
-    """Documents with the planned measures of forms."""
-
-    def __init__(self, store: Store, namespace: str, planned: DocumentEdits) -> None:
-        self._documents, self._namespace, self._planned = store.documents, namespace, planned
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._documents, name)
-
-    def find(self, namespace: str, shelf: Shelf, ids: Sequence[str]) -> list[Document]:
-        """Return documents as ``Documents.find`` does."""
-        found = {(d.id, d.name): d for d in self._documents.find(namespace, shelf, ids)}
-        if namespace == self._namespace:
-            wanted = frozenset(ids)
-            planned: Mapping[tuple[str, str], Mapping[str, Any]] = self._planned.shelf(shelf)
-            found |= {key: Document(shelf, *key, data) for key, data in planned.items() if key[0] in wanted}
-        return [found[key] for key in sorted(found)]
 
 
 def _tokens(state: State) -> int:
