@@ -17,7 +17,7 @@ from typing import Any, Final
 from perdure.compose_trust import has_records, is_trusted
 from perdure.records.bounded_json import parse_json
 from perdure.records.errors import PerdureWarning, PolicyError
-from perdure.records.policy import Policy, sections
+from perdure.records.policy import PRESETS, Policy, sections
 from perdure.rules.escaping import terminal_line
 from perdure.rules.policy_check import policy_from
 from perdure.user_folders import config_folder, expanded
@@ -43,6 +43,8 @@ RLM_KEYS: Final = {
     "decay_interval_hours": ("upkeep", "report_hours"),
 }
 """Key of ``memory`` in that file -> section and key of the policy."""
+_DECAY_KEYS: Final = ("decay_factor", "decay_min_confidence")
+"""Keys that say when low confidence alone archives a memory: with one of them it does, as in ``confidence-decay``."""
 
 
 class UntrustedPolicyWarning(PerdureWarning):
@@ -101,6 +103,8 @@ def load_policy(policy: str | os.PathLike[str] | Mapping[str, Any] | None = None
             warnings.warn(found.notice, UntrustedPolicyWarning, stacklevel=3)
         values = _layer_policies(found)
     below = rlm_values(rlm_file())
+    if "preset" not in values and any(_is_set(name, below) for name in _DECAY_KEYS):
+        below = _merge({"archive": {"rule": PRESETS["confidence-decay"]["archive"]["rule"]}}, below)
     whole = policy_from(_merge(below, values))
     for notice in _without_effect(below, values, whole):
         warnings.warn(f"{rlm_file()}: {notice}", PerdureWarning, stacklevel=2)
@@ -245,16 +249,26 @@ def rlm_values(path: Path | None) -> dict[str, dict[str, Any]]:
     return found
 
 
+def _is_set(name: str, below: Mapping[str, Any]) -> bool:
+    """Return whether ``rlm-config.json`` sets a key."""
+    section, key = RLM_KEYS[name]
+    return key in below.get(section, {})
+
+
 def _without_effect(below: Mapping[str, Any], own: Mapping[str, Any], policy: Policy) -> Iterator[str]:
-    """Yield which keys of ``rlm-config.json`` decide nothing, and why."""
+    """Yield which keys of ``rlm-config.json`` decide nothing, or not alone, why, and what to set."""
     for name, (section, key) in RLM_KEYS.items():
-        if key not in below.get(section, {}):
+        if not _is_set(name, below):
             continue
         value = getattr(getattr(policy, section), key)
         if key in own.get(section, {}) and value != below[section][key]:
             yield f"{name} has no effect: the policy file sets {section}.{key} = {value}."
-        elif key == "confidence_below" and policy.archive.rule not in {"confidence", "both"}:
-            yield f"{name} has no effect: archive.rule is {policy.archive.rule!r} ({policy.preset})."
+        elif key == "confidence_below" and policy.archive.rule != "confidence":
+            effect = "acts only where the value is low, too" if policy.archive.rule == "both" else "has no effect"
+            yield (
+                f"{name} {effect}: archive.rule is {policy.archive.rule!r} ({policy.preset}). Set archive.rule = "
+                "'confidence' in the policy file."
+            )
 
 
 def _rlm_memory(path: Path | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 import perdure
+from conftest import HashEmbedder
 from interfaces.test_hooks import Project
 from perdure.operations.hooks import ASKING
 from perdure.records.identifier import short_id
@@ -97,6 +98,80 @@ def test_remarks_stand_before_the_words_and_count_for_the_budget(project):
     remarks, _, words = found[short_id(forged)].partition("): ")
     assert words.startswith("I've never visited Rome 77 times (newer: number 9)")
     assert remarks.endswith("newer, compare: number 1")
+
+
+KEY = "The deploy key of Norvik is kept in vault Bravo."
+WINDOW = "The deploy window of Norvik is Tuesday 14:00."
+ANSWER = "The vendor of Norvik from Brno promised an answer by 9 April, and we must not upgrade the agent before that."
+LONG = (
+    "On Monday we talked about the deploy of Norvik at length. "
+    "The build server had 14 failed jobs and Henrike restarted each of them by hand. "
+    f"{ANSWER} "
+    "Afterwards the whole team had lunch, and then everybody went home by tram, though it was raining hard."
+)
+
+
+def store_shortened(project, form):
+    """Store two notes and a message, and let forty weeks leave them as keywords, or without any words."""
+    moment = [NOW - timedelta(days=300)]
+    policy = {"preset": "tiered", "compression": {"embedding_value": 1.0 if form == "embedding" else 0.2}}
+    with perdure.open(project.store, policy, lambda: moment[0], embedder=HashEmbedder()) as memory:
+        project.ids = [memory.remember(text, "shop", importance=0.1, confidence=0.4).id for text in (KEY, LONG)]
+        memory.ingest([{"role": "user", "content": WINDOW}], "shop", session="x")
+        for _ in range(40):
+            moment[0] += timedelta(days=7)
+            memory.sweep(accept_loss="they are to be short")
+        assert {str(m.form) for m in memory.list("shop")} == {form}
+    return project
+
+
+@pytest.fixture(params=["keywords", "embedding"])
+def shortened(project, request):
+    return store_shortened(project, request.param)
+
+
+@pytest.mark.behaviour("DO50")
+def test_whole_texts_stand_beside_a_prompt_whatever_form_they_have(shortened):
+    def words(prompt):
+        return [line.partition(": ")[2] for line in lines(shortened, prompt)[0].values()]
+
+    assert words("Where is the deploy key of Norvik kept?")[0] == KEY
+    assert words("What is the deploy window of Norvik?")[0] == WINDOW
+    (answer,) = words("Which vendor from Brno promised an answer?")
+    assert answer == LONG.partition(" Afterwards")[0] + " …"
+    assert KEY in shortened.hook("SessionStart", "monday")
+
+
+@pytest.mark.behaviour("DO50")
+@pytest.mark.parametrize("most", [170, 190, 250])
+def test_whole_sentences_keep_to_the_tokens_beside_a_prompt(shortened, most):
+    policy = shortened.folder.parent / "policy.toml"
+    policy.write_text(f'[embedder]\nmodel = "none"\n[digest]\nprompt_tokens = {most}\n', "utf-8")
+    shown = shortened.hook("UserPromptSubmit", uuid4().hex, prompt="Which jobs had Henrike restarted by hand?")
+    assert 0 < estimate_tokens(shown) <= most
+    (line,) = shown.splitlines()[3:-1]
+    assert line.partition(": ")[2] in [
+        f"{LONG[: LONG.index(end)]} …" for end in (" The build", f" {ANSWER}", " Afterwards")
+    ]
+
+
+@pytest.mark.behaviour("DO50")
+def test_a_reply_that_quotes_the_text_beside_a_prompt_has_used_it(shortened):
+    shortened.hook("UserPromptSubmit", "today", prompt="Where is the deploy key of Norvik kept?")
+    shortened.say("today", "user", "Where is the deploy key of Norvik kept?")
+    shortened.say("today", "assistant", f"{KEY} I unlocked it, so the pipeline of the shop is running again now.")
+    shortened.hook("Stop", "today")
+    with opened(shortened) as memory:
+        assert "used" in [done.operation for done in memory.history(shortened.ids[0])]
+
+
+@pytest.mark.behaviour("DO50")
+def test_a_question_at_a_sessions_start_quotes_the_whole_text(shortened):
+    with opened(shortened) as memory:
+        memory.used([shortened.ids[1]], "wrong")
+        (question,) = memory.review("shop")
+    assert "On Monday we talked about the deploy of Norvik" in question.question
+    assert "On Monday we talked about the deploy of Norvik" in shortened.hook("SessionStart", "monday")
 
 
 @pytest.mark.behaviour("DO49")

@@ -16,6 +16,7 @@ from uuid import uuid4
 import pytest
 
 from interfaces.test_hooks import DOUBT, FACT, Project
+from interfaces.test_hooks_knowledge import WINDOW, store_shortened
 
 pytest.importorskip("uvicorn")
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="the system has no such sockets")
@@ -112,6 +113,23 @@ def test_a_server_answers_as_the_hook_would_alone(project, tmp_path):
     assert "02:00" in said[4][1]
     assert not any(alone)
     assert not project.socket.exists()
+
+
+@pytest.mark.behaviour("AG60", "DO50")
+def test_a_server_shows_whole_texts_too(tmp_path):
+    (tmp_path / "kept").mkdir()
+    project = store_shortened(Asking(tmp_path / "kept"), "keywords")
+
+    def answer(session):
+        text = project.payload("UserPromptSubmit", session, prompt="What is the deploy window of Norvik?")
+        return ID.sub("an id", project.ran("hook", "UserPromptSubmit", text=text, folder=project.folder).stdout)
+
+    alone = answer("alone")
+    assert project.alone
+    with project.serving():
+        assert answer("served") == alone
+        assert not project.alone
+    assert WINDOW in alone
 
 
 def prompt(project, *options, folder=None, **changed):

@@ -129,6 +129,49 @@ def test_each_of_the_five_keys_has_its_effect_in_a_store(home, clock, key, shows
     assert found == seen
 
 
+@pytest.mark.behaviour("RLM2")
+@pytest.mark.parametrize(
+    ("decay", "day"),
+    [({"decay_factor": 0.9, "decay_min_confidence": 0.4}, 7), ({"decay_factor": 0.9}, 10)],  # 0.8 * 0.9**7 < 0.4
+)
+def test_low_confidence_alone_archives_whatever_the_value(home, clock, decay, day):
+    write(home, {"memory": decay})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        memory = perdure.open(":memory:", embedder="none", clock=clock)
+    with memory:
+        kept = memory.remember("The ferry to Turku leaves from pier four.", importance=0.9)
+        for _ in range(day - 1):
+            clock.passes(days=1)
+            memory.sweep()
+            assert memory.get(kept.id) is not None
+        clock.passes(days=1)
+        memory.sweep()
+        assert memory.get(kept.id) is None
+        assert memory.get(kept.id, include_archived=True).status == "archived"
+        assert memory.restore(kept.id).changed
+        assert memory.get(kept.id) is not None
+
+
+@pytest.mark.behaviour("RLM2")
+@pytest.mark.parametrize(
+    ("policy", "rule"),
+    [
+        ("", "confidence"),
+        ("[archive]\ncold_days = 10\n", "confidence"),
+        ('[archive]\nrule = "value"\n', "value"),
+        ('preset = "tiered"\n[confidence]\ndaily_factor = 1.0\n', "value"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_policy_file_may_say_what_archives(home, policy, rule):
+    write(home, {"memory": {"promotion_threshold": 0.9}})
+    assert perdure.load_policy().archive.rule == "both"
+    write(home, {"memory": OTHER})
+    Path("perdure.toml").write_text(policy, "utf-8")
+    assert perdure.load_policy().archive.rule == rule
+
+
 @pytest.mark.behaviour("AG41")
 def test_a_policy_files_own_values_win(home):
     write(home, {"memory": OTHER})
@@ -168,6 +211,11 @@ def test_keys_that_are_not_known_are_named(home):
     [
         ("[confidence]\ndaily_factor = 0.99\n", "decay_factor has no effect: the policy file sets confidence.daily"),
         ('preset = "activation"\n', "decay_min_confidence has no effect: archive.rule is 'strength'"),
+        (
+            '[archive]\nrule = "both"\n',
+            "decay_min_confidence acts only where the value is low, too: .*Set archive.rule",
+        ),
+        ('preset = "balanced"\n', "decay_min_confidence acts only where the value is low, too: .*Set archive.rule"),
     ],
 )
 def test_a_key_that_decides_nothing_is_named(home, policy, told):

@@ -1,6 +1,7 @@
 """Doors offer to undo what a call wrote, and nothing where it wrote nothing: never what somebody else did."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 import perdure
 from interfaces.test_mcp_talk import call, over, talk
 from perdure.interfaces.cli.app import app
+from perdure.interfaces.files import plan_file
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
 from perdure.operations import documents
@@ -182,17 +184,38 @@ def test_http_and_mcp_name_all_operations_of_a_run(tmp_path, due):
         talk(over(opened, "full"), story)
 
 
-def test_an_error_that_comes_after_a_part_was_written_names_what_undoes_it(tmp_path, due):
-    crowded = tmp_path / "crowded.toml"
+@pytest.fixture
+def crowded(tmp_path, due):
+    """Run commands under a policy that lets the memories say no more than 40 tokens."""
+    policy = tmp_path / "crowded.toml"
     lines = ('embedder.model = "none"', "compression.visible_tokens = 40", "gates.loss_free_count = 100")
-    crowded.write_text("\n".join(lines), encoding="utf-8")
+    policy.write_text("\n".join(lines), encoding="utf-8")
+    return lambda *words: CliRunner().invoke(app, ["--store", str(tmp_path / "a.db"), "--policy", str(policy), *words])
 
-    def run(*arguments):
-        return CliRunner().invoke(app, ["--store", str(tmp_path / "a.db"), "--policy", str(crowded), *arguments])
 
-    before, plan = rows(tmp_path), str(tmp_path / "plan.json")
-    assert run("plan", "sweep", "-o", plan).exit_code == 0
-    refused = run("apply", plan)  # the sweep changes what the rest of the plan changes
+def test_all_plans_of_a_file_apply_also_where_a_budget_is_kept(tmp_path, crowded):
+    plan = str(tmp_path / "plan.json")
+    assert crowded("plan", "sweep", "-o", plan).exit_code == 0
+    done = crowded("apply", plan)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert [o["operation"] for o in json.loads(crowded("history", "--json").output)][:6] == [
+        *["fit"] * 3,
+        *["sweep"] * 3,
+    ]
+    assert json.loads(crowded("sweep", "--json").output)["operations"] == []
+
+
+def test_an_error_that_comes_after_a_part_was_written_names_what_undoes_it(tmp_path, crowded):
+    run, before, plan = crowded, rows(tmp_path), str(tmp_path / "plan.json")
+
+    def write_plan(file):
+        """Plan a sweep, and its first part once more, as a part that others make meanwhile."""
+        assert run("plan", "sweep", "-o", file).exit_code == 0
+        sweeps = [plan for plan in plan_file.read(file) if plan.operation == "sweep"]
+        plan_file.write(file, [*sweeps, replace(sweeps[0], id=sweeps[0].id[:-4] + "beef")], force=True)
+
+    write_plan(plan)
+    refused = run("apply", plan)
     assert refused.exit_code == 1
     made = [o["id"] for o in json.loads(run("history", "--json").output) if o["operation"] == "sweep"]
     assert len(made) == 3
@@ -202,6 +225,6 @@ def test_an_error_that_comes_after_a_part_was_written_names_what_undoes_it(tmp_p
         run("undo", operation)
     assert rows(tmp_path) == before
     again = str(tmp_path / "again.json")
-    run("plan", "sweep", "-o", again)
+    write_plan(again)
     told = json.loads(run("apply", again, "--json").output)
     assert (told["error"], len(told["operations"])) == ("PartlyStored", 3)

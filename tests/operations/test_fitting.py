@@ -277,6 +277,72 @@ def test_sweeps_keep_a_bounded_namespace_within_its_budget(opening, clock):
     assert {m.form for m in memory.list(namespace="other")} == {Form.FULL}
 
 
+def looks(memory):
+    """What a store looks like, whatever its ids are: every memory as it is shown, and its states."""
+    return sorted(
+        (m.state.created_ms, m.tier, m.status, m.content, m.access_count, *(str(getattr(m.state, n)) for n in STATES))
+        for m in memory.list(limit=1000, include_archived=True)
+    )
+
+
+STATES = ("form", "form_ms", "tier_ms", "status_ms", "due_ms", "tokens", "held", "anchor_ms")
+
+
+@pytest.mark.behaviour("FIT18")
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {**BOUNDED, "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1}},
+        {**BOUNDED, "gates": {"loss_free_count": 4}, "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1}},
+        {"preset": "tiered", "embedder": {"model": "none"}, "compression": {"visible_tokens": 150}},
+    ],
+    ids=["free", "gated", "tiered"],
+)
+def test_the_plans_of_a_dry_run_leave_what_a_sweep_leaves(opening, elsewhere, clock, policy, tmp_path):
+    """Sweeping and keeping the budget change the same memories; one goes on from what the other leaves."""
+    file = tmp_path / "golden.toml"
+    file.write_text('[[query]]\ntext = "Where is the lamp of the baker?"\ncontains = "behind the church"\n', "utf-8")
+    policy = {**policy, "gates": {**policy.get("gates", {}), "golden": str(file)}}
+    swept, planned = opening(policy), opening(policy, at=elsewhere())
+    both, operations = (swept, planned), set()
+    for day in range(12):
+        for memory in both:
+            memory.remember_many([f"{some} {'abcdefghijkl'[day]}" for some in SOME])
+        clock.passes(days=3)
+        for memory in both:
+            memory.recall(f"{SOME[day % 10]} {'abcdefghijkl'[day]}", limit=1)
+        clock.passes(hours=1)
+        plans = planned.sweep(dry_run=True).plans
+        operations |= {plan.operation for plan in plans}
+        for plan in plans:
+            planned.apply(plan)
+        swept.sweep()
+        assert looks(planned) == looks(swept)
+    assert operations == {"sweep", "fit"}
+
+
+@pytest.mark.behaviour("FIT18")
+def test_what_a_planned_sweep_hides_counts_against_the_day_of_what_keeps_the_budget(opening, elsewhere, clock):
+    """Strict forms keep numbers, so that only setting aside is left."""
+    policy = {
+        **NEVER,
+        "compression": {**NEVER["compression"], "visible_tokens": 20},
+        "gates": {"loss_free_count": 8},
+        "archive": {"rule": "value", "value_below": 0.9, "cold_days": 0.1},
+    }
+    both = swept, planned = opening(policy), opening(policy, at=elsewhere())
+    texts = [f"{some.rstrip('.')}, with {number} doors." for number, some in enumerate(SOME * 2, 11)]
+    for some, hours in ((texts[:4], 7 * 24), (texts[10:], 4)):
+        for memory in both:
+            memory.remember_many(some)
+        clock.passes(hours=hours)
+    shown = planned.sweep(dry_run=True)
+    assert [(plan.operation, plan.hides) for plan in shown.plans] == [("sweep", 4), ("fit", 0), ("fit", 4)]
+    planned.apply_all(shown.plans)
+    assert [held.because for held in swept.sweep().held] == [held.because for held in shown.held]
+    assert looks(planned) == looks(swept)
+
+
 @pytest.mark.behaviour("FIT17")
 def test_a_bounded_namespace_leaves_what_was_restored_for_a_day(opening, clock):
     memory = opening(BOUNDED)

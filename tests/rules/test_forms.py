@@ -174,6 +174,29 @@ def test_a_denial_is_listed_with_who_does_what_and_a_number_with_its_word(openin
     assert not {"1.1", "0.35", "77"} & set(counted)
 
 
+HABITS = """# Healthy Habits For Life
+We talked with people about habits that keep people healthy over the years, and about what they do all day.
+1. **Make Time for Exercise**: Walk in the park for as long as a meal takes, and take the stairs where there are some.
+2. Research Shows: sleep matters more to people than food, so go to bed early and leave the phone elsewhere.
+- Refresh the plan for the week, and write down what was done and what was left out of it by the others.
+- Eat more fruit, and drink water instead of juice in the afternoon, which people seem to like in {town}.
+Eat slowly, too. Refresh often. Habits are hard to change, which {person} of the clinic by the lake explained to us.
+Research Shows: sleep matters most. NASA wrote about meals in space, where people eat from bags and lose weight.
+"""
+
+
+@on_a_file
+def test_a_capital_that_begins_a_line_or_stands_in_a_heading_makes_no_name(opening, clock):
+    memory = opening({**WORDS_ONLY, "preset": "tiered", "compression": {"summary_tokens": 40}})
+    kept = memory.remember(HABITS.format(town="Turku", person="Henrike")).id
+    clock.passes(hours=25)
+    memory.sweep()
+    said, _, listed = memory.get(kept).content.partition("\nAlso: ")
+    names = {"Turku", "Henrike", "NASA"}
+    assert set(listed.removesuffix(".").split("; ")) == {name for name in names if name not in said}
+    assert {"Turku", "Henrike"} <= set(listed.removesuffix(".").split("; "))
+
+
 @ANY
 @given(sentences, st.sampled_from(LADDER[1:]))
 def test_a_form_is_shorter_or_refused_for_that_alone(text, form):

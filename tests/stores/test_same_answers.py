@@ -337,6 +337,29 @@ def test_a_life_and_its_undoing_are_the_same(fresh, embedder):
     agree(both, lambda m: m.check())
 
 
+def test_what_still_holds_erased_words_is_the_same(fresh):
+    """At the beginning of a sentence their first letter stands in the other case."""
+    both = fresh(embedder=None)
+    texts = [
+        "Every pull request that touches the billing module is reviewed by Ravi.",
+        "Ravi reviews every pull request that touches the billing module.",
+        "We said: every pull request that touches the billing module is reviewed by Ravi. And more.",
+        "The walnut bread of Zürich",
+        "They say THE WALNUT BREAD of zürich is best.",
+        "Wherever THE WALNUT BREAD of ZÜRICH was sold, we bought some.",
+    ]
+
+    def erase(memory):
+        ids = [memory.remember(text).id for text in texts]
+        word = memory.erase([ids[0], ids[3]], reason="test").confirm
+        done = memory.erase([ids[0], ids[3]], reason="test", confirm=word, dry_run=False)
+        return done.searched, sorted(done.places), [any(i in place for place in done.places) for i in ids]
+
+    _, places, holding = agree(both, erase)
+    assert len(places) == 3
+    assert holding == [False, True, True, False, True, False]
+
+
 def overlap(first, second):
     return len(set(first) & set(second)) / max(len(first), len(second)) if first or second else 1.0
 

@@ -19,7 +19,7 @@ from perdure.operations.remember import Embed
 from perdure.operations.writing import retry
 from perdure.records.errors import InvalidInput, PerdureError
 from perdure.records.instant import Instant
-from perdure.records.memory import Document, Kind, Message, Scope, Shelf, Sort
+from perdure.records.memory import Document, Form, Kind, Message, Scope, Shelf, Sort
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit
 from perdure.records.report import Ingested
@@ -161,7 +161,9 @@ class Agent:
     def _worth_showing(self, question: str, session: str, namespace: str) -> list[Hit]:
         """Return the hits of a prompt that tell something that holds, and that this session has not been shown."""
         filters = Filters(isolated=True, inside=session)
-        hits = recalling.recall(self.ctx, question, namespace, HITS, filters, touch=False).hits
+        hits = self._with_whole_texts(
+            recalling.recall(self.ctx, question, namespace, HITS, filters, touch=False).hits, namespace
+        )
         shown = set(self._data(session, namespace).get("shown", ()))
         vectors = self.ctx.store.vectors(namespace, [h.memory.id for h in hits]) if hits else {}
         over = find_older([h.memory for h in hits], vectors).over
@@ -170,6 +172,15 @@ class Agent:
         related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
         related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
         return [h for h in hits if h.memory.id in related - hidden and tells(h.memory)]
+
+    def _with_whole_texts(self, hits: Sequence[Hit], namespace: str) -> list[Hit]:
+        """Return hits with what is stored of them: what is shown here is bounded by tokens, not by forms."""
+        short = [h.memory.id for h in hits if h.memory.form is not Form.FULL]
+        texts = {r.id: r.content.text for r in self.ctx.store.get(namespace, short)} if short else {}
+        return [
+            replace(h, memory=replace(h.memory, content=texts[h.memory.id])) if h.memory.id in texts else h
+            for h in hits
+        ]
 
     # --- what the above is made of
 

@@ -315,7 +315,7 @@ def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -
                 f"The plan was made under policy version {plan.policy}; the current version is {ctx.policy.version}.",
                 remedy="Make the plan again under the current policy.",
             )
-    if changed := tuple(identity for plan in plans for identity in _changed_since(ctx, plan)):
+    if changed := _changed_since(ctx, plans):
         raise ConflictError(
             f"{len(changed)} of the memories have changed since the plan was made; nothing was written. "
             f"Changed: {_list_ids(changed, len(changed))}.",
@@ -338,16 +338,23 @@ def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -
     return ApplyResult(tuple(applied), tuple(plan.id for plan in applied))
 
 
-def _changed_since(ctx: Context, plan: Plan) -> list[str]:
-    """Return the memories that another operation has changed since the plan was made."""
-    expected: dict[str, str] = {}
-    for change in plan.changes:
-        if change.target is Target.MEMORY and change.before is not None and "op" in change.before:
-            expected.setdefault(change.id, change.before["op"])
-    current: dict[str, str] = {}
-    for page in pages(expected):
-        current |= {i: op for i, (_, op) in ctx.store.states(plan.namespace, page).items()}
-    return [i for i, op in expected.items() if current.get(i) != op]
+def _changed_since(ctx: Context, plans: Sequence[Plan]) -> tuple[str, ...]:
+    """Return the memories that another operation has changed since the first of some plans for them was made.
+
+    A later plan for the same memory goes on from what the first one leaves.
+    """
+    expected: dict[str, dict[str, str]] = {}
+    for plan in plans:
+        first = expected.setdefault(plan.namespace, {})
+        for change in plan.changes:
+            if change.target is Target.MEMORY and change.before is not None and "op" in change.before:
+                first.setdefault(change.id, change.before["op"])
+    changed: list[str] = []
+    for namespace, operations in expected.items():
+        for page in pages(operations):
+            current = ctx.store.states(namespace, page)
+            changed += [i for i in page if i not in current or current[i][1] != operations[i]]
+    return tuple(changed)
 
 
 def _list_ids(named: Sequence[str], total: int) -> str:

@@ -97,8 +97,11 @@ def _origins(reply: Draft, recalls: Shown, window: int) -> dict[str, str]:
 def _used_ids(
     ctx: Context, namespace: str, reply: Draft, recalled: Mapping[str, Record], *, by_meaning: bool
 ) -> list[str]:
-    texts = {i: r.content.shown or r.content.text for i, r in recalled.items() if r.state.status is Status.ACTIVE}
-    found = quoted_ids(reply.text, texts, ctx.policy.use.quoted)
+    visible = {i: r.content for i, r in recalled.items() if r.state.status is Status.ACTIVE}
+    texts = {i: content.text for i, content in visible.items()}  # which hooks show
+    forms = {i: content.shown for i, content in visible.items() if content.shown}
+    least = ctx.policy.use.quoted
+    found = quoted_ids(reply.text, texts, least) | quoted_ids(reply.text, forms, least)
     unquoted = [i for i in texts if i not in found]
     if by_meaning and unquoted:
         found |= _paraphrased_ids(ctx, namespace, reply, unquoted)

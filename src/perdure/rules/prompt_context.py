@@ -9,7 +9,8 @@ from typing import Final
 from perdure.records.identifier import shown_id
 from perdure.records.memory import Kind, MemoryItem
 from perdure.records.recall import Hit
-from perdure.rules.escaping import label, remove_invisible
+from perdure.rules.escaping import label, one_line, remove_invisible
+from perdure.rules.language.sentences import sentences
 from perdure.rules.lifecycle.stale_facts import unconfirmed_since
 from perdure.rules.source_trust import display_text
 
@@ -18,6 +19,7 @@ END: Final = "</perdure-memories>"
 LARGEST: Final = 9_000
 """Characters of a block; agents put longer texts into a file instead of showing them."""
 LONGEST_LINE: Final = 300
+_HEAD: Final = 4000  # characters of a text in which its first sentences are looked for
 FEW: Final = 2  # so many that contradict a memory are named; each id costs as much as a short memory
 _BREAK: Final = re.compile(r"[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 """What some readers take for the end of a line."""
@@ -57,7 +59,7 @@ def remove_blocks(text: str) -> str:
     return "".join([*kept, text[at:]]).strip()
 
 
-def context_line(memory: MemoryItem, remarks: Sequence[str] = (), number: int = 0) -> str:
+def context_line(memory: MemoryItem, remarks: Sequence[str] = (), number: int = 0, words: str | None = None) -> str:
     """Return one line for a memory: its id, its day, who said it, what to know of it, and its words on one line.
 
     Words that are not a user's are quoted and say whose they are (rules/source_trust.py).
@@ -66,9 +68,10 @@ def context_line(memory: MemoryItem, remarks: Sequence[str] = (), number: int = 
         memory: The memory.
         remarks: What to know of it; they stand before its words, so that no words can pass for one.
         number: Its place, that others may name it by; 0 for none.
+        words: Those of its words that are shown; None for all, cut where they are longer than 300 characters.
     """
     speaker = memory.speaker if memory.kind is Kind.EPISODE else None
-    words = display_text(memory.content, memory.metadata, speaker, LONGEST_LINE)
+    words = display_text(memory.content if words is None else words, memory.metadata, speaker, LONGEST_LINE)
     who = f", {label(speaker)}" if speaker else ""
     known = f" ({'; '.join(remarks)})" if remarks else ""
     head = f"{f'{number}.' if number else '-'} [{label(shown_id(memory.id))}]"
@@ -100,16 +103,33 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
 
 
 def fit_lines(hits: Iterable[Hit], budget: int, tokens: Callable[[str], int]) -> list[str]:
-    """Return the lines of hits, best first, that fit into a budget of tokens."""
+    """Return the lines of hits, best first, that fit into a budget of tokens; of the last its first sentences may."""
     chosen: list[str] = []
     places: dict[str, int] = {}
     left = budget
     for number, hit in enumerate(hits, 1):
-        line = context_line(hit.memory, tuple(remarks(hit, places)), number)
-        cost = tokens(line)
-        if cost > left:
+        known = tuple(remarks(hit, places))
+        lines = (context_line(hit.memory, known, number, words) for words in _shorter_and_shorter(hit.memory.content))
+        fitting = next(((line, cost) for line in lines if (cost := tokens(line)) <= left), None)
+        if fitting is None:
             break
-        chosen.append(line)
+        chosen.append(fitting[0])
         places[hit.memory.id] = number
-        left -= cost
+        left -= fitting[1]
     return chosen
+
+
+def _shorter_and_shorter(text: str) -> Iterator[str]:
+    """Yield a text if it is no longer than a line, then its first whole sentences, one fewer each time.
+
+    A text whose first sentence is longer than a line is yielded as it is: it has to be cut.
+    """
+    if len(one_line(text)) <= LONGEST_LINE:
+        yield text
+    head = text[:_HEAD]
+    ends = [end for _, end in sentences(head)]
+    beginnings = [f"{head[:end]} …" for end in ends if end < len(text.rstrip())]
+    fitting = [words for words in beginnings if len(one_line(words)) <= LONGEST_LINE]
+    yield from reversed(fitting)
+    if not fitting:
+        yield text

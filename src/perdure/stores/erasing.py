@@ -263,7 +263,10 @@ def like_pattern(text: str) -> str:
 
 
 def rows_with(everywhere: Callable[..., Sequence[tuple[Any, ...]]], phrases: Sequence[str]) -> dict[str, list[str]]:
-    """Return passage -> the rows that hold it, one short phrase each; those that no row holds are left out."""
+    """Return passage -> the rows that hold it, one short phrase each; those that no row holds are left out.
+
+    Where a letter of ASCII stands in the other case, as at the beginning of a sentence, it is the same passage.
+    """
     found: dict[str, list[str]] = {}
     for passage in phrases:
         rows = everywhere("rows_with_text", pattern=like_pattern(passage))

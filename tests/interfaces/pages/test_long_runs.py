@@ -9,7 +9,7 @@ import pytest
 
 from conftest import WORDS_ONLY
 from interfaces.pages.browsing import forms, hidden, words
-from perdure.operations import documents
+from perdure.operations import documents, journal
 
 MANY = 2_300
 CROWDED = {**WORDS_ONLY, "compression": {"visible_tokens": 40}, "gates": {"loss_free_count": 100}}
@@ -130,14 +130,44 @@ def test_an_address_that_names_an_unknown_operation_tells_of_none(browser, memor
 
 
 @pytest.mark.parametrize("policy", [CROWDED])
-def test_what_was_written_before_a_refusal_is_offered_to_undo(browser, memory, due):
-    """What keeps the budget is previewed beside the moves, and changes what those have changed."""
+def test_what_keeps_the_budget_goes_on_from_the_moves_beside_it(browser, memory, due):
     before = states(memory, due)
     page = browser.get("/plans?preview=1")
+    chosen = [m for m in map(unescape, re.findall(r'name="chosen" value="([^"]*)"', page.text)) if m[:36] in due[1:5]]
+    done = browser.answer(page, "/apply", chosen=chosen)
+    assert done.status_code == 200
+    part = states(memory, due)
+    assert {i for i in due if part[i] != before[i]} == set(due[1:5])
+    assert {(tier, form) for tier, form, _ in (part[i] for i in due[1:5])} == {("cold", "summary")}
+    assert browser.answer(done, "/undo").status_code == 200
+    assert states(memory, due) == before
+    page = browser.get("/plans?preview=1")
+    done = browser.answer(page, "/apply", all=whole(page))
+    assert done.status_code == 200
+    assert {(tier, form) for tier, form, _ in states(memory, due).values()} == {("cold", "summary")}
+    assert memory.sweep().operations == ()
+    browser.answer(done, "/undo")
+    assert states(memory, due) == before
+
+
+def test_what_was_written_before_a_refusal_is_offered_to_undo(browser, memory, due, monkeypatch):
+    """A person pins a memory of the last operation while the first two are written."""
+    before = states(memory, due)
+    page = browser.get("/plans?preview=1")
+    apply = journal.apply_gated
+
+    def pin_meanwhile(context, plan, **more):
+        if due[6] in {change.id for change in plan.changes}:
+            memory.pin(due[6])
+        return apply(context, plan, **more)
+
+    monkeypatch.setattr(journal, "apply_gated", pin_meanwhile)
     refused = browser.answer(page, "/apply", all=whole(page))
-    assert refused.status_code == 500
-    assert "plans were applied; the next was refused" in words(refused)
-    assert states(memory, due) != before
+    assert refused.status_code == 409
+    assert "2 of 3 plans were applied; the next was refused" in words(refused)
+    assert all(states(memory, due)[i] != before[i] for i in due[:6])
     undone = browser.answer(refused, "/undo")
     assert "Undone: undo." in words(undone)
-    assert states(memory, due) == before
+    memory.unpin(due[6])
+    left = states(memory, due)
+    assert {i: left[i] for i in due[:6]} == {i: before[i] for i in due[:6]}

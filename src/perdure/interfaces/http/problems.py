@@ -71,6 +71,9 @@ def status_of(error: PerdureError) -> int:
     """Return the HTTP status of an error."""
     if isinstance(error, RequestRefused):
         return error.status
+    refused = errors.ConflictError, errors.GateStopped
+    if isinstance(error, errors.PartlyStored) and isinstance(error.__cause__, refused):
+        return status_of(error.__cause__)  # no failure: what was not written yet was refused
     return next(STATUS[above] for above in type(error).__mro__ if above in STATUS)
 
 

@@ -34,7 +34,7 @@ from perdure.records.recall import Filters
 from perdure.records.report import Entry
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.confirmation import confirmation_question
-from perdure.rules.lifecycle.signals import whole_items
+from perdure.rules.lifecycle.signals import whole_memory_items
 from perdure.rules.lifecycle.stale_facts import is_aging, is_unanswered, unconfirmed_since, validated_at
 from perdure.rules.point_in_time import believed_until
 
@@ -131,7 +131,7 @@ def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names,
     lines: list[FactLine] = []
     for page in pages(some):
         ids = [f.id for f in page]
-        found = whole_items(ctx.store.get(namespace, ids), ctx.policy, now)
+        found = whole_memory_items(ctx.store.get(namespace, ids), ctx.policy, now)
         memories = {m.id: m for m in found if seen.sees(m.scope, m.session)}
         rivals = open_conflicts(ctx, namespace, ids)
         newer, older = _successions(ctx, namespace, ids)

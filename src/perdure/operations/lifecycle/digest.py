@@ -19,7 +19,7 @@ from perdure.records.signal_results import Question
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import Candidates, build_digest, choose_entries
 from perdure.rules.lifecycle.digest_entries import noted_ids
-from perdure.rules.lifecycle.signals import whole_items
+from perdure.rules.lifecycle.signals import whole_memory_items
 
 CONSIDERED: Final = 2000
 _line_tokens: Final = lru_cache(maxsize=4096)(estimate_tokens)
@@ -60,7 +60,7 @@ def write_summary(ctx: Context, namespace: str) -> str:
 def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief: bool = False) -> Candidates:
     """Return what a digest may show: visible memories with their whole texts, without what is known to be over."""
     records = ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED)
-    considered = whole_items(records, ctx.policy, ctx.clock())
+    considered = whole_memory_items(records, ctx.policy, ctx.clock())
     outdated = _outdated_ids(ctx, namespace, considered)
     memories = [m for m in considered if m.id not in outdated]
     vectors = ctx.store.vectors(namespace, [m.id for m in memories])

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from perdure.operations.decisions import begin, read_visible
 from perdure.operations.documents import all_ids, find_states, pages
 from perdure.operations.lifecycle.compression import put_measure, read_measures, weigh_forms
-from perdure.operations.lifecycle.gates import budget_of, recall_gate, with_accepted_loss
+from perdure.operations.lifecycle.gates import budget_of, check_only, recall_gate, with_accepted_loss
+from perdure.operations.lifecycle.planned_store import PlannedStore
 from perdure.operations.ports import Context
 from perdure.operations.writing import ATTEMPTS
 from perdure.records.errors import ConflictError, GateStopped
@@ -32,6 +33,9 @@ from perdure.rules.lifecycle.budget_fitting import (
 from perdure.rules.lifecycle.compression_forms import LADDER, FormText, render_form
 from perdure.rules.lifecycle.signals import memory_items
 
+if TYPE_CHECKING:
+    from perdure.operations.store_protocol import Store
+
 BATCH: Final = 1000  # so many memories change in one plan, and so in one operation to undo
 
 
@@ -49,20 +53,31 @@ def fit(
     lease: Lease | None = None,
 ) -> FitResult:
     """Bring what recall may return within a number of tokens, as far as the gates allow."""
-    return _Fit(ctx, namespace, tokens, ctx.clock(), dry_run, accept_loss, lease).run()
+    return _Fit(ctx, namespace, tokens, ctx.clock(), dry_run, accept_loss, lease, ctx.store).run()
 
 
 def fit_to_policy(
-    ctx: Context, namespace: str, *, dry_run: bool = False, lease: Lease | None = None
+    ctx: Context,
+    namespace: str,
+    *,
+    dry_run: bool = False,
+    lease: Lease | None = None,
+    planned: Sequence[Plan] = (),
 ) -> FitResult | None:
-    """Keep a namespace within the policy's ``compression.visible_tokens``; None where it is, or has no limit."""
+    """Keep a namespace within the policy's ``compression.visible_tokens``; None where it is, or has no limit.
+
+    ``planned`` is what a dry run would write before; then the namespace is looked at as that leaves it.
+    """
+    real = ctx
+    if planned:
+        ctx = replace(ctx, store=cast("Store", PlannedStore(ctx.store, namespace, planned)))
     limit = ctx.policy.compression.visible_tokens
     if not limit:
         return None
     visible, today = ctx.store.visible_tokens(namespace), ctx.clock() // DAY_MS
     if visible <= limit or ctx.crowded.get(namespace) == (visible, today):
         return None  # where gates, or what is exempt, left too little, it is tried again after a change or a day
-    result = fit(ctx, namespace, limit, dry_run=dry_run, lease=lease)
+    result = _Fit(ctx, namespace, limit, ctx.clock(), dry_run, None, lease, real.store, planned).run()
     if not dry_run and result.after > limit:
         ctx.crowded[namespace] = result.after, today
     return result
@@ -71,13 +86,14 @@ def fit_to_policy(
 def fit_after_sweep(ctx: Context, report: Report, namespace: str | None = None, lease: Lease | None = None) -> Report:
     """Return the report of a sweep with what keeping its namespaces within the policy's budget did besides.
 
-    A dry run tells what would be done to what is there now; the sweep's own moves are not written then.
+    A dry run tells what would be done to what the sweep's own plans leave, so that all apply one after the other.
     """
     if not ctx.policy.compression.visible_tokens:
         return report
     now = text_of(ctx.clock())
     for place in ctx.store.namespaces() if namespace is None else (namespace,):
-        result = fit_to_policy(ctx, place, dry_run=report.dry_run, lease=lease)
+        planned = [plan for plan in report.plans if plan.namespace == place] if report.dry_run else []
+        result = fit_to_policy(ctx, place, dry_run=report.dry_run, lease=lease, planned=planned)
         if result is not None:
             moved = (TierMove(c.id, place, now, c.move, "fit: token budget") for c in result.refitted)
             report = replace(
@@ -101,6 +117,8 @@ class _Fit:
     dry_run: bool
     accept_loss: str | None
     lease: Lease | None
+    store: Store  # where plans are tried: ``ctx.store``, but without what is only planned
+    planned: Sequence[Plan] = ()  # what a dry run would write before
     pieces: dict[str, FitItem] = field(default_factory=dict)  # its visible memories as they are now
     # (id, form) -> the text in that form, of what was asked for; texts never change, so it stays right
     shown: dict[tuple[str, Form], FormText] = field(default_factory=dict)
@@ -117,6 +135,8 @@ class _Fit:
         """Read, choose and write; choose anew where others were faster, or a gate stopped some of it."""
         choice, failed = Choice({}, (), 0, 0), 0
         while True:
+            if self.dry_run:  # nothing of an earlier choice was written
+                self.plans, self.refitted = [], []
             self._read()
             if self.before is None:
                 self.before = sum(p.forms[0][1] for p in self.pieces.values())
@@ -221,10 +241,23 @@ class _Fit:
             if not self.dry_run:
                 fence = self.lease and self.lease.extended(self.ctx.clock())
                 self.ctx.store.apply(plan, fence=fence, check=_guard(self.ctx, plan, self.accept_loss))
+            elif not self.ctx.store.read_only:
+                self._try(plan)
             self.plans.append(plan)
             for identity, form in batch:
                 was = self.pieces[identity].forms[0][0]
                 self.refitted.append(Refitted(identity, f"{was.value} to {form.value if form else 'archived'}"))
+
+    def _try(self, plan: Plan) -> None:
+        """Ask the recall gate about a plan of a dry run, together with what would be written before it.
+
+        Raises:
+            GateStopped: The gate would refuse it.
+        """
+        whole = replace(plan, changes=tuple(c for p in (*self.planned, *self.plans, plan) for c in p.changes))
+        ctx = replace(self.ctx, store=self.store)
+        if (check := _guard(ctx, plan, self.accept_loss)) is not None:
+            check_only(ctx, whole, check)
 
     def _plan(self, forms: Mapping[str, Form | None]) -> Plan:
         """Return the plan that gives memories their forms, or sets those aside that have None.

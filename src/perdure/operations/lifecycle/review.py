@@ -30,7 +30,7 @@ from perdure.rules.lifecycle.confirmation import (
     duplicate_question,
 )
 from perdure.rules.lifecycle.reinforcement import validate_state
-from perdure.rules.lifecycle.signals import current_signals, whole_items
+from perdure.rules.lifecycle.signals import current_signals, whole_memory_items
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 from perdure.rules.lifecycle.trajectory import count_accesses
 
@@ -89,7 +89,7 @@ def _aging(
         page = ranked[start : start + FEW]
         facts = _facts(ctx, namespace, page)
         records = ctx.store.get(namespace, [i for i in page if not _is_never_asked(facts.get(i))])
-        found += [(m, m.id in facts) for m in whole_items(records, ctx.policy, now)]
+        found += [(m, m.id in facts) for m in whole_memory_items(records, ctx.policy, now)]
         if len(found) >= most:
             break
     return found
@@ -155,7 +155,7 @@ def _other(review: Document) -> str:
 
 def _visible(ctx: Context, namespace: str, ids: Sequence[str], now: Instant) -> list[MemoryItem]:
     """Return those of some memories that are in view, with the whole texts that a person is asked about."""
-    return whole_items(read_visible(ctx, namespace, ids) if ids else [], ctx.policy, now)
+    return whole_memory_items(read_visible(ctx, namespace, ids) if ids else [], ctx.policy, now)
 
 
 def _question(

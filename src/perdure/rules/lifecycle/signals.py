@@ -84,12 +84,12 @@ def memory_items(
     return [_view(*four) for four in zip(records, states, numbers, aging, strict=True)]
 
 
-def whole_items(records: Sequence[Record], policy: Policy, now: Instant) -> list[MemoryItem]:
-    """Return records as callers see them, with their whole texts also where a shorter form of them is shown."""
+def whole_memory_items(records: Sequence[Record], policy: Policy, now: Instant) -> list[MemoryItem]:
+    """Return records as ``memory_items`` does, with their whole texts, whatever shorter form they are shown in."""
     items = memory_items(records, policy, now)
     return [
-        m if r.content.shown is None else replace(m, content=r.content.text)
-        for m, r in zip(items, records, strict=True)
+        item if record.content.shown is None else replace(item, content=record.content.text)
+        for item, record in zip(items, records, strict=True)
     ]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from perdure.rules.language.sentences import sentences
@@ -29,6 +30,8 @@ _LENGTH: Final = 0.7
 _AGAIN: Final = 0.1
 _PLACES: Final = frozenset(("first", "second", "third"))
 """Numbers that tell little beside one word."""
+_BEGINS_ANEW: Final = frozenset(':;|*#"“”—–([•·…')  # noqa: RUF001  # the dash is meant
+"""Marks after which a word may have a capital though it is no name."""
 _NO_NAMES: Final = frozenset(word for words in SMALL_TALK.values() for word in words.split())
 
 
@@ -145,19 +148,50 @@ def _anchors(text: str) -> Iterator[tuple[Kind, str, str]]:
 
     A denial is told with its whole clause: who does what is denied. A number of nothing tells nothing.
     """
-    found = [piece for piece in pieces(text) if piece.said]
-    spans = sentences(text)
+    every = pieces(text)
+    found = [piece for piece in every if piece.said]
+    spans, names = sentences(text), _sure_names(every)
     for number, piece in enumerate(found):
         kind = next((kind for kind in LISTED if any(kind == k for k, _ in piece.said)), None)
         span: tuple[int, int] | None = (piece.start, piece.end)
         if kind == "negation":
             span = _clause_of(text, piece, spans[piece.sentence])
+        elif kind == "name" and piece.said[0][1] not in names:
+            span = None
         elif kind == "number":
             span = None if piece.said[0][1] in _PLACES else _with_its_word(text, found, number)
         if kind is None or span is None:
             continue
         excerpt = " ".join(text[slice(*span)].split())
         yield kind, excerpt, excerpt.casefold() if kind == "negation" else piece.said[0][1]
+
+
+def _sure_names(every: Iterable[Piece]) -> set[str]:
+    """Return the names that stand capitalised within a sentence somewhere.
+
+    What begins a sentence, a line, a list item or what follows a colon has a capital anyway, and so has each word of a
+    heading in title case.
+    """
+    names = set[str]()
+    for _, sentence in groupby(every, key=lambda piece: piece.sentence):
+        part: list[Piece] = []
+        for piece in sentence:
+            if piece.text in _BEGINS_ANEW:
+                names.update(_names_within(part))
+                part = []
+            elif piece.kind in {"word", "name"}:
+                part.append(piece)
+        names.update(_names_within(part))
+    return names
+
+
+def _names_within(part: Sequence[Piece]) -> Iterator[str]:
+    """Yield the names among words in a row of which not all have a capital, the first one only if it is an acronym."""
+    if not any(p.text.islower() and p.said[0][1] not in STOP_WORDS for p in part):
+        return
+    for at, piece in enumerate(part):
+        if piece.kind == "name" and (at or (piece.text.isupper() and len(piece.text) > 1)):
+            yield piece.said[0][1]
 
 
 def _clause_of(text: str, piece: Piece, sentence: tuple[int, int]) -> tuple[int, int]:

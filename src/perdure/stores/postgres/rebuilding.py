@@ -147,11 +147,10 @@ def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
     def rows(session: PostgresSession) -> dict[str, list[str]]:
         return rows_with(session.rows, phrases)
 
-    found = {
-        passage: some
-        for part in server.everywhere(lambda s: [rows(s)], limited=False)
-        for passage, some in part.items()
-    }
+    found: dict[str, list[str]] = {}
+    for part in server.everywhere(lambda s: [rows(s)], limited=False):
+        for passage, some in part.items():
+            found.setdefault(passage, []).extend(some)
     notes += [f"The node {node} of the cluster cannot be reached; it was not searched." for node in server.unreachable]
     return Purged(len(phrases), places(found), tuple(notes))
 

@@ -860,16 +860,17 @@ WHERE namespace = :namespace AND operation = :operation AND position = :position
 
 -- name: rows_with_text
 -- kind: fan-out
-SELECT 'memory', namespace, id FROM content WHERE text LIKE :pattern ESCAPE '!' OR shown LIKE :pattern ESCAPE '!'
+-- Letters of ASCII in either case, as the files' LIKE has it.
+SELECT 'memory', namespace, id FROM content WHERE text COLLATE "C" ILIKE :pattern ESCAPE '!' OR shown COLLATE "C" ILIKE :pattern ESCAPE '!'
 UNION
 SELECT 'journal line of operation', namespace, operation FROM journal
-WHERE before LIKE :pattern ESCAPE '!' OR after LIKE :pattern ESCAPE '!' OR because LIKE :pattern ESCAPE '!'
+WHERE before COLLATE "C" ILIKE :pattern ESCAPE '!' OR after COLLATE "C" ILIKE :pattern ESCAPE '!' OR because COLLATE "C" ILIKE :pattern ESCAPE '!'
 UNION
-SELECT 'document of', namespace, id FROM document WHERE data LIKE :pattern ESCAPE '!'
+SELECT 'document of', namespace, id FROM document WHERE data COLLATE "C" ILIKE :pattern ESCAPE '!'
 UNION
-SELECT 'recall', namespace, id FROM recall_log WHERE query LIKE :pattern ESCAPE '!'
+SELECT 'recall', namespace, id FROM recall_log WHERE query COLLATE "C" ILIKE :pattern ESCAPE '!'
 UNION
-SELECT 'note of operation', namespace, id FROM operation WHERE note LIKE :pattern ESCAPE '!'
+SELECT 'note of operation', namespace, id FROM operation WHERE note COLLATE "C" ILIKE :pattern ESCAPE '!'
 ORDER BY 1, 2, 3 LIMIT 20;
 
 -- name: locate
