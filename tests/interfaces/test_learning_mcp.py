@@ -214,9 +214,12 @@ def test_a_fact_that_one_session_sees_says_so_over_mcp(place):
 
     async def story(client):
         for tool in ("facts", "timeline"):
-            told, text = await said(client, tool, entity="Gai Media")
+            told, text = await said(client, tool, entity="Gai Media", inside="session")
             assert {f["value"]: f["session"] for f in told["facts"]} == {"Friday": "", "Monday": "session"}
             assert text.count("only in session session") == 1
+            told, text = await said(client, tool, entity="Gai Media")
+            assert {f["value"]: f["session"] for f in told["facts"]} == {"Friday": ""}
+            assert "only in session" not in text
 
     talk(place, story)
 
