@@ -12,7 +12,7 @@ from perdure.operations.extension import Extension
 from perdure.operations.ports import Context
 from perdure.records.memory import Kind, Shelf
 from perdure.records.policy import Policy
-from perdure.records.recall import Hit
+from perdure.records.recall import Filters, Hit
 
 
 def extension_of(policy: Policy) -> Extension[Context]:
@@ -70,6 +70,11 @@ def _any_fact(_ctx: Context, _namespace: str, hits: Sequence[Hit]) -> bool:
     return any(hit.memory.kind is Kind.FACT for hit in hits)
 
 
+def _meets_facts(ctx: Context, namespace: str, hits: Sequence[Hit], _filters: Filters) -> bool:
+    """Whether there are facts among hits, or may be some that what was found says or sums up."""
+    return _any_fact(ctx, namespace, hits) or _holds(Shelf.FACT)(ctx, namespace)
+
+
 def _always(*_: object) -> bool:
     return True
 
@@ -85,7 +90,7 @@ _MEETS: Final[Mapping[str, Callable[..., bool]]] = {
     "near": lambda _ctx, _namespace, claims, _besides: bool(claims),
     "validity": lambda _ctx, _namespace, records: any(r.state.kind is Kind.FACT for r in records),
     "sources": _any_fact,
-    "mark": _any_fact,
+    "mark": _meets_facts,
     "outdated": _holds(Shelf.FACT),
     "explain": lambda _ctx, memory, *_: memory.kind is Kind.FACT,
     "questions": _holds(Shelf.LESSON),

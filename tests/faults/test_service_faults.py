@@ -289,6 +289,8 @@ def test_a_file_that_is_removed_makes_the_service_unready_and_is_not_written(tmp
             assert told(reply) == (503, "StoreUnavailable")
             assert "removed or replaced" in reply.json()["detail"]
             assert str(tmp_path) not in reply.text
+        assert "removed or replaced" in banner(client.get("/").text)
         (tmp_path / "parked.db").rename(path)
+        assert banner(client.get("/").text) == ""
         assert client.get("/readyz").status_code == 200
         assert client.post("/v1/remember", json={"content": "Lunch is at one."}).status_code == 200

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from conftest import WORDS_ONLY
@@ -122,9 +124,9 @@ class TestSummaries:
         assert "Monday" not in memory.digest()
         assert "Monday" not in memory.agent.opening("another", "default")
         assert "Monday" not in memory.agent.beside(self.QUESTION, "another", "default")
-        [hit] = [h for h in memory.recall(self.QUESTION, limit=20).hits if h.memory.kind == "summary"]
-        believed = [f.id for f in memory.facts("Blue Heron Ltd")]
-        assert (hit.updated_by in believed) != (how == "deny")
+        assert "summary" not in {h.memory.kind for h in memory.recall(self.QUESTION, limit=20).hits}
+        earlier = memory.recall(self.QUESTION, limit=20, as_of=clock() - timedelta(hours=6)).hits
+        assert "summary" in {h.memory.kind for h in earlier}
         clock.passes(days=1)
         memory.summarize(dry_run=False)
         assert "Monday" not in memory.digest()
@@ -145,3 +147,34 @@ class TestSummaries:
         word = memory.erase([message.id], reason="asked").confirm
         memory.erase([message.id], reason="asked", confirm=word, dry_run=False)
         assert "as of" not in self.named(memory, "Monday")
+
+
+@pytest.mark.parametrize("preset", ["balanced", "tiered", "facts"])
+@pytest.mark.parametrize("how", ["correct", "deny"])
+def test_a_message_of_which_nothing_is_believed_is_left_out_whatever_is_learned_later(opening, clock, preset, how):
+    memory = opening({**WORDS_ONLY, "preset": preset})
+    memory.ingest([{"content": "My dentist is Marten Vos.", "role": "user", "session": "a"}])
+    memory.learn(["a"])
+    [fact] = memory.facts()
+    assert "Marten Vos" in memory.digest()
+    if how == "correct":
+        memory.correct(fact.id, "Lena Roth")
+    else:
+        memory.deny(fact.id)
+    clock.passes(days=1)
+    assert "Marten Vos" not in memory.digest()
+    assert "Marten Vos" not in memory.agent.opening("another", "default")
+    assert ("Lena Roth" in memory.digest()) == (how == "correct")
+    [hit] = [h for h in memory.recall("Who is my dentist?").hits if h.memory.kind == "episode"]
+    assert hit.updated_by
+
+
+def test_an_answer_of_signs_and_digits_alone_is_no_line(opening):
+    memory = opening(WORDS_ONLY)
+    for number, answer in enumerate(("+1", "10-4", "17:30", "100%", "The mast is 42 m high.", "Hafen 7")):
+        talk = [("What does probe synth-44 need, and when?", "user"), (answer, "user")]
+        memory.ingest([{"content": text, "role": role, "session": f"s{number}"} for text, role in talk])
+    lines = [line for line in memory.digest().splitlines() if line.startswith("- ")]
+    assert not any(sign in line for line in lines for sign in ("- +1", "- 10-4", "- 17:30", "- 100%"))
+    assert any("42 m high" in line for line in lines)
+    assert "17:30" not in memory.agent.opening("another", "default")

@@ -49,6 +49,18 @@ def of(memory, value, scope=None):
 
 
 @pytest.mark.behaviour("BE38")
+def test_facts_of_promoted_messages_are_promoted_with_them_however_sure_they_are(memory, aside):
+    aside(DELIVERIES.format("Friday"), "My dentist is Dr Huang.")
+    assert memory.facts() == []
+    sure = {f.value: f.confidence for f in memory.facts(inside="aside")}
+    assert max(sure.values()) < memory.policy.tasks.promotion_confidence
+    done = memory.promote("aside", confirm=True)
+    assert {f.value for f in memory.facts()} == sure.keys()
+    assert "what says it is promoted" in memory.history(memory.facts()[0].id)[-1].because
+    memory.undo(done.operations[-1])
+    assert memory.facts() == []
+
+
 def test_what_contradicts_long_term_is_asked_about(memory, say, aside):
     say(DELIVERIES.format("Friday"), session="s1")
     aside(DELIVERIES.format("Monday"))

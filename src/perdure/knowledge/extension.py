@@ -117,9 +117,9 @@ class Knowledge(Extension[Context]):
         """Return fact -> the messages that say it."""
         return source_messages(ctx, namespace, hits)
 
-    def mark(self, ctx: Context, namespace: str, hits: list[Hit], /) -> list[Hit]:
+    def mark(self, ctx: Context, namespace: str, hits: list[Hit], filters: Filters, /) -> list[Hit]:
         """Return hits, the facts among them with how sure they are, what is to be asked, what contradicts them."""
-        return mark_facts(ctx, namespace, hits)
+        return mark_facts(ctx, namespace, hits, filters)
 
     def refresh(self, ctx: Context, namespace: str, hits: Sequence[Hit], /) -> bool:
         """Hold the stale facts among some hits against the authorities."""
@@ -139,8 +139,6 @@ class Knowledge(Extension[Context]):
         now, facts = ctx.clock(), facts_of(ctx, namespace, [m.id for m in memories if m.kind is Kind.FACT])
         outdated = hidden_beside(ctx, namespace, notes) | {i for i, fact in facts.items() if fact.has_ended(now)}
         outdated |= outdated_summaries(ctx, namespace, [m.id for m in memories if m.kind is Kind.SUMMARY]).keys()
-        if not _learns(ctx):
-            return outdated
         messages = outdated_messages(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])
         return outdated | messages.keys() | outdated_notes(ctx, namespace, notes).keys()
 

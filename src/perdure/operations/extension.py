@@ -82,8 +82,11 @@ class Extension(Generic[Ctx_contra]):
         """Return memory -> the messages that say the same, of those that were learned from messages."""
         return {}
 
-    def mark(self, _ctx: Ctx_contra, _namespace: str, hits: list[Hit], /) -> list[Hit]:
-        """Return the hits of a recall with what is to be asked about them and what contradicts or replaced them."""
+    def mark(self, _ctx: Ctx_contra, _namespace: str, hits: list[Hit], _filters: Filters, /) -> list[Hit]:
+        """Return the hits of a recall with what is to be asked about them and what contradicts or replaced them.
+
+        What sums up something that is over is left out.
+        """
         return hits
 
     def refresh(self, _ctx: Ctx_contra, _namespace: str, _hits: Sequence[Hit], /) -> bool:

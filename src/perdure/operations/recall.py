@@ -70,7 +70,9 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
         why = why or _bound_note(filters)
         return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
-    hits = decided_first(ctx.extension.mark(ctx, namespace, hits))
+    hits = decided_first(ctx.extension.mark(ctx, namespace, hits, filters))
+    if not hits:
+        return Recall(text, (), nothing_known=True, note=_join_notes(_bound_note(filters), note))
     return Recall(text, tuple(hits), nothing_known=False, note=note)
 
 

@@ -142,7 +142,7 @@ class TrimmedPage:
     end: bool = False  # whether no older operation is left
 
 
-Unwritable = Literal["", "read-only", "full"]
+Unwritable = Literal["", "read-only", "full", "gone"]
 """Why a store takes no writes; empty where it does."""
 
 

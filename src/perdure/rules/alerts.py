@@ -15,6 +15,7 @@ _HELD_PREFIX = "held back by the "
 BUDGET = "loss budget"
 WHY: Final[Mapping[Unwritable, str]] = {
     "read-only": "the store is read-only",
+    "gone": "the store's file was removed or replaced; put it back, or restart what has it open",
     "full": "the disk is full, or the store may not grow; free some space",
 }
 """Why a store takes no writes -> how it is told."""

@@ -28,6 +28,7 @@ STATUS: Final[Mapping[type[PerdureError], int]] = {
     errors.CopyDiffers: 409,
     errors.StoreUnavailable: 503,
     errors.NodeUnavailable: 503,
+    errors.StoreDenied: 503,
     errors.StoreBusy: 503,
     errors.DeadlineExceeded: 504,
     errors.StoreReadOnly: 503,

@@ -148,15 +148,18 @@ def _is_open(state: State) -> bool:
     return state.status is Status.ACTIVE and state.scope is Scope.LONG_TERM
 
 
-def mark_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
-    """Return hits, the facts among them with how sure they are, what is to be asked, and what contradicts them."""
-    over = outdated_summaries(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.SUMMARY])
-    hits = [replace(h, updated_by=h.updated_by or over.get(h.memory.id)) for h in hits] if over else hits
-    if ctx.policy.knowledge.learn != "off":
-        shown = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
-        since = outdated_messages(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE], shown)
-        since |= outdated_notes(ctx, namespace, [h.memory for h in hits if h.memory.kind is Kind.NOTE])
-        hits = facts_first([replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits])
+def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) -> list[Hit]:
+    """Return hits, the facts among them with how sure they are, what is to be asked, and what contradicts them.
+
+    A summary of something that is over is left out, unless another time is asked about.
+    """
+    summaries = [] if filters.looks_back else [h.memory.id for h in hits if h.memory.kind is Kind.SUMMARY]
+    over = outdated_summaries(ctx, namespace, summaries) if summaries else {}
+    hits = [h for h in hits if h.memory.id not in over]
+    shown = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
+    since = outdated_messages(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE], shown)
+    since |= outdated_notes(ctx, namespace, [h.memory for h in hits if h.memory.kind is Kind.NOTE])
+    hits = facts_first([replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits])
     if resources(ctx).witnesses:
         hits = _mark_citations(ctx, namespace, hits)
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]

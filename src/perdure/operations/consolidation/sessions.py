@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ from perdure.operations.writing import retry
 from perdure.records.consolidation_results import Crystal, PromotionResult, SessionResult
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant, text_of
-from perdure.records.memory import Document, Kind, Record, Scope, Shelf, Status
+from perdure.records.memory import DERIVED, Document, Kind, Record, Scope, Shelf, Status
 from perdure.rules.consolidation.merge_plan import stands_for_link
 from perdure.rules.consolidation.tasks import (
     CONNECTING,
@@ -113,7 +113,8 @@ def _decide(ctx: Context, namespace: str, records: Sequence[Record], session: st
         zip((r.id for r in chosen), current_signals(states, ctx.policy, decisions.now).confidence.tolist(), strict=True)
     )
     for r in chosen:
-        because = f"promoted to long_term: confidence {sure[r.id]:.3f} is at least {least:g}, and {reasons[r.id]}"
+        relation = "at least" if sure[r.id] >= least else "below"
+        because = f"promoted to long_term: confidence {sure[r.id]:.3f} is {relation} {least:g}, and {reasons[r.id]}"
         after = promote_state(decisions.states[r.id], ctx.policy, decisions.now)
         decisions.change(r.id, after, "promoted", because)
     pairs = _connected_pairs(ctx, namespace, chosen)
@@ -130,8 +131,17 @@ def _choose(ctx: Context, decisions: Decisions, least: float) -> tuple[list[Reco
     earlier = [r for r in whole if r.state.scope is Scope.LONG_TERM and r.state.kind is not Kind.EPISODE]
     reasons, middle = promotable(inside, earlier, least, ctx.policy, decisions.now)
     facts = [r.id for r in inside if r.id in reasons and r.state.kind is Kind.FACT]
-    stay = ctx.extension.promote(ctx, decisions.namespace, decisions, facts)
+    said = _facts_said(ctx, decisions.namespace, inside, reasons)
+    stay = ctx.extension.promote(ctx, decisions.namespace, decisions, [*facts, *said])
+    reasons = {**dict.fromkeys(said, "what says it is promoted"), **reasons}
     return [r for r in inside if r.id in reasons and r.id not in stay], reasons, middle
+
+
+def _facts_said(ctx: Context, namespace: str, inside: Sequence[Record], promoted: Collection[str]) -> list[str]:
+    """Return the facts of a session that a promoted memory says: what all see says them, so all may know them."""
+    facts = [r.id for r in inside if r.state.kind is Kind.FACT and r.id not in promoted]
+    links = ctx.store.links_at(namespace, facts) if facts else []
+    return sorted({one for one, kind, other in links if kind == DERIVED and one in facts and other in promoted})
 
 
 def _connected_pairs(ctx: Context, namespace: str, records: Sequence[Record]) -> Iterator[tuple[str, str]]:

@@ -70,6 +70,8 @@ _LEAST_WORDS: Final = 4
 """Words that a note has at least, for a message to say what it says."""
 _ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
 _HEAD: Final = 4000
+_WORDS: Final = re.compile(r"[^\W\d_]{2}|[\u2e80-\U0003ffff]")
+"""Two letters in a row, or one of a script that is written without spaces."""
 _NAME: Final = re.compile(r"(?<![.!?:\"\s])\s+([A-Z][^\W_]+)")
 
 
@@ -159,7 +161,17 @@ def tells(memory: MemoryItem) -> bool:
     if memory.kind is not Kind.EPISODE:
         return True
     sort = sort_of_memory(memory)
-    return may_answer(memory.speaker) and sort not in (Sort.SMALL_TALK, Sort.REPLY) and not _only_asks(memory, sort)
+    return (
+        may_answer(memory.speaker)
+        and sort not in (Sort.SMALL_TALK, Sort.REPLY)
+        and not _only_asks(memory, sort)
+        and _has_words(memory.content[:_HEAD])
+    )
+
+
+def _has_words(text: str) -> bool:
+    """Return whether a message has a word: signs and numbers alone ("+1", "10-4") answer what is not shown beside."""
+    return _WORDS.search(text) is not None
 
 
 def _only_asks(memory: MemoryItem, sort: Sort) -> bool:
@@ -192,7 +204,7 @@ def _place(memory: MemoryItem, names: Collection[str]) -> tuple[str, Sequence[st
     sort = sort_of_memory(memory)
     if not may_answer(memory.speaker) or not is_trusted(stored_trust(memory.metadata)):
         return "", ()  # others' words have no place among what holds, unless somebody pins them
-    if sort is Sort.SMALL_TALK:
+    if sort is Sort.SMALL_TALK or not _has_words(memory.content[:_HEAD]):
         return "", ()
     if _only_asks(memory, sort):
         return (SAID if memory.access_count and sort is Sort.QUESTION else ""), ()

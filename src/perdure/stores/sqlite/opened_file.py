@@ -26,13 +26,18 @@ class OpenedFile:
             return None
         return found.st_dev, found.st_ino
 
+    @property
+    def is_there(self) -> bool:
+        """Whether the file is still there."""
+        return self._opened is None or self._identity() == self._opened
+
     def check(self) -> None:
         """Check that the file is still there.
 
         Raises:
             StoreUnavailable: It was removed, renamed or replaced; nothing must be written to it.
         """
-        if self._opened is not None and self._identity() != self._opened:
+        if not self.is_there:
             raise StoreUnavailable(
                 f"{self._path} was removed or replaced after it was opened; nothing was written.",
                 remedy="Put the file back, or restart what has it open.",

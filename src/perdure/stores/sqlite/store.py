@@ -99,6 +99,8 @@ class SqliteStore(SqlStore):
     @property
     def unwritable(self) -> Unwritable:
         """Why the file takes no writes now: it is read-only, or the last write of this process was refused."""
+        if not self._file.is_there:
+            return "gone"
         return "read-only" if self.read_only else self._commits.refused
 
     def _open_again(self) -> None:
