@@ -22,6 +22,7 @@ import yaml
 
 import perdure
 from conftest import weekly
+from free_ports import free_port
 from perdure.interfaces.cli.server import serve
 from perdure.stores.postgres.local import SUPERUSER
 from programs import program
@@ -30,7 +31,6 @@ from service.conftest import POLICY
 from service.enclosed import PERDURE, Enclosure
 from service.test_guide import DEPLOY, ROOT, instructions, unit_of
 from service.test_maintaining import waited
-from service.test_proxy import free_port
 from service.test_serve import ask
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")

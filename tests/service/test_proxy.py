@@ -22,6 +22,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 import perdure
+from free_ports import free_port
 from interfaces.pages.browsing import forms, hidden
 from perdure.interfaces.http import shared
 from programs import program
@@ -34,12 +35,6 @@ HTML = {"accept": "text/html"}
 TIDY = re.compile(rf"/etc/letsencrypt/live/{re.escape(NAME)}/(fullchain|privkey)\.pem")
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nginx")
-
-
-def free_port():
-    with socket.socket() as line:
-        line.bind(("127.0.0.1", 0))
-        return line.getsockname()[1]
 
 
 @pytest.fixture(scope="module")

@@ -19,10 +19,10 @@ import apsw
 import pytest
 
 import perdure
+from free_ports import free_port
 from service.conftest import POLICY
 from service.test_limits import in_thread
 from service.test_maintaining import beside, waited
-from service.test_proxy import free_port
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="listens on an address that only Linux has by itself")
 REAL_PROCESSES = True  # what is set up when Python starts is part of it

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from conftest import HASHED, HashEmbedder, opened
+from free_ports import free_port
 from perdure.compose import migrate
 from perdure.records.errors import StoreError
 from programs import program
@@ -33,12 +34,6 @@ pytestmark = [
 ]
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 AGAIN = 8  # more often than it takes until a statement is prepared
-
-
-def free_port():
-    with socket.socket() as line:
-        line.bind(("127.0.0.1", 0))
-        return line.getsockname()[1]
 
 
 def pgbouncer():
