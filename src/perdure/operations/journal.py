@@ -11,7 +11,7 @@ from perdure.operations.documents import PAGE, find_records, find_states, pages
 from perdure.operations.identify import LAST
 from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
-from perdure.operations.undo_past_erasures import ERASE, past_erasures
+from perdure.operations.undo_past_erasures import ERASE, rebase_on_erasures
 from perdure.operations.writing import read_record
 from perdure.records.access import Role
 from perdure.records.errors import (
@@ -88,7 +88,7 @@ def _take_back(ctx: Context, operation: Operation, changes: tuple[Change, ...]) 
     try:
         return _apply_inverse(ctx, operation, changes)
     except ConflictError as error:
-        rebased = past_erasures(ctx, operation, changes)
+        rebased = rebase_on_erasures(ctx, operation, changes)
         if rebased != changes:
             with suppress(ConflictError):
                 return _apply_inverse(ctx, operation, rebased)

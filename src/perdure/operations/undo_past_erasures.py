@@ -14,7 +14,7 @@ from perdure.records.report import Operation
 ERASE = "erase"
 
 
-def past_erasures(ctx: Context, operation: Operation, changes: Sequence[Change]) -> tuple[Change, ...]:
+def rebase_on_erasures(ctx: Context, operation: Operation, changes: Sequence[Change]) -> tuple[Change, ...]:
     """Return an operation's changes as their rows are now, where nothing but erasures has changed these since.
 
     A document that was erased is left out. Other rows are as they were; where that does not fit, undoing is refused.

@@ -26,6 +26,12 @@ def whole(page):
     return re.search(r'name="all" value="(\w+)"', page.text).group(1)
 
 
+def applied(browser):
+    """What the page says after all of the previewed maintenance was applied."""
+    page = browser.get("/plans?preview=1")
+    return browser.answer(page, "/apply", all=whole(page))
+
+
 def to_undo(page):
     """The operations that "Undo this" or "Undo the rest" of a page takes back, in its order."""
     inside = next(inside for action, inside in forms(page.text) if action.startswith("/undo"))
@@ -77,8 +83,7 @@ def test_a_part_that_lies_in_several_operations_is_one_thing_to_undo(browser, me
 
 def test_what_cannot_be_taken_back_is_named_and_the_rest_is_taken_back_later(browser, memory, due):
     before = states(memory, due)
-    page = browser.get("/plans?preview=1")
-    done = browser.answer(page, "/apply", all=whole(page))
+    done = applied(browser)
     *_, first = to_undo(done)
     assert memory.history(due[0])[-1].operation_id == first
     memory.pin(due[0])
@@ -100,8 +105,7 @@ def test_what_cannot_be_taken_back_is_named_and_the_rest_is_taken_back_later(bro
 
 def test_what_was_undone_meanwhile_does_not_keep_the_rest(browser, memory, due):
     before = states(memory, due)
-    page = browser.get("/plans?preview=1")
-    done = browser.answer(page, "/apply", all=whole(page))
+    done = applied(browser)
     memory.undo(to_undo(done)[0])
     browser.answer(done, "/undo")
     assert states(memory, due) == before
@@ -113,8 +117,7 @@ def test_what_was_undone_meanwhile_does_not_keep_the_rest(browser, memory, due):
 
 def test_a_run_is_undone_whole_also_where_others_have_written_much_since(browser, memory, due):
     before = states(memory, due)
-    page = browser.get("/plans?preview=1")
-    done = browser.answer(page, "/apply", all=whole(page))
+    done = applied(browser)
     for number in range(30):
         memory.remember(f"Note {number}.")
     browser.answer(browser.get(done.url), "/undo")
@@ -141,8 +144,7 @@ def test_what_keeps_the_budget_goes_on_from_the_moves_beside_it(browser, memory,
     assert {(tier, form) for tier, form, _ in (part[i] for i in due[1:5])} == {("cold", "summary")}
     assert browser.answer(done, "/undo").status_code == 200
     assert states(memory, due) == before
-    page = browser.get("/plans?preview=1")
-    done = browser.answer(page, "/apply", all=whole(page))
+    done = applied(browser)
     assert done.status_code == 200
     assert {(tier, form) for tier, form, _ in states(memory, due).values()} == {("cold", "summary")}
     assert memory.sweep().operations == ()

@@ -85,13 +85,10 @@ def told_to_callers(error: PerdureError) -> tuple[str, str]:
     """
     if isinstance(error, errors.StoreUnavailable | errors.NodeUnavailable | errors.StoreDenied):
         _log_outage(error.message)
-        several = isinstance(error, errors.NodeUnavailable)
-        message = (
-            "A node of the store's cluster cannot be reached."
-            if several
-            else _FOLDERS.sub("", error.message.partition(" (")[0])
-        )
-        return f"{message.rstrip('.')}.", "Try again later. The service's log has the details."
+        message = _FOLDERS.sub("", error.message.partition(" (")[0]).rstrip(".")  # without the server's own words
+        if isinstance(error, errors.NodeUnavailable):
+            message = "A node of the store's cluster cannot be reached"
+        return f"{message}.", "Try again later. The service's log has the details."
     if not isinstance(error, errors.StoreError):
         return error.message, error.remedy
     return _FOLDERS.sub("", error.message), _FOLDERS.sub("", error.remedy)

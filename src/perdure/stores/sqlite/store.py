@@ -98,7 +98,7 @@ class SqliteStore(SqlStore):
 
     @property
     def unwritable(self) -> Unwritable:
-        """Why the file takes no writes now: it is read-only, or the last write of this process was refused."""
+        """Why the file takes no writes now: it is gone or read-only, or the last write of this process was refused."""
         if not self._file.is_there:
             return "gone"
         return "read-only" if self.read_only else self._commits.refused
@@ -303,6 +303,7 @@ class SqliteStore(SqlStore):
 
     def rebuild(self) -> bool:
         """Make search indexes and counts anew, and drop triggers that are not ours; True."""
+        self._check_writable()
         with self._use() as connection:
             rebuild(connection)
             self._connect(connection)
