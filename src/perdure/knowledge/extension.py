@@ -139,8 +139,10 @@ class Knowledge(Extension[Context]):
         now, facts = ctx.clock(), facts_of(ctx, namespace, [m.id for m in memories if m.kind is Kind.FACT])
         outdated = hidden_beside(ctx, namespace, notes) | {i for i, fact in facts.items() if fact.has_ended(now)}
         outdated |= outdated_summaries(ctx, namespace, [m.id for m in memories if m.kind is Kind.SUMMARY]).keys()
-        messages = outdated_messages(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])
-        return outdated | messages.keys() | outdated_notes(ctx, namespace, notes).keys()
+        outdated |= outdated_messages(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE]).keys()
+        if not _learns(ctx):  # each run of words of all notes is looked up: a policy that reads none does without
+            return outdated
+        return outdated | outdated_notes(ctx, namespace, notes).keys()
 
     def resting(self, ctx: Context, record: Record, /) -> tuple[RestingFact, ...]:
         """Return the facts that are believed and that nothing in view says, of those that a hidden memory says."""

@@ -158,7 +158,8 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) 
     hits = [h for h in hits if h.memory.id not in over]
     shown = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
     since = outdated_messages(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE], shown)
-    since |= outdated_notes(ctx, namespace, [h.memory for h in hits if h.memory.kind is Kind.NOTE])
+    if ctx.policy.knowledge.learn != "off":
+        since |= outdated_notes(ctx, namespace, [h.memory for h in hits if h.memory.kind is Kind.NOTE])
     hits = facts_first([replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits])
     if resources(ctx).witnesses:
         hits = _mark_citations(ctx, namespace, hits)
