@@ -487,6 +487,15 @@ def test_compact_is_a_preview_unless_applied(place):
     assert data("check", "--full")["sound"]
 
 
+def test_compact_and_sweep_take_dry_run_and_apply_although_only_one_of_them_previews_unasked(place):
+    kept("Deploys happen on Tuesdays at 10:00.", "--at", "2020-01-01")
+    assert (data("compact", "--dry-run")["dry_run"], data("compact", "--apply")["dry_run"]) == (True, False)
+    due = data("sweep", "--dry-run")["moved"]
+    assert due
+    assert data("sweep", "--apply")["moved"] == due
+    assert data("sweep", "--dry-run")["moved"] == []
+
+
 def test_reembed_without_an_embedder_says_what_to_do(place):
     kept()
     refused = data("reembed", code=Exit.FAILED)
@@ -867,7 +876,6 @@ def test_every_option_that_a_help_page_names_is_one_of_the_command():
     ("words", "code", "said"),
     [
         (("demo", "--out", "a file/demo"), Exit.FAILED, "cannot be created"),
-        (("sweep", "--apply"), Exit.FAILED, "applies what is due by itself"),
         (("learn",), Exit.FAILED, "Give either sessions to learn from or facts to store."),
         (("move", "0123456789", "warmer", "--reason", "why"), Exit.USAGE, "'TIER': 'warmer' is not one of"),
     ],

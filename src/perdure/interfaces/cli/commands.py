@@ -237,7 +237,8 @@ def option_of(parameter: Parameter) -> inspect.Parameter:
     if parameter.is_positional:
         argument: Any = typer.Argument(**more)
     elif is_inverted(parameter):
-        default, argument = (False, typer.Option("--apply", help="Apply it; without this it is only a preview."))
+        text = "Apply it; without this it is only a preview."
+        default, argument = False, typer.Option("--apply/--dry-run", help=text)
     else:
         argument = typer.Option(*option_names(parameter), **more)
     if not parameter.required and default is None:
@@ -269,7 +270,9 @@ def option_help(parameter: Parameter) -> str:
 def option_names(parameter: Parameter) -> list[str]:
     """Return the option's names: its own, then its short form."""
     name = parameter.param.option or f"--{parameter.name.replace('_', '-')}"
-    if parameter.kind == "flag" and parameter.default is True and "/" not in name:
+    if parameter.name == "dry_run":
+        name = "--dry-run/--apply"  # each command that can show what it would change takes both
+    elif parameter.kind == "flag" and parameter.default is True and "/" not in name:
         name = f"{name}/--no-{name.removeprefix('--')}"
     return [name, *([parameter.param.short] if parameter.param.short else [])]
 

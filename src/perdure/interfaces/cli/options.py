@@ -198,7 +198,7 @@ def current_options(command: str, words: Sequence[str]) -> list[str]:
     current = []
     for word in words[:end]:
         name, equals, value = word.partition("=")
-        if declared is not None and name.startswith("--"):
+        if declared is not None and name.startswith("--") and name != "--apply":
             refuse_foreign(declared, [name[2:].replace("-", "_")])
         if name in renamed:
             print(f"Note: {name} of 'perdure {command}' is now called {renamed[name]}.", file=sys.stderr)
