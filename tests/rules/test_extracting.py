@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import budget
+from perdure.rules.language.markdown import without_markup
 from perdure.rules.pattern_extraction import LONGEST, SHORTEST, find_candidates, score_content
 
 WORDS = "we decided remember that the fix is was note: important: means a.b 15.2 . ! ? \n ``` Alice 😀 是 key"
@@ -280,3 +281,31 @@ def test_finds_in_hostile_texts_lie_apart_and_in_order(part):
     found = find_candidates(text, min_confidence=0.0)
     assert all(c.content in text[c.start : c.end] for c in found)
     assert all(a.end <= b.start for a, b in pairwise(found))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("**Important:** Ensure that *both* backups run.", "Important: Ensure that both backups run."),
+        ("- We chose Postgres 16.**", "We chose Postgres 16."),
+        ("> 2. **We chose** `*.toml` files.", "We chose `*.toml` files."),
+        ("- [x] done: ***all*** of it", "done: all of it"),
+        ("### Port of staging", "Port of staging"),
+        ("**重要**的: 每天备份", "重要的: 每天备份"),
+        ("2 * 3 is 6, and a*b*c", "2 * 3 is 6, and a*b*c"),
+        ("**options and *args are forwarded", "**options and *args are forwarded"),
+        ("copy *.py or x* files", "copy *.py or x* files"),
+        ("-5 degrees on 3. March", "-5 degrees on 3. March"),
+        ("__init__ runs `**first**`", "__init__ runs `**first**`"),
+        ("4. Juli ist frei", "4. Juli ist frei"),
+    ],
+)
+def test_marks_of_markdown_are_no_words(written, read):
+    assert without_markup(written) == read
+
+
+def test_a_note_of_a_list_is_stored_without_its_marks():
+    found = find_candidates(
+        "## Decisions\n\n- We chose PostgreSQL 16 for **all** services.\n- **Note:** keys rotate in May.\n"
+    )
+    assert [c.content for c in found] == ["We chose PostgreSQL 16 for all services.", "keys rotate in May"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from perdure.rules.language.markdown import without_markup
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import pieces
 from perdure.rules.language.word_forms import PAST, word_forms
@@ -99,7 +100,7 @@ class NoteCandidate:
     content: str  # what would be remembered, 10 to 5,000 characters
     confidence: float  # how likely it is worth it, 0..1
     pattern: str  # why it was found: decision, definition, important, solution, error, explicit, pattern, or keywords
-    start: int  # where the match starts in the text, in characters; ``text[start:end]`` holds the content
+    start: int  # where the match starts in the text, in characters; ``text[start:end]`` holds its words
     end: int  # where it ends
 
 
@@ -126,7 +127,8 @@ def find_candidates(
     found = [c for c in found if c.pattern in _OF_THE_WORK] if by_assistant else [*found, *_dense(text, spans)]
     found = [c for c in found if c.confidence >= min_confidence and (c.pattern != "keywords" or _is_exact(c.content))]
     found = [c for c in found if c.pattern not in _OF_AN_EXERCISE or not _FORMULA.search(c.content)]
-    kept = _without_overlaps(found)
+    kept = [replace(c, content=without_markup(c.content)) for c in _without_overlaps(found)]
+    kept = [c for c in kept if len(c.content) >= SHORTEST]
     best = sorted(kept, key=lambda c: (-c.confidence, c.start))[: max(0, most)]
     return sorted(best, key=lambda c: c.start)
 
