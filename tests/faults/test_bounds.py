@@ -139,7 +139,7 @@ def transcript(folder, large, small):
 
 def test_a_long_transcript_is_taken_in_within_a_bound_of_memory(bounded_by, folder):
     """Before, all messages were in memory, and more than a thousand were refused after they had been read."""
-    large, small = budget((20, 60), (300, 60))
+    large, small = budget((10, 110), (300, 60))
     size = transcript(folder, large, small)
     code, said = bounded_by(budget(80, 200) * MEBI, "ingest", "long.jsonl", "--json")
     assert code == 0, said

@@ -86,3 +86,10 @@ def test_the_http_interface_answers_with_the_field(memory, said, fact):
     with TestClient(build_app(lambda: memory, Settings(frozenset({"testserver"})))) as client:
         answer = client.post("/v1/deny", json={"id": said}).json()
     assert [f["id"] for f in answer["still_believed"]] == [fact]
+
+
+def test_it_is_told_under_a_policy_that_reads_no_facts_too(tmp_path):
+    told = {"subject": "Gai Media", "predicate": "delivery day preference", "value": "Friday"}
+    with perdure.open(tmp_path / "b.db", {"embedder": {"model": "none"}}) as memory:
+        kept = memory.remember("Gai Media prefers Friday deliveries.", facts=[told])
+        assert [f.content for f in memory.forget(kept.id).still_believed] == [SAYS]

@@ -74,3 +74,27 @@ def test_four_times_as_many_memories_that_resemble_one_another_take_four_times_t
     fill(memory, 250, 1000)
     many = [calls_of(call) for call in shown]
     assert all(after < 6 * before for before, after in zip(few, many, strict=True)), (few, many)
+
+
+@pytest.mark.parametrize(
+    ("said", "denied"),
+    [
+        ("We deploy on Fridays now.", "We never deploy on Fridays."),
+        ("Backups of the shop are kept for 30 days.", "Backups of the shop are not kept for 30 days."),
+        ("Wir spielen am Freitag neue Versionen ein.", "Wir spielen am Freitag nie neue Versionen ein."),
+    ],
+)
+@pytest.mark.parametrize("denied_last", [False, True])
+@pytest.mark.parametrize("last_is_a_note", [False, True])
+def test_what_denies_a_note_is_shown_beside_it(opening, said, denied, denied_last, last_is_a_note):
+    """The one without "not" has no word that the other lacks, but it says something else."""
+    first, last = (said, denied) if denied_last else (denied, said)
+    memory = opening(embedder=HashEmbedder())
+    memory.remember(first)
+    if last_is_a_note:
+        memory.remember(last)
+    else:
+        memory.ingest([{"role": "user", "content": last}], session="a")
+    text = memory.digest()
+    assert last in text
+    assert first in text

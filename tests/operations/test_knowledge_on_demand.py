@@ -6,6 +6,8 @@ import sys
 import pytest
 
 import perdure
+from perdure import compose_knowledge
+from perdure.operations.extension import Extension
 
 TALK = [
     {"role": "user", "content": "Gai Media prefers Friday for deliveries.", "at": "2026-11-02T09:00:00Z"},
@@ -74,3 +76,11 @@ def test_a_store_with_facts_tells_of_them_under_a_policy_that_learns_none(tmp_pa
         (asked,) = [q.id for q in memory.review() if q.id in before]
         memory.settle(asked, "drop")
         assert memory.get(asked, include_archived=True).status == "invalidated"
+
+
+def test_every_seam_is_passed_on_where_there_are_facts_unless_it_only_learns():
+    """A seam that the list lacks is answered as where nothing was ever learned."""
+    only_learn = {"learn", "weigh", "rank", "follow_ups", "refresh", "tasks"}
+    seams = {name for name in vars(Extension) if not name.startswith("_")} - {"resources"}
+    passed_on = {name for name in seams if name in compose_knowledge._MEETS}
+    assert seams - passed_on == only_learn

@@ -15,6 +15,7 @@ from typing import Final
 
 from perdure.rules.language.compared_sentences import ComparedSentence
 from perdure.rules.language.phrases import ParsedClause, read_clauses, read_items
+from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.same_meaning import initials_agree, is_of_time, same_aspects, same_meaning, same_mode
 from perdure.rules.language.sentence_items import Item
 from perdure.rules.language.sentences import sentences
@@ -23,6 +24,10 @@ from perdure.rules.language.words import IGNORABLE, RELATIONS, STOP_WORDS, TURNI
 
 _GUARDED_KINDS: Final[tuple[Kind, ...]] = ("negation", "number", "date", "modal", "name", "code")
 _TURNS_CHINESE: Final = frozenset("不没沒無无未别別勿")
+_FOREIGN_NEGATIONS: Final = word_set("""
+    nie niemals nicht nichts kein keine keinen keinem keiner keines nunca jamás nada ningún ninguna pas jamais aucun
+    aucune não nenhum nenhuma niente nessun nessuna niet geen nooit
+    """)
 _LONGEST_SOUGHT: Final = 300
 """Content words; a longer sentence is compared from its beginning only, so that hostile texts cost little."""
 _ONE: Final = re.compile(r"(?:\bone|(?:^|(?<=[.!?] ))One) (\w+)")
@@ -95,6 +100,26 @@ def _denials(found: list[Piece]) -> list[tuple[str, str]]:
                 denied += [(word, value) for word in waiting]
                 waiting = []
     return denied + [(word, "") for word in waiting]
+
+
+def denies(one: str, other: str) -> bool:
+    """Return whether either of two texts denies a word that the other says without a negation.
+
+    In other languages than English: whether one of them has a negation that the other has not.
+    """
+    (denied, said), (also_denied, also_said) = _denied_and_said(one), _denied_and_said(other)
+    return (
+        not denied.isdisjoint(also_said - also_denied)
+        or not also_denied.isdisjoint(said - denied)
+        or said & _FOREIGN_NEGATIONS != also_said & _FOREIGN_NEGATIONS
+    )
+
+
+@lru_cache(maxsize=4096)
+def _denied_and_said(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words of a text that stand behind a negation, and all of its words."""
+    denied = content_words(" ".join(word for _, word in _denials(pieces(text))))
+    return denied, content_words(text) | _FOREIGN_NEGATIONS.intersection(text.lower().split())
 
 
 @dataclass(frozen=True, slots=True)

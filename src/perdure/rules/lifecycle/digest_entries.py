@@ -21,7 +21,7 @@ from perdure.rules.language.words import STOP_WORDS, has_name, may_answer
 from perdure.rules.lasting import is_passing, is_rule, is_supposed, is_unsure, lasting_sentences, names_within
 from perdure.rules.lifecycle.digest_lines import day_of, render_line, sort_of_memory, telling_sentences
 from perdure.rules.lifecycle.older_statements import OlderStatements, find_older, vector_rows
-from perdure.rules.meaning_guard import Anchors, anchors
+from perdure.rules.meaning_guard import Anchors, anchors, denies
 from perdure.rules.source_trust import is_trusted, stored_trust
 from perdure.rules.worth import is_small_talk
 
@@ -142,7 +142,8 @@ def _brief_place(memory: MemoryItem, section: str) -> tuple[str, float]:
 def noted_ids(memories: Sequence[MemoryItem], notes: Sequence[tuple[str, float]]) -> set[str]:
     """Return the messages that say what a note says: somebody has put it in a few words already. What is pinned stays.
 
-    Beside each note stands the time in milliseconds before which a message was said.
+    What denies a note says something else. Beside each note stands the time before which a message was said, in
+    milliseconds.
     """
     words = [content_words(text) for text, _ in notes]
     holders = WordHolders(words)
@@ -151,7 +152,8 @@ def noted_ids(memories: Sequence[MemoryItem], notes: Sequence[tuple[str, float]]
 
     def is_noted(memory: MemoryItem) -> bool:
         common = holders.counts(content_words(memory.content))
-        return bool(((common >= least) & (before > memory.state.created_ms)).any())
+        alike = np.flatnonzero((common >= least) & (before > memory.state.created_ms))
+        return any(not denies(memory.content[:_HEAD], notes[at][0][:_HEAD]) for at in alike.tolist())
 
     return {m.id for m in memories if m.kind is Kind.EPISODE and not m.pinned and is_noted(m)}
 
@@ -301,9 +303,9 @@ def asserted_bytes(text: str) -> int:
 
 
 def repeats(one: MemoryItem, other: MemoryItem) -> bool:
-    """Return whether a memory says nothing that another does not: no number, name, identifier or "not" of its own."""
+    """Return whether a memory says nothing that another does not: no number, name or identifier; nor denies either."""
     own, other_words = content_words(one.content), content_words(other.content)
-    if not own or len(own & other_words) < ECHO * len(own):
+    if not own or len(own & other_words) < ECHO * len(own) or denies(one.content[:_HEAD], other.content[:_HEAD]):
         return False
     mine, others = _anchors(one.content), _anchors(other.content)
     kinds = ("numbers", "dates", "names", "code", "negations")
