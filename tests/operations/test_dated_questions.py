@@ -82,3 +82,44 @@ def test_what_is_told_a_few_days_later_counts_less_than_on_the_day(memory):
     hits = memory.recall("Where did Anna go hiking with the club on 6 September?", touch=False).hits
     parts = {hit.memory.content: hit.parts["dated"] for hit in hits if "dated" in hit.parts}
     assert 0.3 > parts[SAID["monday"][0]] > 0.2 > parts.get(SAID["summer"][0], 0.0)
+
+
+@pytest.mark.behaviour("Q12")
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("What happened on 8 September?", ["monday"]),
+        ("What happened on Monday?", ["monday"]),
+        ("What's new this week?", ["monday"]),
+        ("What did we do between 5 and 8 September?", ["monday", "friday"]),
+        ("What did I tell you between 9 May and 20 July 2025?", ["summer", "spring"]),
+        ("Was war am 9. Mai?", ["spring"]),
+        ("¿Qué pasó el 20 de julio?", ["summer"]),
+        ("What happened yesterday?", []),
+    ],
+)
+def test_a_question_that_asks_only_for_days_is_answered_by_what_is_of_them(memory, question, meant):
+    """No word of such a question, and no vector, says what was then."""
+    answer = memory.recall(question, touch=False)
+    assert [next(n for n, (t, _) in SAID.items() if t == hit.memory.content) for hit in answer.hits] == meant
+    assert answer.nothing_known == (not meant)
+    assert {hit.relevance for hit in answer.hits} <= {1.0}
+
+
+@pytest.mark.behaviour("Q12")
+def test_a_question_about_days_keeps_to_its_filters_and_is_explained(memory):
+    question = "What happened in September?"
+    assert len(memory.recall(question, touch=False).hits) == 2
+    later = datetime(2025, 9, 6, tzinfo=UTC)
+    (hit,) = memory.recall(question, touch=False, since=later).hits
+    assert hit.memory.content == SAID["monday"][0]
+    spring = next(m for m in memory.list() if m.content == SAID["spring"][0])
+    assert memory.why_not(hit.memory.id, question).kept_out_by == "nothing"
+    assert memory.why_not(spring.id, question).kept_out_by == "days"
+    assert memory.why_not(hit.memory.id, question, until=later).kept_out_by == "rank"
+
+
+@pytest.mark.behaviour("Q12")
+def test_a_question_that_names_a_topic_beside_a_day_is_searched_for(memory):
+    assert first(memory, "Who went hiking on 8 September?")[0] == "monday"
+    assert len(memory.recall("Who went hiking on 8 September?", touch=False).hits) > 1

@@ -7,12 +7,14 @@ from dataclasses import replace
 from perdure.operations.consolidation.relate import edges
 from perdure.operations.lifecycle.sweep import explain_wait
 from perdure.operations.ports import Context
-from perdure.operations.recall import best_hits, embed_query, of_then
+from perdure.operations.recall import best_hits, embed_query, of_then, recall
 from perdure.operations.writing import read_record
-from perdure.records.memory import MemoryItem, Scope, Status
+from perdure.records.instant import text_of
+from perdure.records.memory import MemoryItem, Record, Scope, Status
 from perdure.records.recall import Absence, Filters, Pool, Query
 from perdure.records.report import Explanation
 from perdure.rules.explanation import explain, inverse_link
+from perdure.rules.language.asked_days import days_asked_for
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.ranking import Ranking, drop_unrelated, least_share, rank_candidates, why_nothing_known
 
@@ -72,6 +74,8 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     if memory.status is not Status.ACTIVE and not wide.include_archived:
         return Absence(identity, text, "status", f"it is {memory.status}; recall with include_archived, or restore it")
+    if days_asked_for(text, filters.asked_at(ctx.clock())):
+        return _why_not_of_days(ctx, record, text, limit, filters)
     query, note = embed_query(ctx, text)
     pool = ctx.store.search(record.namespace, query, wide, ctx.policy.recall.for_limit(limit))
     order = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(ctx.clock()))
@@ -85,6 +89,19 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
         by, explanation = _floor(ctx, memory, pool, filters) or _rank(ctx, memory, text, order, rank, limit, filters)
     explanation = f"{explanation}; {note}" if note else explanation
     return Absence(identity, text, by, explanation, rank, dict(order[rank - 1].parts))
+
+
+def _why_not_of_days(ctx: Context, record: Record, text: str, limit: int, filters: Filters) -> Absence:
+    """Return the same of a question that asks for nothing but what was on some days."""
+    hits = recall(ctx, text, record.namespace, limit, filters, touch=False).hits
+    if (place := next((n for n, h in enumerate(hits, 1) if h.memory.id == record.id), None)) is not None:
+        return Absence(
+            record.id, text, "nothing", f"it is in the answer, at rank {place}", place, hits[place - 1].parts
+        )
+    periods, said = days_asked_for(text, filters.asked_at(ctx.clock())), record.state.created_ms
+    if any(p.start <= said < p.end for p in periods):
+        return Absence(record.id, text, "rank", f"others of these days come before it, or a filter (limit {limit})")
+    return Absence(record.id, text, "days", f"it is of {text_of(said)[:10]}, and the question asks for other days")
 
 
 def _floor(ctx: Context, memory: MemoryItem, pool: Pool, filters: Filters) -> tuple[str, str] | None:

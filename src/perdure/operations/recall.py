@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,7 +11,9 @@ from perdure.records.errors import EmbedderError, ModelError, ModelWarning, Perd
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Record
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.recall import Filters, Hit, Pool, Query, Recall
+from perdure.records.recall import Filters, Hit, Pool, Query, Ranked, Recall
+from perdure.rules.language.asked_days import days_asked_for
+from perdure.rules.language.dates import Period
 from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
@@ -27,6 +30,8 @@ from perdure.rules.ranking import (
 from perdure.rules.redaction import redact_by_policy
 
 _ROOM: Final = 3  # from so many hits on the last place may go to what usually follows
+_OF_DAYS: Final = 200  # so many of the latest memories of each period that a question asks for
+_OF_THE_DAY: Final = 1.0  # the score of what is of a day that a question asks for, before signals
 SPARE: Final = 3
 """So many more than the limit are read in full: signals and near-duplicates may change the order among the best."""
 
@@ -52,8 +57,10 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
 def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
     """Return the memories that answer a question, not counted as accessed."""
     now = ctx.clock()
-    query, note = embed_query(ctx, text)
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
+    if periods := days_asked_for(text, filters.asked_at(now)):
+        return _of_days(ctx, text, namespace, limit, wide, periods)
+    query, note = embed_query(ctx, text)
     pool = ctx.store.search(namespace, query, wide, ctx.policy.recall.for_limit(limit))
     note = _join_notes(note, _spelling_note(pool))
     if why := why_nothing_known(pool, ctx.policy.recall):
@@ -74,6 +81,26 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
     if not hits:
         return Recall(text, (), nothing_known=True, note=_join_notes(_bound_note(filters), note))
     return Recall(text, tuple(hits), nothing_known=False, note=note)
+
+
+def _of_days(
+    ctx: Context, text: str, namespace: str, limit: int, filters: Filters, periods: Sequence[Period]
+) -> Recall:
+    """Return what is of the days that a question asks for: no word or meaning of it says what it was.
+
+    The most important comes first: each of them answers.
+    """
+    found: dict[str, Ranked] = {}
+    for period in periods:
+        since = max(period.start, period.start if filters.since is None else filters.since)
+        until = min(period.end, period.end if filters.until is None else filters.until)
+        then = ctx.store.list_records(namespace, replace(filters, since=since, until=until), _OF_DAYS, None)
+        found |= {r.id: Ranked(r.id, _OF_THE_DAY, {"dated": _OF_THE_DAY}, None, 1.0) for r in then}
+    order = Ranking.of([*found.values()])
+    hits = best_hits(ctx, order, text, namespace, limit, filters, ctx.clock())
+    hits = decided_first(ctx.extension.mark(ctx, namespace, hits, filters))
+    note = "" if hits else "nothing that may be shown is of the days that the question names"
+    return Recall(text, tuple(hits), nothing_known=not hits, note=note)
 
 
 def rerank(ctx: Context, text: str, namespace: str, order: Ranking, related: Ranking) -> tuple[Ranking, str]:
@@ -110,7 +137,8 @@ def _spelling_note(pool: Pool) -> str:
 def _bound_note(filters: Filters) -> str:
     """Return which bound the related memories do not reach."""
     bounds = {"confidence": filters.min_confidence, "relevance": filters.min_relevance}
-    return "related memories exist, but none reaches " + " and ".join(f"{n} {b:g}" for n, b in bounds.items() if b)
+    reached = " and ".join(f"{n} {b:g}" for n, b in bounds.items() if b)
+    return f"related memories exist, but none {f'reaches {reached}' if reached else 'may be shown'}"
 
 
 def _join_notes(*notes: str) -> str:

@@ -62,6 +62,7 @@ class Bounds(NamedTuple):
     newer_by_words: float = 0.08  # without vectors, whatever is asked
     behind: float = 0.35  # what is less like the question than the earlier one by more than this does not pass it
     missing: float = 0.7  # nor what lacks more than this share of the question's words that the earlier one has
+    fits: float = 0.0  # nor what is less likely to answer than this share of the earlier one's chance
     differs: float = 0.5  # from this chance on that two say otherwise of one thing, they are marked
 
 
@@ -93,7 +94,7 @@ def newest_first(
     newer = {
         pair
         for pair, row, chance in zip(pairs, signals, order.tolist(), strict=True)
-        if chance >= least and max(pair) < bounds.among and may_stand_first(row, bounds)
+        if chance >= least and max(pair) < bounds.among and may_stand_first(row, bounds) and _fits(hits, pair, bounds)
     }
     differing = {  # replies of assistants are not marked: nothing was measured on them
         pair
@@ -115,6 +116,12 @@ def may_stand_first(signals: Array, bounds: Bounds = BOUNDS) -> bool:
     """Return whether the later of two hits answers the question about as well as the earlier one."""
     row = PairSignals(*signals)
     return row.behind <= bounds.behind and row.missing <= bounds.missing
+
+
+def _fits(hits: Sequence[Hit], pair: Pair, bounds: Bounds) -> bool:
+    """Return whether the later of two hits is about as likely to answer the question as the earlier one."""
+    earlier, later = (hits[at].relevance for at in pair)
+    return later >= bounds.fits * earlier
 
 
 def may_differ(signals: Array) -> bool:

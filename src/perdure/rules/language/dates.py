@@ -65,6 +65,7 @@ _DATES: Final = re.compile(
     rf"""(?<![\w.-])(?:
         (?P<year>\d{{4}})-(?P<month>\d{{1,2}})(?:-(?P<day>\d{{1,2}}))?
       | (?:(?P<in>in|im|en|em|since|during|until|by|this|last|early|late|mid)[\s-]+)?
+        (?:(?P<since>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?\s*(?:and|to|till|und|bis|et|au|y|al|a|e|en|-|\u2013)\s*(?=\d))?
         (?:(?P<before>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?\s+(?:(?:of|de|di)\s+)?)?(?P<name>{_any_of(_MONTH_OF)})\b\.?
         (?:\s+(?:the\s+)?(?P<after>\d{{1,2}})(?:st|nd|rd|th)?(?!\d))?(?:,?\s*(?:(?:of|de|del)\s+)?(?P<of>\d{{4}}))?
       | (?P<days>{_any_of(_DAYS_AGO)})
@@ -117,6 +118,11 @@ def periods_in(question: str, asked_at: Instant) -> list[Period]:
         except (ValueError, OverflowError):  # no such day, or beyond the calendar
             continue
     return periods
+
+
+def without_days(question: str) -> str:
+    """Return a question without the days, months and years that it names."""
+    return _DATES.sub(" ", question)
 
 
 def _may_name_days(question: str) -> bool:
@@ -179,4 +185,6 @@ def _of_calendar(groups: dict[str, str], today: date, year: int | None) -> tuple
     first = date(int(own) if own else today.year, month, int(day or 1))
     if not own and first > today:
         first = first.replace(year=today.year - 1)
+    if "since" in groups and day and int(groups["since"]) < first.day:
+        return first.replace(day=int(groups["since"])), first + timedelta(days=1)
     return _span(first, 1) if day else _month(first)

@@ -1,0 +1,48 @@
+"""Questions that ask for nothing but what was on some days: "What happened on 9 March?"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from perdure.records.instant import Instant
+from perdure.rules.language.dates import Period, periods_in, without_days
+from perdure.rules.language.words import STOP_WORDS, word_set
+
+_WORDS: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")  # noqa: RUF001  # the typographic apostrophe is meant
+_OF_NO_TOPIC: Final = word_set("""
+    happen happened happens occurred occur do did done doing going go went tell told say said talk talked discuss
+    discussed mention mentioned note noted remember remembered write wrote store stored learn learned learnt know
+    new news up event events thing things anything everything something day days about between from to until and on
+    at in during last past what's what\u2019s what is this that there list show me summary summarize please all
+    war waren wer wie wo los passiert passierte geschah geschehen gemacht gesagt erzählt besprochen notiert gelernt
+    gab gibt es wir ich mir uns du dir haben habe hast hatten ist sind am im vom von bis zum zur neues alles etwas
+    und
+    quoi qu'est ce que qui s'est est passé passée fait dit noté parlé je nous tu on a avons ai le la les du au et
+    entre
+    qué que pasó ha pasado ocurrió hice hicimos hizo dije dijo dijimos hablamos el los las de del entre y hasta en
+    nos me
+    cosa che è successo fatto detto abbiamo ho il lo gli di tra fra e
+    aconteceu fiz fizemos fez disse dissemos o os as foi
+    wat gebeurde gebeurd gedaan gezegd is er op de het
+    """)
+"""Words that say of no memory what it is about, in the languages whose days are read."""
+_RANGE: Final = re.compile(r"\b(?:between|from|zwischen|vom|von|entre|du|tra|dal)\b", re.IGNORECASE)
+
+
+def days_asked_for(question: str, asked_at: Instant) -> Sequence[Period]:
+    """Return the days that a question names if it asks for nothing else; none for any other question.
+
+    Two of them are the ends of a range where the question says so ("between 3 and 8 March", "vom 3. bis 8. März").
+
+    Args:
+        question: As asked.
+        asked_at: Relative days are counted from here, in UTC.
+    """
+    periods = periods_in(question, asked_at)
+    if not periods or not {*_WORDS.findall(without_days(question).lower())} <= STOP_WORDS | _OF_NO_TOPIC:
+        return ()
+    if len(periods) == len(("first", "last")) and _RANGE.search(question):
+        return (Period(min(p.start for p in periods), max(p.end for p in periods)),)
+    return periods
