@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 
@@ -188,3 +190,45 @@ def test_a_later_reply_of_another_session_stands_before_an_earlier_one_and_nothi
     hits = memory.recall("Which sport does he do?").hits
     assert [hit.memory.content for hit in hits] == talk[::-1]
     assert [hit.differs for hit in hits] == [(), ()]
+
+
+OF_ONE_KIND = [
+    ("Leo's doctor is Dr. Hall.", "Mia's doctor is Dr. Boyd.", "Who is Leo's doctor?"),
+    ("Room 12 is for yoga.", "Room 14 is for chess.", "Which room is for yoga?"),
+    ("The dev server uses port 3000.", "The prod server uses port 8080.", "Which port does the dev server use?"),
+    ("Leo is allergic to nuts.", "Mia is allergic to milk.", "Who is allergic to nuts?"),
+    ("Ana's car is a Fiat.", "Ana's role is designer.", "Which car does Ana drive?"),
+]
+
+
+OTHERS = [
+    "Lunch is at noon.",
+    "Our vet is Dr. Sand.",
+    "The garage code changed in May.",
+    "Release 2.5 was shipped on 1 February.",
+    "Olga sails every Sunday.",
+    "The printer is on floor 3.",
+    "We use pnpm in web/.",
+    "Backups run at 3:30.",
+]
+"""What else a store holds: where it holds little, everything may be an answer."""
+
+
+@pytest.mark.parametrize(("asked_for", "later", "question"), OF_ONE_KIND)
+def test_a_later_note_of_the_same_kind_does_not_pass_the_one_that_answers(opening, clock, asked_for, later, question):
+    pytest.importorskip("perdure_embedder")
+    memory = opening({})
+    for text in (*OTHERS, asked_for, later):
+        memory.remember(text)
+        clock.now += timedelta(days=1)
+    assert memory.recall(question, touch=False).hits[0].memory.content == asked_for
+
+
+def test_a_later_note_about_the_same_thing_passes_the_older_one(opening, clock):
+    pytest.importorskip("perdure_embedder")
+    memory = opening({})
+    for text in (*OTHERS, "The dev server uses port 3000.", "The dev server uses port 3100 now."):
+        memory.remember(text)
+        clock.now += timedelta(days=1)
+    newer, older, *_ = memory.recall("Which port does the dev server use?", touch=False).hits
+    assert (newer.memory.content, newer.older) == ("The dev server uses port 3100 now.", (older.memory.id,))

@@ -62,7 +62,10 @@ class Bounds(NamedTuple):
     newer_by_words: float = 0.08  # without vectors, whatever is asked
     behind: float = 0.35  # what is less like the question than the earlier one by more than this does not pass it
     missing: float = 0.7  # nor what lacks more than this share of the question's words that the earlier one has
-    fits: float = 0.0  # nor what is less likely to answer than this share of the earlier one's chance
+    # nor what is less likely to answer than a share of the chance of a note that is sure to: two notes of one kind
+    # ("the port of dev", "the port of prod") are alike, and what changes in a note is told by `update`
+    sure: float = 0.9
+    fits: float = 0.9
     differs: float = 0.5  # from this chance on that two say otherwise of one thing, they are marked
 
 
@@ -119,9 +122,10 @@ def may_stand_first(signals: Array, bounds: Bounds = BOUNDS) -> bool:
 
 
 def _fits(hits: Sequence[Hit], pair: Pair, bounds: Bounds) -> bool:
-    """Return whether the later of two hits is about as likely to answer the question as the earlier one."""
-    earlier, later = (hits[at].relevance for at in pair)
-    return later >= bounds.fits * earlier
+    """Return whether the later of two hits may answer the question, too, where a note is sure to."""
+    earlier, later = (hits[at] for at in pair)
+    is_sure = earlier.memory.kind is Kind.NOTE and earlier.relevance >= bounds.sure
+    return not is_sure or later.relevance >= bounds.fits * earlier.relevance
 
 
 def may_differ(signals: Array) -> bool:
