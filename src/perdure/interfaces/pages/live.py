@@ -123,5 +123,4 @@ def _look(memory: Memory, namespace: str | None, alerts: str) -> News:
 
 def _alerts(memory: Memory, namespace: str | None) -> str:
     """Return a digest of what needs attention in a namespace, or in all."""
-    namespaces = memory.namespaces() if namespace is None else [namespace]
-    return digest_of_alerts({name: alerts_of(memory, name) for name in namespaces})
+    return digest_of_alerts(memory.alerts() if namespace is None else alerts_of(memory, namespace))

@@ -53,7 +53,7 @@ def overview(request: PageRequest) -> Answer:
         "stats": stats,
         "sentence": sentence(stats),
         "shown_alerts": shown_alerts,
-        "alerts_digest": digest_of_alerts({namespace: shown_alerts.alerts}),
+        "alerts_digest": digest_of_alerts(shown_alerts.alerts),
         "estimated": stats.sampled < stats.memories,
         "groups": [(_NAMES[name], *_group(name, groups)) for name, groups in stats.sizes.items()],
         "values_plot": columns(stats.values, "How many memories have which value, from 0 to 1"),
@@ -69,9 +69,9 @@ def alerts_of(memory: Memory, namespace: str) -> Sequence[Alert]:
     return KEPT.of(memory, namespace, memory.stats(namespace, sample=SAMPLE)).alerts
 
 
-def digest_of_alerts(alerts: Mapping[str, Sequence[Alert]]) -> str:
-    """Return a digest of what needs attention, by namespace."""
-    rows = [(name, a.name, a.severity, a.message) for name, some in alerts.items() for a in some]
+def digest_of_alerts(alerts: Sequence[Alert]) -> str:
+    """Return a digest of what needs attention."""
+    rows = [(a.namespace, a.name, a.severity, a.message) for a in alerts]
     return blake2b(json.dumps(rows).encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
