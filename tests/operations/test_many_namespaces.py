@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
-from dataclasses import replace
+from functools import partial
 
 import pytest
 from starlette.testclient import TestClient
@@ -13,9 +14,12 @@ from conftest import STORES, WORDS_ONLY, on_a_file, on_two_servers_too
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
-from perdure.memory import Memory
 from perdure.operations.monitoring import PLACES
+from perdure.operations.store_protocol import Documents, Store
 from perdure.records.access import Grant
+from perdure.stores.postgres.store import PostgresStore
+from perdure.stores.reading import SqlDocuments
+from perdure.stores.sqlite.store import SqliteStore
 from service.test_metrics import figures
 
 POLICY = {
@@ -38,36 +42,30 @@ def named(prefix, count):
     return [f"{prefix}/{n:03}" for n in range(count)]
 
 
-class Asked:
-    """A store that counts what it is asked, its documents included."""
+@pytest.fixture
+def asked(monkeypatch):
+    """What the stores are asked: method -> how often."""
+    counts = Counter()
 
-    def __init__(self, inner, counts):
-        self._inner, self._counts = inner, counts
-
-    def __getattr__(self, name):
-        found = getattr(self._inner, name)
-        if name == "documents":
-            return Asked(found, self._counts)
-        if not callable(found):
-            return found
-
+    def counted(name, method):
         def ask(*args, **named):
-            self._counts[name] += 1
-            return found(*args, **named)
+            counts[name] += 1
+            return method(*args, **named)
 
         return ask
 
-
-def counting(memory):
-    """Return the memory over a store that counts, and the counts."""
-    counts = Counter()
-    return Memory(replace(memory._context, store=Asked(memory._context.store, counts))), counts
-
-
-def asked(memory, look):
-    counted, counts = counting(memory)
-    look(counted)
+    for kind, protocol in ((SqliteStore, Store), (PostgresStore, Store), (SqlDocuments, Documents)):
+        for name, _ in inspect.getmembers(protocol, inspect.isfunction):
+            if not name.startswith("_"):
+                monkeypatch.setattr(kind, name, counted(name, getattr(kind, name)))
     return counts
+
+
+def taken(counts, look):
+    """Return the counts of one look."""
+    counts.clear()
+    look()
+    return dict(counts)
 
 
 LOOKS = {
@@ -92,15 +90,15 @@ def overdue(alerts):
 
 
 @on_both
-def test_a_store_is_asked_as_much_however_many_namespaces_it_has(opening, clock):
+def test_a_store_is_asked_as_much_however_many_namespaces_it_has(opening, clock, asked):
     memory = opening(POLICY)
     fill(memory, named("a", PLACES + 1))
     clock.passes(days=12)
-    before = {name: asked(memory, look) for name, look in LOOKS.items()}
+    before = {name: taken(asked, partial(look, memory)) for name, look in LOOKS.items()}
     clock.passes(days=-12)
     fill(memory, named("b", MORE))
     clock.passes(days=12)
-    assert {name: asked(memory, look) for name, look in LOOKS.items()} == before
+    assert {name: taken(asked, partial(look, memory)) for name, look in LOOKS.items()} == before
     assert before["readiness"] == {"health": 1, "overdue_namespaces": 1}
 
 

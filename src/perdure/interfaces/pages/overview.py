@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.pages.kept_alerts import KEPT
-from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
+from perdure.interfaces.pages.page_request import OFFERED, Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import counted
 
@@ -62,6 +62,11 @@ def overview(request: PageRequest) -> Answer:
         "lists": [(title, why, list(_texts(request, ids))) for title, why, ids in _lists(stats) if ids],
     }
     return HtmlPage("overview", "Overview", values)
+
+
+def similar_namespaces(request: PageRequest) -> Answer:
+    """Show the namespaces whose names contain what was typed, which is none."""
+    return HtmlPage("namespaces", "No such namespace", {"found": request.similar, "most": OFFERED})
 
 
 def alerts_of(memory: Memory, namespace: str) -> Sequence[Alert]:
