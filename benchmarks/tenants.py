@@ -1,4 +1,4 @@
-"""What is asked of a whole store of many namespaces costs: stats, alerts, readiness, metrics, a page.
+"""What a look at a whole store of many namespaces costs: stats, alerts, readiness, figures of metrics, a page.
 
 Usage: python benchmarks/tenants.py [--namespaces 1000] [--each 5] [--server]
 
