@@ -60,7 +60,7 @@ def main() -> None:
     given = arguments.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        path = stack.enter_context(local_postgres(folder / "server")) if given.server else str(folder / "a.db")
+        path = stack.enter_context(local_postgres(None)) if given.server else str(folder / "a.db")
         filled(path, given.namespaces, given.each)
         memory = stack.enter_context(perdure.open(path, policy={"embedder": {"model": "none"}}, clock=lambda: LATER))
         app = build_app(lambda: memory, Settings(frozenset({HOST})))
