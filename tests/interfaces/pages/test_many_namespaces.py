@@ -6,9 +6,12 @@ import re
 from html import unescape
 
 import pytest
+from starlette.applications import Starlette
 
 from interfaces.pages.browsers import served, visiting
-from interfaces.pages.browsing import words
+from interfaces.pages.browsing import Browser, Hand, words
+from perdure.interfaces import pages
+from perdure.records.access import Grant
 from programs import library
 
 expect = library("playwright.sync_api").expect
@@ -59,6 +62,19 @@ def test_an_unknown_name_shows_those_that_contain_it(browser, memory, path):
         assert reply.status_code == 200
         assert f"There is no namespace {typed} " in words(reply)
         assert "<i>" not in reply.text
+
+
+def test_a_token_is_offered_its_own(memory):
+    for n in range(MANY + 10):
+        memory.remember("Tea is green.", f"hers/{n:03}")
+    memory.remember("Tea is black.", "his/042")
+    hers = memory.confined(Grant("reader", "hers/*", "ana"))
+    with Browser(Hand(Starlette(routes=pages.routes()), hers)) as browser:
+        assert offered(browser.get("/").text) == [f"hers/{n:03}" for n in range(MANY)]
+        found = browser.get("/", params={"namespace": "042"})
+        assert "1 namespace contains it. hers/042" in words(found)
+        for typed in ("his/042", "his/0"):
+            assert f"There is no namespace {typed} None of the" in words(browser.get("/", params={"namespace": typed}))
 
 
 @pytest.mark.parametrize("width", [1200, 360])
