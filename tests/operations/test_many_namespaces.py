@@ -130,6 +130,18 @@ def test_what_waits_in_any_namespace_is_told_and_all_are_counted(opening, clock)
     assert lag == pytest.approx((clock() - type(held_since).fromisoformat(stats.overdue_since)).total_seconds())
 
 
+@on_both
+def test_what_has_waited_is_not_hidden_by_what_was_taken_in_late(opening, clock):
+    memory = opening(POLICY)
+    fill(memory, ["a"])
+    clock.passes(days=12)
+    lag = memory.readiness.worker_lag_seconds
+    old = [{"content": f"The {n}th gate squeaks.", "at": clock().replace(year=2020).isoformat()} for n in range(30)]
+    memory.ingest(old, "a", session="old")
+    assert memory.stats().due_now == 31
+    assert memory.readiness.worker_lag_seconds == lag > 86_400
+
+
 @on_a_file
 def test_of_other_namespaces_the_last_report_of_maintenance_is_told(opening, clock):
     memory = opening({**POLICY, "alerts": {"overdue_hours": 0, "held_days": 0}})

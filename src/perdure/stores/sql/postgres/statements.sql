@@ -310,16 +310,12 @@ SELECT n.namespace, n.policy FROM (
   WHERE a.at_ms <= :now) AS d
 JOIN namespace AS n ON n.namespace = d.namespace ORDER BY n.namespace;
 
--- A memory that was taken in late has been waiting since then. Of very many that wait, the first are looked at.
+-- A memory that was taken in late has been waiting since then.
 -- name: overdue_namespaces
 -- kind: fan-out
 SELECT w.namespace, min(w.overdue), min(w.held) FROM (
-  SELECT d.namespace, greatest(f.due_ms, f.recorded_ms) AS overdue, NULL AS held FROM (
-    SELECT DISTINCT m.namespace FROM memory AS m WHERE m.held = false AND m.due_ms IS NOT NULL AND m.due_ms <= :now
-  ) AS d JOIN LATERAL (
-    SELECT x.due_ms, x.recorded_ms FROM memory AS x
-    WHERE x.namespace = d.namespace AND x.held = false AND x.due_ms IS NOT NULL AND x.due_ms <= :now
-    ORDER BY x.due_ms, x.row LIMIT 20) AS f ON true
+  SELECT m.namespace, greatest(m.due_ms, m.recorded_ms) AS overdue, NULL AS held FROM memory AS m
+  WHERE m.held = false AND m.due_ms IS NOT NULL AND m.due_ms <= :now
   UNION ALL
   SELECT m.namespace, NULL, m.due_ms FROM memory AS m WHERE m.held = true AND m.due_ms IS NOT NULL AND m.due_ms <= :now
 ) AS w

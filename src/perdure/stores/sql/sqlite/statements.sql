@@ -722,7 +722,7 @@ SELECT namespace, overdue, held FROM (
     (SELECT min(max(w.due_ms, w.recorded_ms)) FROM (
       SELECT m.due_ms, m.recorded_ms FROM memory AS m
       WHERE m.namespace = n.namespace AND m.held = false AND m.due_ms IS NOT NULL AND m.due_ms <= :now
-      ORDER BY m.due_ms, m.row LIMIT 20) AS w) AS overdue,
+      ORDER BY m.due_ms, m.row LIMIT 5000) AS w) AS overdue,
     (SELECT min(m.due_ms) FROM memory AS m
      WHERE m.namespace = n.namespace AND m.held = true AND m.due_ms IS NOT NULL AND m.due_ms <= :now) AS held
   FROM namespace AS n LIMIT -1)
