@@ -122,7 +122,7 @@ class Bench:
 @contextmanager
 def bench() -> Iterator[Bench]:
     """Run a server for the length of a block."""
-    server = local_server(None, shared_buffers="256MB")
+    server = local_server(shared_buffers="256MB")
     with server, tempfile.TemporaryDirectory() as folder:
         yield Bench(server, Path(folder))
 

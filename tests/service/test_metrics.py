@@ -129,6 +129,7 @@ GAUGES = {
     "perdure_calls_in_flight": {("",): 0},
     "perdure_workers": {("",): 1},
     "perdure_namespaces": {("",): 3},
+    "perdure_namespaces_sampled": {("",): 3},
     "perdure_memories": {("", "active"): 14, ("", "archived"): 3},
     "perdure_visible_memories": {("", "warm"): 8, ("", "cold"): 6},  # what was pinned had moved on the 18th
     "perdure_due_memories": {("",): 12},

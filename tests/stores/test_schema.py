@@ -145,7 +145,7 @@ WHOLE = {
     "operations",
     "namespaces",
     "due_namespaces",
-    "held_namespaces",
+    "overdue_namespaces",
     "find_ids",
     "rows_with_text",
     "texts_with_rows",
@@ -167,7 +167,7 @@ def test_only_statistics_read_all_namespaces(connection, name):
     assert not found or name in WHOLE
     if name in (
         "due_namespaces",
-        "held_namespaces",
+        "overdue_namespaces",
         "find_ids",
     ):  # the namespaces are scanned, the memories are not
         assert [s.split()[1] for s in found] == ["n"]
@@ -204,7 +204,7 @@ def test_memories_are_counted_along_an_index(connection):
 
 
 def test_due_rows_come_in_order_from_their_index(connection):
-    for name in ("due_ids", "held_ids", "due_namespaces", "held_namespaces"):
+    for name in ("due_ids", "held_ids", "due_namespaces", "overdue_namespaces"):
         assert "memory_due" in " ".join(steps(connection, name))
         assert "TEMP B-TREE" not in " ".join(steps(connection, name))
 

@@ -24,7 +24,7 @@ from perdure.records.errors import NotAllowed
 from perdure.records.instant import Instant
 from perdure.records.plan import Plan
 from perdure.records.report import Operation
-from perdure.records.store_rows import Lease, Purged, StoreSize, TransactionView, UpkeepState
+from perdure.records.store_rows import Lease, Purged, StoreSize, TransactionView, UpkeepState, Waiting
 from perdure.records.vector import Space
 
 _UNTOUCHED: Final = ("space", "unreachable", "unfinished", "read_only", "unwritable", "health")
@@ -221,16 +221,12 @@ class ConfinedStore(_Confined):
         return next((name for name in self.namespaces() if self._inner.states(name, [identity])), None)
 
     def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
-        if self._whole and namespace is None:
-            return list(self._inner.find_ids(text, limit=limit))
         return self._first(lambda place: self._inner.find_ids(text, namespace=place, limit=limit), namespace, limit)
 
     def find_operations(self, text: str, limit: int, *, namespace: str | None = None) -> list[str]:
-        if self._whole and namespace is None:
-            return list(self._inner.find_operations(text, limit))
         return self._first(lambda place: self._inner.find_operations(text, limit, namespace=place), namespace, limit)
 
-    def _first(self, find: Callable[[str], list[str]], namespace: str | None, limit: int) -> list[str]:
+    def _first(self, find: Callable[[str | None], list[str]], namespace: str | None, limit: int) -> list[str]:
         found = sorted({identity for place in self._places(namespace) for identity in find(place)})
         return found[:limit]
 
@@ -247,16 +243,14 @@ class ConfinedStore(_Confined):
     def leases(self, now: Instant) -> list[Lease]:
         return [lease for lease in self._inner.leases(now) if self._grant.covers(lease.namespace)]
 
-    def held_namespaces(self, now: Instant) -> list[str]:
-        return [name for name in self._inner.held_namespaces(now) if self._grant.covers(name)]
+    def overdue_namespaces(self, now: Instant) -> list[Waiting]:
+        return [one for one in self._inner.overdue_namespaces(now) if self._grant.covers(one.namespace)]
 
     def operation(self, identity: str) -> Operation | None:
         found: Operation | None = self._inner.operation(identity)
         return found if found is not None and self._grant.covers(found.namespace) else None
 
     def operations(self, namespace: str | None, limit: int) -> list[Operation]:
-        if namespace is None and self._whole:
-            return list(self._inner.operations(None, limit))
         each = (self._inner.operations(place, limit) for place in self._places(namespace))
         return list(islice(merge(*each, key=lambda operation: operation.id, reverse=True), limit))
 
@@ -273,13 +267,12 @@ class ConfinedStore(_Confined):
         return sum(self._inner.count_without_vector(place) for place in self._places(namespace))
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
-        if namespace is None and self._whole:
-            return list(self._inner.check(scope))
         return [fault for place in self._places(namespace) for fault in self._inner.check(scope, place)]
 
-    def _places(self, namespace: str | None) -> Iterator[str]:
+    def _places(self, namespace: str | None) -> Iterator[str | None]:
+        """Yield the namespaces to ask, one by one; None for all together, where the token reaches all."""
         if namespace is None:
-            yield from self.namespaces()
+            yield from (None,) if self._whole else self.namespaces()
         else:
             self._check(namespace)
             yield namespace

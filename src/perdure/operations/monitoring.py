@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from perdure.operations.documents import PAGE
 from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.review import review
 from perdure.operations.lifecycle.sweep import waits
@@ -17,7 +18,8 @@ from perdure.records.journal_growth import JournalGrowth
 from perdure.records.memory import UNREAD, MemoryItem, Shelf, Status
 from perdure.records.report import Alert, Stats
 from perdure.records.store_results import Readiness
-from perdure.rules.alerts import BUDGET, find_alerts, gate_of
+from perdure.records.store_rows import UpkeepState, Waiting
+from perdure.rules.alerts import BUDGET, find_alerts, find_recorded_alerts, gate_of
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.lifecycle.trajectory import replay
 from perdure.rules.statistics import (
@@ -72,8 +74,8 @@ def overdue_places(ctx: Context) -> list[str]:
     hours, now = ctx.policy.alerts.overdue_hours, ctx.clock()
     if not hours or not tells_alerts(ctx):
         return []
-    since = {place: _overdue(ctx, place, now) for place, _ in ctx.store.due_namespaces(now, "")}
-    return [place for place, at in since.items() if at is not None and now - at >= hours * HOUR_MS]
+    waiting = ctx.store.overdue_namespaces(now)
+    return [place for place, since, _ in waiting if since is not None and now - since >= hours * HOUR_MS]
 
 
 def _notice(alert: Alert, place: str, state: str) -> dict[str, Any]:
@@ -87,6 +89,7 @@ def _notice(alert: Alert, place: str, state: str) -> dict[str, Any]:
     }
 
 
+PLACES: Final = 50  # so many namespaces of a store are looked into: where moves wait longest, then the largest
 EVENTS: Final = 5000  # so many changes of a namespace's memories are looked at
 _NAMES: Final = {"active": "restored"}  # a status that a memory was given -> what that is called; others as they are
 SAMPLE: Final = 5000  # so many memories of a namespace are looked at
@@ -96,6 +99,7 @@ _FIRST: Final = (-(2**62), 0)  # before every due instant
 _READ: Final = 200  # so many journals are read for the gates of what is held
 _GUARD: Final = "meaning guard"
 _TRIM: Final = "trim"  # the task of maintenance that measures the journal
+_Counted = tuple[str, str, str, str, int]  # namespace, kind, tier, status, how many memories
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +114,24 @@ class _Ahead:
 
 
 def stats(ctx: Context, namespace: str | None, most: int = SAMPLE) -> Stats:
-    """Return how a store, or one namespace, is doing; at most so many memories of a namespace are looked at."""
+    """Return how a store, or one namespace, is doing; at most so many memories of a namespace are looked at.
+
+    All memories are counted; of more than so many namespaces some stand for all, see ``_look_into``.
+    """
     now, tally, space = ctx.clock(), ctx.store.tally(namespace), ctx.store.space()
-    counts, places = count_memories(tally), sorted({row[0] for row in tally})
-    records = [r for place in places for r in ctx.store.sample_records(place, 1 + counts.visible // most, most)]
+    counts, (places, waiting) = count_memories(tally), _look_into(ctx, tally, now)
+    inside = frozenset(places)
+    step = 1 + count_memories(row for row in tally if row[0] in inside).visible // most
+    records = [r for place in places for r in ctx.store.sample_records(place, step, most)]
     sample, ahead = memory_items(records, ctx.policy, now), [_outlook(ctx, place, now, most) for place in places]
     fading = sorted((f for a in ahead for f in a.fading), key=lambda f: (f[1], f[0].id))
     held = sorted((since, i) for a in ahead for i, since in a.held.items())
-    overdue = min((a.overdue for a in ahead if a.overdue is not None), default=None)
+    since = [*(a.overdue for a in ahead), *(one.overdue for one in waiting)]
+    overdue = min((at for at in since if at is not None), default=None)
     reviews = suggested_reviews(sample, ctx.policy)
     return Stats(
-        namespaces=len(places),
+        namespaces=len({row[0] for row in tally}),
+        namespaces_sampled=len(places),
         memories=counts.visible,
         tiers=counts.tiers,
         statuses=counts.statuses,
@@ -160,16 +171,29 @@ def readiness(ctx: Context) -> Readiness:
         StoreError: It cannot; the subclass says why.
     """
     health, now = ctx.store.health(), ctx.clock()
-    waiting = [_overdue(ctx, place, now) for place, _ in ctx.store.due_namespaces(now, "")]
-    since = min((at for at in waiting if at is not None), default=now)
+    waiting = ctx.store.overdue_namespaces(now)
+    since = min((one.overdue for one in waiting if one.overdue is not None), default=now)
     return Readiness(health, (now - since) / 1000)
 
 
-def _overdue(ctx: Context, place: str, now: Instant) -> Instant | None:
-    """Return since when the first moves of a namespace that are due wait for a sweep."""
-    due = {i: at for i, at, _ in ctx.store.due_ids(place, now, _FIRST, SHOWN, held=False)}
-    states = ctx.store.states(place, list(due))
-    return min((max(due[i], state.recorded_ms) for i, (state, _) in states.items()), default=None)
+def _look_into(ctx: Context, tally: Sequence[_Counted], now: Instant) -> tuple[list[str], list[Waiting]]:
+    """Return the namespaces that are looked into, and, where those are not all, what waits in any of them.
+
+    Args:
+        ctx: The store.
+        tally: How many memories each of the namespaces has, as the store counts them.
+        now: When.
+    """
+    sizes = Counter[str]()
+    for place, _, _, status, count in tally:
+        sizes[place] += count * (status == Status.ACTIVE)
+    if len(sizes) <= PLACES:
+        return sorted(sizes), []
+    waiting = ctx.store.overdue_namespaces(now)
+    longest = sorted(waiting, key=lambda one: (min(at for at in one[1:] if at is not None), one.namespace))
+    largest = sorted(sizes, key=lambda place: (-sizes[place], place))
+    order = dict.fromkeys([*(one.namespace for one in longest), *largest])
+    return sorted(list(order)[:PLACES]), waiting
 
 
 def _growth(ctx: Context, namespace: str | None, places: Sequence[str], now: Instant) -> JournalGrowth:
@@ -193,15 +217,46 @@ def _events(ctx: Context, places: Sequence[str], now: Instant) -> tuple[dict[str
 
 
 def alerts(ctx: Context, namespace: str | None) -> list[Alert]:
-    """Return what a person should see of a store, or of one namespace: the most severe first."""
+    """Return what a person should see of a store, or of one namespace: the most severe first.
+
+    Of the namespaces that are not looked into, it is what waits there now and what maintenance found when it last
+    reported on them.
+    """
     now, found = ctx.clock(), list[Alert]()
-    for place in ctx.store.namespaces() if namespace is None else [namespace]:
+    places = ctx.store.namespaces() if namespace is None else [namespace]
+    if len(places) > PLACES:
+        places, waiting = _look_into(ctx, ctx.store.tally(None), now)
+        found += _recorded(ctx, places, waiting, now)
+    for place in places:
         tasks = {d.id: d.data for d in ctx.store.documents.page(place, Shelf.UPKEEP, ("", ""), SHOWN)}
         found += find_alerts(
             stats(ctx, place), place, tasks, ctx.policy.alerts, from_instant(now), ctx.store.unwritable
         )
     severities = ("critical", "warning", "info")
     return sorted(found, key=lambda a: (severities.index(a.severity), a.namespace, a.name))
+
+
+def _recorded(ctx: Context, besides: Collection[str], waiting: Sequence[Waiting], now: Instant) -> Iterator[Alert]:
+    """Yield the alerts of all namespaces but some without looking into them."""
+    waits_in, at = {one.namespace: one for one in waiting}, from_instant(now)
+    for state in upkeep_states(ctx):
+        place = state.namespace
+        if place not in besides:
+            known = waits_in.get(place, Waiting(place, None, None))
+            yield from find_recorded_alerts(known, state.tasks or {}, ctx.policy.alerts, at)
+
+
+def upkeep_states(ctx: Context, *, lacking: bool = False) -> Iterator[UpkeepState]:
+    """Yield what is written down about the upkeep of each namespace, by few statements for all.
+
+    Args:
+        ctx: The store.
+        lacking: Whether to look for memories without vectors.
+    """
+    after = ""
+    while page := ctx.store.upkeep_states(after, PAGE, lacking=lacking):
+        yield from page
+        after = page[-1].namespace
 
 
 def _outlook(ctx: Context, place: str, now: Instant, most: int) -> _Ahead:

@@ -25,6 +25,7 @@ from perdure.records.store_rows import (
     Unwritable,
     UpkeepState,
     Usage,
+    Waiting,
 )
 from perdure.records.transfer import Cursor, Line
 from perdure.records.vector import Space, Vector
@@ -220,8 +221,8 @@ class Store(Protocol):
     def due_namespaces(self, now: Instant, policy: str) -> list[tuple[str, str]]:
         """Return (namespace, policy of its last sweep) where something is due, or that policy is another one."""
 
-    def held_namespaces(self, now: Instant) -> list[str]:
-        """Return the namespaces where a move that was due by an instant is held back."""
+    def overdue_namespaces(self, now: Instant) -> list[Waiting]:
+        """Return where moves that were due by an instant wait, and since when, by one statement for all namespaces."""
 
     def upkeep_states(self, after: str, limit: int, *, lacking: bool) -> list[UpkeepState]:
         """Return what is written down about the upkeep of the next namespaces by name, by few statements for all.

@@ -176,12 +176,12 @@ class Stats(JsonRecord):
     questions: int = 0  # open questions to a person
     journal: JournalGrowth | None = None  # how the journal grows
     at: str = ""  # the instant, ISO 8601
-    # visible memories with a value in each tenth from 0 to 1; beyond ``sampled`` memories an estimate
-    values: tuple[int, ...] = ()
-    # how much the visible memories are: ``tier``, ``kind``, ``form`` or ``age`` -> group -> size. An age is less than a
-    # ``day``, ``week``, ``month`` (30 days), ``quarter`` (91), ``year`` (365), or ``older``. How many memories a tier
-    # or a kind has is counted; beyond ``sampled`` memories all else is an estimate
+    values: tuple[int, ...] = ()  # visible memories by value, in tenths from 0 to 1; beyond ``sampled`` an estimate
+    # how much the visible memories are: ``tier``, ``kind``, ``form`` or ``age`` (less than a ``day``, ``week``, 30-day
+    # ``month``, ``quarter`` or ``year``, or ``older``) -> group -> size. Beyond ``sampled`` memories all is an estimate
+    # but how many a tier or a kind has
     sizes: Mapping[str, Mapping[str, Size]] = field(default_factory=dict)
+    namespaces_sampled: int = 0  # namespaces that were looked into; beyond them there are only counts
 
 
 @dataclass(frozen=True, slots=True)

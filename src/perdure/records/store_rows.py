@@ -49,6 +49,14 @@ class UpkeepState:
     lacks: bool  # whether memories in view have no vector; False where that was not asked
 
 
+class Waiting(NamedTuple):
+    """A namespace where moves wait that were due."""
+
+    namespace: str  # which
+    overdue: Instant | None  # since when the first of them waits for a sweep
+    held: Instant | None  # since when a gate holds the first of them back
+
+
 class ImportanceRow(NamedTuple):
     """One visible memory."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from perdure.records.instant import from_instant
 from perdure.records.policy_lifecycle import AlertPolicy
 from perdure.records.report import Alert, Stats
-from perdure.records.store_rows import Unwritable
+from perdure.records.store_rows import Unwritable, Waiting
 
 _LEAST_CHANGES = 100  # fewer journalled changes in a day are no growth that matters
 _HELD_PREFIX = "held back by the "
@@ -47,15 +48,44 @@ def find_alerts(
         now: When the figures were taken.
         unwritable: Why the store takes no writes.
     """
-    rows = (*_of_store(unwritable), *_of_maintenance(found, tasks, now), *_of_memories(found, now))
+    since = None if found.overdue_since is None else datetime.fromisoformat(found.overdue_since)
+    rows = (*_of_store(unwritable), *_of_maintenance(since, tasks, now), *_of_memories(found, now))
+    return _reaching(rows, namespace, keys)
+
+
+def find_recorded_alerts(
+    waiting: Waiting, tasks: Mapping[str, Mapping[str, Any]], keys: AlertPolicy, now: datetime
+) -> list[Alert]:
+    """Return the alerts of a namespace whose memories are not looked at.
+
+    Args:
+        waiting: Since when moves wait there.
+        tasks: Task of maintenance -> what is written down about its last run; its report has the alerts of that time.
+        keys: The thresholds.
+        now: What waits now is told, whatever the report says.
+    """
+    rows = list(_of_maintenance(None if waiting.overdue is None else from_instant(waiting.overdue), tasks, now))
+    if waiting.held is not None:
+        rows.append(_of_held(from_instant(waiting.held), "", (), now))
+    recorded = tasks.get("report", {}).get("report", {}).get("alerts", ())
+    rows += [
+        (a["name"], a["severity"], a["value"], a["message"], tuple(a["ids"]))
+        for a in recorded
+        if a["name"] not in _KNOWN_WITHOUT_LOOKING
+    ]
+    return _reaching(rows, waiting.namespace, keys)
+
+
+_KNOWN_WITHOUT_LOOKING: Final = frozenset({"unwritable", "overdue_hours", "damage", "failures", "held_days"})
+_Row = tuple[str, str, float, str, tuple[str, ...]]  # name, severity, value, message, ids
+
+
+def _reaching(rows: Iterable[_Row], namespace: str, keys: AlertPolicy) -> list[Alert]:
     return [
         Alert(name, severity, namespace, round(value, 4), float(threshold), message, ids)
         for name, severity, value, message, ids in rows
-        if (threshold := getattr(keys, name)) and value >= threshold
+        if (threshold := getattr(keys, name, 0)) and value >= threshold
     ]
-
-
-_Row = tuple[str, str, float, str, tuple[str, ...]]  # name, severity, value, message, ids
 
 
 def _of_store(unwritable: Unwritable) -> Iterator[_Row]:
@@ -63,11 +93,10 @@ def _of_store(unwritable: Unwritable) -> Iterator[_Row]:
         yield "unwritable", "critical", 1, f"nothing can be stored: {WHY[unwritable]}", ()
 
 
-def _of_maintenance(found: Stats, tasks: Mapping[str, Mapping[str, Any]], now: datetime) -> Iterator[_Row]:
-    if found.overdue_since is not None:
-        hours = (now - datetime.fromisoformat(found.overdue_since)).total_seconds() / _HOUR_SECONDS
-        since = _minute(found.overdue_since)
-        note = f"moves have been waiting for a sweep since {since}: run `perdure maintain --once`"
+def _of_maintenance(overdue: datetime | None, tasks: Mapping[str, Mapping[str, Any]], now: datetime) -> Iterator[_Row]:
+    if overdue is not None:
+        hours = (now - overdue).total_seconds() / _HOUR_SECONDS
+        note = f"moves have been waiting for a sweep since {_minute(overdue)}: run `perdure maintain --once`"
         yield "overdue_hours", "critical", hours, note, ()
     damaged = tasks.get("check", {}).get("found", 0)
     if damaged:
@@ -78,13 +107,13 @@ def _of_maintenance(found: Stats, tasks: Mapping[str, Mapping[str, Any]], now: d
         failures = int(data.get("failures", 0))
         note = f"the {task} has failed {failures} times in a row: {data.get('note', '')}"
         yield "failures", "critical", failures, note, ()
+
+
+def _of_memories(found: Stats, now: datetime) -> Iterator[_Row]:
     day = found.journal.day if found.journal else 0
     if day >= _LEAST_CHANGES:
         each = day / max(1, found.memories)
         yield "journal_changes", "warning", each, f"the journal took in {day:,} changes within a day", ()
-
-
-def _of_memories(found: Stats, now: datetime) -> Iterator[_Row]:
     risky = tuple(i for i, _, _ in found.at_risk)
     memories, them = ("memory", "it") if len(risky) == 1 else ("memories", "them")
     note = f"{len(risky)} valuable {memories} would be archived within 30 days; pin or use {them} to keep {them}"
@@ -93,15 +122,19 @@ def _of_memories(found: Stats, now: datetime) -> Iterator[_Row]:
     note = f"{found.fading:,} of {found.memories:,} memories would be archived within 30 days"
     yield "fading_share", "warning", share, note, tuple(i for i, _, _ in found.about_to_fade)
     if found.held_first:
-        since = found.held_first[0][1]
         gates = ", ".join(f"{gate} {count:,}" for gate, count in found.held.items())
-        days = (now - datetime.fromisoformat(since)).total_seconds() / _DAY_SECONDS
-        note = f"gates have held moves back since {_minute(since)} ({gates}); `sweep` with accept_loss carries them out"
-        yield "held_days", "warning", days, note, tuple(i for i, _ in found.held_first)
+        since = datetime.fromisoformat(found.held_first[0][1])
+        yield _of_held(since, f" ({gates})", tuple(i for i, _ in found.held_first), now)
     yield "questions", "info", found.questions, f"{found.questions:,} questions wait for a person (perdure review)", ()
     near = tuple(i for i, _, _ in found.vault_candidates)
     yield "vault_candidates", "info", len(near), f"{len(near)} memories are nearly worth the vault", near
 
 
-def _minute(text: str) -> str:
-    return text[:16].replace("T", " ")
+def _of_held(since: datetime, gates: str, ids: tuple[str, ...], now: datetime) -> _Row:
+    days = (now - since).total_seconds() / _DAY_SECONDS
+    note = f"gates have held moves back since {_minute(since)}{gates}; `sweep` with accept_loss carries them out"
+    return "held_days", "warning", days, note, ids
+
+
+def _minute(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M}"

@@ -14,7 +14,7 @@ from perdure.records.memory import Record, State, searchable
 from perdure.records.plan import Change, Row
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
-from perdure.records.store_rows import ImportanceRow, Lease, TrimmedPage, UpkeepState, Usage
+from perdure.records.store_rows import ImportanceRow, Lease, TrimmedPage, UpkeepState, Usage, Waiting
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.kept_accesses import Pairs
@@ -210,8 +210,8 @@ class SqlStore(ABC):
             (self._plain(n), known) for n, known in self._everywhere("due_namespaces", now=now, policy=policy)
         )
 
-    def held_namespaces(self, now: Instant) -> list[str]:
-        return sorted(self._plain(n) for (n,) in self._everywhere("held_namespaces", now=now))
+    def overdue_namespaces(self, now: Instant) -> list[Waiting]:
+        return sorted(Waiting(self._plain(n), *since) for n, *since in self._everywhere("overdue_namespaces", now=now))
 
     def upkeep_states(self, after: str, limit: int, *, lacking: bool) -> list[UpkeepState]:
         found = reading.tasks_by_place(self._everywhere("upkeep_states", after=self.prefix + after, limit=limit))

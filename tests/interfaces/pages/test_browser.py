@@ -98,6 +98,7 @@ def test_tonights_maintenance_is_previewed_half_applied_and_undone(tab, memory, 
     tab.goto("/plans")
     tab.get_by_role("link", name="Preview it").click()
     boxes = tab.locator("input[name=chosen]")
+    expect(boxes.first).to_be_visible()  # counting waits for nothing
     many = boxes.count()
     assert many >= 4
     for n in range(many // 2):

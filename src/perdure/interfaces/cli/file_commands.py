@@ -145,7 +145,7 @@ def alerts(call: Call) -> Exit:
     """List what needs attention, with thresholds from the policy. Exit code 5 for a warning or something critical."""
     with call.memory() as memory:
         current = memory.alerts(call.namespace)
-        call.show(memory, VERBS["alerts"], {}, current)
+        call.show(memory, VERBS["alerts"], {"namespace": call.namespace}, current)
     return Exit.ALERT if any(a.severity != "info" for a in current) else Exit.OK
 
 

@@ -21,6 +21,7 @@ from perdure.interfaces.cli.call import Call, Exit, print_json
 from perdure.interfaces.cli.setup import Tools, extra_needed
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, PlainText
+from perdure.interfaces.views.maintenance import looked_into
 from perdure.interfaces.views.values import counted, tally
 from perdure.records.errors import InvalidInput, StoreBusy, StoreUnavailable
 from perdure.records.report import Operation
@@ -349,6 +350,7 @@ def _picture_blocks(now: Look) -> Iterator[Block]:
             ("questions", f"{now.stats.questions:,} to a person"),
         )
     )
+    yield from looked_into(now.stats)
     yield from view_of(list(now.alerts), Request("alerts"))
     yield from view_of(list(now.operations[:_SHOWN_OPERATIONS]), Request("history"))
 

@@ -164,6 +164,7 @@ def store_figures(memory: Memory, file: Path | None = None) -> Mapping[str, Any]
     growth = stats.journal
     return {
         "perdure_namespaces": stats.namespaces,
+        "perdure_namespaces_sampled": stats.namespaces_sampled,
         "perdure_memories": ("status", dict(stats.statuses)),
         "perdure_visible_memories": ("tier", dict(stats.tiers)),
         "perdure_due_memories": stats.due_now,
@@ -202,6 +203,7 @@ def _numbers(record: Any) -> dict[str, float]:
 
 _DESCRIPTIONS: Final = {
     "perdure_namespaces": "Namespaces of the store.",
+    "perdure_namespaces_sampled": "Namespaces that were looked into: what is held, asked and shown is of these.",
     "perdure_memories": "Memories by status.",
     "perdure_visible_memories": "Visible memories by tier.",
     "perdure_due_memories": "Memories whose next move has fallen due.",

@@ -102,9 +102,14 @@ async def _log_in_or_out(guard: FormGuard, request: Request) -> Response:
 
 async def _show(handler: Handler, guard: FormGuard, request: Request) -> Response:
     session = guard.session_of(request)
-    response = await _run(request, handler, _page_request(request, session))
+    response = await _run(request, partial(_read, handler), _page_request(request, session))
     guard.keep(request, response, session)
     return response
+
+
+def _read(handler: Handler, page_request: PageRequest) -> Answer:
+    """Show a page, or which namespaces there are like the one that was typed."""
+    return (handler if page_request.similar is None else overview.similar_namespaces)(page_request)
 
 
 async def _do(handler: Handler, guard: FormGuard, request: Request) -> Response:

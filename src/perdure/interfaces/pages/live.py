@@ -27,6 +27,7 @@ Runner = Callable[[Callable[[], Any]], Awaitable[Any]]
 _RETRY_MS: Final = 2000  # when a browser connects again
 _SHARE: Final = 4  # one token has at most this part of all connections
 _LONGEST: Final = 200  # characters of what a page says that it shows
+_MOST_PLACES: Final = 50  # namespaces whose alerts one connection hears of
 _BUSY: Final = {"retry-after": "30"}
 
 
@@ -122,6 +123,6 @@ def _look(memory: Memory, namespace: str | None, alerts: str) -> News:
 
 
 def _alerts(memory: Memory, namespace: str | None) -> str:
-    """Return a digest of what needs attention in a namespace, or in all."""
-    namespaces = memory.namespaces() if namespace is None else [namespace]
-    return digest_of_alerts({name: alerts_of(memory, name) for name in namespaces})
+    """Return a digest of what needs attention in a namespace; in the first ones for who names none, as no page does."""
+    names = memory.namespaces()[:_MOST_PLACES] if namespace is None else [namespace]
+    return digest_of_alerts([alert for name in names for alert in alerts_of(memory, name)])

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from perdure.interfaces.pages.kept_alerts import KEPT
-from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
+from perdure.interfaces.pages.page_request import OFFERED, Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import counted
 
@@ -53,7 +53,7 @@ def overview(request: PageRequest) -> Answer:
         "stats": stats,
         "sentence": sentence(stats),
         "shown_alerts": shown_alerts,
-        "alerts_digest": digest_of_alerts({namespace: shown_alerts.alerts}),
+        "alerts_digest": digest_of_alerts(shown_alerts.alerts),
         "estimated": stats.sampled < stats.memories,
         "groups": [(_NAMES[name], *_group(name, groups)) for name, groups in stats.sizes.items()],
         "values_plot": columns(stats.values, "How many memories have which value, from 0 to 1"),
@@ -64,14 +64,19 @@ def overview(request: PageRequest) -> Answer:
     return HtmlPage("overview", "Overview", values)
 
 
+def similar_namespaces(request: PageRequest) -> Answer:
+    """Show the namespaces whose names contain what was typed, which is none."""
+    return HtmlPage("namespaces", "No such namespace", {"found": request.similar, "most": OFFERED})
+
+
 def alerts_of(memory: Memory, namespace: str) -> Sequence[Alert]:
     """Return what needs attention in a namespace, as the page shows it."""
     return KEPT.of(memory, namespace, memory.stats(namespace, sample=SAMPLE)).alerts
 
 
-def digest_of_alerts(alerts: Mapping[str, Sequence[Alert]]) -> str:
-    """Return a digest of what needs attention, by namespace."""
-    rows = [(name, a.name, a.severity, a.message) for name, some in alerts.items() for a in some]
+def digest_of_alerts(alerts: Sequence[Alert]) -> str:
+    """Return a digest of what needs attention."""
+    rows = [(a.namespace, a.name, a.severity, a.message) for a in alerts]
     return blake2b(json.dumps(rows).encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 

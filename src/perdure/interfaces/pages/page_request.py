@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,6 +24,7 @@ _USUAL: Final = "default"
 _READ: Final = 8  # operations that are read for each that is shown
 _MOST_READ: Final = 1000
 _LONGEST: Final = 200  # characters of a namespace's name
+OFFERED: Final = 100  # namespaces that a page names
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,21 @@ class PageRequest:
         if self.grant is None or self.grant.covers(_USUAL):
             return _USUAL
         return self.grant.pattern.replace(EVERYWHERE, _USUAL)
+
+    @cached_property
+    def offered(self) -> list[str]:
+        """The namespaces that the page offers: all of them, or of very many those beside the shown one."""
+        names = self.namespaces
+        first = min(max(0, bisect_left(names, self.namespace) - OFFERED // 2), max(0, len(names) - OFFERED))
+        return names[first : first + OFFERED]
+
+    @cached_property
+    def similar(self) -> list[str] | None:
+        """Of very many namespaces those whose names contain the one that is asked for; None where that is one."""
+        names, word = self.namespaces, self.namespace.casefold()
+        if len(names) <= OFFERED or self.namespace in names:
+            return None
+        return [name for name in names if word in name.casefold()]
 
     @cached_property
     def newest_operation(self) -> str:

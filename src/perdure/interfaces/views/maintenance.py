@@ -62,6 +62,7 @@ def view_session_result(result: SessionResult, _: Request) -> Iterator[Block]:
 def view_stats(stats: Stats, request: Request) -> Iterator[Block]:
     """Show how a store is doing; where it has no facts, what may be the reason."""
     yield Pairs(tuple(_stats_pairs(stats, request)))
+    yield from looked_into(stats)
     says = request.notes.get("says")
     risk = "High value, but archived within 30 days without further access:"
     yield from _memory_lines(risk, _with_dates(stats.at_risk), says)
@@ -75,6 +76,17 @@ def view_stats(stats: Stats, request: Request) -> Iterator[Block]:
     rows = [(i, None, f"retention {retention:.2f}") for i, retention in stats.reviews]
     more = stats.review_suggested - len(rows)
     yield from _memory_lines("Review suggested, the most valuable first:", rows[:_FEW], says, more + len(rows[_FEW:]))
+
+
+def looked_into(stats: Stats) -> Iterator[Block]:
+    """Say which namespaces the figures rest on, where those are not all."""
+    if stats.namespaces_sampled < stats.namespaces:
+        counts = "Memories, what is due, vectors and changes are counted in all of them; the rest is of those"
+        yield Line(f"{_some(stats.namespaces_sampled, stats.namespaces)} {counts}.", tone="faint")
+
+
+def _some(few: int, names: int) -> str:
+    return f"{few:,} of {names:,} namespaces were looked into: where moves wait longest, then the largest."
 
 
 _FEW: Final = 5  # memories of a list that are shown; the structured result has more
@@ -119,6 +131,12 @@ def view_alerts(alerts: Sequence[Alert], request: Request) -> Iterator[Block]:
         yield from first([Line(line, item=True) for line in lines])
     if not alerts:
         yield Line("Nothing needs attention.")
+    names = len(request.notes.get("namespaces", ()))
+    if request.arguments.get("namespace") is None and names:
+        from perdure.operations.monitoring import PLACES  # noqa: PLC0415  # start-up time
+
+        rest = "Of the others it is told what waits there now, and what maintenance found at its last report"
+        yield from [Line(f"{_some(PLACES, names)} {rest}.", tone="faint")] if names > PLACES else ()
 
 
 def _stats_pairs(stats: Stats, request: Request) -> Iterator[tuple[str, Text]]:

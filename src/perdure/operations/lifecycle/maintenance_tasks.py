@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from perdure.operations.compact import compact_if_it_pays
-from perdure.operations.documents import PAGE, write_documents
+from perdure.operations.documents import write_documents
 from perdure.operations.erase import Selection, archived_since, erase
 from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.backup import vault
@@ -16,7 +16,7 @@ from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.lifecycle.journal_horizon import trim
 from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
-from perdure.operations.monitoring import alerts, overdue_places, tell_alerts, tells_alerts
+from perdure.operations.monitoring import alerts, overdue_places, tell_alerts, tells_alerts, upkeep_states
 from perdure.operations.ports import Context
 from perdure.operations.reembed import embed_waiting
 from perdure.records.damage import CheckScope
@@ -64,19 +64,11 @@ def upkeep(
             turns.run(place, Task.ALERT, _alert)
     swept = maintain(ctx, owner=owner, ttl=ttl, stop=stop, turns=turns)
     quiet: MutableMapping[str, Instant] = {} if known is None else known
-    for number, status in enumerate(_upkeep_states(ctx)):
+    for number, status in enumerate(upkeep_states(ctx, lacking=ctx.embedder is not None)):
         if stop():
             break
         turns.look(status, quiet, {**_tasks(ctx, status, first=not number), **ctx.extension.tasks(ctx)})
     return Upkept(swept, tuple(turns.runs))
-
-
-def _upkeep_states(ctx: Context) -> Iterator[UpkeepState]:
-    """Yield what is written down about each namespace; so most of them need not be asked when nothing is due there."""
-    after = ""
-    while page := ctx.store.upkeep_states(after, PAGE, lacking=ctx.embedder is not None):
-        yield from page
-        after = page[-1].namespace
 
 
 def state(ctx: Context, place: str) -> dict[str, Mapping[str, Any]]:

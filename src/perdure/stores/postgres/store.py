@@ -41,7 +41,7 @@ _BY_ID: Final = frozenset(
 )
 """Fan-outs that look for one thing: they must not say that there is none where nodes were left out."""
 
-_BY_DUE: Final = frozenset({"due_namespaces", "held_namespaces", "count_due"})
+_BY_DUE: Final = frozenset({"due_namespaces", "overdue_namespaces", "count_due"})
 """Fan-outs that find by an instant what is due."""
 _OPERATORS: Final = "The tables are shared with others: their operator compacts them."
 _FULL_VACUUM: Final = (

@@ -310,10 +310,16 @@ SELECT n.namespace, n.policy FROM (
   WHERE a.at_ms <= :now) AS d
 JOIN namespace AS n ON n.namespace = d.namespace ORDER BY n.namespace;
 
--- name: held_namespaces
+-- A memory that was taken in late has been waiting since then.
+-- name: overdue_namespaces
 -- kind: fan-out
-SELECT DISTINCT m.namespace FROM memory AS m WHERE m.held = true AND m.due_ms IS NOT NULL AND m.due_ms <= :now
-ORDER BY m.namespace;
+SELECT w.namespace, min(w.overdue), min(w.held) FROM (
+  SELECT m.namespace, greatest(m.due_ms, m.recorded_ms) AS overdue, NULL AS held FROM memory AS m
+  WHERE m.held = false AND m.due_ms IS NOT NULL AND m.due_ms <= :now
+  UNION ALL
+  SELECT m.namespace, NULL, m.due_ms FROM memory AS m WHERE m.held = true AND m.due_ms IS NOT NULL AND m.due_ms <= :now
+) AS w
+GROUP BY w.namespace;
 
 -- name: count_due
 -- kind: fan-out

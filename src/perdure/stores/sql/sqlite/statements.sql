@@ -713,12 +713,20 @@ WHERE substr(n.policy, 1, length(:policy)) <> :policy
              AND m.due_ms <= :now)
 ORDER BY n.namespace;
 
--- name: held_namespaces
+-- A memory that was taken in late has been waiting since then. Of very many that wait, the first are looked at. LIMIT -1
+-- keeps the planner from asking twice, once for each use of the answer.
+-- name: overdue_namespaces
 -- kind: fan-out
-SELECT n.namespace FROM namespace AS n
-WHERE EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND m.held = true AND m.due_ms IS NOT NULL
-              AND m.due_ms <= :now)
-ORDER BY n.namespace;
+SELECT namespace, overdue, held FROM (
+  SELECT n.namespace,
+    (SELECT min(max(w.due_ms, w.recorded_ms)) FROM (
+      SELECT m.due_ms, m.recorded_ms FROM memory AS m
+      WHERE m.namespace = n.namespace AND m.held = false AND m.due_ms IS NOT NULL AND m.due_ms <= :now
+      ORDER BY m.due_ms, m.row LIMIT 5000) AS w) AS overdue,
+    (SELECT min(m.due_ms) FROM memory AS m
+     WHERE m.namespace = n.namespace AND m.held = true AND m.due_ms IS NOT NULL AND m.due_ms <= :now) AS held
+  FROM namespace AS n LIMIT -1)
+WHERE overdue IS NOT NULL OR held IS NOT NULL;
 
 -- name: count_due
 -- kind: fan-out
