@@ -173,7 +173,8 @@ _KEY_BEFORE: Final = re.compile(
 )
 _NO_KEY: Final = re.compile(
     r"(?i)(?:public|publishable|primary|foreign|partition|cache|sort|idempotency|host|hash|group|row|object|config|lookup"
-    r"|unique|composite|dedup\w*|i18n|translation|map|dict|index|storage_object|blob|s3|site|file|sheet|doc(?:ument)?|issue|project|message|event|request|routing)[_ -]?$"
+    r"|unique|composite|dedup\w*|i18n|translation|map|dict|index|storage_object|blob|s3|site"
+    r"|file|sheet|doc(?:ument)?|issue|project|message|event|request|routing)[_ -]?$"
 )
 _NAMES: Final = (_PASSWORDS, _TOKENS, _SESSIONS, _KEYS, _OTHER_KEYS)
 _CLUES: Final = Clued(((clue,), (name, clue)) for name in _NAMES for clue in name.clues)

@@ -225,7 +225,7 @@ class _Look:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether a path leads to a file; raises OSError for a circle of links and what may not be read, in every Python."""
+    """Whether a path leads to a file; raises OSError for a circle of links and what may not be read."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
