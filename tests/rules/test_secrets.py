@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import tarfile
+import time
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
@@ -15,6 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import perdure
+from conftest import WORDS_ONLY
 from perdure.records.policy import Policy
 from perdure.rules import personal_numbers, secret_shapes
 from perdure.rules.clues import Clued
@@ -289,6 +292,14 @@ HOSTILE = ["sk-", "eyJ", "://a:", "-----BEGIN PRIVATE KEY-----", "password=Aa1",
 def test_what_is_left_of_a_hostile_text_holds_no_secret(piece):
     clean, _ = redact(piece * (5_000 // len(piece)))
     assert redact(clean) == (clean, ())
+
+
+@pytest.mark.parametrize("piece", ["glpat-", "$y$", "github_pat_", "xai-EXAMPLE", "secret-token:", "ab-", "AVNS_"])
+def test_a_long_text_of_beginnings_alone_takes_time_in_proportion(piece):
+    with perdure.open(":memory:", WORDS_ONLY) as memory:
+        started = time.thread_time()
+        memory.remember((piece * 60_000)[:60_000])
+    assert time.thread_time() - started < 5  # it was 20 and more
 
 
 def _beam() -> list[str]:

@@ -208,7 +208,12 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
 )
 """(what it is, how it begins, what follows); the whole match is the secret, or its group ``s``."""
 
-_STARTING: Final = Clued(((start,), (name, start, re.compile(start_rest))) for name, start, start_rest in _STARTS)
+_MOST: Final = 400
+"""Characters after a beginning that are judged: a long text of beginnings alone would be read once for each of them."""
+_STARTING: Final = Clued(
+    ((start,), (name, start, re.compile(rest.replace(",}", f",{_MOST}}}")))) for name, start, rest in _STARTS
+)
+_DIGIT: Final = re.compile(r"\d")
 _REST: Final = re.compile(r"(?:[A-Za-z0-9_\-+/=~]|\.(?=[A-Za-z0-9_\-]))*")
 """A token goes on to its end, also where its shape stops before."""
 _TIGHT: Final = frozenset("_-+/")
@@ -330,9 +335,7 @@ def _has_chance(value: str) -> bool:
 
 def _is_varied(value: str) -> bool:
     """Whether a value looks random: a word in one case, without a digit, is a name."""
-    if any(c.isdigit() for c in value):
-        return True
-    return any(c.isupper() for c in value) and any(c.islower() for c in value)
+    return _DIGIT.search(value) is not None or value.lower() != value != value.upper()
 
 
 def _windows(lower: str, clues: Iterable[str], back: int, on: int) -> Iterator[tuple[int, int]]:
