@@ -22,7 +22,16 @@ MESSAGE = (
     "We moved the deployment to Tuesday at 10:00, because Ana is away on Monday. The pull request 1287 changes how "
     "tokens are counted; commit 3f786850e387550fdab836ed7e6dc881de23001b has the figures, see docs/scale.md. "
 ) * 5
-HOSTILE = ("eyJaaaaaa.", "password ", "token=a1", "mysql -u a ", "://a:", "about above ", "-----BEGIN PRIVATE KEY-----")
+HOSTILE = (
+    "eyJaaaaaa.",
+    "glpat-",
+    "password ",
+    "token=a1",
+    "mysql -u a ",
+    "://a:",
+    "about above ",
+    "-----BEGIN PRIVATE KEY-----",
+)
 LONG = 192_000
 
 

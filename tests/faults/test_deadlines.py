@@ -50,6 +50,8 @@ VERBS = {
     "remember": lambda m: m.remember("zebra two", idempotency_key="k"),
     "list": Memory.list,
     "stats": Memory.stats,
+    "digest": Memory.digest,
+    "check": Memory.check,
 }
 
 

@@ -17,9 +17,9 @@ from perdure.records.errors import PerdureError, PolicyError, StoreUnavailable
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions and links of POSIX")
 
 
-def cli(folder, *words):
+def cli(folder, *words, **more):
     command = [sys.executable, "-m", "perdure", "--store", str(folder / "agent.db"), *words]
-    return subprocess.run(command, cwd=folder, env=ENV, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, cwd=folder, env=ENV, capture_output=True, text=True, check=False, timeout=60, **more)
 
 
 def permissions(path):
@@ -57,6 +57,69 @@ def test_a_planted_link_is_replaced_and_not_followed(folder, words):
     (folder / "out.jsonl.part").symlink_to(precious)
     cli(folder, *words, "--force")
     assert precious.read_text() == "keep me"
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["file", "nothing"])
+@pytest.mark.parametrize("words", [("--out",), ("--check", "--out")], ids=" ".join)
+def test_a_digest_follows_no_link_out_of_its_folder(folder, words, there):
+    (folder / "project").mkdir()
+    precious, planted = folder / "precious.md", folder / "project" / "MEMORY.md"
+    if there:
+        precious.write_text("keep me")
+    planted.symlink_to("../precious.md")
+    refused = cli(folder, "digest", *words, str(planted))
+    assert refused.returncode == 1, refused.stdout
+    assert f"{planted} is a link that leads out of its folder, to {precious}" in refused.stderr.replace("\n", " ")
+    assert precious.read_text() == "keep me" if there else not precious.exists()
+    assert cli(folder, "digest", "--out", str(precious)).returncode == 0
+
+
+def test_a_digest_follows_a_link_within_its_folder(folder):
+    (folder / "project" / "docs").mkdir(parents=True)
+    (folder / "linked").symlink_to("project")
+    (folder / "project" / "MEMORY.md").symlink_to("docs/MEMORY.md")
+    done = cli(folder, "digest", "--out", "linked/MEMORY.md")
+    assert done.returncode == 0, done.stderr
+    assert "Deploys happen on Tuesdays" in (folder / "project" / "docs" / "MEMORY.md").read_text()
+    assert (folder / "project" / "MEMORY.md").is_symlink()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ingest", "{}"),
+        ("ingest", "notes"),
+        ("extract", "{}"),
+        ("learn", "--facts", "{}"),
+        ("remember", "Ana moved.", "--facts", "{}"),
+        ("import", "{}"),
+        ("apply", "{}"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("special", ["notes/pipe.jsonl", "/dev/zero"])
+def test_a_pipe_or_a_device_is_not_read_as_a_file(folder, words, special):
+    (folder / "notes").mkdir()
+    os.mkfifo(folder / "notes" / "pipe.jsonl")
+    done = cli(folder, *(special if word == "{}" else word for word in words))
+    assert done.returncode in {1, 2, 3}, done.stdout
+    told = done.stderr.replace("\n", " ")
+    assert "is not a regular file" in told
+    assert "standard input" in told or words[0] == "apply"
+
+
+@pytest.mark.parametrize("name", ["/dev/stdin", "/dev/fd/0"])
+def test_a_pipe_that_the_shell_opened_is_read_whole(folder, name):
+    line = '{"role": "user", "content": "Tea is at four on Mondays."}\n'
+    for words in (("ingest", name), ("extract", name), ("import", name)):
+        given = cli(folder, "export", "-").stdout if words[0] == "import" else line
+        done = cli(folder, *words, input=given)
+        assert done.returncode == 0, (words, done.stderr)
+    facts = '[{"subject": "Ana", "predicate": "home", "value": "Oslo"}]'
+    assert cli(folder, "remember", "Ana lives in Oslo.", "--facts", name, input=facts).returncode == 0
+    kept = cli(folder, "list").stdout
+    assert "Tea is at four on Mondays" in kept
+    assert "Ana lives in Oslo" in kept
 
 
 def test_what_is_exported_is_its_owners_alone_and_leaves_nothing_beside_it(folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -38,6 +39,19 @@ def test_verify_tells_what_became_of_what_is_cited(run, tmp_path):
     assert "fine 1, stale 1" in told
     assert "settings.py does not exist" in told
     assert "undo" in told
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+def test_verify_never_says_that_a_broken_link_has_moved_to_itself(run, tmp_path):
+    run("remember", "The settings are in settings.py.")
+    run("remember", "The routes are in routes.py.")
+    for name in ("settings.py", "routes.py"):
+        (tmp_path / name).write_text("")
+    assert "fine 2" in run("verify")
+    for name, target in (("settings.py", "nowhere.py"), ("routes.py", "routes.py")):  # to nothing, and a circle
+        (tmp_path / name).unlink()
+        (tmp_path / name).symlink_to(tmp_path / target)
+    assert "unverifiable 1, stale 1" in run("verify")
 
 
 def test_verify_answers_in_json_and_takes_ids(run):

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import tarfile
+import time
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
@@ -15,6 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import perdure
+from conftest import WORDS_ONLY
 from perdure.records.policy import Policy
 from perdure.rules import personal_numbers, secret_shapes
 from perdure.rules.clues import Clued
@@ -50,6 +53,23 @@ EXAMPLES = (
     ("password", "my password is |", "hunter2zebra|!"),
     ("api key", "api_key: |", "9f8e7d6c5b4a3f2e1d0c9b8a7f6e5d4c"),
     ("token", "the token was |", "9f8e7d6c-5b4a-3f2e-1d0c-9b8a7f6e5d4c"),
+    # keys of services of 2024 to 2026, as a sentence says them that does not say what they are
+    ("vercel token", "vercel_blob_rw_", "pzbP1rlpaJSBU8if_tl3tqlEHIk6pvAceIwfMNZfetou6"),
+    ("runpod api key", "rpa_", "F4XSFEPKNLGXE1MBJJHHGWP7CGYYWR2UH54WUQXNIXDULP"),
+    ("honeycomb key", "hcaik_", "bzewqho4vbi15i0xkejb13yliaxho14b9646wuyxvc7hy7zd8ep81x96s2"),
+    ("aiven password", "AVNS_", "B36EgjitK-dUtxs_"),
+    ("asana token", "2/1237980927367473/", "1244846954819492:0b700c9b618f0398df53f12b4d9e7a61"),
+    ("discord bot token", "MTIzNDU2Nzg5MDEyMzQ1Njc4", ".v-KoOo.DSXhUKK3lVgLp3ev13WcdcZZMo7fQ2aBcDeFgH"),
+    ("openrouter api key", "sk-or-v1-", "0b700c9b618f0398df53f12b4d9e7a610b700c9b618f0398df53f12b4d9e7a62"),
+    ("anthropic api key", "sk-ant-oat01-", "ten2BFLfko3VlxJZ_NpANyax2R64pVKJo-rT14FcL-HaxHekDV5OGDGEcIzzOLWON8oc11J"),
+    ("supabase token", "sbp_", "0b700c9b618f0398df53f12b4d9e7a610b700c9b"),
+    ("planetscale token", "pscale_tkn_", "ten2BFLfko3VlxJZ_NpANyax2R64pVKJo-rT14FcL-H"),
+    ("doppler token", "dp.pt.", "X7Kq9ZmP2sTvW4yB8nLcDXSUKK3VgLp3ev13WcdcZZM"),
+    ("tailscale key", "tskey-auth-", "kX7Kq9ZmP2sTCNTRL-DXhUKK3VgLp3ev13WcdcZZMo7fQ2aBcD"),
+    ("age secret key", "AGE-SECRET-KEY-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KHCE"),
+    ("azure key", "1WcTn2QbX7Kq9ZmP2sTvW4yB8nLcDXSUKK3VgLp3ev13WcdcZZMo", "JQQJ99BAACYeBjFXJ3w3AAABACOGx7Qp"),
+    ("api key", "nimbus_live_", "X7Kq9ZmP2sTvW4yB8nLcDXSUKK3VgLp3ev13Wcd"),  # a service that nobody here knows
+    ("api key", "weatherly_key = |", "aistqqnd7yd1r6ls74icrhu93l236jt5"),
     ("card number", "4111 1111", " 1111 1111"),
     ("card number", "3782", "82246310005"),
     ("card number", "5555-5555", "-5555-4444"),
@@ -102,6 +122,17 @@ PLAIN = [
     "service key: svc-payments-eu1-v2, token budget: 200k-tokens-2026",
     "git://[path-to-repo[:][ref@]path",
     "order number 4678274297181491 was shipped; 0x4000000000000002",
+    "pk_live_51NxT2aLkdIwHu7ixX7Kq9ZmP2sTvW4yB8nLcDXSUKK3VgLp3ev13Wcd is published with the page",
+    "phc_X7Kq9ZmP2sTvW4yB8nLcDXSUKK3VgLp3ev13WcdcZZM, cs_test_a11YYufWQzNY63zpQ6QSNRQhkUpVph4WRmzW0zWJO2znZKdVuj",
+    "perdure/__init__.py,sha256=byoeus4-lIOlWlEiRQdCc00qCkXpOB5peBY6yo9ik8s,1203",
+    "sha512-X7Kq9ZmP2sTvW4yB8nLcDXSUKK3VgLp3ev13WcdcZZMo7fQ2aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789abcd==",
+    "resp_0b700c9b618f0398df53f12b4d9e7a610b700c9b618f0398, chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT",
+    "user_2NNEqL2nrIRdJ194ndJqAHwEfxC, msg_01XFDUDYJgAACzvnptvVoYEL, price_1MoBy5LkdIwHu7ixZhnattbh",
+    "cache_key = 0b700c9b618f0398df53f12b4d9e7a61, file_key=AbCdEfGhIjK1mNoPq2RsTuVw, sort_key = created_at_2026",
+    "sk_learn_pipeline_with_standard_scaler_2026, hf_transfer, npm_config_registry, fc-cache -fv, pul-l request 4512",
+    "meta-llama/Llama-3.3-70B-Instruct-Turbo-Free, claude-sonnet-4-5-20250929, paraphrase-multilingual-MiniLM-L12-v2",
+    "dp.values[i][j], st.session_state.messages, pat.demographics.date_of_birth, sl.under.the.table, as-is, 1000.50",
+    "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudj6h2fqxk5yup; 0x742d35Cc6634C0532925a3b844Bc454e4438f44e",
     "monkey: banana12345678; keyboard: QWERTZ105keys; the turkey was 12pounds4ounces",
 ]
 
@@ -261,6 +292,14 @@ HOSTILE = ["sk-", "eyJ", "://a:", "-----BEGIN PRIVATE KEY-----", "password=Aa1",
 def test_what_is_left_of_a_hostile_text_holds_no_secret(piece):
     clean, _ = redact(piece * (5_000 // len(piece)))
     assert redact(clean) == (clean, ())
+
+
+@pytest.mark.parametrize("piece", ["glpat-", "$y$", "github_pat_", "xai-EXAMPLE", "secret-token:", "ab-", "AVNS_"])
+def test_a_long_text_of_beginnings_alone_takes_time_in_proportion(piece):
+    with perdure.open(":memory:", WORDS_ONLY) as memory:
+        started = time.thread_time()
+        memory.remember((piece * 60_000)[:60_000])
+    assert time.thread_time() - started < 5  # it was 20 and more
 
 
 def _beam() -> list[str]:

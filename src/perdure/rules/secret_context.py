@@ -60,6 +60,7 @@ _REST: Final = re.compile(r"[A-Za-z0-9_\-+/=~.]*+")
 _LONGEST: Final = 200  # characters of a value that are judged; it goes on to its end
 _SNAKE: Final = re.compile(r"[a-z]{1,40}(?:_[a-z]{1,40}){1,12}")
 _UUID: Final = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_HASH: Final = re.compile(r"(?i)[0-9a-f-]*+")
 _VERDICT: Final = re.compile(r"PASS:?[ \t]{1,8}(?:[\w.-]{0,40}[Tt]est|[\w.-]{1,40}/)")
 """What begins a line about a test that passed."""
 _MOST_INSIDE: Final = 12  # names within so many characters that are looked at
@@ -78,6 +79,11 @@ class _Name(NamedTuple):
 def _is_session(value: str) -> bool:
     # A UUID names a session of a tool or of a trace far more often than it opens one.
     return len(value) >= 20 and is_random(value) and not _UUID.fullmatch(value)  # noqa: PLR2004  # a shorter one is a name
+
+
+def _is_long_key(value: str) -> bool:
+    # What is hexadecimal alone is the key of a cache or of a row far more often than one of a service.
+    return len(value) >= 20 and is_random(value) and not _HASH.fullmatch(value)  # noqa: PLR2004  # a shorter one is a name
 
 
 def _is_never(_: str) -> bool:
@@ -151,6 +157,14 @@ _KEYS: Final = _Name(
     is_key,
     is_random,
 )
+_OTHER_KEYS: Final = _Name(
+    lambda _: "api key",
+    ("key",),
+    re.compile(r"(?:(?<=[A-Za-z0-9][_-])key|(?<=[a-z])Key)(?![A-Za-z])"),
+    _is_long_key,
+    _is_never,
+)
+"""The key of any service that is named before it: ``pixabay_key``."""
 _KEY_BEFORE: Final = re.compile(
     r"(?i)(?:(?<![a-z])|(?-i:(?=[A-Z])))(?:x?api|access|auth|private|secret|service|client|account|sign(?:ing)?|encryption|encrypt|master|admin|licen[sc]e"
     r"|product|activation|serial|storage|webhook|deploy|server|app|application|user|rest|live|shared|preshared|security"
@@ -159,9 +173,10 @@ _KEY_BEFORE: Final = re.compile(
 )
 _NO_KEY: Final = re.compile(
     r"(?i)(?:public|publishable|primary|foreign|partition|cache|sort|idempotency|host|hash|group|row|object|config|lookup"
-    r"|unique|composite|dedup\w*|i18n|translation|map|dict|index|storage_object|blob|s3|site)[_ -]?$"
+    r"|unique|composite|dedup\w*|i18n|translation|map|dict|index|storage_object|blob|s3|site"
+    r"|file|sheet|doc(?:ument)?|issue|project|message|event|request|routing)[_ -]?$"
 )
-_NAMES: Final = (_PASSWORDS, _TOKENS, _SESSIONS, _KEYS)
+_NAMES: Final = (_PASSWORDS, _TOKENS, _SESSIONS, _KEYS, _OTHER_KEYS)
 _CLUES: Final = Clued(((clue,), (name, clue)) for name in _NAMES for clue in name.clues)
 
 
@@ -234,6 +249,8 @@ def _stands_for_secret(text: str, name: _Name, match: re.Match[str]) -> bool:
             or not before[-1:].isalpha()
             or before.lower().endswith(("require", "db", "user", "smtp", "mail"))
         )
+    if name is _OTHER_KEYS:
+        return not _NO_KEY.search(before)
     if name is not _KEYS or not match[0].lower().endswith("key"):
         return True
     return not _NO_KEY.search(before) and bool(_KEY_BEFORE.search(before) or _is_constant(before, match[0]))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from perdure.rules.clues import Clued
-from perdure.rules.secret_values import is_sample
+from perdure.rules.secret_values import is_made_by_chance, is_sample
 
 Found = tuple[int, int, str]  # (start, end, what it is)
 
@@ -20,6 +20,8 @@ _ALNUM: Final = r"[A-Za-z0-9]"
 _WORD: Final = r"[A-Za-z0-9_-]"
 _HEX: Final = r"[a-f0-9]"
 _B64: Final = r"[A-Za-z0-9+/]"
+_NUMBERS: Final = ("MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT")
+"""How the base64 of a number of 17 digits or more begins."""
 _UUID: Final = rf"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"
 
 _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
@@ -30,6 +32,8 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
     ("google api key", "AIza", rf"{_WORD}{{35}}"),
     ("google oauth token", "ya29.", rf"{_WORD}{{20,}}"),
     ("google api key", "GOCSPX-", rf"{_WORD}{{28}}"),
+    ("google api key", "AQ.Ab", rf"{_WORD}{{40,}}"),
+    ("google oauth token", "1//0", rf"{_WORD}{{60,}}"),
     *(("github token", f"gh{p}_", rf"{_ALNUM}{{36,}}") for p in "pousr"),
     ("github token", "github_pat_", r"\w{22,}"),
     *(
@@ -40,6 +44,7 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
     ("bitbucket token", "ATBB", rf"{_ALNUM}{{24,}}"),
     ("atlassian token", "ATATT3", r"[A-Za-z0-9_=-]{50,}"),
     ("atlassian token", "ATCTT3", r"[A-Za-z0-9_=-]{50,}"),
+    ("atlassian token", "ATTA", rf"{_HEX}{{64}}[A-F0-9]{{8}}"),
     *(("slack token", f"xox{p}-", r"[A-Za-z0-9.-]{10,}") for p in "abceoprs"),
     ("slack token", "xapp-", r"\d-[A-Za-z0-9-]{10,}"),
     ("slack token", "xoxe.xox", r"[bp]-\d-[A-Za-z0-9-]{40,}"),
@@ -62,6 +67,16 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
     ("e2b api key", "e2b_", rf"{_HEX}{{32,}}"),
     ("pinecone api key", "pcsk_", r"\w{40,}"),
     ("weights and biases key", "wandb_v1_", rf"{_WORD}{{40,}}"),
+    ("elevenlabs api key", "sk_", rf"{_HEX}{{48}}(?!{_ALNUM})"),
+    ("cartesia api key", "sk_car_", rf"{_WORD}{{20,}}"),
+    ("cerebras api key", "csk-", r"[a-z0-9]{40,}"),
+    ("mem0 api key", "m0-", rf"{_ALNUM}{{40}}(?!{_ALNUM})"),
+    ("brave api key", "BSA", rf"{_WORD}{{28}}(?![A-Za-z0-9_-])"),
+    ("kaggle token", "KGAT_", rf"{_HEX}{{32}}"),
+    ("cursor api key", "key_", rf"{_HEX}{{64}}(?!{_ALNUM})"),
+    ("cursor api key", "crsr_", rf"{_HEX}{{64}}"),
+    *(("modal token", p, rf"(?=[A-Za-z]{{0,21}}\d){_ALNUM}{{22}}(?![A-Za-z0-9_-])") for p in ("ak-", "as-")),
+    ("astra token", "AstraCS:", rf"{_ALNUM}{{24}}:{_HEX}{{64}}"),
     *(("digitalocean token", f"do{p}_v1_", rf"{_HEX}{{64}}") for p in "opr"),
     ("heroku token", "HRKU-", rf"{_WORD}{{36,}}"),
     ("cloudflare origin key", "v1.0-", rf"{_HEX}{{24}}-{_HEX}{{100,}}"),
@@ -69,6 +84,7 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
     ("cloudflare token", "cfat_", rf"{_WORD}{{40,}}"),
     ("netlify token", "nfp_", rf"{_ALNUM}{{30,}}"),
     *(("vercel token", f"vc{p}_", rf"{_ALNUM}{{24,}}") for p in "piark"),
+    ("vercel token", "vercel_blob_rw_", rf"{_ALNUM}{{16}}_{_ALNUM}{{24,}}"),
     ("fly token", "fo1_", rf"{_WORD}{{40,}}"),
     ("fly token", "FlyV1 fm2_", r"[A-Za-z0-9+/=,_]{50,}"),
     ("render token", "rnd_", rf"{_ALNUM}{{24,}}"),
@@ -78,6 +94,9 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
     ("neon token", "napi_", rf"{_ALNUM}{{40,}}"),
     ("neon password", "npg_", rf"{_ALNUM}{{12,}}"),
     ("databricks token", "dapi", rf"{_HEX}{{32}}(?:-\d)?(?!{_ALNUM})"),
+    ("databricks token", "dose", rf"{_HEX}{{32}}(?!{_ALNUM})"),
+    ("cockroachdb key", "CCDB1_", rf"{_ALNUM}{{22}}_{_ALNUM}{{40}}"),
+    ("tinybird token", "p.eyJ", rf"{_WORD}{{40,}}\.{_WORD}{{20,}}"),
     ("new relic key", "NRAK-", r"[A-Z0-9]{27}"),
     ("new relic key", "NRII-", rf"{_WORD}{{32}}"),
     *(("grafana token", p, r"[A-Za-z0-9_+/=-]{32,}") for p in ("glsa_", "glc_")),
@@ -85,6 +104,14 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
     ("dynatrace token", "dt0c01.", r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
     ("sumo logic key", "SUMO", rf"(?:ID|KEY)-{_ALNUM}{{30,}}"),
     ("posthog key", "phx_", rf"{_ALNUM}{{40,}}"),
+    *(("axiom token", f"xa{p}t-", _UUID) for p in "aip"),
+    ("grafana token", "eyJrIjoi", rf"{_B64}{{50,}}"),
+    *(("honeycomb key", f"hc{p}k_", rf"{_ALNUM}{{56,}}") for p in ("ai", "am", "ax", "bi", "xi")),
+    ("aiven password", "AVNS_", rf"{_WORD}{{16,}}"),
+    ("runpod api key", "rpa_", r"[A-Z0-9]{40,}"),
+    ("asana token", "2/1", rf"\d{{15}}/\d{{16}}:{_HEX}{{32}}"),
+    # the first part is the bot's number in base64
+    *(("discord bot token", p, rf"{_WORD}{{21,26}}\.{_WORD}{{6}}\.{_WORD}{{27,40}}") for p in _NUMBERS),
     ("launchdarkly key", "sdk-", _UUID),
     ("launchdarkly key", "api-", _UUID),
     ("sendgrid api key", "SG.", rf"{_WORD}{{20,24}}\.{_WORD}{{39,50}}"),
@@ -124,6 +151,17 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
         for p in ("pt", "st", "ct", "sa", "scim", "audit")
     ),
     ("pulumi token", "pul-", rf"{_HEX}{{40}}"),
+    *(("sonarqube token", f"sq{p}_", rf"{_HEX}{{40}}") for p in "apu"),
+    *(("snyk token", f"snyk_{p}.", r"[a-z0-9]{8}\.[A-Za-z0-9_.-]{40,}") for p in ("uat", "sat")),
+    ("sourcegraph token", "sgp_", rf"(?:{_HEX}{{16}}_|local_)?{_ALNUM}{{40,}}"),
+    ("harness token", "pat.", rf"{_WORD}{{22}}\.{_ALNUM}{{24}}\.{_ALNUM}{{20}}"),
+    ("stackhawk api key", "hawk.", rf"{_ALNUM}{{20}}\.{_ALNUM}{{20}}"),
+    ("octopus api key", "API-", r"[A-Z0-9]{25,}(?![A-Za-z0-9_-])"),
+    ("inngest signing key", "signkey-", rf"[a-z]{{3,12}}-{_HEX}{{32,}}"),
+    ("infisical token", "st.", rf"{_HEX}{{24}}\.{_HEX}{{32}}\.{_HEX}{{32}}"),
+    ("bitwarden token", "0.", rf"{_UUID}\.{_ALNUM}{{30}}:{_B64}{{22}}=="),
+    ("packagist token", "packagist_", rf"[a-z]{{3}}_{_HEX}{{60,}}"),
+    ("secret token", "secret-token:", r"[A-Za-z0-9._~%!$&'*+,;=:@-]{16,}"),  # RFC 8959
     ("infracost key", "ico-", rf"{_ALNUM}{{32}}"),
     ("scalr token", "at-", rf"{_ALNUM}{{64}}(?!{_ALNUM})"),
     ("prefect key", "pnu_", rf"{_ALNUM}{{36}}"),
@@ -137,6 +175,16 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
     ("contentful token", "CFPAT-", rf"{_WORD}{{43}}"),
     ("hubspot token", "pat-na", rf"\d-{_UUID}"),
     ("hubspot token", "pat-eu", rf"\d-{_UUID}"),
+    ("klaviyo api key", "pk_", rf"{_HEX}{{34}}(?!{_ALNUM})"),
+    *(("scrapfly api key", f"scp-{p}-", rf"{_HEX}{{32}}") for p in ("live", "test")),
+    ("mailersend token", "mlsn.", rf"{_HEX}{{64}}"),
+    ("intercom token", "dG9rO", rf"{_B64}{{40,}}={{0,2}}"),
+    ("pagerduty token", "pdus+", rf"{_WORD}{{20,}}"),
+    ("salesforce token", "00D", rf"{_ALNUM}{{12,15}}![A-Za-z0-9._]{{80,}}"),
+    ("zoho token", "1000.", rf"{_HEX}{{32}}\.{_HEX}{{32}}"),
+    *(("shippo token", f"shippo_{p}_", rf"{_HEX}{{40}}") for p in ("live", "test")),
+    *(("woocommerce key", f"c{p}_", rf"{_HEX}{{40}}(?!{_ALNUM})") for p in "ks"),
+    *(("easypost key", f"EZ{p}K", rf"{_ALNUM}{{54}}") for p in "AT"),
     ("zapier key", "sk-ak-", rf"{_WORD}{{32,}}"),
     ("plaid token", "access-production-", _UUID),
     ("paypal token", "A21AA", rf"{_WORD}{{60,}}"),
@@ -151,6 +199,8 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
     ("twilio api key", "SK", rf"{_HEX}{{32}}(?!{_ALNUM})"),
     ("azure storage account access key", "AccountKey=", rf"{_B64}{{80,90}}={{0,2}}"),
     ("age secret key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}"),
+    ("wallet key", "xprv", rf"{_ALNUM}{{107,108}}(?!{_ALNUM})"),
+    ("nostr secret key", "nsec1", r"[a-z0-9]{58}(?![A-Za-z0-9])"),
     ("json web token", "eyJ", rf"{_WORD}{{6,}}(?:\.{_WORD}*){{2,4}}"),
     *(("password hash", f"${p}$", r"[./A-Za-z0-9,=$+-]{20,}") for p in ("apr1", "1", "5", "6", "y")),
     *(("password hash", f"$2{p}$", r"\d\d\$[./A-Za-z0-9]{20,}") for p in "aby"),
@@ -158,7 +208,12 @@ _STARTS: Final[tuple[tuple[str, str, str], ...]] = (
 )
 """(what it is, how it begins, what follows); the whole match is the secret, or its group ``s``."""
 
-_STARTING: Final = Clued(((start,), (name, start, re.compile(start_rest))) for name, start, start_rest in _STARTS)
+_MOST: Final = 400
+"""Characters after a beginning that are judged: a long text of beginnings alone would be read once for each of them."""
+_STARTING: Final = Clued(
+    ((start,), (name, start, re.compile(rest.replace(",}", f",{_MOST}}}")))) for name, start, rest in _STARTS
+)
+_DIGIT: Final = re.compile(r"\d")
 _REST: Final = re.compile(r"(?:[A-Za-z0-9_\-+/=~]|\.(?=[A-Za-z0-9_\-]))*")
 """A token goes on to its end, also where its shape stops before."""
 _TIGHT: Final = frozenset("_-+/")
@@ -189,6 +244,9 @@ _AROUNDS: Final[tuple[tuple[str, tuple[str, ...], int, int, str, Callable[[str],
     ("mailchimp access key", ("-us",), 33, 8, rf"(?<!{_ALNUM}){_HEX}{{32}}-us\d{{1,2}}(?!{_ALNUM})", _is_any),
     ("new relic key", ("nral",), 37, 6, rf"(?<!{_ALNUM}){_HEX}{{36}}NRAL", _is_any),
     ("azure client secret", ("q~",), 6, 50, rf"(?<!{_ALNUM})[\w~.-]{{3}}\dQ~[\w~.-]{{31,34}}", _is_any),
+    ("azure key", ("jqqj99",), 52, 40, rf"(?<!{_ALNUM}){_ALNUM}{{52}}JQQJ99{_ALNUM}{{20,30}}", _is_any),
+    ("azure devops token", ("azdo",), 76, 8, rf"(?<!{_ALNUM}){_ALNUM}{{76}}AZDO{_ALNUM}{{4}}", _is_any),
+    ("maxmind licence key", ("_mmk",), 36, 4, rf"(?<!\w){_ALNUM}{{6}}_{_ALNUM}{{29}}_mmk", _is_any),
     ("terraform token", (".atlasv1.",), 16, 90, rf"{_ALNUM}{{14}}\.atlasv1\.[\w-]{{60,70}}", _is_any),
     (
         "discord bot token",
@@ -211,6 +269,13 @@ _AROUNDS: Final[tuple[tuple[str, tuple[str, ...], int, int, str, Callable[[str],
     ),
 )
 """(what it is, clues, how far before and after them it is looked for, its shape, a further test)."""
+
+_PREFIXED: Final = re.compile(
+    r"(?<![A-Za-z0-9_/+.%@-])(?<!sha256=)(?<!sha512=)(?!(?:pk|pub|public|client|phc|cs|sha|md)\d*[_-])(?:[a-z]{2,16}|[A-Z]{2,12})\d{0,2}[_-]"
+    r"(?=[A-Za-z0-9_-]{32})[A-Za-z0-9_-]*+"
+)
+"""A word and then 32 characters or more, as services form their keys today; what is public by its name is not meant."""
+_BLOCK: Final = re.compile(r"[A-Za-z0-9]{20,}+")
 
 _LONG_RUN: Final = re.compile(r"\S{15}")
 """Each of these keys, with its beginning, has 15 characters without a space, or more."""
@@ -236,6 +301,7 @@ def find_shapes(text: str, lower: str) -> Iterator[Found]:
         yield from ((*m.span(), "private key") for m in KEY_BLOCK.finditer(text))
     for name, start, rest in _STARTING.among(lower) if _LONG_RUN.search(text) is not None else ():
         yield from _find_start(text, name, start, rest)
+    yield from ((*m.span(), "api key") for m in _PREFIXED.finditer(text) if _has_chance(m[0]))
     for name, clues, back, on, shape, is_one in _AROUND.among(lower):
         for begin, stop in _windows(lower, clues, back, on):
             for match in shape.finditer(text, begin, stop):
@@ -263,11 +329,13 @@ def _is_apart(text: str, at: int, start: str) -> bool:
     return not (text[at - 1].isalnum() or (text[at - 1] in _TIGHT and start.isalnum()))
 
 
+def _has_chance(value: str) -> bool:
+    return any(is_made_by_chance(block) for block in _BLOCK.findall(value))
+
+
 def _is_varied(value: str) -> bool:
     """Whether a value looks random: a word in one case, without a digit, is a name."""
-    if any(c.isdigit() for c in value):
-        return True
-    return any(c.isupper() for c in value) and any(c.islower() for c in value)
+    return _DIGIT.search(value) is not None or value.lower() != value != value.upper()
 
 
 def _windows(lower: str, clues: Iterable[str], back: int, on: int) -> Iterator[tuple[int, int]]:

@@ -96,6 +96,12 @@ def is_scattered(value: str) -> bool:
     return is_strong(value) and _changes(value) * 2 >= len(value)
 
 
+def is_made_by_chance(value: str) -> bool:
+    """Whether capitals, small letters and digits change in a long value as in no name: ``wJalrXUtn7FEMI2K9bPxRfi``."""
+    digits = sum(1 for c in value if c.isdigit())
+    return _has_case(value) and digits > 1 and is_strong(value) and _changes(value) * 5 >= len(value) * 2
+
+
 def _changes(value: str) -> int:
     """Return how often a character of one sort follows one of another: lower case, upper case, digit, other."""
     sorts = [0 if c.islower() else 1 if c.isupper() else 2 if c.isdigit() else 3 for c in value]

@@ -67,7 +67,8 @@ def write(path: str | os.PathLike[str], text: str, *, namespace: str = "default"
     """Write a digest into a file; return whether the file changed.
 
     The part between the markers is replaced; without markers the digest is appended after a blank line; a missing file
-    is created. Symbolic links are followed. Either the whole new file is there afterwards, or the old one.
+    is created. A symbolic link is followed within its folder. Either the whole new file is there afterwards, or the
+    old one.
 
     Args:
         path: The file.
@@ -248,6 +249,7 @@ def _append(data: bytes, part: bytes) -> bytes:
 def _read(path: Path) -> _Before:
     try:
         real = path.resolve()
+        _check_link(path, real)
         if not real.exists():
             return _Before(real, b"", None)
         status = real.stat()
@@ -256,6 +258,17 @@ def _read(path: Path) -> _Before:
         return _Before(real, real.read_bytes(), status)
     except (OSError, RuntimeError) as error:  # a loop of links is a RuntimeError before Python 3.13
         raise _write_error(path, error) from error
+
+
+def _check_link(path: Path, real: Path) -> None:
+    """Refuse a link that leads round, or out of its folder: somebody else may have put it there."""
+    if real.is_symlink():  # a loop raises nothing from Python 3.13 on
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    if path.is_symlink() and not real.is_relative_to(path.parent.resolve()):
+        raise InvalidInput(
+            f"{path} is a link that leads out of its folder, to {real}; nothing was written.",
+            remedy="Pass that file itself if it is the one you mean.",
+        )
 
 
 def _replace(before: _Before, after: bytes) -> None:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
 from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.cli.commands import Step, run_verb
-from perdure.interfaces.cli.options import LARGEST_INPUT, Zone, text_or_input
+from perdure.interfaces.cli.options import Zone, text_of_file, text_or_input
 from perdure.interfaces.views import Request, view_of
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.user_folders import expanded
 from perdure.verbs.declaration import VERBS
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.results import as_json
@@ -29,8 +27,6 @@ else:
     (conversation_files,) = lazy_modules("perdure.interfaces.files", "conversation_files")
     (report,) = lazy_modules("perdure.records", "report")
 FormatName = Literal["auto", "jsonl", "claude-code", "text", "markdown"]
-
-_LONGEST_PATH: Final = 300
 
 
 def ingest(
@@ -61,7 +57,7 @@ def extract(
     **arguments: Any,
 ) -> Exit:
     """Store what is worth remembering in a text as notes, in the namespace 'extracted' unless -n is given."""
-    text = text_or_input("-") if file == "-" else _text_of(expanded(file))
+    text = text_or_input("-") if file == "-" else text_of_file(file)
     return run_verb(call, VERBS["extract"], {"text": text, **arguments})
 
 
@@ -213,22 +209,3 @@ STEPS: Final[Mapping[str, Step]] = {
     "undo": Step(undo),
 }
 """Verbs whose commands do more than their declarations say."""
-
-
-def _text_of(path: Path) -> str:
-    """Return a file's text."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_INPUT + 1)
-    except (OSError, ValueError) as error:  # some texts are no path at all
-        why = getattr(error, "strerror", None) or "it is not a valid path"
-        shown_path = str(path)[:_LONGEST_PATH]
-        raise InvalidInput(f"{shown_path!r} cannot be read ({why}).", remedy="Pass a text file.") from error
-    if len(data) > LARGEST_INPUT:
-        raise InvalidInput(f"{path} is larger than 16 MiB.", remedy="Split it.")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"{path} is not valid UTF-8 (byte {error.start}).", remedy="Convert it, for example with `iconv -t utf-8`."
-        ) from None

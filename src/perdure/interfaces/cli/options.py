@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from perdure.interfaces.files.named_file import open_named
 from perdure.interfaces.files.source_lines import SetZone
 from perdure.records.errors import InvalidInput
 from perdure.user_folders import expanded
@@ -17,6 +18,7 @@ from perdure.verbs.checks import refuse_foreign
 from perdure.verbs.declaration import VERBS
 
 LARGEST_INPUT = 16 * 1024 * 1024
+_LONGEST_PATH: Final = 300
 _PANEL: Final = "Common options"
 
 
@@ -46,11 +48,9 @@ def json_object(text: str) -> dict[str, Any]:
 
 def json_objects(text: str) -> list[Any]:
     """Return a JSON list that a file holds, or standard input for ``-``."""
+    content = text_or_input("-") if text == "-" else text_of_file(text)
     try:
-        content = text_or_input("-") if text == "-" else expanded(text).read_text("utf-8-sig")
         value = json.loads(content)
-    except OSError as error:
-        raise typer.BadParameter(f"{text} cannot be read ({error.strerror}).") from None
     except (ValueError, RecursionError) as error:
         raise typer.BadParameter(f"{text} is not valid JSON ({error}).") from None
     if not isinstance(value, list):
@@ -71,6 +71,25 @@ def text_or_input(text: str) -> str:
         raise InvalidInput(
             f"Standard input is not valid UTF-8 (byte {error.start}).",
             remedy="Convert it, for example with `iconv -t utf-8`.",
+        ) from None
+
+
+def text_of_file(name: str) -> str:
+    """Return the text of a file (UTF-8) that an argument names."""
+    path = expanded(name)
+    try:
+        with open_named(path) as file:
+            data = file.read(LARGEST_INPUT + 1)
+    except OSError as error:
+        shown_path = str(path)[:_LONGEST_PATH]
+        raise InvalidInput(f"{shown_path!r} cannot be read ({error.strerror}).", remedy="Pass a text file.") from error
+    if len(data) > LARGEST_INPUT:
+        raise InvalidInput(f"{path} is larger than 16 MiB.", remedy="Split it.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{path} is not valid UTF-8 (byte {error.start}).", remedy="Convert it, for example with `iconv -t utf-8`."
         ) from None
 
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from perdure import compose
 from perdure.interfaces.demo.history import FOLLOWED, NAMESPACE, SimulatedClock, SimulatedLife, live, notes, sessions
 from perdure.interfaces.demo.plots import page
+from perdure.interfaces.files.atomic_file import atomic_file
 from perdure.interfaces.views.journal import operation_text, reason_text
 from perdure.knowledge.records.results import FactLine
 from perdure.memory import Memory
@@ -82,7 +83,8 @@ def _play(out: Path, address: str, embedder: str | None, show: Console) -> Path:
         reversals = _reversals(memory)
         policy = memory.policy.tiers
         thresholds = {"leaves hot below": policy.hot_keep_value, "leaves warm below": policy.warm_keep_value}
-    (html := out / "five-months.html").write_text(page(life.values, life.tiers, thresholds, reversals), "utf-8")
+    with atomic_file(html := out / "five-months.html") as file:
+        file.write(page(life.values, life.tiers, thresholds, reversals).encode())
     show.rule()
     show.print(f"{(life.tiers[-1][0] - life.tiers[0][0]).days} days passed in {time.perf_counter() - started:.1f} s.")
     show.print(f"Plots: {html}    MEMORY.md: {out / 'MEMORY.md'}", soft_wrap=True)
@@ -158,7 +160,8 @@ def _show_moves(show: Console, life: SimulatedLife) -> None:
 def _show_memory_file(show: Console, memory: Memory, life: SimulatedLife, out: Path) -> None:
     show.rule(f"4. MEMORY.md within {BUDGET} tokens, after one month and at the end", align="left")
     details = memory.digest_details(NAMESPACE, BUDGET)
-    (out / "MEMORY.md").write_text(details.text, "utf-8")
+    with atomic_file(out / "MEMORY.md") as file:
+        file.write(details.text.encode())
     for title, text in (("after one month", life.early_digest), ("at the end", details.text)):
         shown = "\n".join(line for line in text.splitlines() if not line.startswith("<!--"))
         show.print(Panel(Markdown(shown), title=title))

@@ -6,15 +6,16 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import IO, Final, cast
 
 from perdure.interfaces.files import prose, transcripts
+from perdure.interfaces.files.named_file import is_shells_pipe, open_named
 from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSource, SetZone
 from perdure.records.bounded_json import parse_json
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
@@ -84,7 +85,7 @@ class ConversationFiles:
     format: str = Format.AUTO  # one of ``Format``
     session: str | None = None
     zone: SetZone | None = None
-    copied: BinaryIO | None = None  # what ``-`` stands for
+    copied: Mapping[str, IO[bytes]] = field(default_factory=dict)  # as ``copied_input`` gives it
 
     def check(self) -> None:
         """Read all once; refuse what cannot be read."""
@@ -104,7 +105,7 @@ def read_messages(
     format: Format = Format.AUTO,  # noqa: A002  # the option's name
     session: str | None = None,
     zone: SetZone | None = None,
-    copied: BinaryIO | None = None,
+    copied: Mapping[str, IO[bytes]] | None = None,
 ) -> Iterator[Message]:
     """Yield the messages of a file, line by line.
 
@@ -113,16 +114,16 @@ def read_messages(
         format: How it is written; found out from its first lines and its suffix if ``AUTO``.
         session: For messages that name none; the file's name if not given.
         zone: Gives a zone to times that name none; without it they are refused.
-        copied: Read in place of standard input, from its beginning.
+        copied: Files that are read in place of some paths, from their beginning.
 
     Raises:
         NotFound: There is no such file.
         InvalidInput: A line is refused; the text names the file and the line.
     """
     name = "standard input" if path == STANDARD_INPUT else path
-    default = None if path == STANDARD_INPUT else Path(path).stem
+    default = None if path == STANDARD_INPUT or is_shells_pipe(path) else Path(path).stem
     source = InputSource(name, session or default, zone)
-    with _open(path, copied) as stream:
+    with _open(path, copied or {}) as stream:
         lines = _read_lines(stream, source)
         first = _sample(lines)
         detected = detect_format(first, Path(path).suffix.lower()) if format is Format.AUTO else format
@@ -173,41 +174,43 @@ def _is_object(text: str) -> bool:
 
 
 @contextmanager
-def _open(path: str, copied: BinaryIO | None) -> Iterator[BinaryIO]:
+def _open(path: str, copied: Mapping[str, IO[bytes]]) -> Iterator[IO[bytes]]:
+    if path in copied:
+        copied[path].seek(0)
+        yield copied[path]
+        return
     if path == STANDARD_INPUT:
-        if copied is not None:
-            copied.seek(0)
-        yield copied or sys.stdin.buffer
+        yield sys.stdin.buffer
         return
     try:
-        stream = Path(path).open("rb")  # noqa: SIM115  # closed below; only opening is guarded here
-    except (OSError, ValueError) as error:
+        stream = open_named(path)
+    except OSError as error:
         raise _unreadable_file(path, error) from error
     with stream:
         yield stream
 
 
 @contextmanager
-def copied_input(paths: Sequence[str]) -> Iterator[BinaryIO | None]:
-    """Give standard input as a file that can be read again, where paths name it; a long one lies on the disk."""
-    if STANDARD_INPUT not in paths:
-        yield None
-        return
-    with tempfile.SpooledTemporaryFile(_MOST_IN_MEMORY) as copied:
-        shutil.copyfileobj(sys.stdin.buffer, copied)
-        yield cast("BinaryIO", copied)
+def copied_input(paths: Sequence[str]) -> Iterator[dict[str, IO[bytes]]]:
+    """Give standard input and the shell's pipes among paths as files that can be read again; long ones on the disk."""
+    copied: dict[str, IO[bytes]] = {}
+    with ExitStack() as stack:
+        for path in paths:
+            if path == STANDARD_INPUT or is_shells_pipe(path):
+                file = stack.enter_context(tempfile.SpooledTemporaryFile(_MOST_IN_MEMORY))
+                with _open(path, {}) as stream:
+                    shutil.copyfileobj(stream, file)
+                copied[path] = cast("IO[bytes]", file)
+        yield copied
 
 
-def _unreadable_file(path: str, error: OSError | ValueError) -> PerdureError:
+def _unreadable_file(path: str, error: OSError) -> PerdureError:
     if isinstance(error, FileNotFoundError):
         return NotFound(f"There is no file {path}.", remedy="Check the path.")
-    return InvalidInput(
-        f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).",
-        remedy="Check the path and permissions.",
-    )
+    return InvalidInput(f"{path} cannot be read ({error.strerror}).", remedy="Check the path and permissions.")
 
 
-def _read_lines(stream: BinaryIO, source: InputSource) -> Iterator[InputLine]:
+def _read_lines(stream: IO[bytes], source: InputSource) -> Iterator[InputLine]:
     """Yield the lines of a stream, decoded and without their ends; only one of them is in memory at a time."""
     start, number = 0, 0
     while True:

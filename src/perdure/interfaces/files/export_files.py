@@ -9,11 +9,13 @@ import sys
 import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
 from perdure.interfaces.files.atomic_file import atomic_file, check_target
+from perdure.interfaces.files.named_file import is_shells_pipe, open_named
 from perdure.records.bounded_json import JsonTooLarge, parse_json
 from perdure.records.errors import InvalidInput, NotFound, StoreError
 from perdure.records.transfer import Line
@@ -57,14 +59,16 @@ def export_reader(path: str, *, partial: bool = False, longest: int = LONGEST) -
     """Return what reads an export from the beginning each time it is called; one line is in memory at a time.
 
     Args:
-        path: ``-`` for standard input, which is kept in a file without a name until it was read for the last time.
+        path: ``-`` for standard input. It and pipes are kept in a file without a name until they were read last.
         partial: A last line that was cut short is left out without a word.
         longest: The longest line that is read, in bytes.
     """
-    if path == STDIO:
-        return _Spool(longest, partial=partial)
-    if not Path(path).is_file():
-        raise NotFound(f"There is no file {path}.", remedy="Check the path.")
+    if path == STDIO or is_shells_pipe(path):
+        return _Spool(path, longest, partial=partial)
+    try:
+        open_named(path).close()
+    except OSError as error:
+        raise NotFound(f"There is no file {path}.", remedy="Check the path.") from error
     if path.endswith(PARQUET):
         from perdure.interfaces.files.parquet import read_parquet  # noqa: PLC0415  # an extra, and slow to load
 
@@ -83,10 +87,10 @@ def _write_gzip(out: IO[bytes], lines: Iterable[Line]) -> None:
 
 
 class _Spool:
-    """Gives standard input from its beginning each time it is called."""
+    """Gives standard input, or a pipe, from its beginning each time it is called."""
 
-    def __init__(self, longest: int, *, partial: bool) -> None:
-        self._longest, self._partial = longest, partial
+    def __init__(self, path: str, longest: int, *, partial: bool) -> None:
+        self._path, self._longest, self._partial = path, longest, partial
         self._file: IO[bytes] | None = None
 
     def __call__(self) -> Iterator[Line]:
@@ -94,9 +98,11 @@ class _Spool:
         if self._file is None:
             self._file = TemporaryFile()  # noqa: SIM115  # it is read again, and goes with this object
             weakref.finalize(self, self._file.close)
-            shutil.copyfileobj(sys.stdin.buffer, self._file)
+            with nullcontext(sys.stdin.buffer) if self._path == STDIO else open_named(self._path) as given:
+                shutil.copyfileobj(given, self._file)
         self._file.seek(0)
-        yield from _lines(self._file, "standard input", self._longest, partial=self._partial)
+        name = "standard input" if self._path == STDIO else self._path
+        yield from _lines(self._file, name, self._longest, partial=self._partial)
 
 
 def _file_lines(path: str, longest: int, *, partial: bool) -> Iterator[Line]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from perdure.interfaces.files.atomic_file import atomic_file, check_target
+from perdure.interfaces.files.named_file import open_named
 from perdure.records.bounded_json import JsonTooLarge, parse_json
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.plan import Plan
@@ -64,14 +65,14 @@ def read(path: str) -> list[Plan]:
 
 
 def _read_json(file: Path) -> Any:
-    if not file.is_file():
-        raise NotFound(f"There is no file {file}.", remedy="Check the path.")
     try:
-        with file.open("rb") as stream:
+        with open_named(file) as stream:
             data = stream.read(LONGEST + 1)
         if len(data) > LONGEST:
             raise InvalidInput(f"{file} is larger than {LONGEST:,} bytes.", remedy=_REMEDY)
         return parse_json(data.decode("utf-8"), values=_MOST_VALUES)
+    except FileNotFoundError as error:
+        raise NotFound(f"There is no file {file}.", remedy="Check the path.") from error
     except OSError as error:
         raise InvalidInput(f"{file} cannot be read ({error.strerror}).", remedy="Check its permissions.") from error
     except JsonTooLarge as error:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -99,7 +100,7 @@ class _Look:
         path = self._root / citation.target
         if not self._is_inside(path):
             return Sighting(citation, Sight.UNVERIFIABLE, f"{citation.target} is outside of {self._name}")
-        if not path.is_file():
+        if not _is_file(path):
             return self._search_elsewhere(citation)
         if citation.kind is CitationKind.PATH:
             return Sighting(citation, Sight.FINE, f"{citation.target} exists")
@@ -113,6 +114,13 @@ class _Look:
     def _is_inside(self, path: Path) -> bool:
         """Whether a path stays in the root once every link on its way is followed."""
         return path.resolve().is_relative_to(self._root)
+
+    def _has(self, path: str) -> bool:
+        """Whether a path that the tree lists leads to a file in it; a link may lead nowhere, or out."""
+        try:
+            return self._is_inside(self._root / path) and _is_file(self._root / path)
+        except (OSError, RuntimeError):
+            return False
 
     def _search_elsewhere(self, citation: Citation) -> Sighting:
         """Say what became of a file that is not where it is cited."""
@@ -153,14 +161,14 @@ class _Look:
 
     def _search(self, path: str, symbol: str) -> int | None:
         file = self._root / path
-        if not self._is_inside(file) or not file.is_file() or file.stat().st_size > _BYTES:
+        if not self._is_inside(file) or not _is_file(file) or file.stat().st_size > _BYTES:
             return None  # reading a pipe would never end
         source = file.read_text("utf-8", "replace")
         found = re.search(rf"(?<![\w$]){re.escape(symbol.rsplit('.', 1)[-1])}(?![\w$])", source)
         return source.count("\n", 0, found.start()) + 1 if found else 0
 
     def _paths_named(self, name: str) -> list[str]:
-        return sorted(self._paths_by_name().get(name, ()))
+        return sorted(path for path in self._paths_by_name().get(name, ()) if self._has(path))
 
     def _paths_by_name(self) -> dict[str, list[str]]:
         """Return file name -> paths from the root; made once."""
@@ -214,6 +222,14 @@ class _Look:
                 check=False,
             )
         return None
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a path leads to a file; raises OSError for a circle of links and what may not be read."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def _walk(root: Path) -> Iterator[str]:

@@ -32,7 +32,7 @@ def find_faults(
         stemmer: Splits texts for the index of words.
     """
     if schema.version == newest():  # a later one is its own version's to compare
-        yield from schema_faults(server.address)
+        yield from schema_faults(server)
     if schema.unfenced:
         message = "The role bypasses row-level security: use one that is not a superuser and has no BYPASSRLS."
         yield Fault("schema", message)

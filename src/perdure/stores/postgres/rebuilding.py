@@ -35,13 +35,9 @@ PAGE: Final = 5000  # memories whose words are compared on one view of the store
 _ORPHANS: Final = ("contents", "vectors", "accesses", "keys")
 
 
-def schema_faults(address: Address) -> list[Fault]:
-    """Return where the schema of a server differs from a new store's."""
-    with connect(address) as connection:
-        try:
-            return _differences(connection)
-        except psycopg.Error as error:
-            raise translated(error) from error
+def schema_faults(server: Server) -> list[Fault]:
+    """Return where the schema of a server differs from a new store's; a table that is locked is not waited for long."""
+    return server.admin(lambda session: _differences(session.connection), reading=True)
 
 
 def _differences(connection: psycopg.Connection[tuple[object, ...]]) -> list[Fault]:
