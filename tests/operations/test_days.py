@@ -170,12 +170,12 @@ def test_what_begins_and_what_is_always_so_lasts_and_what_passes_does_not(openin
 def test_a_start_says_how_to_answer_only_where_it_asks(opening, clock):
     memory = opening()
     doubted = memory.remember("The staging server listens on port 8443.")
-    assert "call `answer`" not in memory.agent.opening("first", "default")
+    assert "call `review`" not in memory.agent.opening("first", "default")
     memory.recall("staging server port")
     memory.used([doubted.id], "wrong")
     shown = memory.agent.opening("second", "default")
     asked = shown.index("## Open")
-    assert shown.index("call `answer`", asked) < shown.index("Is it right?", asked)
+    assert shown.index("call `review`", asked) < shown.index("Is it right?", asked)
 
 
 STATED = """Our bakery gets its flour from Millbrook.

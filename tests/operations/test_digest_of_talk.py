@@ -98,3 +98,22 @@ def test_what_denies_a_note_is_shown_beside_it(opening, said, denied, denied_las
     text = memory.digest()
     assert last in text
     assert first in text
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        (
+            "Run the tests like this:\n```bash\ndocker compose up -d db\npytest -q --maxfail=1\n```\nStart the db.",
+            "Run the tests like this: `docker compose up -d db`; `pytest -q --maxfail=1`; Start the db.",
+        ),
+        ("# Layers\n- api: handlers\n- core: functions", "Layers: api: handlers; core: functions."),
+        ("Deploy:\n1. make build\n2. make push", "Deploy: 1. make build; 2. make push."),
+        ("| env | port |\n|---|---|\n| dev | 3000 |", "env, port; dev, 3000."),
+        ("**Never** import `store` from `core`.", "Never import `store` from `core`."),
+    ],
+)
+def test_lines_of_markdown_stay_apart_within_one_line(opening, written, line):
+    memory = opening(embedder=HashEmbedder())
+    memory.remember(written)
+    assert f"- {line} (" in memory.digest()

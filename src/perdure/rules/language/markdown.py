@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _LEADING: Final = re.compile(
     r"(?:#{1,6}|[-+•>]|\*(?!\*)|\d{1,3}[.)](?=[ \t]{1,8}\*\*))[ \t]{1,8}(?:\[[ xX]\][ \t]{1,8})?"
 )
 """What begins a heading, an item of a list, a task or a quotation; a number without stars behind it may be a date's."""
+_HEADING: Final = re.compile(r"#{1,6}[ \t]")
+_RULE: Final = re.compile(r"[|:\s-]+")
 _STARS: Final = re.compile(r"`[^`\n]{1,200}`|(?<![*\\])\*{1,3}(?!\*)")
 _LATIN: Final = re.compile(r"[A-Za-z0-9_]")
 """Beside these a star is more often a product or a pointer than emphasis; other scripts set no spaces."""
 _CUT_OFF: Final = 2
 """So many stars at an end are half of a pair whose other half is in another sentence."""
 _OPEN: Final = 8  # of so many pairs that are not closed yet the other half is looked for
+
+
+@lru_cache(maxsize=4096)
+def inline(part: str) -> str:
+    """Return a sentence, a line of a list or table, a heading or a block of code as it is written within a line.
+
+    Each line of code stands in backticks of its own, so that two commands stay two; the rule below a
+    table's head is "".
+    """
+    if part.startswith("```"):
+        lines = [line.strip() for line in part.split("\n")[1:]]
+        return "; ".join(f"`{line}`" for line in lines if line.strip("`"))
+    if part.startswith("|") and part.endswith("|"):
+        return "" if _RULE.fullmatch(part) else ", ".join(cell.strip() for cell in part.strip("|").split("|"))
+    plain = " ".join(without_markup(part).split())
+    return f"{plain}:" if _HEADING.match(part) and plain[-1:].isalnum() else plain
 
 
 def without_markup(text: str) -> str:

@@ -12,6 +12,7 @@ from perdure.records.identifier import shown_id
 from perdure.records.memory import MESSAGE_SORTS, Kind, MemoryItem, Sort
 from perdure.rules.escaping import label, markdown_line
 from perdure.rules.instructions import is_instruction
+from perdure.rules.language.markdown import inline
 from perdure.rules.language.relative_days import resolve_days
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import NEGATIONS, STOP_WORDS, TURNING, has_name
@@ -27,6 +28,8 @@ _FIRST_WORD: Final = re.compile(r"[^\W\d_]+\b(?![./@:_-]\w)")
 _PLAIN_FIRST: Final = STOP_WORDS | NEGATIONS | TURNING
 """Words that are no names: a sentence that begins with one begins with a capital."""
 _ENDS_BARE: Final = re.compile(r"[^\W_]\Z")
+_ENDS_WITH_ITS_LINE: Final = re.compile(r"(?<![.!?])[\w`%)\]]\Z")
+"""An item of a list, a command and the like: no mark ends them."""
 _MARKS_OF_PATHS: Final = frozenset("/\\@_")
 """Of a path or an address at the end of a text: a full stop would be read as part of it."""
 
@@ -138,10 +141,10 @@ def _fit(parts: Sequence[str]) -> str:
     """Return the first sentences that fit into a line; the first alone may be somewhat longer."""
     if not parts or len(parts[0]) > _LONGEST_SENTENCE:
         return ""
-    line = " ".join(parts[0].split())
-    for part in parts[1:]:
-        longer = f"{line} {' '.join(part.split())}"
-        if len(longer) > LONGEST_LINE:
+    line = ""
+    for part in filter(None, map(inline, parts)):
+        longer = f"{line}{'; ' if _ENDS_WITH_ITS_LINE.search(line) else ' '}{part}".lstrip()
+        if line and len(longer) > LONGEST_LINE:
             break
         line = longer
     return line
