@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from conftest import HashEmbedder
+
 NOTES = (
     "The staging database is PostgreSQL 16 on port 5433.",
     "We deploy on Tuesdays after the stand-up.",
@@ -117,3 +119,24 @@ def test_what_another_namespace_knows_does_not_count(memory):
     answer = memory.recall(question, touch=False)
     assert answer.nothing_known
     assert "100% of its names are in no memory" in answer.note
+
+
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [
+        ("What is Tim allergic to?", 'no memory has "Tim"'),
+        ("What discount does customer 4799 get?", 'no memory has "4799"'),
+        ("When was release 2.6 shipped?", 'no hit has "2.6"'),
+        ("What is Mia allergic to?", ""),
+        ("What discount does customer 4711 get?", ""),
+        ("Was release 2.5 shipped on 14 March 2031?", ""),
+    ],
+)
+def test_a_name_or_number_that_no_memory_has_is_told_beside_the_answer(opening, question, note):
+    memory = opening(embedder=HashEmbedder())
+    memory.remember("Mia is allergic to milk.")
+    memory.remember("Customer 4711 gets a discount of 12 %.")
+    memory.remember("The release 2.5 was shipped on 1 February.")
+    answer = memory.recall(question, touch=False)
+    assert answer.hits
+    assert answer.note == note

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -13,7 +14,7 @@ from perdure.records.memory import Record
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Pool, Query, Ranked, Recall
 from perdure.rules.language.asked_days import days_asked_for
-from perdure.rules.language.dates import Period
+from perdure.rules.language.dates import Period, without_days
 from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
@@ -29,6 +30,9 @@ from perdure.rules.ranking import (
 )
 from perdure.rules.redaction import redact_by_policy
 
+_WORDS: Final = re.compile(r"\w+")
+_VERSION: Final = re.compile(r"\b\d{1,9}(?:\.\d{1,9}){1,3}\b")
+"""A number with a point: searches by words see two."""
 _ROOM: Final = 3  # from so many hits on the last place may go to what usually follows
 _OF_DAYS: Final = 200  # so many of the latest memories of each period that a question asks for
 _OF_THE_DAY: Final = 1.0  # the score of what is of a day that a question asks for, before signals
@@ -80,7 +84,7 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
     hits = decided_first(ctx.extension.mark(ctx, namespace, hits, filters))
     if not hits:
         return Recall(text, (), nothing_known=True, note=_join_notes(_bound_note(filters), note))
-    return Recall(text, tuple(hits), nothing_known=False, note=note)
+    return Recall(text, tuple(hits), nothing_known=False, note=_join_notes(note, _absence_note(text, pool, hits)))
 
 
 def _of_days(
@@ -132,6 +136,16 @@ def _spelling_note(pool: Pool) -> str:
     """Return which words of a question were searched in another spelling."""
     words = ", ".join(f'"{word}"' for word in pool.respelt)
     return f"no memory has {words}: the nearest spelling was searched" if words else ""
+
+
+def _absence_note(text: str, pool: Pool, hits: Sequence[Hit]) -> str:
+    """Return which names and numbers of a question are in no memory: what was found may be of another one."""
+    topic = without_days(text)
+    asked = {word.casefold(): word for word in _WORDS.findall(topic)} if pool.absent else {}
+    missing = [asked[word] for word in pool.absent if word in asked]
+    versions = [v for v in _VERSION.findall(topic) if not any(v in hit.memory.content for hit in hits)]
+    notes = ((f"no {whose} has ", words) for whose, words in (("memory", missing), ("hit", versions)) if words)
+    return _join_notes(*(head + ", ".join(f'"{word}"' for word in words) for head, words in notes))
 
 
 def _bound_note(filters: Filters) -> str:

@@ -118,6 +118,7 @@ class Pool:
     unknown_names: float = 0.0  # the share of its names that no memory holds, 0 to 1
     compared: int = 1  # how many memories were compared with the query
     respelt: tuple[str, ...] = ()  # words of it that no memory holds, searched in the nearest known spelling
+    absent: tuple[str, ...] = ()  # its names and numbers that no memory holds, lower case
     best_cosine: float | None = field(init=False, compare=False)
     """The cosine of the nearest memory; None where only words were searched."""
 

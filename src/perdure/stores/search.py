@@ -19,7 +19,16 @@ from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import CandidateColumns, Filters, Pool, Query
 from perdure.stores.packing import unpacked
 from perdure.stores.statements import Session
-from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds, near_spellings, unknown_shares
+from perdure.stores.words import (
+    COVERED,
+    Stemmer,
+    Term,
+    coverage,
+    holds,
+    is_telling,
+    near_spellings,
+    unknown_shares,
+)
 
 NEIGHBOURS_OF: Final = 25
 SLACK: Final = 4
@@ -77,7 +86,8 @@ class Search(ABC):
         unknown, unknown_names = unknown_shares(terms, held, query.names, total)
         # A search by meaning that brought up fewer than it may has compared all that pass the filters.
         compared = self.size() if vector is None or len(near) >= self.policy.candidates else len(near)
-        return Pool(columns, share, most, vector is not None, unknown, unknown_names, compared, tuple(respelt))
+        absent = tuple(t.word for t in terms if t.stem not in held and is_telling(t.word, query.names))
+        return Pool(columns, share, most, vector is not None, unknown, unknown_names, compared, tuple(respelt), absent)
 
     def _words(self, terms: Sequence[Term], filters: Filters) -> _ByWords:
         """Return what the words of a query bring up."""

@@ -115,6 +115,11 @@ def _rarity(documents: tuple[int, ...], total: int) -> Sequence[float]:
     return tuple(weights)
 
 
+def is_telling(word: str, names: AbstractSet[str]) -> bool:
+    """Whether a word of a query is a name, or a number of two digits or more: an answer without it may be another's."""
+    return word in names or (len(word) > 1 and word.isdecimal())
+
+
 def unknown_shares(
     terms: Sequence[Term], held: frozenset[str], names: frozenset[str], total: int
 ) -> tuple[float, float]:
