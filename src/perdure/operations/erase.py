@@ -27,6 +27,7 @@ from perdure.rules.erasure import (
     SALT,
     Dependents,
     Subject,
+    Unsaid,
     confirmation,
     find_dependents,
     salt_document,
@@ -139,10 +140,11 @@ class _Target:
     def word(self) -> str:
         return confirmation((*self.erased_ids, *self.entities))
 
-    def names(self, salt: str) -> ErasedNames:
-        """Return the names that go, and what stands in the journal for the ids of entities."""
+    def names(self, unsaid: Unsaid, salt: str, operation: str) -> ErasedNames:
+        """Return the names that go, and what stands for the ids of entities; no two erasures give the same one."""
         called, plain = (self.subject.names, self.subject.plain) if self.subject else ((), frozenset[str]())
-        return ErasedNames(called, plain, {i: stand_in(salt, i) for i in self.entities})
+        ids = {i: stand_in(salt, f"{operation} {i}") for i in sorted({*self.entities, *unsaid.ids})}
+        return ErasedNames(tuple(sorted({*called, *unsaid.words})), plain | unsaid.plain, ids, unsaid.forms)
 
     def result(self, *, dry_run: bool) -> ErasureResult:
         derived, redacted, freed = (
@@ -235,16 +237,17 @@ def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan
         state = decisions.states[record.id]
         if state.status is Status.CONSOLIDATED:
             decisions.change(record.id, unarchive(state, ctx.policy, now), ERASE, "what stood for it was erased")
-    documents = _documents(ctx, target)
+    documents, unsaid = _documents(ctx, target), ctx.extension.unsaid(ctx, place, target.erased_ids, target.entities)
     decisions.add(_removed_links(ctx, target))
+    decisions.add(unsaid.changes)
     decisions.add(document_change(d.shelf, d.id, d.name, d.data, None, "") for d in documents)
     decisions.add(Change(Target.MEMORY, identity, image, None) for identity, image in images.items())
     salt, laid = _salt(ctx, place)
     decisions.add([*laid, *(tombstone(i, image, salt, now, by=by, reason=reason) for i, image in images.items())])
     plan = decisions.plan(ERASE, f"erased {len(images)} {'memory' if len(images) == 1 else 'memories'}: {reason}")
     texts = {t for image in images.values() for t in (image["text"], image.get("shown")) if t} | _quotes(ctx, target)
-    erased = frozenset((*images, *target.entities))
-    return replace(plan, erasure=Erasure(erased, tuple(sorted(texts)), target.names(salt)))
+    erased, names = frozenset((*images, *target.entities, *unsaid.undone)), target.names(unsaid, salt, plan.id)
+    return replace(plan, erasure=Erasure(erased, tuple(sorted(texts)), names))
 
 
 def _removed_links(ctx: Context, target: _Target) -> list[Change]:

@@ -62,6 +62,18 @@ class Subject:
     plain: frozenset[str] = frozenset()  # normal forms of names that are words of the language as well
 
 
+@dataclass(frozen=True, slots=True)
+class Unsaid:
+    """Names that only erased memories said, and what holds them besides."""
+
+    forms: frozenset[str] = frozenset()  # their normal forms
+    words: tuple[str, ...] = ()  # in all the ways in which they were written
+    plain: frozenset[str] = frozenset()  # normal forms of those that are words of the language as well
+    ids: frozenset[str] = frozenset()  # of entities that are or were, where the id is made of such a name
+    undone: frozenset[str] = frozenset()  # memories that an undo took out, and whose words have such a name
+    changes: tuple[Change, ...] = ()  # what entities that stay are called from now on
+
+
 def salted_digest(salt: str, text: str) -> str:
     """Return 32 hexadecimal digits that tell a text again, for whoever has the salt."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=salt.encode()).hexdigest()

@@ -32,6 +32,8 @@ _QUOTING: Final = frozenset({"quote", "text", "shown", "question", "query", "con
 _SAYING: Final = _QUOTING | {"why", "by", "note", "norm", "evidence", "value", "told", "trigger", "then"}
 """Keys of documents whose value is words, in which a name may stand; others hold ids, paths, terms of ours, and what
 others are called."""
+_CALLING: Final = frozenset({"name", "alias"})
+"""Keys of documents whose value is a whole name: a part of it is another name."""
 _POINTING: Final = frozenset({"subject", "entity", "merged_into", "candidates"})
 """Keys of documents whose value is the id of an entity."""
 _NAMED_AS: Final = frozenset({Shelf.ABOUT, Shelf.MENTION, Shelf.PROFILE})
@@ -47,7 +49,7 @@ class Redactor:
         self._joined = "\x00".join(self._texts)
         self._short = _any_of({t.strip() for t in erasure.texts if 0 < len(t.strip()) < SHORTEST})
         self._names = _any_name(erasure.names)
-        self._stand_ins = erasure.names.ids
+        self._forms, self._stand_ins = erasure.names.forms, erasure.names.ids
         self._entities = _any_of(self._stand_ins.keys() - erasure.names.plain)
 
     def text(self, text: str) -> str:
@@ -76,6 +78,19 @@ class Redactor:
             return because
         return self._short.sub(lambda found: ERASED if found[1] else found[0], because)
 
+    def line(self, before: str | None, after: str | None, because: str) -> list[str | None]:
+        """Return both sides and the reason of a line of the journal; one about a name that goes says nothing more."""
+        if self._is_gone(before) or self._is_gone(after):
+            return [None, None, _BECAUSE]
+        return [self.json(before), self.json(after), self.reason(because, before, after)]
+
+    def _is_gone(self, image: str | None) -> bool:
+        """Whether a side of a line is the document of a name that nobody has any longer."""
+        if image is None or not self._forms or '"alias"' not in image:
+            return False
+        row = json.loads(image)
+        return row.get("shelf") == Shelf.ALIAS and row["name"] in self._forms
+
     def json(self, text: str | None) -> str | None:
         """Return JSON data without erased words, written as the store writes it; unchanged where there are none."""
         if text is None:
@@ -94,14 +109,24 @@ class Redactor:
     def _image(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return a document in the journal without the names and ids of erased entities."""
         shelf, name = str(row["shelf"]), str(row["name"])
-        fresh = {**row, "name": self._id(name) if shelf in _NAMED_AS or "|" in name else name}
+        fresh = {**row, "name": self.name(shelf, name)}
         return {**fresh, "data": self._named(row["data"])} if "data" in row else fresh
+
+    def name(self, shelf: str, name: str) -> str:
+        """Return the name of a document with another id for an erased entity."""
+        return self._id(name) if shelf in _NAMED_AS or "|" in name else name
+
+    def id(self, identity: str) -> str:
+        """Return what a document is about, with another id for an erased entity."""
+        return self._stand_ins.get(identity, identity)
 
     def _named(self, value: Any, key: str = "") -> Any:
         """Return data of a document without erased names, and with other ids for erased entities."""
         if isinstance(value, str):
             if key in _POINTING or "|" in value:
                 return self._id(value)
+            if key in _CALLING:
+                return ERASED if self._names is not None and self._names.fullmatch(value) else value
             return self.question(value) if key in _SAYING else value
         if isinstance(value, list):
             return [self._named(item, key) for item in value]
@@ -169,7 +194,8 @@ def erase_traces(session: Session, plan: Plan) -> int:
     erasure = plan.erasure
     if erasure is None:
         return 0
-    rewritten = {operation for (operation,) in session.rows("operations_about", ids=sorted(erasure.ids))}
+    about = sorted({*erasure.ids, *erasure.names.ids})
+    rewritten = {operation for (operation,) in session.rows("operations_about", ids=about)}
     for identity in sorted(erasure.ids):
         session.run("blank_journal", id=identity, because=_BECAUSE, operation=plan.id)
     for entity, other in sorted(erasure.names.ids.items()):
@@ -191,8 +217,8 @@ def _redact_journal(session: Session, redactor: Redactor, renewed: Mapping[int, 
     while page := session.rows("journal_page", operation=after[0], position=after[1], limit=_PAGE):
         after = page[-1][:2]
         for operation, position, *stored in page:
-            images = [renewed_documents(redactor.json(text), renewed) for text in stored[:2]]
-            fresh = [*images, redactor.reason(stored[2], *stored[:2])]
+            *images, because = redactor.line(*stored)
+            fresh = [*(renewed_documents(text, renewed) for text in images), because]
             if fresh != stored:
                 news = dict(zip(("before", "after", "because"), fresh, strict=True))
                 session.run("redact_journal", operation=operation, position=position, **news)
@@ -207,8 +233,10 @@ def _redact_documents(session: Session, redactor: Redactor) -> dict[int, int]:
     while page := session.rows("document_page", shelf=after[0], id=after[1], name=after[2], limit=_PAGE):
         after = page[-1][:3]
         for shelf, identity, name, data in page:
-            if (redacted := redactor.document(data)) != data:
-                session.run("redact_document", shelf=shelf, id=identity, name=name, data=redacted)
+            redacted, new_id, new_name = redactor.document(data), redactor.id(identity), redactor.name(shelf, name)
+            if (redacted, new_id, new_name) != (data, identity, name):
+                news = {"new_id": new_id, "new_name": new_name, "data": redacted}
+                session.run("redact_document", shelf=shelf, id=identity, name=name, **news)
                 renewed[digest_of(data)] = digest_of(redacted)
     return renewed
 

@@ -9,7 +9,8 @@ from perdure.knowledge.extraction.entity_names import Names, Unknown, normal_nam
 from perdure.knowledge.extraction.mentions import PLAIN, mentions, names_by_capital
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.entities import find_entity
-from perdure.operations.documents import all_records, find_documents, find_documents_named
+from perdure.knowledge.operations.unsaid_names import names_said
+from perdure.operations.documents import all_records, find_documents, find_documents_named, find_records
 from perdure.operations.ports import Context
 from perdure.records.errors import NotFound
 from perdure.records.memory import ROLES, Record, Shelf
@@ -59,7 +60,10 @@ def orphans(ctx: Context, namespace: str, erased: Collection[str], more: Collect
         more: Entities that may have become unknown besides those that the erased memories name; None for all.
     """
     names = names_of(ctx, namespace)
-    named = (d.name for shelf in _NAMING for d in find_documents(ctx, namespace, shelf, sorted(erased)))
+    named = {d.name for shelf in _NAMING for d in find_documents(ctx, namespace, shelf, sorted(erased))}
+    for record in find_records(ctx, namespace, sorted(erased)) if more is not None else ():
+        said = names_said(record.content.text, record.content.speaker, names.known)
+        named |= {identity for form in said for identity in names.known[form]}
     candidates = names.entities if more is None else {*named, *more}
     families = {names.standing(i): _family(names, i) for i in candidates if i in names.entities}
     families = {i: some for i, some in families.items() if not {*some} & ROLES}
