@@ -111,7 +111,7 @@ def test_the_proof_finds_a_name_where_nothing_takes_it_out(opening, path):
     assert {f"document edge about {tagged}", f"document edge about {sourced}"} <= where
     assert for_others not in str(done.places)
     assert not re.search("anna", str(done.places), re.IGNORECASE)
-    assert all("holds an erased name, or a word that is spelled like it" in place for place in done.places)
+    assert all(place.endswith("holds an erased name.") for place in done.places)
     assert "not in the bytes of files" in " ".join(done.unreachable)
     lines = [p for p in done.places if p.startswith("journal line")]
     assert lines, "the lines that stored them hold their tags"
@@ -280,8 +280,7 @@ def test_a_name_that_is_a_word_of_the_language_needs_a_capital(opening):
         reason = f"archived by hand: [erased] said: it {name.lower() if plain else '[erased]'} be so"
         assert [e.because for e in memory.history(stay[0]) if e.operation == "archive"] == [reason]
         assert any("with a capital only" in note for note in done.unreachable) is plain
-        asked = [i for i, text in zip(stay, others, strict=True) if plain and text.startswith(name)]
-        assert {place.split()[1] for place in done.places if place.startswith("memory")} == {*asked}
+        assert not [place for place in done.places if place.startswith("memory")]  # "Will you come?" names nobody
 
 
 def test_names_in_scripts_without_spaces_and_with_marks_are_erased_and_searched_for(memory, path):

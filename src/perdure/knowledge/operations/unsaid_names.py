@@ -108,7 +108,7 @@ def unsaid_names(ctx: Context, namespace: str, erased: Collection[str], going: C
     written = {w for called in known.called.values() for form, some in called.items() if form in gone for w in some}
     plain = frozenset(form for form in gone if form in PLAIN)
     changes = tuple(change for e in staying for change in _changes(ctx, namespace, names, e.id, gone))
-    return Unsaid(frozenset(gone), tuple(sorted(written | gone)), plain, frozenset(ids), frozenset(undone), changes)
+    return Unsaid(frozenset(gone), tuple(sorted({*written, *gone, *ids})), plain, frozenset(ids), frozenset(undone), changes)
 
 
 def _changes(ctx: Context, namespace: str, names: Names, identity: str, gone: Collection[str]) -> Iterator[Change]:
@@ -133,13 +133,14 @@ def _made_of(identity: str, forms: Collection[str]) -> bool:
 
 def names_said(text: str, speaker: str | None, forms: Collection[str]) -> set[str]:
     """Return those of some names that a memory says: as whole words, or as its speaker."""
-    found = {form for form in [normal_name(speaker or "")] if form in forms}
+    found = set[str]()
     words = [form for a, b in name_words(text) for form in word_form(text[a:b]).split()]
     for first in range(len(words)):
         joined = (" ".join(words[first : first + many]) for many in range(1, _MOST_WORDS + 1))
         found |= {form for form in joined if form in forms}
     plain = {form for form in found if form in PLAIN}
     found -= {form for form in plain if not names_by_capital(text, {form})}
+    found |= {form for form in [normal_name(speaker or "")] if form in forms}
     if _UNSPACED.search(text):
         folded = unicodedata.normalize("NFKC", text).casefold()
         found |= {form for form in forms if _UNSPACED.search(form) and form in folded}
