@@ -55,8 +55,7 @@ class Life:
         self.memory.alias(self.known(), self.name(), remove=True)
 
     def undo(self):
-        own = [o.id for o in self.memory.history(limit=12) if o.undoes is None]  # a redo has no place of its own
-        self.memory.undo(self.chance.choice(own))
+        self.memory.undo("last")
 
     def keep(self):
         self.memory.move(self.chance.choice(self.memory.list()).id, "vault", f"{self.name()} asked for it")

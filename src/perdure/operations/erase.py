@@ -99,11 +99,11 @@ def erase(
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
         backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure)))
         purged = ctx.store.purge(plan.namespace, texts)
-        purged = replace(purged, places=(*purged.places, *places_of_names(ctx.store, plan.namespace, names)))
+        places = (*(place for _, place in purged.places), *places_of_names(ctx.store, plan.namespace, names))
         held = _rewrite_summary(ctx, plan.namespace)
     notes = [*held, *_name_notes(names), *([_UNREAD] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
-    result = replace(result, entities=gone, names=count, backups=backups, operations=(plan.id,))
+    result = replace(result, entities=gone, names=count, places=places, backups=backups, operations=(plan.id,))
     return _with_remarks(result, purged, texts, notes)
 
 
@@ -293,6 +293,5 @@ def _with_remarks(result: ErasureResult, purged: Purged, texts: Iterable[str], h
     return replace(
         result,
         searched=purged.searched,
-        places=purged.places,
         unreachable=(*purged.unreachable, *held, *notes, _ELSEWHERE),
     )

@@ -1,32 +1,24 @@
-"""Taking erased words out of what a store keeps besides memories, and searching for what is left of them."""
+"""Taking erased words out of what a store keeps besides memories."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from perdure.records.digests import digest_of
 from perdure.records.memory import Shelf
 from perdure.records.plan import ERASED, ErasedNames, Erasure, Plan, Target
+from perdure.stores.erased_texts import SHORTEST, is_spaced
 from perdure.stores.operation_digests import renew_digests
 from perdure.stores.rows import json_value
 from perdure.stores.statements import Session
 from perdure.stores.trimming import renewed_documents
 
-SHORTEST: Final = 12
-"""Characters from which a text is distinguished from others by its words; shorter ones are not searched for."""
-WINDOW: Final = 32
-"""Bytes of a passage that is searched for in a file: short enough to stand whole on one page of it."""
-_PASSAGES: Final = 4  # passages of one text
-_MOST: Final = 400  # passages of all texts
 _PAGE: Final = 1000
 _BECAUSE: Final = "erased"
-_PLAIN: Final = re.compile(r'[^"\\\x00-\x1f\x7f-\x9f]+')  # what JSON writes as it is
 _ID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-_SPACED: Final = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
-"""A letter or digit of a script that puts spaces between words."""
 _QUOTING: Final = frozenset({"quote", "text", "shown", "question", "query", "content"})
 """Keys of documents whose value may be a part of a memory's words."""
 _SAYING: Final = _QUOTING | {"why", "by", "note", "norm", "evidence", "value", "told", "trigger", "then"}
@@ -178,8 +170,8 @@ def _any_of(texts: Iterable[str]) -> re.Pattern[str] | None:
 
 def _whole(text: str) -> str:
     """Return a pattern of a text that is no part of a word; scripts that put no spaces between words show no words."""
-    before = r"(?<!\w)" if _SPACED.match(text[0]) else ""
-    after = r"(?!\w)" if _SPACED.match(text[-1]) else ""
+    before = r"(?<!\w)" if is_spaced(text[0]) else ""
+    after = r"(?!\w)" if is_spaced(text[-1]) else ""
     return f"{before}{re.escape(text)}{after}"
 
 
@@ -259,52 +251,3 @@ def erased_line(plan: Plan, line: dict[str, Any]) -> dict[str, Any]:
         return line
     keeps_text = line["target"] == Target.DOCUMENT.value and line["before"] is None
     return {**line, "before": None, "after": line["after"] if keeps_text else None, "because": _BECAUSE}
-
-
-# --- searching for what is left
-
-
-def passages(texts: Iterable[str]) -> list[str]:
-    """Return passages of texts to search for, at most four of each and 400 in all; JSON writes them as they are."""
-    found: list[str] = []
-    for text in texts:
-        windows = [w for run in _PLAIN.findall(text) for w in _windows(run)]
-        step = max(1, len(windows) // _PASSAGES)
-        found += windows[::step][:_PASSAGES]
-    return list(dict.fromkeys(found))[:_MOST]
-
-
-def _windows(run: str) -> Iterator[str]:
-    """Yield the pieces of a run that have so many bytes, or the run itself where it is shorter and long enough."""
-    if len(run.strip()) < SHORTEST:
-        return
-    width = max(SHORTEST, WINDOW * len(run) // max(1, len(run.encode("utf-8", "replace"))))
-    for start in range(0, max(1, len(run) - SHORTEST), width):
-        piece = run[start : start + width].strip()
-        if len(piece) >= SHORTEST:
-            yield piece
-
-
-def like_pattern(text: str) -> str:
-    """Return the pattern of LIKE that finds a text inside another; ``!`` escapes."""
-    return "%" + re.sub(r"([!%_])", r"!\1", text) + "%"
-
-
-def rows_with(everywhere: Callable[..., Sequence[tuple[Any, ...]]], phrases: Sequence[str]) -> dict[str, list[str]]:
-    """Return passage -> the rows that hold it, one short phrase each; those that no row holds are left out.
-
-    Where a letter of ASCII stands in the other case, as at the beginning of a sentence, it is the same passage.
-    """
-    found: dict[str, list[str]] = {}
-    for passage in phrases:
-        rows = everywhere("rows_with_text", pattern=like_pattern(passage))
-        if rows:
-            found[passage] = [f"{kind} {identity} of namespace {namespace}" for kind, namespace, identity in rows]
-    return found
-
-
-def places(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return where passages were found, each place once."""
-    return tuple(
-        dict.fromkeys(f"{place} holds words of an erased memory." for some in found.values() for place in some)
-    )
