@@ -202,10 +202,10 @@ class ConfinedStore(_Confined):
             _refuse("write the whole store")
         self._inner.mark_unfinished(work)
 
-    def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
+    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
         """Purge; what is still found is told where it lies in the token's namespaces."""
         self._check(namespace)
-        found: Purged = self._inner.purge(namespace, texts)
+        found: Purged = self._inner.purge(namespace, texts, names)
         if self._whole:
             return found
         own = tuple((name, place) for name, place in found.places if name and self._grant.covers(name))

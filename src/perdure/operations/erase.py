@@ -43,9 +43,6 @@ _UNREAD: Final = (
     "Memories that name them in tags, metadata, sources or addresses (ana@host, @ana) alone were not chosen, nor what "
     "is stored under a role alone; where such a name stands is listed among the places."
 )
-_SHORT_NAMES: Final = (
-    "Names were searched for in rows, not in the bytes of files: there a short word may stand anywhere."
-)
 _PLAIN_NAMES: Final = "A name that is also a word of the language was replaced and searched for with a capital only."
 _LISTED: Final = 20  # memories that a dry run shows
 _SHOWN: Final = 80  # characters of each
@@ -98,18 +95,13 @@ def erase(
     texts, names = sorted(plan.erasure.texts), plan.erasure.names
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
         backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure)))
-        purged = ctx.store.purge(plan.namespace, texts)
+        purged = ctx.store.purge(plan.namespace, texts, sorted({*names.words, *names.ids}))
         places = (*(place for _, place in purged.places), *places_of_names(ctx.store, plan.namespace, names))
         held = _rewrite_summary(ctx, plan.namespace)
-    notes = [*held, *_name_notes(names), *([_UNREAD] if selection.subject else [])]
+    notes = [*held, *([_PLAIN_NAMES] if names.plain else []), *([_UNREAD] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
     result = replace(result, entities=gone, names=count, places=places, backups=backups, operations=(plan.id,))
     return _with_remarks(result, purged, texts, notes)
-
-
-def _name_notes(names: ErasedNames) -> list[str]:
-    """Return how names were searched for, where there were any."""
-    return [note for note, holds in ((_SHORT_NAMES, names.words or names.ids), (_PLAIN_NAMES, names.plain)) if holds]
 
 
 def _rewrite_summary(ctx: Context, namespace: str) -> list[str]:

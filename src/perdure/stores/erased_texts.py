@@ -115,12 +115,12 @@ def _folded(text: str) -> str:
 
 
 def holds_bytes(file: Path, probes: Sequence[bytes]) -> bool:
-    """Whether a file holds one of some passages."""
+    """Whether a file holds one of some words; these are in small letters, as far as they are of ASCII."""
     overlap = max((len(probe) for probe in probes), default=1) - 1
     with file.open("rb") as stream:
         rest = b""
         while chunk := stream.read(_CHUNK):
-            block = rest + chunk
+            block = rest + chunk.lower()
             if any(probe in block for probe in probes):
                 return True
             rest = block[-overlap:] if overlap else b""

@@ -98,6 +98,7 @@ def unsaid_names(ctx: Context, namespace: str, erased: Collection[str], going: C
     for record in all_records(ctx, namespace, Filters(include_archived=True)) if gone else ():
         if record.id not in erased:
             gone -= names_said(record.content.text, record.content.speaker, gone)
+    gone |= {form for form in forms - gone if names_said(form, None, gone)}  # it holds a name that goes
     staying = [e for i, e in names.entities.items() if i not in going]
     gone -= {f for e in staying if e.merged_into is None and gone.issuperset(e.aliases) for f in [normal_name(e.name)]}
     if not gone:

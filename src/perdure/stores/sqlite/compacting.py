@@ -92,8 +92,14 @@ def overwriting(connection: apsw.Connection) -> Iterator[None]:
         connection.pragma("secure_delete", "FAST" if before == _FAST else before)
 
 
-def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequence[str]) -> Purged:
-    """Drop derived data, empty the log of writes, and search; where words are left, write the file anew."""
+def purge(
+    connection: apsw.Connection, path: str, namespace: str, texts: Sequence[str], names: Sequence[str]
+) -> Purged:
+    """Drop derived data, empty the log of writes, and search; where words are left, write the file anew.
+
+    A page keeps copies of rows that were moved inside it. A name may also stand in another word: the file is written
+    anew all the same, and what it holds then stands in rows.
+    """
     with overwriting(connection), transaction(connection):
         SqliteSession(connection, namespace).run("clear_segments")
         SqliteSession(connection, namespace).run("clear_cells")
@@ -104,7 +110,7 @@ def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequenc
     free = [passage for passage in phrases if passage not in rows.held]
     notes = [] if _checkpoint(connection) else [_BUSY.format(path=path)]
     found = _in_files(path, free)
-    if found:
+    if found or _in_files(path, names):
         try:
             connection.execute("VACUUM")
             notes = [] if _checkpoint(connection) else [_BUSY.format(path=path)]
@@ -153,7 +159,7 @@ def _checkpoint(connection: apsw.Connection) -> bool:
 
 def _in_files(path: str, phrases: Sequence[str]) -> tuple[str, ...]:
     """Return where the file and its log hold one of some passages, one sentence each."""
-    probes = [passage.encode("utf-8", "replace") for passage in phrases]
+    probes = [passage.encode("utf-8", "replace").lower() for passage in phrases]
     files = (Path(path), Path(f"{path}-wal")) if path != ":memory:" else ()
     holding = [file for file in files if file.is_file() and holds_bytes(file, probes)]
     return tuple(f"The file {file} holds words of an erased memory." for file in holding)
