@@ -34,7 +34,9 @@ class Life:
     def remember(self):
         name, place = self.name(), self.chance.choice(PLACES)
         facts = [{"subject": name, "predicate": "city", "value": place}] if self.chance.random() < 0.7 else []
-        text = self.chance.choice(("{0} lives in {1}, number {2}.", "In {1} we met {0} {2} times.", "{0}'s is {1} {2}."))
+        text = self.chance.choice(
+            ("{0} lives in {1}, number {2}.", "In {1} we met {0} {2} times.", "{0}'s is {1} {2}.")
+        )
         self.memory.remember(text.format(name, place, self.chance.randint(10, 99)), facts=facts)
 
     def ingest(self):

@@ -188,9 +188,11 @@ class Knowledge(Extension[Context]):
         """Return the entities that are known from erased memories alone."""
         return orphans(ctx, namespace, erased, more)
 
-    def unsaid(self, ctx: Context, namespace: str, erased: Collection[str], going: Collection[str], /) -> Unsaid:
-        """Return the names that only memories that are erased said."""
-        return unsaid_names(ctx, namespace, erased, going)
+    def unsaid(
+        self, ctx: Context, namespace: str, erased: Collection[str], going: Collection[str], called: Collection[str], /
+    ) -> Unsaid:
+        """Return the names that nobody says any longer."""
+        return unsaid_names(ctx, namespace, erased, going, called)
 
     def promote(self, ctx: Context, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
         """Decide what becomes of a session's facts beside those of long term."""

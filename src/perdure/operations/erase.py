@@ -134,9 +134,8 @@ class _Target:
 
     def names(self, unsaid: Unsaid, salt: str, operation: str) -> ErasedNames:
         """Return the names that go, and what stands for the ids of entities; no two erasures give the same one."""
-        called, plain = (self.subject.names, self.subject.plain) if self.subject else ((), frozenset[str]())
         ids = {i: stand_in(salt, f"{operation} {i}") for i in sorted({*self.entities, *unsaid.ids})}
-        return ErasedNames(tuple(sorted({*called, *unsaid.words})), plain | unsaid.plain, ids, unsaid.forms)
+        return ErasedNames(unsaid.words, unsaid.plain, ids, unsaid.forms)
 
     def result(self, *, dry_run: bool) -> ErasureResult:
         derived, redacted, freed = (
@@ -229,7 +228,8 @@ def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan
         state = decisions.states[record.id]
         if state.status is Status.CONSOLIDATED:
             decisions.change(record.id, unarchive(state, ctx.policy, now), ERASE, "what stood for it was erased")
-    documents, unsaid = _documents(ctx, target), ctx.extension.unsaid(ctx, place, target.erased_ids, target.entities)
+    documents, called = _documents(ctx, target), target.subject.names if target.subject else ()
+    unsaid = ctx.extension.unsaid(ctx, place, target.erased_ids, target.entities, called)
     decisions.add(_removed_links(ctx, target))
     decisions.add(unsaid.changes)
     decisions.add(document_change(d.shelf, d.id, d.name, d.data, None, "") for d in documents)

@@ -145,8 +145,16 @@ class Extension(Generic[Ctx_contra]):
         """
         return ()
 
-    def unsaid(self, _ctx: Ctx_contra, _namespace: str, _erased: Collection[str], _going: Collection[str], /) -> Unsaid:
-        """Return the names that only memories that are erased said, besides those of the entities that go."""
+    def unsaid(
+        self,
+        _ctx: Ctx_contra,
+        _namespace: str,
+        _erased: Collection[str],
+        _going: Collection[str],
+        _called: Collection[str],
+        /,
+    ) -> Unsaid:
+        """Return which of the names of erased memories, of entities that go and of those asked for nobody says now."""
         return Unsaid()
 
     def promote(

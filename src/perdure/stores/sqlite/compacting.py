@@ -92,9 +92,7 @@ def overwriting(connection: apsw.Connection) -> Iterator[None]:
         connection.pragma("secure_delete", "FAST" if before == _FAST else before)
 
 
-def purge(
-    connection: apsw.Connection, path: str, namespace: str, texts: Sequence[str], names: Sequence[str]
-) -> Purged:
+def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequence[str], names: Sequence[str]) -> Purged:
     """Drop derived data, empty the log of writes, and search; where words are left, write the file anew.
 
     A page keeps copies of rows that were moved inside it. A name may also stand in another word: the file is written
