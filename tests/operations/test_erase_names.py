@@ -218,6 +218,97 @@ def test_an_entity_stays_while_something_that_stays_names_it(opening):
     assert memory.check(full=True) == []
 
 
+SECRET = re.compile(r"z[yi]x[- ]?quora|quibble?ton", re.IGNORECASE)
+
+
+def drinks(memory, name, value):
+    """Store what somebody drinks, and return the memory."""
+    fact = {"subject": name, "predicate": "drink", "value": value}
+    return memory.remember(f"{name} drinks {value}.", facts=[fact]).id
+
+
+@BOTH
+@pytest.mark.parametrize("stays", ["Anna", "Zyxquora"])
+def test_a_name_that_was_merged_in_goes_with_the_memories_that_said_it(opening, path, tmp_path, store, stays):
+    folder = tmp_path / "kept"
+    memory = opening({**LEARNING, "upkeep": {"backup_folder": str(folder)}})
+    kept, gone = drinks(memory, "Anna", "tea"), drinks(memory, "Zyxquora", "mead")
+    memory.alias("Zyxquora", "Zyx-Quora")
+    also = memory.remember("ZYX QUORA came.").id
+    memory.merge_entities(stays, {"Anna": "Zyxquora"}.get(stays, "Anna"))
+    memory.recall("Does zyxquora drink tea?")
+    memory.move(kept, "vault", "Zyxquora wished it")
+    memory.upkeep("worker", eager=True)
+    assert holding(path, SECRET)
+    done = erased(memory, gone, also)
+    assert (done.places, done.entities) == ((), ())
+    assert done.names > 1
+    assert holding(path, SECRET) == []
+    assert not SECRET.search("".join(p.read_text("utf-8") for p in folder.glob("*.jsonl")))
+    if store == "sqlite":
+        assert [p for p in tmp_path.rglob("*") if p.is_file() and SECRET.search(p.read_bytes().decode("latin-1"))] == []
+    else:
+        assert not SECRET.search(str(servers().tables(path)))
+    [entity] = [e for e in memory.entities() if e.memories]
+    assert (entity.name, entity.aliases) == ("Anna", ("Anna",))
+    assert [f.value for f in memory.facts("Anna")] == ["tea"]
+    assert memory.check(full=True) == []
+    memory.undo(next(o.id for o in memory.history() if o.operation == "merge_entities"))
+    assert [f.value for f in memory.facts("Anna")] == ["tea"]
+    assert memory.check(full=True) == []
+    assert holding(path, SECRET) == []
+
+
+def test_a_name_that_was_split_off_renamed_or_taken_back_goes_too(opening, path):
+    memory = opening(LEARNING)
+    drinks(memory, "Anna", "tea")
+    gone = [drinks(memory, "Anna", "mead"), memory.remember("Zyxquora is Quibbleton.").id]
+    memory.alias("Anna", "Zyxquora")
+    memory.split_entity("Anna", "Zyxquora")
+    memory.alias("Anna", "Quibbleton")
+    memory.alias("Anna", "Quibbleton", remove=True)
+    taken_back = memory.remember("Zyxquora sings.").operation
+    memory.undo(taken_back)
+    memory.merge_entities("Anna", "Zyxquora")
+    memory.undo("last")
+    kept = memory.alias("Anna", "Annie")
+    assert erased(memory, *gone).places == ()
+    assert holding(path, SECRET) == []
+    assert [(e.name, e.aliases) for e in memory.entities()] == [("Anna", ("Anna", "Annie"))]
+    assert memory.undo(kept.operation).changed
+    with pytest.raises(InvalidInput):  # what an undo took out has the name as well
+        memory.undo(next(o.id for o in memory.history() if o.undoes == taken_back))
+    assert memory.check(full=True) == []
+
+
+def test_a_name_stays_while_a_memory_that_stays_says_it(opening, path):
+    memory = opening(LEARNING)
+    drinks(memory, "Anna", "tea")
+    gone = drinks(memory, "Zyxquora", "mead")
+    memory.merge_entities("Anna", "Zyxquora")
+    memory.alias("Anna", "Annie")  # which nobody has said
+    spoken = [{"role": "user", "speaker": "Zyxquora", "content": "Hello there."}]
+    for say in (lambda: memory.remember("We met ZYXQUORA's brother."), lambda: memory.ingest(spoken, session="s")):
+        before = {m.id for m in memory.list()}
+        say()
+        said = {m.id for m in memory.list()} - before
+        assert erased(memory, drinks(memory, "Zyxquora", "ale")).places == ()
+        assert "Zyxquora" in memory.entity("Anna").aliases
+        erased(memory, *said)
+    erased(memory, gone)
+    assert memory.entity("Anna").aliases == ("Anna", "Annie")
+    assert holding(path, SECRET) == []
+
+
+def test_who_has_no_other_name_keeps_it_while_a_memory_is_about_them(opening):
+    memory = opening(LEARNING)
+    gone = drinks(memory, "Zyxquora", "mead")
+    memory.remember("She sings.", facts=[{"subject": "Zyxquora", "predicate": "voice", "value": "alto"}])
+    [voice] = [f for f in memory.facts("Zyxquora") if f.value == "alto"]
+    assert erased(memory, gone, voice.id).entities == ()
+    assert [(e.name, e.aliases) for e in memory.entities()] == [("Zyxquora", ("Zyxquora",))]
+
+
 def test_who_is_narrowed_down_keeps_the_name_that_others_use(opening, path):
     memory = opening(LEARNING)
     fact = {"subject": "Anna", "predicate": "drink", "value": "tea"}
