@@ -108,7 +108,7 @@ def unsaid_names(
         content = record.content
         if record.id not in erased and near(f"{content.speaker} {content.text}", gone):
             gone -= names_said(content, gone)
-    gone |= {form for form in forms - gone if _within(form, gone)}  # it holds a name that goes
+    gone |= {form for form in forms - gone if _within(form, gone - PLAIN)}  # it holds a name that goes
     staying = [e for i, e in names.entities.items() if i not in going]
     gone -= {f for e in staying if e.merged_into is None and gone.issuperset(e.aliases) for f in [normal_name(e.name)]}
     if not gone:
