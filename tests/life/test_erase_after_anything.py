@@ -133,7 +133,7 @@ def facts_of(memory):
     return found
 
 
-@pytest.mark.parametrize("seed", budget(range(6), range(150)))
+@pytest.mark.parametrize("seed", budget((10, 25, 35, 74, 98, 107, 124), range(150)))
 def test_names_that_only_erased_memories_said_are_gone_and_the_rest_goes_on(store, elsewhere, tmp_path, seed):
     chance, clock, path = Random(seed), Clock(), elsewhere()  # noqa: S311  # repeatable on purpose
     policy = {**WORDS_ONLY, "knowledge": {"learn": "rules"}, "upkeep": {"backup_folder": str(tmp_path / "kept")}}
