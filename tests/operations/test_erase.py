@@ -385,11 +385,13 @@ def test_what_only_resembles_the_words_is_no_place(opening):
     assert erased(memory, memory.remember("The red house").id).places == ()
     assert erased(memory, memory.remember(ADDRESS).id).places == ()
     kept = memory.remember(ADDRESS, namespace="work").id
-    quoted = memory.remember("A list.", source=ADDRESS, namespace="other", metadata={"said": ADDRESS.upper()}).id
-    memory.archive(quoted, f"she told: “{ADDRESS}”")
+    holding = {"source": f"from: {ADDRESS}"}, {"tags": [ADDRESS.lower()]}, {"metadata": {"said": [ADDRESS.upper()]}}
+    others = [memory.remember(f"List {n}.", namespace="other", **given).id for n, given in enumerate(holding)]
+    memory.archive(others[0], f"she told: “{ADDRESS}”")
     archived = next(o.id for o in memory.history() if o.operation == "archive")
     assert set(erased(memory, memory.remember(f" {ADDRESS}\n", namespace="home").id, namespace="home").places) >= {
         f"memory {kept} of namespace work holds words of an erased memory.",
+        *(f"memory {other} of namespace other holds words of an erased memory." for other in others),
         f"journal line of operation {archived} of namespace other holds words of an erased memory.",
     }
 

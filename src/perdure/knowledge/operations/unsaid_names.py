@@ -104,7 +104,9 @@ def unsaid_names(
     gone |= {form for i in known.linked for form in known.called.get(i, ()) if _made_of(i, _ids_of([form]))}
     for record in find_records(ctx, namespace, sorted(erased)) if forms - gone else ():
         gone |= names_said(record.content, forms)
-    for record in all_records(ctx, namespace, Filters(include_archived=True)) if gone else ():
+    for record in all_records(ctx, namespace, Filters(include_archived=True)):
+        if not gone:
+            return Unsaid()
         content = record.content
         if record.id not in erased and near(f"{content.speaker} {content.text}", gone):
             gone -= names_said(content, gone)

@@ -861,7 +861,9 @@ WHERE namespace = :namespace AND operation = :operation AND position = :position
 -- name: rows_with_text
 -- kind: fan-out
 -- Letters of ASCII in either case, as the files' LIKE has it.
-SELECT 'memory', namespace, id, coalesce(text, '') || ' ' || coalesce(shown, '') FROM content WHERE text COLLATE "C" ILIKE :pattern ESCAPE '!' OR shown COLLATE "C" ILIKE :pattern ESCAPE '!'
+SELECT 'memory', namespace, id, text || ' ' || coalesce(shown, '') || ' ' || coalesce(source, '') || ' ' || array_to_string(tags, ' ') || ' ' || CAST(metadata AS text) FROM content
+WHERE text COLLATE "C" ILIKE :pattern ESCAPE '!' OR shown COLLATE "C" ILIKE :pattern ESCAPE '!' OR source COLLATE "C" ILIKE :pattern ESCAPE '!'
+  OR array_to_string(tags, ' ') COLLATE "C" ILIKE :pattern ESCAPE '!' OR CAST(metadata AS text) COLLATE "C" ILIKE :pattern ESCAPE '!'
 UNION
 SELECT 'journal line of operation', namespace, operation, coalesce(before, '') || ' ' || coalesce(after, '') || ' ' || because FROM journal
 WHERE before COLLATE "C" ILIKE :pattern ESCAPE '!' OR after COLLATE "C" ILIKE :pattern ESCAPE '!' OR because COLLATE "C" ILIKE :pattern ESCAPE '!'

@@ -678,7 +678,8 @@ SELECT 1 + max(coalesce((SELECT max(o.number) FROM operation AS o), 0),
 
 -- name: rows_with_text
 -- kind: fan-out
-SELECT 'memory', namespace, id, coalesce(text, '') || ' ' || coalesce(shown, '') FROM content WHERE text LIKE :pattern ESCAPE '!' OR shown LIKE :pattern ESCAPE '!'
+SELECT 'memory', namespace, id, text || ' ' || coalesce(shown, '') || ' ' || coalesce(source, '') || ' ' || tags || ' ' || metadata FROM content
+WHERE text LIKE :pattern ESCAPE '!' OR shown LIKE :pattern ESCAPE '!' OR source LIKE :pattern ESCAPE '!' OR tags LIKE :pattern ESCAPE '!' OR metadata LIKE :pattern ESCAPE '!'
 UNION
 SELECT 'journal line of operation', j.namespace, o.id,
   coalesce(line_part(j.data, 0, o.id), '') || ' ' || coalesce(line_part(j.data, 1, o.id), '') || ' ' || coalesce(line_part(j.data, 2, o.id), '')
