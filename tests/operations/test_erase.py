@@ -375,6 +375,27 @@ def test_where_the_words_still_stand_is_told(memory):
     assert memory.get(other).content == ADDRESS
 
 
+@pytest.mark.parametrize("store", STORES[:2], indirect=True)
+def test_what_only_resembles_the_words_is_no_place(opening):
+    memory = opening()
+    memory.remember("The red houses burn in the night.")
+    memory.remember(ADDRESS.replace("17", "170"))
+    near = memory.remember(f"Number 2: {ADDRESS.partition(' and ')[0]}.").id
+    memory.archive(near, f"as was said: {ADDRESS.partition(' and ')[0]}")
+    assert erased(memory, memory.remember("The red house").id).places == ()
+    assert erased(memory, memory.remember(ADDRESS).id).places == ()
+    kept = memory.remember(ADDRESS, namespace="work").id
+    holding = {"source": f"from: {ADDRESS}"}, {"tags": [ADDRESS.lower()]}, {"metadata": {"said": [ADDRESS.upper()]}}
+    others = [memory.remember(f"List {n}.", namespace="other", **given).id for n, given in enumerate(holding)]
+    memory.archive(others[0], f"she told: “{ADDRESS}”")
+    archived = next(o.id for o in memory.history() if o.operation == "archive")
+    assert set(erased(memory, memory.remember(f" {ADDRESS}\n", namespace="home").id, namespace="home").places) >= {
+        f"memory {kept} of namespace work holds words of an erased memory.",
+        *(f"memory {other} of namespace other holds words of an erased memory." for other in others),
+        f"journal line of operation {archived} of namespace other holds words of an erased memory.",
+    }
+
+
 def test_what_came_to_rest_on_it_after_the_dry_run_is_not_confirmed(meaning, clock):
     first = meaning.remember("The billing database is saved at two in the morning .")
     word = meaning.erase([first.id], reason="test").confirm

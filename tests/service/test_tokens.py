@@ -191,6 +191,30 @@ def test_only_an_admin_erases(client, memory):
     assert memory.get(kept.id, include_archived=True) is None
 
 
+def test_who_erases_is_told_places_of_their_own_namespaces_alone(client, memory, path):
+    words = "Anna Schmidt lives at 17 Harbour Lane and her door code is 4711-beta."
+    places = ("team/a", "team/b", "other")
+    kept = {place: memory.remember(words, place).id for place in places}
+
+    def erased(pattern):
+        secret = memory.create_token("admin", pattern, actor="x").secret
+        asked = {"ids": [memory.remember(words, "team/c").id], "namespace": "team/c", "reason": "she asked"}
+        headers = {"authorization": f"Bearer {secret}"}
+        word = client.post("/v1/erase", json=asked, headers=headers).json()["confirm"]
+        return client.post("/v1/erase", json={**asked, "confirm": word, "dry_run": False}, headers=headers).json()
+
+    for pattern, seen in {"team/c": (), "team/*": places[:2], "*": places}.items():
+        done = erased(pattern)
+        assert {place for place in places if kept[place] in str(done["places"])} == {*seen}
+        assert len(done["places"]) == len(seen)
+        untold = [note for note in done["unreachable"] if "only to who sees all of them" in note]
+        assert len(untold) == (pattern != "*")
+        if pattern != "*":
+            assert "other" not in str(done["places"])
+            assert str(path) not in str(done)
+            assert len(done["unreachable"]) == 2  # and files that nobody knows
+
+
 def test_a_token_of_one_namespace_needs_not_name_it(client, memory):
     made = memory.create_token("agent", "team/a", actor="ana")
     headers = {"authorization": f"Bearer {made.secret}"}

@@ -110,6 +110,8 @@ def known(alice):
         **dict.fromkeys(("namespace_after", "id_after", "kind_after", "other_after", "shelf_after", "name_after"), ""),
         **dict.fromkeys(("row_after", "number_after", "space_after", "position_after", "at_ms_after"), -1),
         "id": one,
+        "new_id": one,
+        "new_name": "",
         "ids": many,
         "op": op,
         "operation": op,

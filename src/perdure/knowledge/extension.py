@@ -37,6 +37,7 @@ from perdure.knowledge.operations.ports import Resources
 from perdure.knowledge.operations.predicate_questions import synonym_questions
 from perdure.knowledge.operations.procedures import learn_procedures
 from perdure.knowledge.operations.promotion import promote_facts
+from perdure.knowledge.operations.unsaid_names import unsaid_names
 from perdure.knowledge.operations.verify import verify
 from perdure.knowledge.records.authority import SqlConfig, TreeConfig
 from perdure.knowledge.rules.authority_config import authorities_from
@@ -55,7 +56,7 @@ from perdure.records.recall import Filters, Hit, Pool, Query
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
 from perdure.rules.decisions import Decisions
-from perdure.rules.erasure import Subject
+from perdure.rules.erasure import Subject, Unsaid
 from perdure.rules.lifecycle.schedule import Task
 from perdure.rules.point_in_time import Validity
 from perdure.rules.ranking import Ranking
@@ -186,6 +187,12 @@ class Knowledge(Extension[Context]):
     ) -> Iterator[str]:
         """Return the entities that are known from erased memories alone."""
         return orphans(ctx, namespace, erased, more)
+
+    def unsaid(
+        self, ctx: Context, namespace: str, erased: Collection[str], going: Collection[str], called: Collection[str], /
+    ) -> Unsaid:
+        """Return the names that nobody says any longer."""
+        return unsaid_names(ctx, namespace, erased, going, called)
 
     def promote(self, ctx: Context, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
         """Decide what becomes of a session's facts beside those of long term."""

@@ -30,6 +30,8 @@ from perdure.records.vector import Space
 _UNTOUCHED: Final = ("space", "unreachable", "unfinished", "read_only", "unwritable", "health")
 """What says nothing of any namespace."""
 
+_UNTOLD: Final = "Places of the whole file or server, and of other namespaces, are told only to who sees all of them."
+
 
 @cache
 def routed_methods(protocol: type) -> frozenset[str]:
@@ -200,11 +202,14 @@ class ConfinedStore(_Confined):
             _refuse("write the whole store")
         self._inner.mark_unfinished(work)
 
-    def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
-        """Purge; what is still found elsewhere is not reported: it may lie in a namespace of others."""
+    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
+        """Purge; what is still found is told where it lies in the token's namespaces."""
         self._check(namespace)
-        found: Purged = self._inner.purge(namespace, texts)
-        return found if self._whole else replace(found, places=())
+        found: Purged = self._inner.purge(namespace, texts, names)
+        if self._whole:
+            return found
+        own = tuple((name, place) for name, place in found.places if name and self._grant.covers(name))
+        return replace(found, places=own, unreachable=(_UNTOLD,))
 
     def close(self) -> None:
         """Do nothing: the store is not the caller's."""

@@ -27,6 +27,7 @@ from perdure.rules.erasure import (
     SALT,
     Dependents,
     Subject,
+    Unsaid,
     confirmation,
     find_dependents,
     salt_document,
@@ -41,9 +42,6 @@ _NAMING: Final = (Shelf.MENTION, Shelf.ABOUT, Shelf.CONFLICT, Shelf.PROFILE)
 _UNREAD: Final = (
     "Memories that name them in tags, metadata, sources or addresses (ana@host, @ana) alone were not chosen, nor what "
     "is stored under a role alone; where such a name stands is listed among the places."
-)
-_SHORT_NAMES: Final = (
-    "Names were searched for in rows, not in the bytes of files: there a short word may stand anywhere."
 )
 _PLAIN_NAMES: Final = "A name that is also a word of the language was replaced and searched for with a capital only."
 _LISTED: Final = 20  # memories that a dry run shows
@@ -97,18 +95,13 @@ def erase(
     texts, names = sorted(plan.erasure.texts), plan.erasure.names
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
         backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure)))
-        purged = ctx.store.purge(plan.namespace, texts)
-        purged = replace(purged, places=(*purged.places, *places_of_names(ctx.store, plan.namespace, names)))
+        purged = ctx.store.purge(plan.namespace, texts, sorted({*names.words, *names.ids}))
+        places = (*(place for _, place in purged.places), *places_of_names(ctx.store, plan.namespace, names))
         held = _rewrite_summary(ctx, plan.namespace)
-    notes = [*held, *_name_notes(names), *([_UNREAD] if selection.subject else [])]
+    notes = [*held, *([_PLAIN_NAMES] if names.plain else []), *([_UNREAD] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
-    result = replace(result, entities=gone, names=count, backups=backups, operations=(plan.id,))
+    result = replace(result, entities=gone, names=count, places=places, backups=backups, operations=(plan.id,))
     return _with_remarks(result, purged, texts, notes)
-
-
-def _name_notes(names: ErasedNames) -> list[str]:
-    """Return how names were searched for, where there were any."""
-    return [note for note, holds in ((_SHORT_NAMES, names.words or names.ids), (_PLAIN_NAMES, names.plain)) if holds]
 
 
 def _rewrite_summary(ctx: Context, namespace: str) -> list[str]:
@@ -139,10 +132,10 @@ class _Target:
     def word(self) -> str:
         return confirmation((*self.erased_ids, *self.entities))
 
-    def names(self, salt: str) -> ErasedNames:
-        """Return the names that go, and what stands in the journal for the ids of entities."""
-        called, plain = (self.subject.names, self.subject.plain) if self.subject else ((), frozenset[str]())
-        return ErasedNames(called, plain, {i: stand_in(salt, i) for i in self.entities})
+    def names(self, unsaid: Unsaid, salt: str, operation: str) -> ErasedNames:
+        """Return the names that go, and what stands for the ids of entities; no two erasures give the same one."""
+        ids = {i: stand_in(salt, f"{operation} {i}") for i in sorted({*self.entities, *unsaid.ids})}
+        return ErasedNames(unsaid.words, unsaid.plain, ids, unsaid.forms)
 
     def result(self, *, dry_run: bool) -> ErasureResult:
         derived, redacted, freed = (
@@ -235,16 +228,18 @@ def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan
         state = decisions.states[record.id]
         if state.status is Status.CONSOLIDATED:
             decisions.change(record.id, unarchive(state, ctx.policy, now), ERASE, "what stood for it was erased")
-    documents = _documents(ctx, target)
+    documents, called = _documents(ctx, target), target.subject.names if target.subject else ()
+    unsaid = ctx.extension.unsaid(ctx, place, target.erased_ids, target.entities, called)
     decisions.add(_removed_links(ctx, target))
+    decisions.add(unsaid.changes)
     decisions.add(document_change(d.shelf, d.id, d.name, d.data, None, "") for d in documents)
     decisions.add(Change(Target.MEMORY, identity, image, None) for identity, image in images.items())
     salt, laid = _salt(ctx, place)
     decisions.add([*laid, *(tombstone(i, image, salt, now, by=by, reason=reason) for i, image in images.items())])
     plan = decisions.plan(ERASE, f"erased {len(images)} {'memory' if len(images) == 1 else 'memories'}: {reason}")
     texts = {t for image in images.values() for t in (image["text"], image.get("shown")) if t} | _quotes(ctx, target)
-    erased = frozenset((*images, *target.entities))
-    return replace(plan, erasure=Erasure(erased, tuple(sorted(texts)), target.names(salt)))
+    erased, names = frozenset((*images, *target.entities, *unsaid.undone)), target.names(unsaid, salt, plan.id)
+    return replace(plan, erasure=Erasure(erased, tuple(sorted(texts)), names))
 
 
 def _removed_links(ctx: Context, target: _Target) -> list[Change]:
@@ -290,6 +285,5 @@ def _with_remarks(result: ErasureResult, purged: Purged, texts: Iterable[str], h
     return replace(
         result,
         searched=purged.searched,
-        places=purged.places,
         unreachable=(*purged.unreachable, *held, *notes, _ELSEWHERE),
     )

@@ -32,8 +32,12 @@ _TERMS: Final = frozenset(
     ("kind", "scope", "tier", "status", "form", "sort", "shelf", "trust", "learned", "type", "role", "outcome")
 )
 """Keys of JSON data whose values are terms of ours: ``user`` as whose word it is, ``plan`` as a sort of fact."""
-_POINTING: Final = frozenset(("id", "name", "subject", "entity", "merged_into", "candidates"))
-"""Columns and keys where the id of an entity stands."""
+_POINTING: Final = frozenset(("subject", "entity", "merged_into", "candidates"))
+"""Keys where the id of an entity stands."""
+_NAMED_AS: Final = frozenset(("about", "mention", "profile"))
+"""Shelves whose documents have the id of an entity as their name."""
+_GAP: Final = r"(?:[^\w,;:!?()]{1,3}|_)"
+"""What may stand between two words of a name: what is on both sides of a comma is no name."""
 
 
 def searched_names(names: ErasedNames) -> frozenset[str]:
@@ -68,18 +72,20 @@ def holds_name(names: ErasedNames) -> Callable[[str, Line], bool]:
 class _Search:
     """What is looked for. It shares no code with what replaces names, so that it finds what that has missed."""
 
-    texts: frozenset[str]  # in small letters, words with one space between them
+    texts: Mapping[str, re.Pattern[str]]  # first word in small letters -> what finds the names that begin with it
     capitalised: frozenset[str]  # words that are names only with a capital
-    ids: frozenset[str]  # ids of entities that are words of the language as well: only where an id stands
+    ids: frozenset[str]  # ids of entities: only where an id stands, since another may be called the same
 
     @classmethod
     def of(cls, names: ErasedNames) -> _Search:
         """Sort names by how they are looked for."""
-        every = searched_names(names)
         plain = {_plain(name) for name in names.plain}
-        words = {_plain(word) for word in names.words}
-        ids = frozenset(identity for identity in names.ids if _plain(identity) in plain)
-        return cls(every - plain, frozenset(plain & words), ids)
+        words = {_plain(word) for word in names.words} - {""}
+        found: dict[str, list[str]] = {}
+        for name in sorted(words - plain):
+            found.setdefault(name.partition(" ")[0], []).append(name)
+        texts = {first: re.compile("|".join(map(_whole, some))) for first, some in found.items()}
+        return cls(texts, frozenset(words & plain), frozenset(names.ids))
 
     def column(self, part: str, row: Line) -> str:
         """Return the first column of a row that holds a name; empty where none does."""
@@ -88,17 +94,26 @@ class _Search:
     def _holds(self, part: str, column: str, row: Line) -> bool:
         value = row[column]
         if part == "journal" and column in ("before", "after"):
-            return value is not None and self._may_hold(value) and self._in_data(_parsed(value))
-        if part in ("document", "journal") and column in ("id", "name") and str(value).partition("|")[0] in self.ids:
+            return value is not None and self._may_hold(value) and self._in_row(_parsed(value))
+        if part in ("document", "journal") and column == "id" and value in self.ids:
+            return True
+        if part == "document" and column == "name" and self._points(row):
             return True
         return self._in_data(value)
+
+    def _in_row(self, row: Any) -> bool:
+        """Whether a name stands in one side of a line of the journal."""
+        return self._in_data(row) or (isinstance(row, dict) and "shelf" in row and self._points(row))
+
+    def _points(self, row: Mapping[str, Any]) -> bool:
+        """Whether a document has the id of an entity in its name."""
+        entity, bar, _ = str(row["name"]).partition("|")
+        return entity in self.ids and (bool(bar) or row["shelf"] in _NAMED_AS)
 
     def _in_data(self, value: Any, key: str = "") -> bool:
         """Whether a name stands in a value, or in JSON data outside of its keys."""
         if isinstance(value, str):
-            if key in _POINTING and value.partition("|")[0] in self.ids:
-                return True
-            return key not in _TERMS and self._in(value)
+            return (key in _POINTING and value in self.ids) or (key not in _TERMS and self._in(value))
         if isinstance(value, Mapping):
             return any(self._in_data(item, name) for name, item in value.items())
         return isinstance(value, Sequence) and any(self._in_data(item, key) for item in value)
@@ -106,16 +121,17 @@ class _Search:
     def _may_hold(self, text: str) -> bool:
         """Whether it is worth a closer look: JSON writes every letter as it is."""
         folded = _folded(text)
-        return any(name.partition(" ")[0] in folded for name in (*self.texts, *self.capitalised, *self.ids))
+        return any(name in folded for name in (*self.texts, *self.capitalised, *self.ids))
 
     def _in(self, text: str) -> bool:
-        if not self._may_hold(text):
-            return False
-        words = f" {_plain(text)} "
-        if any(f" {name} " in words or (_UNSPACED.search(name) and name in words) for name in self.texts):
+        folded = _folded(text)
+        if any(first in folded and pattern.search(folded) for first, pattern in self.texts.items()):
             return True
-        written = _WORD.findall(unicodedata.normalize("NFKC", text)) if self.capitalised else []
-        return any(word[0].isupper() and word.casefold() in self.capitalised for word in written)
+        written = unicodedata.normalize("NFKC", text) if self.capitalised else ""
+        return any(
+            found[0][0].isupper() and found[0].casefold() in self.capitalised and not _begins(written, found.start())
+            for found in _WORD.finditer(written)
+        )
 
     def sentence(self, part: str, row: Line, column: str, namespace: str) -> str:
         """Return where a name was found."""
@@ -123,7 +139,7 @@ class _Search:
             case "memory":
                 where = f"memory {row['id']}{'' if column in ('text', 'shown') else f' ({column})'}"
             case "document":
-                own = "" if self._in_data(row["id"], "id") else f" about {row['id']}"
+                own = "" if row["id"] in self.ids or self._in(row["id"]) else f" about {row['id']}"
                 where = f"document {row['shelf']}{own}"
             case "journal":
                 where = f"journal line {row['position']} of operation {row['operation']}"
@@ -131,7 +147,18 @@ class _Search:
                 where = f"{column} of operation {row['id']}"
             case _:
                 where = f"{part} {row['id']}"
-        return f"{where} of namespace {namespace} holds an erased name, or a word that is spelled like it."
+        return f"{where} of namespace {namespace} holds an erased name."
+
+
+def _whole(name: str) -> str:
+    """Return a pattern of a name as whole words; scripts that put no spaces between words show none."""
+    found = _GAP.join(map(re.escape, name.split()))
+    return found if _UNSPACED.search(name) else rf"(?<![^\W_]){found}(?![^\W_])"
+
+
+def _begins(text: str, at: int) -> bool:
+    """Whether a sentence begins at a place: the capital there says nothing."""
+    return text[:at].rstrip()[-1:] in ("", ".", "!", "?")
 
 
 def _parsed(text: str) -> Any:

@@ -14,7 +14,7 @@ from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Pool, Query
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
-from perdure.rules.erasure import Subject
+from perdure.rules.erasure import Subject, Unsaid
 from perdure.rules.lifecycle.schedule import Data, Task
 from perdure.rules.point_in_time import Validity
 
@@ -144,6 +144,18 @@ class Extension(Generic[Ctx_contra]):
         Looked at are those that the erased memories name, and ``more`` of them; all where that is None.
         """
         return ()
+
+    def unsaid(
+        self,
+        _ctx: Ctx_contra,
+        _namespace: str,
+        _erased: Collection[str],
+        _going: Collection[str],
+        _called: Collection[str],
+        /,
+    ) -> Unsaid:
+        """Return which of the names of erased memories, of entities that go and of those asked for nobody says now."""
+        return Unsaid()
 
     def promote(
         self, _ctx: Ctx_contra, _namespace: str, _decisions: Decisions, _ids: Sequence[str], /

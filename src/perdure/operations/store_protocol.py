@@ -323,8 +323,8 @@ class Store(Protocol):
             Whether this store does so itself.
         """
 
-    def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
-        """Remove what deleted rows of a namespace left behind, and search for passages of the erased texts.
+    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
+        """Remove what deleted rows of a namespace left behind, names as well, and search for passages of the texts.
 
         May take as long as reading and writing the whole store.
         """

@@ -37,9 +37,11 @@ def _is_changed_by_erasures_alone(ctx: Context, operation: Operation, identity: 
     """Whether an erasure has changed a row since an operation, and nothing else that was not undone."""
     entries = ctx.store.journal(operation.namespace, identity)
     places = [at for at, entry in enumerate(entries) if entry.operation_id == operation.id]
-    later = {entry.operation_id for entry in entries[places[-1] + 1 :]} if places else set()
-    others = [found for found in map(ctx.store.operation, sorted(later)) if found is not None]
-    return any(o.operation == ERASE for o in others) and all(_is_over(ctx, o) for o in others)
+    later = entries[places[-1] + 1 :] if places else []
+    if not any(entry.operation == ERASE for entry in later):
+        return False
+    known = {e.operation_id for e in later if not (e.before is None and e.after is None)}  # what others did is gone
+    return all(_is_over(ctx, found) for found in map(ctx.store.operation, sorted(known)) if found is not None)
 
 
 def _is_over(ctx: Context, operation: Operation) -> bool:

@@ -53,11 +53,12 @@ class Change:
 class ErasedNames:
     """Names that go with what is erased. An id of an entity is made of its name, so it goes too."""
 
-    words: tuple[str, ...] = ()  # of whoever was asked for: replaced as whole words, in any case
+    words: tuple[str, ...] = ()  # replaced as whole words, in any case
     # normal forms that are words of the language as well (``will``): they are names only with a capital
     plain: frozenset[str] = frozenset()
-    # id of each entity that is erased -> the id that the journal has instead, which says nothing
+    # id of each entity that is erased, or whose id is made of such a name -> the id instead, which says nothing
     ids: Mapping[str, str] = field(default_factory=dict)
+    forms: frozenset[str] = frozenset()  # normal forms of what nobody is called any longer
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,8 @@ class Purged:
     """What a store says after it has removed what deleted rows left behind."""
 
     searched: int = 0  # how many passages of the erased texts were searched for
-    places: tuple[str, ...] = ()  # where one was still found; empty if nowhere
+    # where one was still found: the namespace, empty for the whole store's files, and a sentence
+    places: tuple[tuple[str, str], ...] = ()
     unreachable: tuple[str, ...] = ()  # what could not be searched or cleaned, one sentence each
 
 

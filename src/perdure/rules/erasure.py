@@ -59,7 +59,18 @@ class Subject:
     memories: Collection[str]  # that are about them, name them, or were said by them
     entities: tuple[str, ...] = ()  # the entity and those merged into it; none where nobody of that name is known
     names: tuple[str, ...] = ()  # all they are called
-    plain: frozenset[str] = frozenset()  # normal forms of names that are words of the language as well
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaid:
+    """Names that nobody says any longer, and what holds them besides."""
+
+    forms: frozenset[str] = frozenset()  # their normal forms
+    words: tuple[str, ...] = ()  # in all the ways in which they were written
+    plain: frozenset[str] = frozenset()  # normal forms and ids that are words of the language, or roles, as well
+    ids: frozenset[str] = frozenset()  # of entities that are or were, where the id is made of such a name
+    undone: frozenset[str] = frozenset()  # memories that an undo took out, and whose words have such a name
+    changes: tuple[Change, ...] = ()  # what entities that stay are called from now on
 
 
 def salted_digest(salt: str, text: str) -> str:

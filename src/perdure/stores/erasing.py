@@ -1,37 +1,31 @@
-"""Taking erased words out of what a store keeps besides memories, and searching for what is left of them."""
+"""Taking erased words out of what a store keeps besides memories."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from perdure.records.digests import digest_of
 from perdure.records.memory import Shelf
 from perdure.records.plan import ERASED, ErasedNames, Erasure, Plan, Target
+from perdure.stores.erased_texts import SHORTEST, is_spaced
 from perdure.stores.operation_digests import renew_digests
 from perdure.stores.rows import json_value
 from perdure.stores.statements import Session
 from perdure.stores.trimming import renewed_documents
 
-SHORTEST: Final = 12
-"""Characters from which a text is distinguished from others by its words; shorter ones are not searched for."""
-WINDOW: Final = 32
-"""Bytes of a passage that is searched for in a file: short enough to stand whole on one page of it."""
-_PASSAGES: Final = 4  # passages of one text
-_MOST: Final = 400  # passages of all texts
 _PAGE: Final = 1000
 _BECAUSE: Final = "erased"
-_PLAIN: Final = re.compile(r'[^"\\\x00-\x1f\x7f-\x9f]+')  # what JSON writes as it is
 _ID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-_SPACED: Final = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
-"""A letter or digit of a script that puts spaces between words."""
 _QUOTING: Final = frozenset({"quote", "text", "shown", "question", "query", "content"})
 """Keys of documents whose value may be a part of a memory's words."""
 _SAYING: Final = _QUOTING | {"why", "by", "note", "norm", "evidence", "value", "told", "trigger", "then"}
 """Keys of documents whose value is words, in which a name may stand; others hold ids, paths, terms of ours, and what
 others are called."""
+_CALLING: Final = frozenset({"name", "alias"})
+"""Keys of documents whose value is a whole name: a part of it is another name."""
 _POINTING: Final = frozenset({"subject", "entity", "merged_into", "candidates"})
 """Keys of documents whose value is the id of an entity."""
 _NAMED_AS: Final = frozenset({Shelf.ABOUT, Shelf.MENTION, Shelf.PROFILE})
@@ -47,7 +41,7 @@ class Redactor:
         self._joined = "\x00".join(self._texts)
         self._short = _any_of({t.strip() for t in erasure.texts if 0 < len(t.strip()) < SHORTEST})
         self._names = _any_name(erasure.names)
-        self._stand_ins = erasure.names.ids
+        self._forms, self._stand_ins = erasure.names.forms, erasure.names.ids
         self._entities = _any_of(self._stand_ins.keys() - erasure.names.plain)
 
     def text(self, text: str) -> str:
@@ -76,6 +70,19 @@ class Redactor:
             return because
         return self._short.sub(lambda found: ERASED if found[1] else found[0], because)
 
+    def line(self, before: str | None, after: str | None, because: str) -> list[str | None]:
+        """Return both sides and the reason of a line of the journal; one about a name that goes says nothing more."""
+        if self._is_gone(before) or self._is_gone(after):
+            return [None, None, _BECAUSE]
+        return [self.json(before), self.json(after), self.reason(because, before, after)]
+
+    def _is_gone(self, image: str | None) -> bool:
+        """Whether a side of a line is the document of a name that nobody has any longer."""
+        if image is None or not self._forms or '"alias"' not in image:
+            return False
+        row = json.loads(image)
+        return row.get("shelf") == Shelf.ALIAS and row["name"] in self._forms
+
     def json(self, text: str | None) -> str | None:
         """Return JSON data without erased words, written as the store writes it; unchanged where there are none."""
         if text is None:
@@ -94,14 +101,24 @@ class Redactor:
     def _image(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return a document in the journal without the names and ids of erased entities."""
         shelf, name = str(row["shelf"]), str(row["name"])
-        fresh = {**row, "name": self._id(name) if shelf in _NAMED_AS or "|" in name else name}
+        fresh = {**row, "name": self.name(shelf, name)}
         return {**fresh, "data": self._named(row["data"])} if "data" in row else fresh
+
+    def name(self, shelf: str, name: str) -> str:
+        """Return the name of a document with another id for an erased entity."""
+        return self._id(name) if shelf in _NAMED_AS or "|" in name else name
+
+    def id(self, identity: str) -> str:
+        """Return what a document is about, with another id for an erased entity."""
+        return self._stand_ins.get(identity, identity)
 
     def _named(self, value: Any, key: str = "") -> Any:
         """Return data of a document without erased names, and with other ids for erased entities."""
         if isinstance(value, str):
             if key in _POINTING or "|" in value:
                 return self._id(value)
+            if key in _CALLING:
+                return ERASED if self._names is not None and self._names.fullmatch(value) else value
             return self.question(value) if key in _SAYING else value
         if isinstance(value, list):
             return [self._named(item, key) for item in value]
@@ -153,8 +170,8 @@ def _any_of(texts: Iterable[str]) -> re.Pattern[str] | None:
 
 def _whole(text: str) -> str:
     """Return a pattern of a text that is no part of a word; scripts that put no spaces between words show no words."""
-    before = r"(?<!\w)" if _SPACED.match(text[0]) else ""
-    after = r"(?!\w)" if _SPACED.match(text[-1]) else ""
+    before = r"(?<!\w)" if is_spaced(text[0]) else ""
+    after = r"(?!\w)" if is_spaced(text[-1]) else ""
     return f"{before}{re.escape(text)}{after}"
 
 
@@ -169,7 +186,8 @@ def erase_traces(session: Session, plan: Plan) -> int:
     erasure = plan.erasure
     if erasure is None:
         return 0
-    rewritten = {operation for (operation,) in session.rows("operations_about", ids=sorted(erasure.ids))}
+    about = sorted({*erasure.ids, *erasure.names.ids})
+    rewritten = {operation for (operation,) in session.rows("operations_about", ids=about)}
     for identity in sorted(erasure.ids):
         session.run("blank_journal", id=identity, because=_BECAUSE, operation=plan.id)
     for entity, other in sorted(erasure.names.ids.items()):
@@ -191,8 +209,8 @@ def _redact_journal(session: Session, redactor: Redactor, renewed: Mapping[int, 
     while page := session.rows("journal_page", operation=after[0], position=after[1], limit=_PAGE):
         after = page[-1][:2]
         for operation, position, *stored in page:
-            images = [renewed_documents(redactor.json(text), renewed) for text in stored[:2]]
-            fresh = [*images, redactor.reason(stored[2], *stored[:2])]
+            *images, because = redactor.line(*stored)
+            fresh = [*(renewed_documents(text, renewed) for text in images), because]
             if fresh != stored:
                 news = dict(zip(("before", "after", "because"), fresh, strict=True))
                 session.run("redact_journal", operation=operation, position=position, **news)
@@ -207,8 +225,10 @@ def _redact_documents(session: Session, redactor: Redactor) -> dict[int, int]:
     while page := session.rows("document_page", shelf=after[0], id=after[1], name=after[2], limit=_PAGE):
         after = page[-1][:3]
         for shelf, identity, name, data in page:
-            if (redacted := redactor.document(data)) != data:
-                session.run("redact_document", shelf=shelf, id=identity, name=name, data=redacted)
+            redacted, new_id, new_name = redactor.document(data), redactor.id(identity), redactor.name(shelf, name)
+            if (redacted, new_id, new_name) != (data, identity, name):
+                news = {"new_id": new_id, "new_name": new_name, "data": redacted}
+                session.run("redact_document", shelf=shelf, id=identity, name=name, **news)
                 renewed[digest_of(data)] = digest_of(redacted)
     return renewed
 
@@ -231,52 +251,3 @@ def erased_line(plan: Plan, line: dict[str, Any]) -> dict[str, Any]:
         return line
     keeps_text = line["target"] == Target.DOCUMENT.value and line["before"] is None
     return {**line, "before": None, "after": line["after"] if keeps_text else None, "because": _BECAUSE}
-
-
-# --- searching for what is left
-
-
-def passages(texts: Iterable[str]) -> list[str]:
-    """Return passages of texts to search for, at most four of each and 400 in all; JSON writes them as they are."""
-    found: list[str] = []
-    for text in texts:
-        windows = [w for run in _PLAIN.findall(text) for w in _windows(run)]
-        step = max(1, len(windows) // _PASSAGES)
-        found += windows[::step][:_PASSAGES]
-    return list(dict.fromkeys(found))[:_MOST]
-
-
-def _windows(run: str) -> Iterator[str]:
-    """Yield the pieces of a run that have so many bytes, or the run itself where it is shorter and long enough."""
-    if len(run.strip()) < SHORTEST:
-        return
-    width = max(SHORTEST, WINDOW * len(run) // max(1, len(run.encode("utf-8", "replace"))))
-    for start in range(0, max(1, len(run) - SHORTEST), width):
-        piece = run[start : start + width].strip()
-        if len(piece) >= SHORTEST:
-            yield piece
-
-
-def like_pattern(text: str) -> str:
-    """Return the pattern of LIKE that finds a text inside another; ``!`` escapes."""
-    return "%" + re.sub(r"([!%_])", r"!\1", text) + "%"
-
-
-def rows_with(everywhere: Callable[..., Sequence[tuple[Any, ...]]], phrases: Sequence[str]) -> dict[str, list[str]]:
-    """Return passage -> the rows that hold it, one short phrase each; those that no row holds are left out.
-
-    Where a letter of ASCII stands in the other case, as at the beginning of a sentence, it is the same passage.
-    """
-    found: dict[str, list[str]] = {}
-    for passage in phrases:
-        rows = everywhere("rows_with_text", pattern=like_pattern(passage))
-        if rows:
-            found[passage] = [f"{kind} {identity} of namespace {namespace}" for kind, namespace, identity in rows]
-    return found
-
-
-def places(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return where passages were found, each place once."""
-    return tuple(
-        dict.fromkeys(f"{place} holds words of an erased memory." for some in found.values() for place in some)
-    )

@@ -72,9 +72,8 @@ def mentions(text: str, known: Container[str] = ()) -> list[Mention]:
     first = _beginnings(cut)
     found = [*_known_names(text, known, first), *_proper(text, cut, first, known), *_records(cut)]
     taken = bytearray(len(text))
-    for piece in cut:
-        if piece.kind == "code" and _ADDRESS.search(piece.text):
-            taken[piece.start : piece.end] = b"\x01" * len(piece.text)
+    for start, end in _addresses(cut):
+        taken[start:end] = b"\x01" * (end - start)
     kept = []
     for start, end, is_known in sorted(found, key=lambda span: (span[0] - span[1], not span[2], span[0])):
         name = normal_name(text[start:end])
@@ -97,6 +96,19 @@ def names_by_capital(text: str, plain: Container[str]) -> bool:
     words, first = [word_form(text[a:b]) for a, b in spans], _beginnings(pieces(text))
     asked = {a for (a, _), after in zip(spans, words[1:], strict=False) if a in first and after in _AFTER_VERBS}
     return any(w in plain and text[a].isupper() and a not in asked for w, (a, _) in zip(words, spans, strict=True))
+
+
+def without_addresses(text: str) -> str:
+    """Return a text with commas where its addresses stand: they name nobody."""
+    parts, at = [], 0
+    for start, end in _addresses(pieces(text)):
+        parts += [text[at:start], " , "]
+        at = end
+    return "".join((*parts, text[at:]))
+
+
+def _addresses(cut: Sequence[Piece]) -> list[tuple[int, int]]:
+    return [(piece.start, piece.end) for piece in cut if piece.kind == "code" and _ADDRESS.search(piece.text)]
 
 
 Spans = Iterator[tuple[int, int, bool]]

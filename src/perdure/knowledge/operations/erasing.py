@@ -9,7 +9,8 @@ from perdure.knowledge.extraction.entity_names import Names, Unknown, normal_nam
 from perdure.knowledge.extraction.mentions import PLAIN, mentions, names_by_capital
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.entities import find_entity
-from perdure.operations.documents import all_records, find_documents, find_documents_named
+from perdure.knowledge.operations.unsaid_names import names_said, near
+from perdure.operations.documents import all_records, find_documents, find_documents_named, find_records
 from perdure.operations.ports import Context
 from perdure.records.errors import NotFound
 from perdure.records.memory import ROLES, Record, Shelf
@@ -18,8 +19,6 @@ from perdure.rules.erasure import Subject
 
 _NAMING: Final = (Shelf.ABOUT, Shelf.MENTION, Shelf.PROFILE)
 """Shelves whose documents have the id of an entity as their name."""
-_INNER: Final = str.maketrans("", "", ".'\u2019")
-"""Marks that a normal form leaves out inside of a word."""
 
 
 def subject_of(ctx: Context, namespace: str, name: str) -> Subject:
@@ -44,9 +43,9 @@ def subject_of(ctx: Context, namespace: str, name: str) -> Subject:
             f"No memory in {namespace} names {name[:60]!r}, and nobody of that name has spoken.",
             remedy="Check the spelling and the namespace; metadata and tags are not looked at.",
         )
-    written = {w for i in family for w in (names.entity(i).name, *names.entity(i).aliases.values())} or {name.strip()}
+    written = {w for i in family for w in names.entity(i).aliases.values()} or {name.strip()}
     called = tuple(sorted(w for w in {*written, *forms} if w.casefold() not in ROLES))
-    return Subject(found, family, called, _plain({*forms, *family}))
+    return Subject(found, family, called)
 
 
 def orphans(ctx: Context, namespace: str, erased: Collection[str], more: Collection[str] | None) -> Iterator[str]:
@@ -59,7 +58,9 @@ def orphans(ctx: Context, namespace: str, erased: Collection[str], more: Collect
         more: Entities that may have become unknown besides those that the erased memories name; None for all.
     """
     names = names_of(ctx, namespace)
-    named = (d.name for shelf in _NAMING for d in find_documents(ctx, namespace, shelf, sorted(erased)))
+    named = {d.name for shelf in _NAMING for d in find_documents(ctx, namespace, shelf, sorted(erased))}
+    for record in find_records(ctx, namespace, sorted(erased)) if more is not None else ():
+        named |= {identity for form in names_said(record.content, names.known) for identity in names.known[form]}
     candidates = names.entities if more is None else {*named, *more}
     families = {names.standing(i): _family(names, i) for i in candidates if i in names.entities}
     families = {i: some for i, some in families.items() if not {*some} & ROLES}
@@ -72,18 +73,10 @@ def orphans(ctx: Context, namespace: str, erased: Collection[str], more: Collect
     for record in all_records(ctx, namespace, Filters(include_archived=True)) if forms else ():
         if record.id not in erased:
             for stands, some in list(forms.items()):
-                if _said_by(record, some) or _names_one_of(record.content.text, _near(record.content.text, some)):
+                if _said_by(record, some) or _names_one_of(record.content.text, near(record.content.text, some)):
                     del forms[stands]
     for stands in forms:
         yield from families[stands]
-
-
-def _near(text: str, forms: Collection[str]) -> Collection[str]:
-    """Return the names that may stand in a text: most texts are passed over by this alone."""
-    if not text.isascii():
-        return forms
-    folded = text.casefold().translate(_INNER)
-    return [form for form in forms if form.partition(" ")[0] in folded]
 
 
 def _family(names: Names, identity: str) -> tuple[str, ...]:
@@ -106,11 +99,6 @@ def _names_one_of(text: str, forms: Collection[str]) -> bool:
         return True
     plain = PLAIN.intersection(forms)
     return bool(plain) and names_by_capital(text, plain)
-
-
-def _plain(forms: Collection[str]) -> frozenset[str]:
-    """Return the names and ids that are words of the language, or roles, as well."""
-    return frozenset(form for form in forms if form in PLAIN or form in ROLES)
 
 
 def _said_by(record: Record, forms: Collection[str]) -> bool:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from perdure.operations.erased_names import holds_name
 from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import FORMAT, HEAD, TAIL, pages
-from perdure.records.memory import Tier
+from perdure.records.memory import Shelf, Tier
 from perdure.records.plan import ErasedNames
 from perdure.records.transfer import PARTS, Line
 from perdure.rules.transfer import TallyCounter
 
+_NAMED_AS = frozenset({Shelf.ABOUT, Shelf.MENTION, Shelf.PROFILE})
+"""Shelves whose documents have the id of an entity as their name."""
 _LEFT_OUT = frozenset({"recall", "operation", "journal"})
 
 
@@ -41,11 +43,12 @@ def vault(store: Store, place: str) -> Iterator[Line]:
 def without_memories(lines: Iterable[Line], ids: Collection[str], names: ErasedNames) -> Iterator[Line]:
     """Yield a backup without what it holds of some memories and entities, and without documents that hold a name.
 
-    Its tail counts what is left.
+    Documents about memories that stay have other ids of entities where these are made of a name. The tail counts what
+    is left.
     """
     named = holds_name(names)
     counts: dict[tuple[str, str], TallyCounter] = {}
-    for line in lines:
+    for line in (_with_other_ids(line, names.ids) for line in lines):
         if TAIL in line:
             parts = [{**part, **_summary(counts.get((part["namespace"], part["part"])))} for part in line["parts"]]
             yield {**line, "parts": parts}
@@ -57,6 +60,15 @@ def without_memories(lines: Iterable[Line], ids: Collection[str], names: ErasedN
             row = {k: v for k, v in line.items() if k not in {"part", "namespace"}}
             counts.setdefault((line["namespace"], line["part"]), TallyCounter()).add(row)
             yield line
+
+
+def _with_other_ids(line: Line, ids: Mapping[str, str]) -> Line:
+    """Return a line of a backup with other ids for entities: they stand in a document's name, and a fact says whose."""
+    entity, bar, rest = str(line.get("name")).partition("|")
+    if line.get("part") != "document" or entity not in ids or not (bar or line["shelf"] in _NAMED_AS):
+        return line
+    data = {**line["data"], "subject": ids[entity]} if line["data"].get("subject") == entity else line["data"]
+    return {**line, "name": f"{ids[entity]}{bar}{rest}", "data": data}
 
 
 def _summary(counter: TallyCounter | None) -> dict[str, Any]:

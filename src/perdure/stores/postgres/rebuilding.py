@@ -12,7 +12,7 @@ from psycopg import sql
 from perdure.records.damage import Fault
 from perdure.records.errors import StoreDenied
 from perdure.records.store_rows import Purged
-from perdure.stores.erasing import passages, places, rows_with
+from perdure.stores.erased_texts import find_in_rows, passages
 from perdure.stores.packing import unpacked
 from perdure.stores.postgres.distribution import is_distributed
 from perdure.stores.postgres.faults import plain, translated
@@ -140,15 +140,10 @@ def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
     notes += vacuum(address) + _copies(address)
     phrases = passages(texts)
 
-    def rows(session: PostgresSession) -> dict[str, list[str]]:
-        return rows_with(session.rows, phrases)
-
-    found: dict[str, list[str]] = {}
-    for part in server.everywhere(lambda s: [rows(s)], limited=False):
-        for passage, some in part.items():
-            found.setdefault(passage, []).extend(some)
+    parts = server.everywhere(lambda session: [find_in_rows(session.rows, phrases)], limited=False)
+    places = tuple(dict.fromkeys(place for part in parts for place in part.places))
     notes += [f"The node {node} of the cluster cannot be reached; it was not searched." for node in server.unreachable]
-    return Purged(len(phrases), places(found), tuple(notes))
+    return Purged(len(phrases), places, tuple(notes))
 
 
 def vacuum(address: Address) -> list[str]:

@@ -211,7 +211,7 @@ class PostgresStore(SqlStore):
         rebuild(self._server, self.namespaces(), self._stemmer)
         return True
 
-    def purge(self, namespace: str, texts: Sequence[str]) -> Purged:  # noqa: ARG002  # the protocol's
+    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:  # noqa: ARG002  # the protocol's
         """Vacuum the tables, and search them for passages of the erased texts."""
         return purge(self.address, self._server, texts)
 

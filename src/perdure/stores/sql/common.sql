@@ -494,7 +494,8 @@ ORDER BY shelf, id, name LIMIT :limit;
 
 -- name: redact_document
 -- kind: routed
-UPDATE document SET data = :data WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name;
+UPDATE document SET id = :new_id, name = :new_name, data = :data
+WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name;
 
 -- name: operation_notes
 -- kind: routed

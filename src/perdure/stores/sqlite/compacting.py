@@ -16,7 +16,7 @@ import apsw
 from perdure.records.errors import DiskFull, StoreBusy
 from perdure.records.memory import searchable
 from perdure.records.store_rows import Purged, StoreSize
-from perdure.stores.erasing import passages, places, rows_with
+from perdure.stores.erased_texts import find_in_rows, holds_bytes, passages
 from perdure.stores.packing import unpacked
 from perdure.stores.sqlite.connection import (
     MEMORY,
@@ -77,7 +77,6 @@ def _rebuild_words(connection: apsw.Connection) -> None:
         run(connection, "insert_words", (row, searchable(unpacked(text, pack), speaker), place_of(namespace)))
 
 
-_CHUNK: Final = 1 << 22
 _FAST: Final = 2  # how ``secure_delete`` is told where it is FAST
 
 
@@ -93,26 +92,30 @@ def overwriting(connection: apsw.Connection) -> Iterator[None]:
         connection.pragma("secure_delete", "FAST" if before == _FAST else before)
 
 
-def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequence[str]) -> Purged:
-    """Drop derived data, empty the log of writes, and search; where words are left, write the file anew."""
+def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequence[str], names: Sequence[str]) -> Purged:
+    """Drop derived data, empty the log of writes, and search; where words are left, write the file anew.
+
+    A page keeps copies of rows that were moved inside it. A name may also stand in another word: the file is written
+    anew all the same, and what it holds then stands in rows.
+    """
     with overwriting(connection), transaction(connection):
         SqliteSession(connection, namespace).run("clear_segments")
         SqliteSession(connection, namespace).run("clear_cells")
         run(connection, "merge_words")
         _overwrite_free_pages(connection)
     phrases = passages(texts)
-    holders = rows_with(lambda name, **bindings: fetch_all(connection, name, bindings), phrases)
-    free = [passage for passage in phrases if passage not in holders]
+    rows = find_in_rows(lambda name, **bindings: fetch_all(connection, name, bindings), phrases)
+    free = [passage for passage in phrases if passage not in rows.held]
     notes = [] if _checkpoint(connection) else [_BUSY.format(path=path)]
     found = _in_files(path, free)
-    if found:
+    if found or _in_files(path, names):
         try:
             connection.execute("VACUUM")
             notes = [] if _checkpoint(connection) else [_BUSY.format(path=path)]
             found = _in_files(path, free)
         except apsw.Error as error:
             notes.append(f"{path} could not be written anew ({error}); erase again when no other process uses it.")
-    return Purged(len(phrases), (*places(holders), *found), tuple(notes))
+    return Purged(len(phrases), (*rows.places, *(("", sentence) for sentence in found)), tuple(notes))
 
 
 _LARGEST_FILLING: Final = 1 << 26
@@ -154,22 +157,10 @@ def _checkpoint(connection: apsw.Connection) -> bool:
 
 def _in_files(path: str, phrases: Sequence[str]) -> tuple[str, ...]:
     """Return where the file and its log hold one of some passages, one sentence each."""
-    probes = [passage.encode("utf-8", "replace") for passage in phrases]
+    probes = [passage.encode("utf-8", "replace").lower() for passage in phrases]
     files = (Path(path), Path(f"{path}-wal")) if path != ":memory:" else ()
-    holding = [file for file in files if file.is_file() and _holds(file, probes)]
+    holding = [file for file in files if file.is_file() and holds_bytes(file, probes)]
     return tuple(f"The file {file} holds words of an erased memory." for file in holding)
-
-
-def _holds(file: Path, probes: Sequence[bytes]) -> bool:
-    overlap = max((len(probe) for probe in probes), default=1) - 1
-    with file.open("rb") as stream:
-        rest = b""
-        while chunk := stream.read(_CHUNK):
-            block = rest + chunk
-            if any(probe in block for probe in probes):
-                return True
-            rest = block[-overlap:] if overlap else b""
-    return False
 
 
 _FULL: Final = 0.12

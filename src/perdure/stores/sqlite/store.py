@@ -321,12 +321,12 @@ class SqliteStore(SqlStore):
             check_version(connection, self.path)
             return StoreHealth(connection.pragma("user_version"), writable)
 
-    def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
-        """Remove what deleted rows left in the file and its log, and search both for passages of the erased texts."""
+    def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:
+        """Remove what deleted rows left in the file and its log, and search both for the erased words."""
         self.flush()
         with self._use() as connection, self._commits.paused():
             self._searches.forget(namespace)
-            return purge(connection, self.path, namespace, texts)
+            return purge(connection, self.path, namespace, texts, names)
 
     def close(self) -> None:
         with self._lock:

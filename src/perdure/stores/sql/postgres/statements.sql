@@ -867,17 +867,19 @@ WHERE namespace = :namespace AND operation = :operation AND position = :position
 -- name: rows_with_text
 -- kind: fan-out
 -- Letters of ASCII in either case, as the files' LIKE has it.
-SELECT 'memory', namespace, id FROM content WHERE text COLLATE "C" ILIKE :pattern ESCAPE '!' OR shown COLLATE "C" ILIKE :pattern ESCAPE '!'
+SELECT 'memory', namespace, id, text || ' ' || coalesce(shown, '') || ' ' || coalesce(source, '') || ' ' || array_to_string(tags, ' ') || ' ' || CAST(metadata AS text) FROM content
+WHERE text COLLATE "C" ILIKE :pattern ESCAPE '!' OR shown COLLATE "C" ILIKE :pattern ESCAPE '!' OR source COLLATE "C" ILIKE :pattern ESCAPE '!'
+  OR array_to_string(tags, ' ') COLLATE "C" ILIKE :pattern ESCAPE '!' OR CAST(metadata AS text) COLLATE "C" ILIKE :pattern ESCAPE '!'
 UNION
-SELECT 'journal line of operation', namespace, operation FROM journal
+SELECT 'journal line of operation', namespace, operation, coalesce(before, '') || ' ' || coalesce(after, '') || ' ' || because FROM journal
 WHERE before COLLATE "C" ILIKE :pattern ESCAPE '!' OR after COLLATE "C" ILIKE :pattern ESCAPE '!' OR because COLLATE "C" ILIKE :pattern ESCAPE '!'
 UNION
-SELECT 'document of', namespace, id FROM document WHERE data COLLATE "C" ILIKE :pattern ESCAPE '!'
+SELECT 'document of', namespace, id, data FROM document WHERE data COLLATE "C" ILIKE :pattern ESCAPE '!'
 UNION
-SELECT 'recall', namespace, id FROM recall_log WHERE query COLLATE "C" ILIKE :pattern ESCAPE '!'
+SELECT 'recall', namespace, id, query FROM recall_log WHERE query COLLATE "C" ILIKE :pattern ESCAPE '!'
 UNION
-SELECT 'note of operation', namespace, id FROM operation WHERE note COLLATE "C" ILIKE :pattern ESCAPE '!'
-ORDER BY 1, 2, 3 LIMIT 20;
+SELECT 'note of operation', namespace, id, note FROM operation WHERE note COLLATE "C" ILIKE :pattern ESCAPE '!'
+ORDER BY 1, 2, 3 LIMIT 200;
 
 -- name: locate
 -- kind: fan-out

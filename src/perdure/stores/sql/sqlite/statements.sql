@@ -678,18 +678,21 @@ SELECT 1 + max(coalesce((SELECT max(o.number) FROM operation AS o), 0),
 
 -- name: rows_with_text
 -- kind: fan-out
-SELECT 'memory', namespace, id FROM content WHERE text LIKE :pattern ESCAPE '!' OR shown LIKE :pattern ESCAPE '!'
+SELECT 'memory', namespace, id, text || ' ' || coalesce(shown, '') || ' ' || coalesce(source, '') || ' ' || tags || ' ' || metadata FROM content
+WHERE text LIKE :pattern ESCAPE '!' OR shown LIKE :pattern ESCAPE '!' OR source LIKE :pattern ESCAPE '!' OR tags LIKE :pattern ESCAPE '!' OR metadata LIKE :pattern ESCAPE '!'
 UNION
-SELECT 'journal line of operation', j.namespace, o.id FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
+SELECT 'journal line of operation', j.namespace, o.id,
+  coalesce(line_part(j.data, 0, o.id), '') || ' ' || coalesce(line_part(j.data, 1, o.id), '') || ' ' || coalesce(line_part(j.data, 2, o.id), '')
+FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE line_part(j.data, 0, o.id) LIKE :pattern ESCAPE '!' OR line_part(j.data, 1, o.id) LIKE :pattern ESCAPE '!'
   OR line_part(j.data, 2, o.id) LIKE :pattern ESCAPE '!'
 UNION
-SELECT 'document of', namespace, id FROM document WHERE data LIKE :pattern ESCAPE '!'
+SELECT 'document of', namespace, id, data FROM document WHERE data LIKE :pattern ESCAPE '!'
 UNION
-SELECT 'recall', namespace, id FROM recall_log WHERE query LIKE :pattern ESCAPE '!'
+SELECT 'recall', namespace, id, query FROM recall_log WHERE query LIKE :pattern ESCAPE '!'
 UNION
-SELECT 'note of operation', namespace, id FROM operation WHERE note LIKE :pattern ESCAPE '!'
-ORDER BY 1, 2, 3 LIMIT 20;
+SELECT 'note of operation', namespace, id, note FROM operation WHERE note LIKE :pattern ESCAPE '!'
+ORDER BY 1, 2, 3 LIMIT 200;
 
 -- name: keys_without_memory
 -- kind: fan-out
