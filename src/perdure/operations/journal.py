@@ -66,7 +66,7 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
     """
     operation = _last_operation(ctx, role_of) if operation_id == LAST else ctx.store.operation(operation_id)
     if operation is None:
-        raise NotFound(f"There is no operation {operation_id!r}.", remedy="`perdure history` lists operations.")
+        raise NotFound(f"There is no operation {operation_id!r}.", remedy="Each change names the operation that undoes it, and `history` lists them.")
     operation = _standing(ctx, operation)
     _check_role(ctx, operation, role_of)
     if operation.undone_by is not None:
@@ -137,7 +137,7 @@ def _last_operation(ctx: Context, role_of: Callable[[str], Role]) -> Operation:
     """Return the newest operation that the caller may take back; where there is none, the newest of all."""
     own = [o for o in ctx.store.operations(None, PAGE) if o.may_be_last(ctx.store.operation)]
     if not own:
-        raise NotFound("There is no operation to undo.", remedy="`perdure history` lists operations.")
+        raise NotFound("There is no operation to undo.", remedy="Each change names the operation that undoes it, and `history` lists them.")
     if ctx.grant is None:
         return own[0]
     grant = ctx.grant
@@ -198,7 +198,7 @@ def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
     if lines and not changes:
         raise InvalidInput(
             f"All that {operation.operation} {operation.id} changed was erased for good; nothing is left to undo.",
-            remedy="`perdure history` lists other operations.",
+            remedy="`history` lists other operations.",
         )
     stored = [c.id for c in changes if c.before is None and c.target in (Target.MEMORY, Target.VECTOR)]
     linking = {c.id for c in changes if c.target is Target.LINK}
@@ -246,7 +246,7 @@ def _loose_ends(ctx: Context, operation: Operation, identity: str, own: set[str]
             f"{len(resting)} {'fact depends' if len(resting) == 1 else 'facts depend'} on {identity}; "
             "nothing was written.",
             resting,
-            remedy="First undo the learn operation that used it; `perdure history` lists it.",
+            remedy="First undo the learn operation that used it; `history` lists it.",
         )
     return [
         Change(Target.LINK, other, None, {"kind": kind, "other": identity, "weight": weight}, "linked in the meantime")
