@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from perdure.operations.ports import Embedder, Reranker
 from perdure.records.errors import InvalidInput, PerdureWarning
@@ -23,6 +25,20 @@ class EmbedderWarning(PerdureWarning):
     """Meaning is not searched, only words are: the embedder is missing or failed."""
 
 
+_HEARD: Final[ContextVar[list[str] | None]] = ContextVar("heard", default=None)
+
+
+@contextmanager
+def heard_warnings() -> Iterator[list[str]]:
+    """Yield the list that gets what is warned of in this thread meanwhile, also what was said before."""
+    heard: list[str] = []
+    token = _HEARD.set(heard)
+    try:
+        yield heard
+    finally:
+        _HEARD.reset(token)
+
+
 class Warner:
     """Says the same thing once in a process, loudly."""
 
@@ -31,6 +47,8 @@ class Warner:
 
     def __call__(self, text: str, kind: type[PerdureWarning] = EmbedderWarning) -> None:
         """Say it, unless it was said before."""
+        if (heard := _HEARD.get()) is not None:
+            heard.append(text)
         if text not in self._said:
             self._said.add(text)
             warnings.warn(text, kind, stacklevel=4)

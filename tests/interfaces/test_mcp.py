@@ -303,3 +303,19 @@ def test_all_instants_are_iso_8601_with_a_zone(memory, clock):
     talk(over(memory, "full"), story)
     assert len(found) >= 8
     assert all(datetime.fromisoformat(text).tzinfo is not None for text in found)
+
+
+def test_a_secret_that_was_replaced_is_told_to_the_model_each_time(memory):
+    """A warning in the server's log is read by nobody who talks to the model."""
+
+    async def story(client):
+        for number in range(2):
+            kept = await client.call_tool(
+                "remember", {"content": f"Server {number} has the password=hunter2Xq9!z7Lm4."}
+            )
+            assert "hunter2" not in kept.content[0].text
+            assert kept.content[-1].text.startswith("Note: 1 secret was replaced before storing")
+        found = await client.call_tool("recall", {"query": "What is the password?"})
+        assert "Note: 1 secret" not in found.content[-1].text
+
+    talk(over(memory, "agent"), story)

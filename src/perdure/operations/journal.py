@@ -66,7 +66,10 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
     """
     operation = _last_operation(ctx, role_of) if operation_id == LAST else ctx.store.operation(operation_id)
     if operation is None:
-        raise NotFound(f"There is no operation {operation_id!r}.", remedy="Each change names the operation that undoes it, and `history` lists them.")
+        raise NotFound(
+            f"There is no operation {operation_id!r}.",
+            remedy="Each change names the operation that undoes it, and `history` lists them.",
+        )
     operation = _standing(ctx, operation)
     _check_role(ctx, operation, role_of)
     if operation.undone_by is not None:
@@ -137,7 +140,10 @@ def _last_operation(ctx: Context, role_of: Callable[[str], Role]) -> Operation:
     """Return the newest operation that the caller may take back; where there is none, the newest of all."""
     own = [o for o in ctx.store.operations(None, PAGE) if o.may_be_last(ctx.store.operation)]
     if not own:
-        raise NotFound("There is no operation to undo.", remedy="Each change names the operation that undoes it, and `history` lists them.")
+        raise NotFound(
+            "There is no operation to undo.",
+            remedy="Each change names the operation that undoes it, and `history` lists them.",
+        )
     if ctx.grant is None:
         return own[0]
     grant = ctx.grant

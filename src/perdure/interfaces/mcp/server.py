@@ -15,6 +15,7 @@ from mcp.server.mcpserver.exceptions import ResourceError
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool
 
 import perdure
+from perdure.compose_models import heard_warnings
 from perdure.interfaces.mcp.elicitation import ASKING, Asker, can_ask
 from perdure.interfaces.mcp.tools import arguments_of, call_tool, failed, tool_of, verbs_of
 from perdure.records.errors import NotFound, PerdureError
@@ -121,7 +122,13 @@ class MemoryServer(MCPServer[Any]):
         with self._observe(verb, arguments) as note:
             values = {**arguments_of(verb, arguments, self._profile), **more}
             memory = self._lazy_memory() if seconds is None else self._lazy_memory().within(seconds)
-            return call_tool(memory, verb, values, namespace=self._namespace, note=note)
+            with heard_warnings() as heard:
+                answer = call_tool(memory, verb, values, namespace=self._namespace, note=note)
+            if (
+                heard and verb.creates_store
+            ):  # such as that a secret was replaced: the text is not as it was handed over
+                answer.content.append(TextContent(type="text", text="\n".join(f"Note: {text}" for text in heard)))
+            return answer
 
     def _add_resources(self) -> None:
         @self.resource(
