@@ -305,6 +305,7 @@ def test_all_instants_are_iso_8601_with_a_zone(memory, clock):
     assert all(datetime.fromisoformat(text).tzinfo is not None for text in found)
 
 
+@pytest.mark.filterwarnings("ignore:1 secret was replaced")
 def test_a_secret_that_was_replaced_is_told_to_the_model_each_time(memory):
     """A warning in the server's log is read by nobody who talks to the model."""
 
