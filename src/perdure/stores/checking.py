@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
-from perdure.records.damage import CheckScope, Fault
+from perdure.records.damage import LOST, CheckScope, Fault
 from perdure.records.errors import StoreDamaged
 from perdure.records.memory import Record
 from perdure.stores.operation_digests import altered_operations
@@ -220,7 +220,7 @@ def _memory_faults(
 ) -> Iterator[Fault]:
     if record is None:
         if expected.exists and not expected.erased:
-            yield Fault("memory", "It was stored, and it is missing.", namespace, identity)
+            yield Fault("memory", LOST, namespace, identity)
         return
     if expected.lines and not expected.exists and not expected.erased:
         yield Fault("memory", "The journal says that it was taken back.", namespace, identity)

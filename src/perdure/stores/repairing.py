@@ -12,13 +12,22 @@ from perdure.records.errors import StoreDamaged
 from perdure.records.memory import Record
 from perdure.records.plan import Change, Row, Target
 from perdure.stores.checking import by_id, expected_of_ids
+from perdure.stores.packing import unpacked
 from perdure.stores.reading import active_space, images
 from perdure.stores.replay import Expected, document_fits, goes_back, wrong_columns
 from perdure.stores.row_digest import row_of
-from perdure.stores.rows import CONTENT_COLUMNS, STATE_COLUMNS, UNREADABLE, record_of
+from perdure.stores.rows import (
+    CONTENT_COLUMNS,
+    MEMORY_COLUMNS,
+    STATE_COLUMNS,
+    UNREADABLE,
+    json_value,
+    record_of,
+)
 from perdure.stores.statements import Session
 
 _BECAUSE: Final = "repaired: as the journal says"
+_FROM_TEXT: Final = "repaired: as the journal says, with the text that was left"
 _FROM_COPY: Final = "repaired: from a copy of the store"
 
 
@@ -49,6 +58,7 @@ def row_repairs(
     space = active_space(session)
     name = "" if space is None else space[1].name
     vectors = {} if space is None else dict(session.rows("vectors_of", ids=candidates))
+    left = _texts_left(session, [i for i in candidates if i not in states], name)
     changes: list[Change] = []
     for identity in candidates:
         journalled = expected.get(identity)
@@ -56,7 +66,7 @@ def row_repairs(
             continue
         record, copy = records.get(identity), copies.get(identity)
         if record is None and identity not in states:
-            changes += _restore_lost(identity, journalled, operation, copy)
+            changes += _restore_lost(identity, journalled, operation, left.get(identity), copy)
         elif record is not None and "text" in wrong_columns(journalled, record, name, None, None).get("content", ()):
             row = images(session, namespace, [identity])[identity]
             changes += _with_text(identity, journalled, operation, row, copy)
@@ -139,10 +149,29 @@ def _proven_columns(journalled: Expected, copy: Row) -> Row:
     return found
 
 
-def _restore_lost(identity: str, journalled: Expected, operation: str, copy: Row | None) -> Iterator[Change]:
-    """Yield the change that stores a lost memory again, where a copy has its text."""
-    if journalled.exists and copy is not None and _is_text(journalled, copy["text"]):
-        yield Change(Target.MEMORY, identity, None, {**copy, **journalled.row, "op": operation}, _FROM_COPY)
+def _texts_left(session: Session, ids: Sequence[str], space: str) -> dict[str, Row]:
+    """Return id -> what is left of lost memories: their text, what is told with it, their vector."""
+    found: dict[str, Row] = {}
+    for identity, text, pack, tags, source, task, metadata, shown, data in session.rows("lost_texts", ids=list(ids)):
+        with suppress(*UNREADABLE):
+            words = {"text": unpacked(text, pack), "tags": json_value(tags), "metadata": json_value(metadata)}
+            vector = {"space": space if data else None, "int8": data}
+            found[identity] = {**words, "source": source, "task": task, "shown": shown, "key": None, **vector}
+    return found
+
+
+def _restore_lost(
+    identity: str, journalled: Expected, operation: str, left: Row | None, copy: Row | None
+) -> Iterator[Change]:
+    """Yield the change that stores a lost memory again, where its text is left, or a copy has it."""
+    for row, because in ((left, _FROM_TEXT), (copy, _FROM_COPY)):
+        if not journalled.exists or row is None or not _is_text(journalled, row["text"]):
+            continue
+        vector = {"space": row["space"], "int8": row["int8"]}
+        whole = {**row, **journalled.row, **vector, "op": operation}
+        if whole.keys() >= {*MEMORY_COLUMNS}:  # else the journal no longer has what the memory was
+            yield Change(Target.MEMORY, identity, None, whole, because)
+            return
 
 
 def _with_text(identity: str, journalled: Expected, operation: str, row: Row, copy: Row | None) -> Iterator[Change]:

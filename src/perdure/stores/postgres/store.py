@@ -205,11 +205,10 @@ class PostgresStore(SqlStore):
             return list(journal_faults(self._server.read, namespace, scope))
         return list(find_faults(self._server, self.schema, self.namespaces(), scope, self._stemmer))
 
-    def rebuild(self) -> bool:
+    def rebuild(self, *, keep_texts: bool) -> None:
         """Make indexes of words and counts anew, after what is missing of the schema, or acts on it and is not ours."""
         restore_schema(self.address)
-        rebuild(self._server, self.namespaces(), self._stemmer)
-        return True
+        rebuild(self._server, self.namespaces(), self._stemmer, keep_texts=keep_texts)
 
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:  # noqa: ARG002  # the protocol's
         """Vacuum the tables, and search them for passages of the erased texts."""

@@ -554,6 +554,14 @@ SELECT count(*) FROM memory AS m WHERE m.status = 'active'
 SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace AND m.status = 'active'
   AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row);
 
+-- name: lost_texts
+-- kind: routed
+SELECT c.id, c.text, c.packed, c.tags, c.source, c.task, c.metadata, c.shown,
+  (SELECT v.data FROM {vectors} AS v WHERE v.namespace = c.namespace AND v.row = c.row
+    AND v.space = (SELECT number FROM space WHERE active))
+FROM content AS c WHERE c.namespace = :namespace AND c.id {listed:ids}
+  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = c.namespace AND m.row = c.row);
+
 -- name: documents_named
 -- kind: routed
 SELECT shelf, id, name, data FROM document

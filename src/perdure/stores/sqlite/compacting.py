@@ -32,19 +32,21 @@ from perdure.stores.sqlite.lexical import place_of
 from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.statements import migrations
 
+_TEXTS: Final = ("clear_orphan_contents", "clear_orphan_vectors")
 _STEPS: Final = (
-    *(f"clear_orphan_{name}" for name in ("contents", "vectors", "accesses", "keys")),
+    *("clear_orphan_accesses", "clear_orphan_keys"),
     *("clear_tags", "fill_tags", "clear_segments", "clear_cells", "recount"),
 )
 _FOREIGN: Final = {"trigger", "view", "index"}
 """Kinds of objects that are dropped where they are not ours; a table may hold somebody's data."""
 
 
-def rebuild(connection: apsw.Connection) -> None:
+def rebuild(connection: apsw.Connection, *, keep_texts: bool) -> None:
     """Rebuild what is derived, in one transaction: triggers that are not ours go first, since they act on the rest."""
+    steps = _STEPS if keep_texts else (*_TEXTS, *_STEPS)
     with transaction(connection):
         _restore_schema(connection)
-        for namespace, name in product([n for (n,) in run(connection, "namespaces")], _STEPS):
+        for namespace, name in product([n for (n,) in run(connection, "namespaces")], steps):
             run(connection, name, {"namespace": namespace})
         _rebuild_words(connection)
 

@@ -301,13 +301,12 @@ class SqliteStore(SqlStore):
         with self._own_connection() as connection:
             return list(find_faults(connection, self._view, scope))
 
-    def rebuild(self) -> bool:
-        """Make search indexes and counts anew, and drop triggers that are not ours; True."""
+    def rebuild(self, *, keep_texts: bool) -> None:
+        """Make search indexes and counts anew, and drop triggers that are not ours."""
         self._check_writable()
         with self._use() as connection:
-            rebuild(connection)
+            rebuild(connection, keep_texts=keep_texts)
             self._connect(connection)
-        return True
 
     def _view(self, namespace: str, work: Callable[[Session], T]) -> T:
         with self._flushed_connection() as connection, snapshot(connection):
