@@ -13,9 +13,9 @@ from perdure.records.plan import Change, Plan, Row
 from perdure.records.store_results import RepairResult
 
 _ROWS: Final = {"memory", "content", "vector", "link", "document"}
-_DERIVED: Final = {"rule", "schema", "words", "codes"}
+_DERIVED: Final = {"rule", "schema", "words", "codes", "space", "recall"}
 _REBUILT: Final = "Search indexes and counts are made anew from the rows; triggers that are not Perdure's are dropped."
-_JOURNAL: Final = {"lines_without_operation", "short_journals"}
+_JOURNAL: Final = {"lines_without_operation", "short_journals", "missing_operations"}
 """Rules between the tables whose breach says that lines or operations were lost."""
 _PAGE: Final = 200  # memories that are repaired by one operation
 
@@ -31,7 +31,8 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
     faults = ctx.store.check(WHOLE)
     derived = any(_is_derived(fault) for fault in faults)
     present = faults
-    if derived and not dry_run:  # first of all: a foreign trigger acts on repairs, and a lost policy hides rows
+    # First of all: a foreign trigger acts on repairs, a lost policy hides rows, and what is no JSON is in their way.
+    if any(_is_derived(fault) or fault.part == "document" for fault in faults) and not dry_run:
         ctx.store.rebuild(keep_texts=True)  # lost memories are restored with them
         present = ctx.store.check(WHOLE)
     plans = [] if _has_lost_lines(present) else [plan for plan in _plans(ctx, present, copy) if plan.changes]

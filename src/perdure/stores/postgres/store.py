@@ -31,6 +31,7 @@ from perdure.stores.postgres.server import Address, PostgresSession, Server
 from perdure.stores.postgres.transfer import PostgresTransfer
 from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_of
 from perdure.stores.rows import present
+from perdure.stores.spaces import restore_spaces
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.statements import Session
 from perdure.stores.words import Stemmer
@@ -208,6 +209,7 @@ class PostgresStore(SqlStore):
     def rebuild(self, *, keep_texts: bool) -> None:
         """Make indexes of words and counts anew, after what is missing of the schema, or acts on it and is not ours."""
         restore_schema(self.address)
+        self._admin(restore_spaces)
         rebuild(self._server, self.namespaces(), self._stemmer, keep_texts=keep_texts)
 
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:  # noqa: ARG002  # the protocol's

@@ -380,6 +380,14 @@ SELECT number, model, dimensions, version FROM space WHERE active;
 -- kind: admin
 SELECT model, dimensions, version, active FROM space ORDER BY number;
 
+-- name: spaces
+-- kind: admin
+SELECT number, name, model, dimensions, version, active FROM space ORDER BY number;
+
+-- name: set_space
+-- kind: admin
+UPDATE space SET model = :model, dimensions = :dimensions, version = :version WHERE number = :number;
+
 -- name: space_of
 -- kind: admin
 SELECT number FROM space WHERE name = :name;
@@ -554,14 +562,6 @@ SELECT count(*) FROM memory AS m WHERE m.status = 'active'
 SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace AND m.status = 'active'
   AND NOT EXISTS (SELECT 1 FROM {vectors} AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row);
 
--- name: lost_texts
--- kind: routed
-SELECT c.id, c.text, c.packed, c.tags, c.source, c.task, c.metadata, c.shown,
-  (SELECT v.data FROM {vectors} AS v WHERE v.namespace = c.namespace AND v.row = c.row
-    AND v.space = (SELECT number FROM space WHERE active))
-FROM content AS c WHERE c.namespace = :namespace AND c.id {listed:ids}
-  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = c.namespace AND m.row = c.row);
-
 -- name: documents_named
 -- kind: routed
 SELECT shelf, id, name, data FROM document
@@ -589,6 +589,10 @@ SELECT count(*) FROM {vectors} WHERE namespace = :namespace;
 -- kind: fan-out
 SELECT count(*) FROM {vectors} AS v WHERE NOT EXISTS
   (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.row = v.row);
+
+-- name: vectors_of_unknown_space
+-- kind: fan-out
+SELECT count(*) FROM {vectors} AS v WHERE NOT EXISTS (SELECT 1 FROM space AS s WHERE s.number = v.space);
 
 -- name: wrong_vector_counts
 -- kind: fan-out

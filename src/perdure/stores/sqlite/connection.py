@@ -14,6 +14,7 @@ import apsw
 
 from perdure.records.deadline import exceeded, is_over, may_wait, unlimited
 from perdure.records.errors import (
+    BUG,
     DiskFull,
     NotAStore,
     NotFound,
@@ -162,9 +163,19 @@ def _set_up(connection: apsw.Connection) -> None:
         found = connection.pragma("user_version")  # another process may have been faster
         for number, sql in migrations("sqlite"):
             if number > found:
-                connection.execute(sql)
-                connection.execute(f"PRAGMA user_version = {number}")
+                _migrate(connection, number, sql)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def _migrate(connection: apsw.Connection, number: int, sql: str) -> None:
+    try:
+        connection.execute(sql)
+    except (apsw.SQLError, apsw.ConstraintError) as error:
+        raise StoreDamaged(
+            f"The file is not of the schema that it names: it cannot be migrated to {number} ({error}).",
+            remedy="Restore a backup; the file is unchanged.",
+        ) from error
+    connection.execute(f"PRAGMA user_version = {number}")
 
 
 def _prepare(connection: apsw.Connection) -> None:
@@ -308,7 +319,7 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
         (apsw.Error,),
         StoreError,
         "SQLite refused a statement on {path}: {text}.",
-        "This is a bug in Perdure; please report it. Nothing was written.",
+        f"{BUG} Nothing was written.",
     ),
 )
 """SQLite's errors -> ours, the message, what to do. The first row that fits applies."""

@@ -29,7 +29,7 @@ from perdure.stores.reading import SqlDocuments
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.checkpoints import Checkpoints
-from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge, rebuild
+from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge
 from perdure.stores.sqlite.connection import (
     MEMORY,
     NO_ACCESS,
@@ -46,6 +46,7 @@ from perdure.stores.sqlite.connection import (
 )
 from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.opened_file import OpenedFile
+from perdure.stores.sqlite.rebuilding import rebuild
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.unchanged import Unchanged
