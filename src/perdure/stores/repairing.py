@@ -210,7 +210,8 @@ def _texts_left(session: Session, ids: Sequence[str], space: str) -> dict[str, R
     for identity, text, pack, metadata, shown, data in session.rows("texts_left", ids=list(ids)):
         words: Row = {"space": space if data else None, "int8": data}
         with suppress(*UNREADABLE):
-            words = {**words, "text": unpacked(_text(text) or "", pack)}
+            words = {**words, "text": _text(text) or ""}
+            words = {**words, "text": unpacked(words["text"], pack)}
         with suppress(*UNREADABLE):
             words = {**words, "shown": _text(shown)}
         with suppress(*UNREADABLE):

@@ -85,6 +85,7 @@ def _rebuild(session: PostgresSession, stemmer: Stemmer, steps: Iterable[str]) -
         insert_postings(session, numbered_postings(page[0][0], [(row, document) for row, _, document in page]))
         session.run("renew_lengths", row=[row for row, *_ in page], length=[document.length for *_, document in page])
     session.run("recount")
+    session.run("restore_policy")
 
 
 def _pages(session: PostgresSession, stemmer: Stemmer) -> Iterator[list[tuple[int, str, IndexedText]]]:

@@ -422,6 +422,13 @@ SELECT count(*) FROM content AS c WHERE NOT EXISTS (
 SELECT count(*) FROM namespace AS n WHERE EXISTS (SELECT 1 FROM operation AS o WHERE o.namespace = n.namespace)
   AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.namespace = n.namespace AND o.policy = n.policy);
 
+-- name: restore_policy
+-- kind: routed
+UPDATE namespace SET policy = (
+  SELECT o.policy FROM operation AS o WHERE o.namespace = :namespace ORDER BY o.number DESC LIMIT 1)
+WHERE namespace = :namespace AND EXISTS (SELECT 1 FROM operation AS o WHERE o.namespace = :namespace)
+  AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.namespace = :namespace AND o.policy = namespace.policy);
+
 -- name: accesses_without_memory
 -- kind: fan-out
 SELECT count(*) FROM access AS a WHERE NOT EXISTS (

@@ -114,11 +114,19 @@ def best_by_words(session: Session, query: str, limit: int) -> dict[int, float]:
 
 def words_of(text: bytes | None, pack: bytes | None, speaker: bytes | None) -> str:
     """Return what the index holds of a memory, as far as its row can be read; another fault says where it cannot."""
+    return searchable(_whole(text, pack), _readable(speaker))
+
+
+def asked(text: bytes | None, pack: bytes | None, _speaker: bytes | None) -> bytes:
+    """Return what ``memory.asks`` holds of a row, as bytes: whether somebody asks something in it."""
+    return b"1" if "?" in _whole(text, pack) else b"0"
+
+
+def _whole(text: bytes | None, pack: bytes | None) -> str:
     try:
-        whole = unpacked(_readable(text) or "", pack)
+        return unpacked(_readable(text) or "", pack)
     except UNREADABLE:
-        whole = ""
-    return searchable(whole, _readable(speaker))
+        return ""
 
 
 def _readable(text: bytes | None) -> str | None:

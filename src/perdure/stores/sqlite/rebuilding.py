@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from itertools import product
 from typing import Any, Final
 
@@ -13,14 +14,14 @@ from perdure.stores.checking import are_hits
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.spaces import restore_spaces
 from perdure.stores.sqlite.connection import SqliteSession, fetch_all, run, run_many, transaction
-from perdure.stores.sqlite.lexical import place_of, words_of
+from perdure.stores.sqlite.lexical import asked, place_of, words_of
 from perdure.stores.sqlite.schema import restore_schema
 
 _TEXTS: Final = ("clear_orphan_contents", "clear_orphan_vectors")
 _STEPS: Final = (
     *("clear_unreadable_documents", "clear_unreadable_recalls"),
     *("clear_orphan_accesses", "clear_orphan_keys", "clear_present", "clear_wrong_accesses"),
-    *("clear_tags", "fill_tags", "clear_segments", "clear_cells", "recount"),
+    *("clear_tags", "fill_tags", "clear_segments", "clear_cells", "recount", "restore_policy"),
 )
 
 
@@ -31,6 +32,8 @@ def rebuild(connection: apsw.Connection, *, keep_texts: bool) -> None:
     steps = _STEPS if keep_texts else (*_TEXTS, *_STEPS)
     with transaction(connection):
         restore_schema(connection)
+        with suppress(apsw.ConstraintError):  # rows that no index of ours allows are another fault
+            connection.execute("REINDEX")
         for (namespace,) in fetch_all(connection, "lost_namespaces"):
             run(connection, "restore_namespace", {"namespace": namespace})
         for name in ("forget_last_row", "note_last_row"):
@@ -39,7 +42,9 @@ def rebuild(connection: apsw.Connection, *, keep_texts: bool) -> None:
         for (namespace,), name in product(fetch_all(connection, "namespaces"), steps):
             run(connection, name, {"namespace": namespace})
         texts = fetch_all(connection, "texts_with_rows")
-        words = ((row, words_of(text, pack, by), place_of(place)) for row, place, _, text, pack, by in texts)
+        other = [(asked(*text) == b"1", row) for row, _, _, *text, asks in texts if asks != asked(*text)]
+        run_many(connection, "set_asks", other)
+        words = ((row, words_of(*text), place_of(place)) for row, place, _, *text, _ in texts)
         run_many(connection, "insert_words", words)
 
 

@@ -449,6 +449,14 @@ SELECT type, name, sql FROM sqlite_schema
 WHERE NOT (type = 'index' AND sql IS NULL AND name LIKE 'sqlite!_autoindex!_%' ESCAPE '!')
   AND NOT (type = 'table' AND name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'));
 
+-- name: set_asks
+-- kind: admin
+UPDATE memory SET asks = ? WHERE row = ?;
+
+-- name: every_term
+-- kind: admin
+SELECT term, doc FROM vocabulary;
+
 -- name: forget_words
 -- kind: admin
 DELETE FROM sqlite_schema WHERE type = 'table' AND name IN ('words', 'vocabulary');
@@ -505,22 +513,29 @@ DELETE FROM recall_log WHERE namespace = :namespace
 
 -- name: gone_and_present
 -- kind: fan-out
-SELECT count(*) FROM gone AS g WHERE EXISTS (
+SELECT count(*) FROM gone AS g WHERE typeof(g.row) <> 'integer' OR typeof(g.seq) <> 'integer' OR EXISTS (
   SELECT 1 FROM memory AS m NOT INDEXED WHERE m.row = g.row AND m.namespace = g.namespace);
 
 -- name: clear_present
 -- kind: routed
-DELETE FROM gone WHERE namespace = :namespace AND EXISTS (
-  SELECT 1 FROM memory AS m NOT INDEXED WHERE m.row = gone.row AND m.namespace = :namespace);
+DELETE FROM gone WHERE namespace = :namespace AND (typeof(row) <> 'integer' OR typeof(seq) <> 'integer' OR EXISTS (
+  SELECT 1 FROM memory AS m NOT INDEXED WHERE m.row = gone.row AND m.namespace = :namespace));
 
+-- More than a million at one instant, or a day before the memory was stored: clocks of two machines may differ a little.
 -- name: impossible_accesses
 -- kind: fan-out
-SELECT count(*) FROM access WHERE typeof(at_ms) <> 'integer' OR typeof(times) <> 'integer' OR times < 1;
+SELECT count(*) FROM access AS a WHERE typeof(a.at_ms) <> 'integer' OR typeof(a.times) <> 'integer' OR a.times NOT BETWEEN 1 AND 1000000 OR EXISTS (
+  SELECT 1 FROM memory AS m WHERE m.namespace = a.namespace AND m.id = a.id AND a.at_ms < m.recorded_ms - 86400000);
 
 -- name: clear_wrong_accesses
 -- kind: routed
-DELETE FROM access
-WHERE namespace = :namespace AND (typeof(at_ms) <> 'integer' OR typeof(times) <> 'integer' OR times < 1);
+DELETE FROM access AS a
+WHERE a.namespace = :namespace AND (typeof(a.at_ms) <> 'integer' OR typeof(a.times) <> 'integer' OR a.times NOT BETWEEN 1 AND 1000000 OR EXISTS (
+  SELECT 1 FROM memory AS m WHERE m.namespace = a.namespace AND m.id = a.id AND a.at_ms < m.recorded_ms - 86400000));
+
+-- name: wrong_recall_counts
+-- kind: fan-out
+SELECT count(*) FROM namespace AS n WHERE n.recalls <> (SELECT count(*) FROM recall_log AS r WHERE r.namespace = n.namespace);
 
 -- name: wrong_last_row
 -- kind: fan-out
@@ -581,12 +596,13 @@ DELETE FROM cell_map WHERE namespace = :namespace;
 
 -- name: recount
 -- kind: routed
-UPDATE namespace SET packed = 0, vectors = (SELECT count(*) FROM vector AS v WHERE v.namespace = :namespace)
+UPDATE namespace SET packed = 0, recalls = (SELECT count(*) FROM recall_log AS r WHERE r.namespace = :namespace),
+  vectors = (SELECT count(*) FROM vector AS v WHERE v.namespace = :namespace)
 WHERE namespace = :namespace;
 
 -- name: texts_with_rows
 -- kind: fan-out
-SELECT m.row, m.namespace, m.id, CAST(c.text AS BLOB), c.packed, CAST(m.speaker AS BLOB)
+SELECT m.row, m.namespace, m.id, CAST(c.text AS BLOB), c.packed, CAST(m.speaker AS BLOB), CAST(m.asks AS BLOB)
 FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row ORDER BY m.row;
 
 -- name: tags_without_content
