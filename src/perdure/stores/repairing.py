@@ -231,10 +231,10 @@ def _whole(journalled: Expected, operation: str, left: Row | None, copy: Row | N
         if row is None or "text" not in row or not _is_text(journalled, row["text"]):
             continue
         proven = {**_proven_columns(journalled, copy or {}), **_proven_columns(journalled, row)}
-        news = {"key": None, **proven, **journalled.row, "op": operation}
-        whole = {"shown": None, **news, **{name: row[name] for name in ("text", "space", "int8")}}
-        if whole.keys() >= {*MEMORY_COLUMNS, "tags", "metadata"}:
-            return whole
+        words = {name: row[name] for name in ("text", "space", "int8")}
+        whole = {"shown": None, "key": None, **(copy or {}), **proven, **journalled.row, **words}
+        if whole.keys() >= {*MEMORY_COLUMNS, "tags", "metadata"} and goes_back(journalled, whole):
+            return {**whole, "op": operation}
     return None
 
 
