@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from perdure.records.digests import DIGESTS, digest_of, digests_of
-from perdure.records.errors import BUG, LeaseLost, StoreDamaged, StoreError
+from perdure.records.errors import BUG, REPAIR, LeaseLost, StoreDamaged, StoreError
 from perdure.records.glance import Glance
 from perdure.records.instant import text_of
 from perdure.records.maker import maker_of
@@ -76,7 +76,7 @@ def unreadable(what: str, error: Exception) -> StoreDamaged:
     """Return the error for a row that holds something else than was written."""
     return StoreDamaged(
         f"{what} cannot be read ({error}).",
-        remedy="Run `perdure check --full` to see what is damaged, then `perdure repair`, or restore a backup.",
+        remedy=REPAIR,
     )
 
 

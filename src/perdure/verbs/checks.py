@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perdure.records.access import Role
 from perdure.records.damage import WHOLE, CheckScope
-from perdure.records.errors import BUG, InvalidInput, NotAllowed, PerdureError, StoreDamaged, given
+from perdure.records.errors import BUG, REPAIR, InvalidInput, NotAllowed, PerdureError, StoreDamaged, given
 from perdure.records.instant import to_instant
 from perdure.rules.validation.values import checked_id, checked_text
 from perdure.verbs.declaration import Parameter, Verb
@@ -136,7 +136,7 @@ def translate_damage(memory: Any) -> Iterator[None]:
             raise
         raise StoreDamaged(
             f"The store is damaged: {fault}",
-            remedy="Run `perdure check --full` to see what is damaged, then `perdure repair`, or restore a backup.",
+            remedy=REPAIR,
         ) from error
 
 

@@ -15,6 +15,7 @@ import apsw
 from perdure.records.deadline import exceeded, is_over, may_wait, unlimited
 from perdure.records.errors import (
     BUG,
+    REPAIR,
     DiskFull,
     NotAStore,
     NotFound,
@@ -287,6 +288,8 @@ class translate_errors:  # noqa: N801  # a context manager, named as what it doe
 
 
 NO_ACCESS: Final = "Check the file's and the folder's permissions."
+_GONE: Final = ("no such table", "no such column", "vtable constructor failed", "malformed JSON")
+"""How SQLite begins where something is missing that each of our statements was tested with, or a value is none."""
 _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, str], ...]] = (
     (
         (apsw.BusyError, apsw.LockedError),
@@ -327,6 +330,8 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
 
 def _own_error(error: apsw.Error, path: str) -> PerdureError:
     text = str(error) or type(error).__name__
+    if isinstance(error, apsw.SQLError) and text.startswith(_GONE):
+        return StoreDamaged(f"{path} is damaged ({text}).", remedy=REPAIR)
     _, ours, message, remedy = next(row for row in _OURS if isinstance(error, row[0]))
     return ours(message.format(path=path, text=text), remedy=remedy)
 

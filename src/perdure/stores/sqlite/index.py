@@ -7,6 +7,7 @@ the segments costs time, never a memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import mode
 from typing import Any, Final
 
 import apsw
@@ -286,6 +287,8 @@ def pack(connection: apsw.Connection, namespace: str, space: int, version: int) 
     new = fetch_all(connection, "new_vectors", {**key, "seen": seq})
     if len(new) < SEGMENT:
         return
+    size = mode(len(data) for _, data, *_ in new)  # a damaged one is another fault, and must keep nobody from storing
+    new = [values for values in new if len(values[1]) == size]
     rows, data, attributes = _columns(new)
     found = run(connection, "cell_map", key).fetchone()
     cells = None if found is None else Cells.from_bytes(found[1]).assign(data).astype("<u2").tobytes()
