@@ -128,6 +128,21 @@ def test_damage_is_told_found_and_mended(path, clock, tmp_path, name):
         assert memory.check(full=True) == []
 
 
+@pytest.mark.parametrize("name", ["another session", "no idempotency key", "a text as bytes"])
+def test_a_repair_of_rows_that_are_stored_anew_can_be_taken_back(path, clock, name):
+    lived(path, clock)
+    change(path, MENDED[name])
+    with warnings.catch_warnings(), opened(path, POLICY, clock, HashEmbedder()) as memory:
+        warnings.simplefilter("ignore")
+        damaged = memory.list(limit=1000, include_archived=True)
+        done = memory.repair(dry_run=False)
+        mended = memory.list(limit=1000, include_archived=True)
+        memory.undo(done.operation)
+        # What cannot be read is in no journal: there the undo brings what was stored.
+        assert memory.list(limit=1000, include_archived=True) == (mended if "bytes" in name else damaged)
+        assert memory.check(full=True) == []
+
+
 @pytest.mark.parametrize("name", LEFT)
 def test_what_no_repair_can_mend_is_named(path, clock, tmp_path, name):
     lived(path, clock)
