@@ -108,7 +108,7 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
     try:
         listed = () if tags == "[]" else tuple(json_value(tags))
         more = {} if metadata == "{}" else json_value(metadata)
-        if bytes in map(type, (identity, op, session, speaker, text, source, task, shown)):
+        if bytes in map(type, (identity, op, session, speaker, text, tags, source, task, metadata, shown)):
             raise ValueError("a text of it is none")
         content = _content(unpacked(text, pack), listed, source, speaker, session, task, turn, more, shown)
         return _record(namespace, identity, state_of(values[5 : 5 + states]), content, op, ())
