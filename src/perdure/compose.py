@@ -7,6 +7,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -42,7 +43,7 @@ from perdure.memory import Memory
 from perdure.operations.ports import Backups, Context, Embedder
 from perdure.operations.quotas import with_quotas
 from perdure.operations.store_protocol import Store
-from perdure.records.errors import EmbedderError, StoreUnfinished
+from perdure.records.errors import EmbedderError, StoreError, StoreUnfinished
 from perdure.records.instant import Instant, clock_instant
 from perdure.records.policy import Policy
 from perdure.records.store_rows import Canary
@@ -127,7 +128,10 @@ def _refuse_unfinished(store: Store) -> Store:
     Raises:
         StoreUnfinished: It holds a part of another store.
     """
-    if work := store.unfinished():
+    work = ""
+    with suppress(StoreError):  # a table that cannot be read is for a check to tell, and for a repair
+        work = store.unfinished()
+    if work:
         store.close()
         raise StoreUnfinished(
             f"The store holds a part of another one: an interrupted {work} has not been finished.",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from perdure.records.instant import from_instant
 from perdure.rules.learning_hint import untaught
 from perdure.rules.validation.values import checked_id, checked_seconds
-from perdure.verbs.checks import check_role
+from perdure.verbs.checks import check_role, translate_damage
 from perdure.verbs.consolidating import ConsolidatingVerbs
 from perdure.verbs.deciding import DecidingVerbs
 from perdure.verbs.facts import FactVerbs
@@ -105,7 +105,8 @@ class Memory(
             InvalidInput: It fits several.
             NotFound: It is too short to be an id and fits none.
         """
-        return identify.resolve_id(self._context, text, refers)
+        with translate_damage(self):
+            return identify.resolve_id(self._context, text, refers)
 
     def operation(self, identity: str) -> Operation | None:
         """Return an operation of the journal by its id or a short form of it; None where there is none.
@@ -113,7 +114,8 @@ class Memory(
         Raises:
             InvalidInput: It is no id, or fits several.
         """
-        return self._context.store.operation(self.resolve_id(checked_id(identity, "operation"), "operation"))
+        with translate_damage(self):
+            return self._context.store.operation(self.resolve_id(checked_id(identity, "operation"), "operation"))
 
     def confined(self, grant: Grant) -> Memory:
         """Return this memory as the holder of a token may use it: up to its role, in its namespaces, under its name.
@@ -229,7 +231,11 @@ class Memory(
             NotFound: There is no such namespace.
         """
         check_role("admin", "export", self)
-        return transfer.export_lines(self._context.store, namespace=namespace)
+        return self._told(transfer.export_lines(self._context.store, namespace=namespace))
+
+    def _told(self, lines: Iterator[Line]) -> Iterator[Line]:
+        with translate_damage(self):
+            yield from lines
 
     @property
     def readiness(self) -> Readiness:

@@ -428,6 +428,8 @@ def test_what_cannot_be_read_is_no_sound_row_though_the_journal_says_the_same(pa
 def test_texts_and_lost_memories_come_from_a_copy(path, clock, tmp_path, name):
     lived(path, clock)
     backup(path, tmp_path / "copy.db")
+    if name == "a missing memory":
+        run_by_hand(path, DAMAGES["a missing content"])
     run_by_hand(path, DAMAGES[name])
     with opened(path, POLICY, clock, HashEmbedder()) as memory:
         alone = memory.repair()
@@ -435,6 +437,40 @@ def test_texts_and_lost_memories_come_from_a_copy(path, clock, tmp_path, name):
         done = memory.repair(source=str(tmp_path / "copy.db"), dry_run=False)
         assert done.left == ()
         assert memory.recall("zebra").hits[0].memory.content == "zebra stripes"
+
+
+@pytest.mark.parametrize("many", ["one", "all"])
+def test_lost_memories_come_back_with_the_texts_that_are_left(path, clock, many):
+    lived(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        before = {m.id: m for m in memory.list(limit=1000, include_archived=True)}
+        key = memory.remember("Harbour server: port 8080, Tuesday deploys", idempotency_key="k-1").id
+    run_by_hand(path, DAMAGES["a missing memory"] if many == "one" else "DELETE FROM memory")
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        lost = before.keys() - {m.id for m in memory.list(limit=1000, include_archived=True)}
+        shown = memory.repair()
+        done = memory.repair(dry_run=False)
+        assert (shown.left, done.repairs, done.left) == ((), shown.repairs, ())
+        assert memory.check(full=True) == []
+        after = {m.id: m for m in memory.list(limit=1000, include_archived=True)}
+        assert (after, bool(lost)) == (before, True)
+        assert memory.recall("zebra").hits[0].memory.content == "zebra stripes"
+        assert memory.remember("Harbour server: port 8080, Tuesday deploys", idempotency_key="k-1").id == key
+
+
+@on_a_file
+def test_a_text_stays_where_its_lost_memory_cannot_be_restored_yet(path, clock, tmp_path):
+    lived(path, clock)
+    backup(path, tmp_path / "copy.db")
+    run_by_hand(path, f"UPDATE operation SET at_ms = at_ms + 1 WHERE id = (SELECT op FROM memory WHERE id = {ONE})")
+    run_by_hand(path, DAMAGES["a missing memory"])
+    texts = "SELECT id, text FROM content ORDER BY row"
+    with closing(apsw.Connection(str(path))) as connection:
+        before = connection.execute(texts).fetchall()
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        assert memory.repair(dry_run=False).left
+    with closing(apsw.Connection(str(path))) as connection:
+        assert connection.execute(texts).fetchall() == before
 
 
 @on_a_file

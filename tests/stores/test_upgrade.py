@@ -78,6 +78,7 @@ def old_file(source, target, schema=2):
             columns = ", ".join(c[1] for c in old.execute(f"PRAGMA main.table_info({table})"))
             old.execute(f"DELETE FROM main.{table}")
             old.execute(f"INSERT INTO main.{table} ({columns}) {KEPT.get(table, f'SELECT {columns} FROM new.{table}')}")
+        old.execute("UPDATE main.sqlite_sequence SET seq = (SELECT max(seq) FROM new.sqlite_sequence)")
         old.execute(WHOLE_BIRTHS)
         paths = ", ".join(f"'$.{name}'" for name in LATER)
         old.execute(f"UPDATE journal SET before = json_remove(before, {paths}), after = json_remove(after, {paths})")

@@ -181,10 +181,10 @@ class ConfinedStore(_Confined):
             _refuse("change the vectors of the whole store")
         self._inner.prepare_space(space)
 
-    def rebuild(self) -> bool:
+    def rebuild(self, *, keep_texts: bool) -> None:
         if not self._whole:
             _refuse("rebuild the whole store")
-        return bool(self._inner.rebuild())
+        self._inner.rebuild(keep_texts=keep_texts)
 
     def size(self) -> StoreSize:
         if not self._whole:

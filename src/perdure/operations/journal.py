@@ -207,15 +207,13 @@ def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
             remedy="`history` lists other operations.",
         )
     stored = [c.id for c in changes if c.before is None and c.target in (Target.MEMORY, Target.VECTOR)]
+    anew = {c.id for c in changes if c.after is None and c.target is Target.MEMORY}.intersection(stored)  # by a repair
+    changes = [c for c in changes if c.target is not Target.ACCESS or c.id not in anew]
     linking = {c.id for c in changes if c.target is Target.LINK}
     documents = {(c.id, c.after["shelf"], c.after["name"]) for c in changes if c.target is Target.DOCUMENT and c.after}
     images = ctx.store.images(operation.namespace, stored)
     waiting = ctx.store.accesses(operation.namespace, stored, ctx.clock() + 36_525 * DAY_MS)
-    first: dict[str, dict[str, Any]] = {}
-    """Stored and changed in one operation: the columns as they were stored."""
-    for change in reversed(changes):
-        if change.before is not None and change.target is Target.MEMORY:
-            first[change.id] = {**first.get(change.id, {}), **change.before}
+    first = _columns_as_stored(changes)
     result: list[Change] = []
     for change in changes:
         if change.before is None and change.target is Target.MEMORY:
@@ -228,12 +226,10 @@ def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
             # The row must still be as this operation left it.
             born = {**images[change.id], **first.get(change.id, {}), "op": (change.after or {}).get("op", operation.id)}
             result.append(replace(change, after=born))
-            result += _loose_ends(ctx, operation, change.id, linking)
-            result += _documents(ctx, operation, change.id, documents)
-            result += [
-                Change(Target.ACCESS, change.id, None, {"at_ms": at, "times": times}, "accessed in the meantime")
-                for at, times in waiting.get(change.id, ())
-            ]
+            if change.id not in anew:  # what has come to it since goes with it
+                result += _loose_ends(ctx, operation, change.id, linking)
+                result += _documents(ctx, operation, change.id, documents)
+                result += _accesses(change.id, waiting.get(change.id, ()))
         elif change.target is Target.LINK and not _link_exists(ctx, operation, change):
             continue
         elif change.before is None and change.target is Target.VECTOR and change.id in images:
@@ -241,6 +237,20 @@ def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
         else:
             result.append(change)
     return tuple(result)
+
+
+def _columns_as_stored(changes: Sequence[Change]) -> dict[str, dict[str, Any]]:
+    """Return, for what was stored and changed in one operation, the columns as they were stored."""
+    first: dict[str, dict[str, Any]] = {}
+    for change in reversed(changes):
+        if change.before is not None and change.after is not None and change.target is Target.MEMORY:
+            first[change.id] = {**first.get(change.id, {}), **change.before}
+    return first
+
+
+def _accesses(identity: str, waiting: Sequence[tuple[Instant, int]]) -> list[Change]:
+    because = "accessed in the meantime"
+    return [Change(Target.ACCESS, identity, None, {"at_ms": at, "times": n}, because) for at, n in waiting]
 
 
 def _loose_ends(ctx: Context, operation: Operation, identity: str, own: set[str]) -> list[Change]:

@@ -8,14 +8,14 @@ from typing import Final
 
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Store
-from perdure.records.damage import WHOLE, Fault
+from perdure.records.damage import LOST, WHOLE, Fault
 from perdure.records.plan import Change, Plan, Row
 from perdure.records.store_results import RepairResult
 
 _ROWS: Final = {"memory", "content", "vector", "link", "document"}
-_DERIVED: Final = {"rule", "schema", "words", "codes"}
+_DERIVED: Final = {"rule", "schema", "words", "codes", "space", "recall"}
 _REBUILT: Final = "Search indexes and counts are made anew from the rows; triggers that are not Perdure's are dropped."
-_JOURNAL: Final = {"lines_without_operation", "short_journals"}
+_JOURNAL: Final = {"lines_without_operation", "short_journals", "missing_operations"}
 """Rules between the tables whose breach says that lines or operations were lost."""
 _PAGE: Final = 200  # memories that are repaired by one operation
 
@@ -25,14 +25,15 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
 
     Args:
         ctx: Store, policy, clock, ids.
-        copy: An undamaged copy of the store, such as a backup: altered texts and lost memories come from there.
+        copy: An undamaged copy of the store, such as a backup: altered and lost texts come from there.
         dry_run: Only say it.
     """
     faults = ctx.store.check(WHOLE)
     derived = any(_is_derived(fault) for fault in faults)
     present = faults
-    if derived and not dry_run:  # first of all: a foreign trigger acts on repairs, and a lost policy hides rows
-        ctx.store.rebuild()
+    # First of all: a foreign trigger acts on repairs, a lost policy hides rows, and what is no JSON is in their way.
+    if any(_is_derived(fault) or fault.part == "document" for fault in faults) and not dry_run:
+        ctx.store.rebuild(keep_texts=True)  # lost memories are restored with them
         present = ctx.store.check(WHOLE)
     plans = [] if _has_lost_lines(present) else [plan for plan in _plans(ctx, present, copy) if plan.changes]
     repairs = [text for plan in plans for text in _describe_repairs(plan)] + ([_REBUILT] if derived else [])
@@ -42,9 +43,10 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
         return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(remaining))
     for plan in plans:
         ctx.store.apply(plan)
-    if derived and plans:
-        ctx.store.rebuild()
     remaining = ctx.store.check(WHOLE) if faults else []
+    if any(_is_derived(fault) for fault in remaining):
+        ctx.store.rebuild(keep_texts=any(_may_need_texts(fault) for fault in remaining))
+        remaining = ctx.store.check(WHOLE)
     return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(remaining), tuple(plan.id for plan in plans))
 
 
@@ -56,6 +58,11 @@ def _has_lost_lines(faults: Sequence[Fault]) -> bool:
 def _is_derived(fault: Fault) -> bool:
     """Return whether a fault is of what is made from rows; the journal is not."""
     return fault.part in _DERIVED and not _JOURNAL.intersection(fault.columns)
+
+
+def _may_need_texts(fault: Fault) -> bool:
+    """Return whether a text without a memory may be that of a memory which can still be restored."""
+    return fault.message == LOST or fault.part == "operation" or bool(_JOURNAL.intersection(fault.columns))
 
 
 def _plans(ctx: Context, faults: Sequence[Fault], copy: Store | None) -> Iterator[Plan]:

@@ -316,11 +316,10 @@ class Store(Protocol):
             doubted: Operations that are not as they were written: only what was stored after them is repaired.
         """
 
-    def rebuild(self) -> bool:
+    def rebuild(self, *, keep_texts: bool) -> None:
         """Make anew what is derived from rows: search indexes, counts; drop triggers that are not ours.
 
-        Returns:
-            Whether this store does so itself.
+        Texts and vectors without a memory are dropped, unless they are to be kept for memories that are restored.
         """
 
     def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:

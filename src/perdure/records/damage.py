@@ -9,6 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+LOST: Final = "It was stored, and it is missing."
+"""What is said of a memory of the journal that has no row."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:

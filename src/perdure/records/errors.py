@@ -44,6 +44,14 @@ class PerdureError(Exception):
         return {"error": type(self).__name__, "message": self.message, "remedy": self.remedy, "fault": self.fault}
 
 
+BUG: Final = "This is a bug in Perdure; please report it."
+"""How the remedy of an error begins that no store, input or machine explains."""
+
+
+REPAIR: Final = "Run `perdure check --full` to see what is damaged, then `perdure repair`, or restore a backup."
+"""What to do where something in a store is damaged."""
+
+
 class InvalidInput(PerdureError, ValueError):  # noqa: N818  # reads as the statement it makes
     """A value given by the caller is outside what the verb accepts; nothing was changed."""
 

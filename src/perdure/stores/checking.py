@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
-from perdure.records.damage import CheckScope, Fault
+from perdure.records.damage import LOST, CheckScope, Fault
 from perdure.records.errors import StoreDamaged
 from perdure.records.memory import Record
 from perdure.stores.operation_digests import altered_operations
@@ -22,6 +22,7 @@ RULES: Final = {
     "memories_without_words": "memories missing from the keyword index",
     "vectors_without_memory": "vectors without a memory",
     "vectors_of_wrong_size": "vectors of the wrong size",
+    "vectors_of_unknown_space": "vectors of an unknown embedding space",
     "lines_without_operation": "journal lines without an operation",
     "short_journals": "operations with missing journal lines",
     "accesses_without_memory": "accesses without a memory",
@@ -45,15 +46,16 @@ class NamespaceView(Protocol):
         """Return what the work returns."""
 
 
-def broken_rules(count: Callable[[str], int], own: Mapping[str, str]) -> list[Fault]:
-    """Return what is wrong between the tables.
+def broken_rules(count: Callable[[str], int], rules: Mapping[str, str]) -> Iterator[Fault]:
+    """Yield what is wrong between the tables.
 
     Args:
         count: Runs a statement that counts.
-        own: Rules of one engine besides.
+        rules: Statement -> what it counts.
     """
-    counts = {(name, rule): count(name) for name, rule in {**RULES, **own}.items()}
-    return [Fault("rule", f"{number} {rule}.", columns=(name,)) for (name, rule), number in counts.items() if number]
+    for name, rule in rules.items():
+        if number := count(name):
+            yield Fault("rule", f"{number} {rule}.", columns=(name,))
 
 
 def journal_faults(read: NamespaceView, namespace: str, scope: CheckScope) -> Iterator[Fault]:
@@ -98,14 +100,19 @@ def _value(session: Session, *, name: str, **bindings: Any) -> Any:
 def _recall_faults(session: Session, namespace: str) -> list[Fault]:
     """Return the lines of the log of recalls that cannot be read."""
     faults = []
-    for identity, _, _, hits in session.rows("recalls", limit=_ALL):
-        try:
-            readable = all(isinstance(hit, str) for hit in json_value(hits))
-        except UNREADABLE:
-            readable = False
-        if not readable:
+    for identity, at, query, hits in session.rows("recalls", limit=_ALL):
+        if not (isinstance(at, int) and isinstance(query, str) and are_hits(hits)):
             faults.append(Fault("recall", "This line of the log of recalls cannot be read.", namespace, identity))
     return faults
+
+
+def are_hits(value: Any) -> bool:
+    """Whether a value is a list of ids, as what it was read from or as its JSON."""
+    try:
+        found = json_value(value)
+        return isinstance(found, list) and all(isinstance(hit, str) for hit in found)
+    except UNREADABLE:
+        return False
 
 
 def _operation_faults(read: NamespaceView, namespace: str, first: int, most: int, pages: _Pages) -> Iterator[Fault]:
@@ -168,6 +175,11 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
     for key, identity in keyed.items():
         if key_owners.get(key) != identity:
             faults.append(Fault("memory", f"Its idempotency key {key} is missing.", namespace, identity, ("key",)))
+    for identity, key in keys.items():
+        if (known := expected.get(identity)) and "created_ms" in known.row and known.row.get("key") is None:
+            faults.append(
+                Fault("memory", f"Its idempotency key {key} is in no journal.", namespace, identity, ("key",))
+            )
     damaged = {fault.id for fault in faults}
     for identity in ids:
         replayed, record = expected.get(identity), records.get(identity)
@@ -220,7 +232,7 @@ def _memory_faults(
 ) -> Iterator[Fault]:
     if record is None:
         if expected.exists and not expected.erased:
-            yield Fault("memory", "It was stored, and it is missing.", namespace, identity)
+            yield Fault("memory", LOST, namespace, identity)
         return
     if expected.lines and not expected.exists and not expected.erased:
         yield Fault("memory", "The journal says that it was taken back.", namespace, identity)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from perdure.records.digests import operation_digest
-from perdure.records.errors import ConflictError, SpaceMismatch, StoreError
+from perdure.records.errors import BUG, ConflictError, SpaceMismatch, StoreError
 from perdure.records.memory import Record
 from perdure.records.plan import BY_HAND, Change, Plan, Row, Target
 from perdure.records.policy_recall import RecallPolicy
@@ -77,7 +77,7 @@ class PlanWriter(ABC):
         if (target, action) not in handlers:
             raise StoreError(
                 f"A plan cannot {action} a {target.value}.",
-                remedy="This is a bug in Perdure; please report it. Nothing was written.",
+                remedy=f"{BUG} Nothing was written.",
             )
         handlers[target, action](changes)
 
@@ -110,7 +110,7 @@ class PlanWriter(ABC):
         if set(columns) & FIXED:
             raise StoreError(
                 "A plan cannot change the text of a memory.",
-                remedy="This is a bug in Perdure; please report it. Nothing was written.",
+                remedy=f"{BUG} Nothing was written.",
             )
         hot = tuple(c for c in columns if c not in CONTENT_COLUMNS)
         checked = tuple(c for c in hot if c not in UNCHECKED)

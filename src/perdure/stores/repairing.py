@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any, Final
 
 from perdure.records.digests import digest_of, metadata_digest
@@ -12,13 +13,23 @@ from perdure.records.errors import StoreDamaged
 from perdure.records.memory import Record
 from perdure.records.plan import Change, Row, Target
 from perdure.stores.checking import by_id, expected_of_ids
-from perdure.stores.reading import active_space, images
+from perdure.stores.packing import unpacked
+from perdure.stores.reading import ALWAYS, accesses, active_space, images
 from perdure.stores.replay import Expected, document_fits, goes_back, wrong_columns
 from perdure.stores.row_digest import row_of
-from perdure.stores.rows import CONTENT_COLUMNS, STATE_COLUMNS, UNREADABLE, record_of
+from perdure.stores.rows import (
+    CONTENT_COLUMNS,
+    FIXED,
+    MEMORY_COLUMNS,
+    STATE_COLUMNS,
+    UNREADABLE,
+    json_value,
+    record_of,
+)
 from perdure.stores.statements import Session
 
 _BECAUSE: Final = "repaired: as the journal says"
+_LOST: Final = "repaired: lost, and stored again as the journal says"
 _FROM_COPY: Final = "repaired: from a copy of the store"
 
 
@@ -43,31 +54,32 @@ def row_repairs(
     expected = expected_of_ids(session, namespace, list(ids), [])
     candidates = _stored_after(session, expected, doubted) if doubted else list(ids)
     expected = {identity: expected[identity] for identity in candidates if identity in expected}
-    rows = session.rows("states", ids=candidates)
-    states = {i: {"op": op, **dict(zip(STATE_COLUMNS, values, strict=True))} for i, op, *values in rows}
-    records = _readable(session, namespace, candidates)
+    states = _stored(session, list(expected))
+    records = _readable(session, namespace, list(expected))
     space = active_space(session)
     name = "" if space is None else space[1].name
-    vectors = {} if space is None else dict(session.rows("vectors_of", ids=candidates))
+    vectors = {} if space is None else dict(session.rows("vectors_of", ids=list(records)))
+    left = _texts_left(session, [i for i in expected if i not in records], name)
     changes: list[Change] = []
-    for identity in candidates:
-        journalled = expected.get(identity)
-        if journalled is None:
-            continue
-        record, copy = records.get(identity), copies.get(identity)
-        if record is None and identity not in states:
-            changes += _restore_lost(identity, journalled, operation, copy)
-        elif record is not None and "text" in wrong_columns(journalled, record, name, None, None).get("content", ()):
-            row = images(session, namespace, [identity])[identity]
-            changes += _with_text(identity, journalled, operation, row, copy)
-        else:
-            image = {} if record is None else images(session, namespace, [identity])[identity]
-            if image and (then := _as_then(journalled, image, record, copy or {})):
-                changes += _recreate(identity, image, {**then, **journalled.row, "op": operation})
-            else:
-                changes += _state(identity, journalled, operation, states[identity], record, copy)
+    for identity, journalled in expected.items():
+        copy = copies.get(identity)
+        if identity in records:
+            image = images(session, namespace, [identity])[identity]
+            changes += _restore_row(identity, journalled, operation, (records[identity], image), copy)
             changes += _vector(identity, journalled, name, vectors.get(identity))
+        else:
+            whole = _whole(journalled, operation, left.get(identity), copy)
+            changes += _restore_unreadable(identity, journalled, states.get(identity), whole, operation)
+    changes += _accesses(session, changes)
+    changes.sort(key=_order)
     return changes + _links(session, candidates, expected) + _documents(session, candidates, expected)
+
+
+def _order(change: Change) -> int:
+    """Rows that are stored anew go first, all of them: what is stored again may need a key that another one has."""
+    if change.target is not Target.MEMORY:
+        return 2
+    return 0 if change.after is None else 1
 
 
 def _stored_after(session: Session, expected: Mapping[str, Expected], doubted: Sequence[str]) -> list[str]:
@@ -83,14 +95,58 @@ def _stored_after(session: Session, expected: Mapping[str, Expected], doubted: S
     return [i for i, birth in births.items() if int(session.value("number_of", id=birth) or 0) > last]
 
 
+def _stored(session: Session, ids: Sequence[str]) -> dict[str, Row]:
+    """Return id -> the state of a memory as it is stored; empty for one that nobody can read."""
+    found: dict[str, Row] = {}
+    for identity in ids:
+        try:
+            for _, op, *values in session.rows("states", ids=[identity]):
+                found[identity] = {"op": op, **dict(zip(STATE_COLUMNS, values, strict=True))}
+        except UNREADABLE:
+            found[identity] = {}
+    return found
+
+
 def _readable(session: Session, namespace: str, ids: Sequence[str]) -> dict[str, Record]:
     found: dict[str, Record] = {}
     for identity in ids:
-        try:
+        with suppress(*UNREADABLE, StoreDamaged):
             found.update((identity, record_of(namespace, values)) for values in session.rows("records", ids=[identity]))
-        except (*UNREADABLE, StoreDamaged):
-            continue
     return found
+
+
+def _restore_row(
+    identity: str, journalled: Expected, operation: str, stored: tuple[Record, Row], copy: Row | None
+) -> Iterator[Change]:
+    """Yield the changes that make a memory that can be read what the journal says."""
+    record, image = stored
+    wrong = wrong_columns(journalled, record, "", None, image["key"])
+    if "text" in wrong.get("content", ()):
+        yield from _with_text(identity, journalled, operation, image, copy)
+    elif then := _as_then(journalled, image, record, copy or {}):
+        yield from _recreate(identity, image, {**then, **journalled.row, "op": operation}, _FROM_COPY)
+    elif FIXED.intersection(chain.from_iterable(wrong.values())) and journalled.row.get("op") == record.op:
+        yield from _recreate(identity, image, {**journalled.row, "op": operation}, _BECAUSE)
+    else:
+        state = {"op": record.op, **{column: getattr(record.state, column) for column in STATE_COLUMNS}}
+        yield from _state(identity, journalled, operation, state, record, copy)
+
+
+def _restore_unreadable(
+    identity: str, journalled: Expected, stored: Row | None, whole: Row | None, operation: str
+) -> Iterator[Change]:
+    """Yield the changes that bring back a memory that is lost, or whose row holds something else than was written."""
+    if stored is None:
+        if whole is not None and journalled.exists:
+            yield Change(Target.MEMORY, identity, None, whole, _LOST)
+    elif stored:
+        in_place = list(_state(identity, journalled, operation, stored, None, None))
+        if in_place and not any(isinstance(value, bytes) for value in (in_place[0].before or {}).values()):
+            yield from in_place
+        elif whole is not None and journalled.row.get("op") == stored["op"]:
+            # What stands there cannot be journalled: taking the repair back brings what the journal says.
+            yield Change(Target.MEMORY, identity, {**whole, "op": stored["op"]}, None, _BECAUSE)
+            yield Change(Target.MEMORY, identity, None, whole, _BECAUSE)
 
 
 def _state(
@@ -123,10 +179,19 @@ def _as_then(journalled: Expected, image: Row, record: Record | None, copy: Row)
     return copied if goes_back(journalled, {**row, **copied}) else {}
 
 
-def _recreate(identity: str, row: Row, news: Row) -> Iterator[Change]:
+def _recreate(identity: str, row: Row, news: Row, because: str) -> Iterator[Change]:
     """Yield the changes that store a memory anew: what the journal says of it begins again."""
-    yield Change(Target.MEMORY, identity, row, None, _FROM_COPY)
-    yield Change(Target.MEMORY, identity, None, {**row, **news}, _FROM_COPY)
+    yield Change(Target.MEMORY, identity, row, None, because)
+    vector = {"space": row["space"], "int8": row["int8"]}
+    yield Change(Target.MEMORY, identity, None, {**row, "key": None, **news, **vector}, because)
+
+
+def _accesses(session: Session, changes: Sequence[Change]) -> Iterator[Change]:
+    """Yield the accesses that no sweep has counted yet of memories that are stored anew: they go with the row."""
+    anew = [c.id for c in changes if c.target is Target.MEMORY and c.after is None]
+    for identity, pairs in accesses(session, anew, ALWAYS).items():
+        for at, times in pairs:
+            yield Change(Target.ACCESS, identity, None, {"at_ms": at, "times": times}, _BECAUSE)
 
 
 def _proven_columns(journalled: Expected, copy: Row) -> Row:
@@ -139,16 +204,44 @@ def _proven_columns(journalled: Expected, copy: Row) -> Row:
     return found
 
 
-def _restore_lost(identity: str, journalled: Expected, operation: str, copy: Row | None) -> Iterator[Change]:
-    """Yield the change that stores a lost memory again, where a copy has its text."""
-    if journalled.exists and copy is not None and _is_text(journalled, copy["text"]):
-        yield Change(Target.MEMORY, identity, None, {**copy, **journalled.row, "op": operation}, _FROM_COPY)
+def _texts_left(session: Session, ids: Sequence[str], space: str) -> dict[str, Row]:
+    """Return id -> what can be read of the words and the vector of memories that are lost, or cannot be read whole."""
+    found: dict[str, Row] = {}
+    for identity, text, pack, metadata, shown, data in session.rows("texts_left", ids=list(ids)):
+        words: Row = {"space": space if data else None, "int8": data}
+        with suppress(*UNREADABLE):
+            words = {**words, "text": _text(text) or ""}
+            words = {**words, "text": unpacked(words["text"], pack)}
+        with suppress(*UNREADABLE):
+            words = {**words, "shown": _text(shown)}
+        with suppress(*UNREADABLE):
+            words = {**words, "metadata": dict(json_value(_text(metadata)))}
+        found[identity] = words
+    return found
+
+
+def _text(value: Any) -> Any:
+    """Return the text of bytes, which may be none; what a driver has read already stays as it is."""
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _whole(journalled: Expected, operation: str, left: Row | None, copy: Row | None) -> Row | None:
+    """Return the row of a memory as the journal says, with a text that is its own; None where something is missing."""
+    for row in (left, copy):
+        if row is None or "text" not in row or not _is_text(journalled, row["text"]):
+            continue
+        proven = {**_proven_columns(journalled, copy or {}), **_proven_columns(journalled, row)}
+        words = {name: row[name] for name in ("text", "space", "int8")}
+        whole = {"shown": None, "key": None, **(copy or {}), **proven, **journalled.row, **words}
+        if whole.keys() >= {*MEMORY_COLUMNS, "tags", "metadata"} and goes_back(journalled, whole):
+            return {**whole, "op": operation}
+    return None
 
 
 def _with_text(identity: str, journalled: Expected, operation: str, row: Row, copy: Row | None) -> Iterator[Change]:
     """Yield the changes that store a memory anew with the text that it had: a text is never changed in place."""
     if copy is not None and _is_text(journalled, copy["text"]):
-        yield from _recreate(identity, row, {**journalled.row, "text": copy["text"], "op": operation})
+        yield from _recreate(identity, row, {**journalled.row, "text": copy["text"], "op": operation}, _FROM_COPY)
 
 
 def _is_text(journalled: Expected, text: str) -> bool:
@@ -187,11 +280,21 @@ def _documents(session: Session, ids: Sequence[str], expected: Mapping[str, Expe
         present = stored.get(identity, {})
         for key in () if journalled.erased else dict.fromkeys((*journalled.documents, *present)):
             journal_data = journalled.documents.get(key)
-            if not document_fits(journal_data, present.get(key)) and not isinstance(journal_data, int):
-                with suppress(*UNREADABLE):  # what is no JSON cannot be journalled either
-                    before, after = _document(key, present.get(key)), _document(key, journal_data)
-                    changes.append(Change(Target.DOCUMENT, identity, before, after, _BECAUSE))
+            data = present.get(key)
+            if not document_fits(journal_data, data) and not isinstance(journal_data, int):
+                before = (
+                    _document(key, data) if _is_json(data) else None
+                )  # what is no JSON was dropped with the indexes
+                after = _document(key, journal_data)
+                changes += [Change(Target.DOCUMENT, identity, before, after, _BECAUSE)] if before or after else []
     return changes
+
+
+def _is_json(data: Any) -> bool:
+    try:
+        return isinstance(data, str) and json.loads(data) is not None
+    except UNREADABLE:
+        return False
 
 
 def _document(key: tuple[str, str], data: str | None) -> dict[str, Any] | None:

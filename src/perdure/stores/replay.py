@@ -188,6 +188,8 @@ def wrong_columns(
     content = [name for name in _CONTENT if not _fits(expected, name, getattr(record.content, name))]
     if expected.row.get("op", record.op) != record.op:
         state.append("op")
+    if "created_ms" in expected.row and expected.row.get("key") != key:
+        state.append("key")
     if not (state or content or expected.anchor is None or goes_back(expected, row_of(record, key))):
         state.append("state")  # only a digest of it is left, which does not say which column
     altered = _is_other_vector(expected, space, vector)

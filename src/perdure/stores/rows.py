@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from perdure.records.digests import DIGESTS, digest_of, digests_of
-from perdure.records.errors import LeaseLost, StoreDamaged, StoreError
+from perdure.records.errors import BUG, REPAIR, LeaseLost, StoreDamaged, StoreError
 from perdure.records.glance import Glance
 from perdure.records.instant import text_of
 from perdure.records.maker import maker_of
@@ -65,7 +65,10 @@ _BIRTH_DEFAULTS: Final = {**DEFAULTS, **TOLD}
 
 MEMORY_COLUMNS: Final = (*STATE_COLUMNS, "session", "turn", "speaker", "op")
 
-UNREADABLE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
+UNREADABLE: Final = (
+    *(ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError),
+    RecursionError,  # of JSON that is nested without end
+)
 """What reading a value raises that is none of those that were written."""
 
 
@@ -73,7 +76,7 @@ def unreadable(what: str, error: Exception) -> StoreDamaged:
     """Return the error for a row that holds something else than was written."""
     return StoreDamaged(
         f"{what} cannot be read ({error}).",
-        remedy="Run `perdure check --full` to see what is damaged, then `perdure repair`, or restore a backup.",
+        remedy=REPAIR,
     )
 
 
@@ -105,6 +108,8 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
     try:
         listed = () if tags == "[]" else tuple(json_value(tags))
         more = {} if metadata == "{}" else json_value(metadata)
+        if bytes in map(type, (identity, op, session, speaker, text, tags, source, task, metadata, shown)):
+            raise ValueError("a text of it is none")
         content = _content(unpacked(text, pack), listed, source, speaker, session, task, turn, more, shown)
         return _record(namespace, identity, state_of(values[5 : 5 + states]), content, op, ())
     except UNREADABLE as error:
@@ -114,6 +119,8 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
 def glance_of(values: Sequence[Any]) -> Glance:
     """Return a glance from (id, kind, scope, status, session, created_ms, text, packed)."""
     identity, kind, scope, status, session, created, text, pack = values
+    if isinstance(text, bytes):
+        raise TypeError("its text is none")
     return Glance(identity, _KINDS[kind], _SCOPES[scope], _STATUSES[status], session, created, unpacked(text, pack))
 
 
@@ -317,9 +324,7 @@ def lease_lost(fence: Lease) -> LeaseLost:
 def present(row: Row | None) -> Row:
     """Return the row of a change that must have one."""
     if row is None:
-        raise StoreError(
-            "A change contains no row.", remedy="This is a bug in Perdure; please report it. Nothing was written."
-        )
+        raise StoreError("A change contains no row.", remedy=f"{BUG} Nothing was written.")
     return row
 
 

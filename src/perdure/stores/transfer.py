@@ -12,7 +12,7 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.transfer import COLUMNS, Cursor, Line
 from perdure.records.vector import Space
 from perdure.stores.packing import unpacked
-from perdure.stores.rows import json_value
+from perdure.stores.rows import UNREADABLE, json_value, unreadable
 
 LARGE: Final = 4_000_000
 """Bytes of text that one page holds, about: a page is one transaction, and in memory at once."""
@@ -76,8 +76,22 @@ def place(part: str, after: Cursor | None) -> dict[str, int | str]:
 
 
 def line_of(part: str, values: Sequence[Any]) -> tuple[Cursor, Line]:
-    """Return a row as its place and its plain data, from what the store's statement gives."""
+    """Return a row as its place and its plain data, from what the store's statement gives.
+
+    Raises:
+        StoreDamaged: The row holds something else than was written.
+    """
     keys = len(_KEYS[part])
+    try:
+        row = _plain_row(part, keys, values)
+        if any(isinstance(value, bytes) for value in row.values()):
+            raise TypeError("a text of it is none")
+    except UNREADABLE as error:
+        raise unreadable(f"A row of the part {part} at {', '.join(map(str, values[:keys]))}", error) from error
+    return tuple(values[:keys]), row
+
+
+def _plain_row(part: str, keys: int, values: Sequence[Any]) -> dict[str, Any]:
     if part == "memory":  # `packed` is how the store keeps the text: it is no column of the part
         *values, pack, names = values
         values.append(names)
@@ -94,7 +108,7 @@ def line_of(part: str, values: Sequence[Any]) -> tuple[Cursor, Line]:
         row["data"] = json_value(row["data"])
     elif part == "vector":
         row["data"] = b64encode(row["data"]).decode()
-    return tuple(values[:keys]), row
+    return row
 
 
 def size_of(values: Sequence[Any]) -> int:

@@ -10,8 +10,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.records.access import Role
-from perdure.records.damage import CheckScope
-from perdure.records.errors import InvalidInput, NotAllowed, PerdureError, StoreDamaged, given
+from perdure.records.damage import WHOLE, CheckScope
+from perdure.records.errors import BUG, REPAIR, InvalidInput, NotAllowed, PerdureError, StoreDamaged, given
 from perdure.records.instant import to_instant
 from perdure.rules.validation.values import checked_id, checked_text
 from perdure.verbs.declaration import Parameter, Verb
@@ -19,6 +19,7 @@ from perdure.verbs.lazy import lazy_modules
 
 if TYPE_CHECKING:
     from perdure.operations.ports import Context
+    from perdure.operations.store_protocol import Store
     from perdure.rules import redaction
 else:
     (redaction,) = lazy_modules("perdure.rules", "redaction")
@@ -128,16 +129,25 @@ def translate_damage(memory: Any) -> Iterator[None]:
     """Turn an error of Python's into one that names the store's damage, if a check finds any; a bug stays a bug."""
     try:
         yield
-    except PerdureError:
-        raise
-    except (LookupError, ValueError, TypeError, AttributeError) as error:
-        found = memory._context.store.check(CheckScope())  # noqa: SLF001  # verbs are methods of it
-        if not found:
+    except Exception as error:
+        if isinstance(error, PerdureError) and not error.remedy.startswith(BUG):
+            raise
+        if (fault := _first_fault(memory._context.store)) is None:  # noqa: SLF001  # verbs are methods of it
             raise
         raise StoreDamaged(
-            f"The store is damaged: {found[0]}",
-            remedy="Run `perdure check --full` to see what is damaged, then `perdure repair`, or restore a backup.",
+            f"The store is damaged: {fault}",
+            remedy=REPAIR,
         ) from error
+
+
+def _first_fault(store: Store) -> str | None:
+    """Return what a check finds first, a quick one before a whole one."""
+    try:
+        return next((str(fault) for scope in (CheckScope(), WHOLE) for fault in store.check(scope)), None)
+    except StoreDamaged as error:
+        return error.message
+    except PerdureError:  # its time is over, or the file is locked: nothing is known
+        return None
 
 
 def checked_value(parameter: Parameter, value: Any) -> Any:

@@ -137,15 +137,13 @@ class MaintainingVerbs:
     def repair(
         self,
         *,
-        source: Annotated[
-            str, Param("A backup or another copy of the store, for altered texts and lost memories.", local=True)
-        ]
+        source: Annotated[str, Param("A backup or another copy of the store, for altered and lost texts.", local=True)]
         | None = None,
         dry_run: DryRun = True,
     ) -> RepairResult:
         """Repair what a full check finds: rows are restored from the journal, search indexes are rebuilt.
 
-        Texts and lost memories are in no journal: they come from ``source``, a copy that must not be damaged itself.
+        Altered or lost texts are in no journal: they come from ``source``, a copy that must not be damaged itself.
         ``left`` says what is still wrong. ``undo`` reverses the changes of rows.
 
         Raises:

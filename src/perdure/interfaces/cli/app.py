@@ -18,7 +18,7 @@ from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
 from perdure.interfaces.cli.commands import own_command, verb_commands
 from perdure.interfaces.cli.options import ALIASES, MEANT, Json, Namespace, PolicyFile, Store, Timeout
 from perdure.interfaces.hooks import command
-from perdure.records.errors import NotFound, PerdureError
+from perdure.records.errors import BUG, NotFound, PerdureError
 from perdure.records.identifier import shown_id
 from perdure.rules.escaping import terminal_error
 from perdure.verbs.declaration import VERBS, Panel
@@ -139,7 +139,7 @@ def _report_error(error: Exception, *, as_json: bool) -> Exit:
         return Exit.STOPPED
     traceback.print_exception(error)
     if as_json:
-        _report_json(type(error).__name__, str(error), "This is a bug in Perdure; please report it.", "machine")
+        _report_json(type(error).__name__, str(error), BUG, "machine")
     else:
         print("This is a bug in Perdure; please report it with the lines above.", file=sys.stderr)
     return Exit.FAILED

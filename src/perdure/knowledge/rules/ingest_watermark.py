@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from perdure.records.errors import StoreDamaged
+from perdure.records.errors import REPAIR, StoreDamaged
 
 OVERLAP_MS: Final = 60_000
 MOST: Final = 1000  # ids that are kept; of a batch that is larger the last ones
@@ -54,7 +54,7 @@ def _ids_of(kept: str | Sequence[str]) -> list[str]:
     except (ValueError, zlib.error, struct.error) as error:
         raise StoreDamaged(
             f"How far a session was learned from cannot be read ({error}).",
-            remedy="Run `perdure check --full` to see what is damaged, then `perdure repair`, or restore a backup.",
+            remedy=REPAIR,
         ) from error
     return [f"{d[:8]}-{d[8:12]}-{d[12:16]}-{d[16:20]}-{d[20:]}" for d in digits]
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from perdure.records.damage import CheckScope, Fault
-from perdure.stores.checking import broken_rules, journal_faults
+from perdure.stores.checking import RULES, broken_rules, journal_faults
 from perdure.stores.postgres.rebuilding import schema_faults, word_faults
 from perdure.stores.postgres.schema import SchemaStatus, newest
 from perdure.stores.postgres.server import Server
+from perdure.stores.spaces import space_faults
 from perdure.stores.words import Stemmer
 
 OWN_RULES: Final = {
@@ -40,7 +41,8 @@ def find_faults(
     def count(name: str) -> int:
         return sum(int(n) for (n,) in server.everywhere(lambda s: s.rows(name), limited=False))
 
-    yield from broken_rules(count, OWN_RULES)
+    yield from space_faults(server.admin(lambda s: s.rows("spaces"), reading=True))
+    yield from broken_rules(count, {**RULES, **OWN_RULES})
     for namespace in namespaces:
         yield from journal_faults(server.read, namespace, scope)
         if scope.whole:

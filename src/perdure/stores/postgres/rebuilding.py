@@ -32,7 +32,8 @@ from perdure.stores.statements import registry
 from perdure.stores.words import Stemmer
 
 PAGE: Final = 5000  # memories whose words are compared on one view of the store
-_ORPHANS: Final = ("contents", "vectors", "accesses", "keys")
+_TEXTS: Final = ("clear_orphan_contents", "clear_orphan_vectors")
+_STEPS: Final = ("clear_orphan_accesses", "clear_orphan_keys", "clear_tags", "fill_tags", "clear_postings")
 
 
 def schema_faults(server: Server) -> list[Fault]:
@@ -66,19 +67,21 @@ def restore_schema(address: Address) -> None:
             raise translated(error) from error
 
 
-def rebuild(server: Server, namespaces: Iterable[str], stemmer: Stemmer) -> None:
+def rebuild(server: Server, namespaces: Iterable[str], stemmer: Stemmer, *, keep_texts: bool) -> None:
     """Make the indexes of words and tags and the counts of some namespaces anew, each in one transaction."""
+    steps = _STEPS if keep_texts else (*_TEXTS, *_STEPS)
     for namespace in namespaces:
-        server.write(namespace, lambda session, _: _rebuild(session, stemmer))
+        server.write(namespace, lambda session, _: _rebuild(session, stemmer, steps))
 
 
-def _rebuild(session: PostgresSession, stemmer: Stemmer) -> None:
-    for name in (*(f"clear_orphan_{name}" for name in _ORPHANS), "clear_tags", "fill_tags", "clear_postings"):
+def _rebuild(session: PostgresSession, stemmer: Stemmer, steps: Iterable[str]) -> None:
+    for name in steps:
         session.run(name)
     for page in _pages(session, stemmer):
         insert_postings(session, numbered_postings(page[0][0], [(row, document) for row, _, document in page]))
         session.run("renew_lengths", row=[row for row, *_ in page], length=[document.length for *_, document in page])
     session.run("recount")
+    session.run("restore_policy")
 
 
 def _pages(session: PostgresSession, stemmer: Stemmer) -> Iterator[list[tuple[int, str, IndexedText]]]:

@@ -31,6 +31,7 @@ from perdure.stores.postgres.server import Address, PostgresSession, Server
 from perdure.stores.postgres.transfer import PostgresTransfer
 from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_of
 from perdure.stores.rows import present
+from perdure.stores.spaces import restore_spaces
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.statements import Session
 from perdure.stores.words import Stemmer
@@ -205,11 +206,11 @@ class PostgresStore(SqlStore):
             return list(journal_faults(self._server.read, namespace, scope))
         return list(find_faults(self._server, self.schema, self.namespaces(), scope, self._stemmer))
 
-    def rebuild(self) -> bool:
+    def rebuild(self, *, keep_texts: bool) -> None:
         """Make indexes of words and counts anew, after what is missing of the schema, or acts on it and is not ours."""
         restore_schema(self.address)
-        rebuild(self._server, self.namespaces(), self._stemmer)
-        return True
+        self._admin(restore_spaces)
+        rebuild(self._server, self.namespaces(), self._stemmer, keep_texts=keep_texts)
 
     def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:  # noqa: ARG002  # the protocol's
         """Vacuum the tables, and search them for passages of the erased texts."""

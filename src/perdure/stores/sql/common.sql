@@ -380,6 +380,14 @@ SELECT number, model, dimensions, version FROM space WHERE active;
 -- kind: admin
 SELECT model, dimensions, version, active FROM space ORDER BY number;
 
+-- name: spaces
+-- kind: admin
+SELECT number, name, model, dimensions, version, active FROM space ORDER BY number;
+
+-- name: set_space
+-- kind: admin
+UPDATE space SET model = :model, dimensions = :dimensions, version = :version WHERE number = :number;
+
 -- name: space_of
 -- kind: admin
 SELECT number FROM space WHERE name = :name;
@@ -413,6 +421,13 @@ SELECT count(*) FROM content AS c WHERE NOT EXISTS (
 -- kind: fan-out
 SELECT count(*) FROM namespace AS n WHERE EXISTS (SELECT 1 FROM operation AS o WHERE o.namespace = n.namespace)
   AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.namespace = n.namespace AND o.policy = n.policy);
+
+-- name: restore_policy
+-- kind: routed
+UPDATE namespace SET policy = (
+  SELECT o.policy FROM operation AS o WHERE o.namespace = :namespace ORDER BY o.number DESC LIMIT 1)
+WHERE namespace = :namespace AND EXISTS (SELECT 1 FROM operation AS o WHERE o.namespace = :namespace)
+  AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.namespace = :namespace AND o.policy = namespace.policy);
 
 -- name: accesses_without_memory
 -- kind: fan-out
@@ -582,6 +597,10 @@ SELECT count(*) FROM {vectors} WHERE namespace = :namespace;
 -- kind: fan-out
 SELECT count(*) FROM {vectors} AS v WHERE NOT EXISTS
   (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.row = v.row);
+
+-- name: vectors_of_unknown_space
+-- kind: fan-out
+SELECT count(*) FROM {vectors} AS v WHERE NOT EXISTS (SELECT 1 FROM space AS s WHERE s.number = v.space);
 
 -- name: wrong_vector_counts
 -- kind: fan-out

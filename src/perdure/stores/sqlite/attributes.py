@@ -130,6 +130,13 @@ class Attributes:
         self._visible[positions] = self._columns["status"][positions] == STATUSES["active"]
         self.hidden = int(np.count_nonzero(~self._visible[: self.count]))
 
+    def at(self, positions: NDArray[np.int64]) -> NDArray[np.void]:
+        """Return what is known of some positions, in rows of dtype PACKED."""
+        found = np.zeros(len(positions), PACKED)
+        for name in _FIELDS:
+            found[name] = self._columns[name][positions]
+        return found
+
     def mask(self, filters: Filters, at: NDArray[np.int64] | None = None) -> NDArray[np.bool_] | None:
         """Return which positions a filter lets through, or None for all of them; ``at`` names those that are asked."""
         if not self.count:

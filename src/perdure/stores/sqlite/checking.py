@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import Any, Final
 
 import apsw
-import numpy as np
 
 from perdure.records.damage import CheckScope, Fault
-from perdure.records.memory import searchable
-from perdure.stores.checking import NamespaceView, broken_rules, journal_faults
-from perdure.stores.codes import encode
-from perdure.stores.packing import unpacked
+from perdure.records.errors import BUG, StoreDamaged, StoreError
+from perdure.stores.checking import RULES, NamespaceView, broken_rules, journal_faults
 from perdure.stores.rows import UNREADABLE
-from perdure.stores.sqlite.connection import fetch_all, fetch_value, json_list, run, run_many
-from perdure.stores.sqlite.lexical import place_of
-from perdure.stores.sqlite.lines import add_functions
-from perdure.stores.statements import migrations
+from perdure.stores.spaces import space_faults
+from perdure.stores.sqlite.connection import fetch_all, fetch_value, run, run_many
+from perdure.stores.sqlite.index import SearchIndex
+from perdure.stores.sqlite.lexical import asked, place_of, words_of
+from perdure.stores.sqlite.schema import WORDS, new_schema, schema_faults
 
-OWN_RULES: Final = {"words_without_memory": "index entries without a memory"}
+OWN_RULES: Final = {
+    "words_without_memory": "index entries without a memory",
+    "gone_and_present": "memories that are there and told as gone",
+    "impossible_accesses": "accesses that no recall can have made",
+    "wrong_recall_counts": "namespaces with a wrong count of recalls",
+    "wrong_last_row": "last row of the file that is before that of a memory",
+    "missing_operations": "operations missing in the numbering",
+}
 _PAGE: Final = 1000
 _LAST_ROW: Final = 2**63 - 1
+_STEP: Final = 16  # of so many terms one is looked for
 
 
 def find_faults(connection: apsw.Connection, read: NamespaceView, scope: CheckScope) -> Iterator[Fault]:
@@ -34,26 +40,36 @@ def find_faults(connection: apsw.Connection, read: NamespaceView, scope: CheckSc
         read: Runs work on one consistent view of a namespace.
         scope: How much is compared with the journal.
     """
-    steps = [_file_faults(connection), _schema_faults(connection), _rule_faults(connection)]
-    namespaces = [namespace for (namespace,) in _readable_rows(run(connection, "namespaces"))]
-    steps += [journal_faults(read, namespace, scope) for namespace in namespaces]
+    steps = [_file_faults(connection), schema_faults(connection), *_rule_faults(connection), _space_faults(connection)]
+    steps += [journal_faults(read, namespace, scope) for namespace in _readable_namespaces(connection)]
     if scope.whole:
         steps += [_word_faults(connection), _code_faults(connection)]
     for step in steps:
-        try:
-            yield from step
-        except (apsw.CorruptError, apsw.SQLError) as error:
-            yield Fault("file", f"SQLite: {error}.")
-        except UNREADABLE as error:
-            yield Fault("file", f"A value cannot be read ({error}).")
+        yield from _with_what_cannot_be_read(step)
 
 
-def _readable_rows(rows: Iterator[Any]) -> Iterator[Any]:
-    """Yield rows as far as they can be read; the file's own check says why the others cannot."""
+def _with_what_cannot_be_read(faults: Iterator[Fault]) -> Iterator[Fault]:
+    """Yield faults, and what kept the rest of them from being found; what passes by itself is raised."""
     try:
-        yield from rows
-    except apsw.CorruptError:
-        return
+        yield from faults
+    except (apsw.InterruptError, apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.IOError):
+        raise
+    except apsw.Error as error:
+        yield Fault("file", f"SQLite: {error}.")
+    except StoreError as error:
+        if not (isinstance(error, StoreDamaged) or error.remedy.startswith(BUG)):
+            raise
+        yield Fault("file", error.message)
+    except UNREADABLE as error:
+        yield Fault("file", f"A value cannot be read ({error}).")
+
+
+def _readable_namespaces(connection: apsw.Connection) -> Iterator[str]:
+    """Yield the namespaces as far as they can be read; other faults say why the rest cannot."""
+    with suppress(apsw.CorruptError, apsw.SQLError, UnicodeDecodeError):
+        for (namespace,) in run(connection, "namespaces"):
+            if isinstance(namespace, str):
+                yield namespace
 
 
 def _file_faults(connection: apsw.Connection) -> Iterator[Fault]:
@@ -70,36 +86,31 @@ def _file_faults(connection: apsw.Connection) -> Iterator[Fault]:
         yield Fault("words", f"The keyword index is damaged ({error}).")
 
 
-def _rule_faults(connection: apsw.Connection) -> Iterator[Fault]:
-    yield from broken_rules(lambda name: int(fetch_value(connection, name)), OWN_RULES)
+def _rule_faults(connection: apsw.Connection) -> list[Iterator[Fault]]:
+    """Return a step for each rule: one that cannot be looked at keeps nobody from looking at the others."""
+
+    def count(name: str) -> int:
+        return int(fetch_value(connection, name))
+
+    return [broken_rules(count, {name: rule}) for name, rule in {**RULES, **OWN_RULES}.items()]
 
 
-def _schema_faults(connection: apsw.Connection) -> Iterator[Fault]:
-    """Compare the schema with that of a new store, statement by statement: a foreign trigger can lose writes."""
-    with closing(apsw.Connection(":memory:")) as fresh:
-        add_functions(fresh)
-        for _, sql in migrations("sqlite"):
-            fresh.execute(sql)
-        expected = {(kind, name): sql for kind, name, sql in run(fresh, "schema")}
-    found = {(kind, name): sql for kind, name, sql in run(connection, "schema")}
-    for kind, name in expected.keys() - found.keys():
-        yield Fault("schema", f"The {kind} {name} is missing.", columns=(kind, name))
-    for kind, name in found.keys() - expected.keys():
-        yield Fault("schema", f"The {kind} {name} is not Perdure's.", columns=(kind, name))
-    for kind, name in found.keys() & expected.keys():
-        if found[kind, name] != expected[kind, name]:
-            yield Fault("schema", f"The {kind} {name} is not as Perdure made it.", columns=(kind, name))
+def _space_faults(connection: apsw.Connection) -> Iterator[Fault]:
+    yield from space_faults(fetch_all(connection, "spaces"))
 
 
 def _word_faults(connection: apsw.Connection) -> Iterator[Fault]:
     """Index all texts anew beside the file, and compare what each index knows of a memory."""
-    with connection, _index_beside(connection) as fresh, _index_beside(connection) as copy:
+    with connection, _index_beside() as fresh, _index_beside() as copy:
         owners: dict[int, tuple[str, str]] = {}
+        wrong: set[int] = set()
 
         def indexed() -> Iterator[tuple[int, str, str]]:
-            for row, namespace, identity, text, pack, speaker in run(connection, "texts_with_rows"):
+            for row, namespace, identity, *text, asks in run(connection, "texts_with_rows"):
                 owners[row] = namespace, identity
-                yield row, searchable(unpacked(text, pack), speaker), place_of(namespace)
+                if asks != asked(*text):
+                    wrong.add(row)
+                yield row, words_of(*text), place_of(namespace)
 
         with fresh:
             run_many(fresh, "insert_words", indexed())
@@ -107,21 +118,29 @@ def _word_faults(connection: apsw.Connection) -> Iterator[Fault]:
             for part in ("blocks", "words_pages"):
                 run_many(copy, f"insert_{part}", run(connection, part))
         sizes = [list(run(index, "sizes_of_texts")) for index in (fresh, connection)]
-        if sizes[0] == sizes[1] and _merge_index(fresh) == _merge_index(copy):
-            return
-        sums, others = _sums(fresh), _sums(connection)
-    for row in sorted(sums.keys() | others.keys()):
-        if sums.get(row) != others.get(row) and row in owners:
-            namespace, identity = owners[row]
-            yield Fault("words", "The keyword index does not hold its words.", namespace, identity)
+        # Where no text is left, an index has nothing there or zeros.
+        averages = [bytes(fetch_value(index, "averages")).rstrip(b"\0") for index in (fresh, connection)]
+        if averages[0] != averages[1] or not _finds_its_terms(connection):
+            yield Fault("words", "The keyword index is not that of the texts.")
+        if sizes[0] != sizes[1] or _merge_index(fresh) != _merge_index(copy):
+            sums, others = _sums(fresh), _sums(connection)
+            wrong |= {row for row in sums.keys() | others.keys() if sums.get(row) != others.get(row)}
+    for row in sorted(wrong & owners.keys()):
+        yield Fault("words", "The keyword index does not hold its words.", *owners[row])
+
+
+def _finds_its_terms(connection: apsw.Connection) -> bool:
+    """Whether terms that an index of words holds are found where one looks for them; there are many on each page."""
+    terms = fetch_all(connection, "every_term")[::_STEP]
+    return all(fetch_value(connection, "document_frequency", {"term": term}) == count for term, count in terms)
 
 
 @contextmanager
-def _index_beside(connection: apsw.Connection) -> Iterator[apsw.Connection]:
+def _index_beside() -> Iterator[apsw.Connection]:
     """Give an empty index of words in memory, made as that of the file."""
     with closing(apsw.Connection(":memory:")) as beside:
-        for (sql,) in run(connection, "schema_of_words"):
-            beside.execute(sql)
+        for name in WORDS:
+            beside.execute(new_schema()["table", name])
         yield beside
 
 
@@ -146,18 +165,16 @@ def _sums(index: apsw.Connection) -> dict[int, int]:
 
 
 def _code_faults(connection: apsw.Connection) -> Iterator[Fault]:
-    """Compare packed codes with the vectors that they were made of."""
-    for namespace, space, number, row_bytes, codes in run(connection, "all_segments"):
-        rows = np.frombuffer(row_bytes, "<i8")
-        packed = np.frombuffer(codes, "<u8").reshape(len(rows), -1)
-        for start in range(0, len(rows), _PAGE):
-            page = rows[start : start + _PAGE]
-            key = {"namespace": namespace, "space": space, "rows": json_list(page.tolist())}
-            vectors = dict(fetch_all(connection, "vectors_at", key))
-            mask = np.array([row in vectors for row in page.tolist()])
-            if not mask.any():
-                continue
-            data = np.frombuffer(b"".join(vectors[r] for r in page[mask].tolist()), np.int8).reshape(mask.sum(), -1)
-            if (encode(data).astype("<u8") != packed[start : start + _PAGE][mask]).any():
-                yield Fault("codes", f"The packed codes {number} are not those of the vectors.", namespace)
-                break
+    """Compare what searches hold in memory, made of packed codes and the feed of changes, with the rows."""
+    for namespace, space, dimensions in fetch_all(connection, "filled_spaces"):
+        index = SearchIndex(namespace, space, dimensions)
+        key = {"namespace": namespace, "space": space, "limit": _PAGE}
+        try:
+            index.refresh(connection)
+            after, agrees = -1, True
+            while agrees and (page := fetch_all(connection, "vectors_after", {**key, "after": after})):
+                after, agrees = page[-1][0], index.agrees(page)
+        except UNREADABLE:
+            agrees = False
+        if not agrees:
+            yield Fault("codes", "The packed codes are not those of the vectors.", namespace)

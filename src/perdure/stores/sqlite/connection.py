@@ -14,6 +14,8 @@ import apsw
 
 from perdure.records.deadline import exceeded, is_over, may_wait, unlimited
 from perdure.records.errors import (
+    BUG,
+    REPAIR,
     DiskFull,
     NotAStore,
     NotFound,
@@ -162,9 +164,19 @@ def _set_up(connection: apsw.Connection) -> None:
         found = connection.pragma("user_version")  # another process may have been faster
         for number, sql in migrations("sqlite"):
             if number > found:
-                connection.execute(sql)
-                connection.execute(f"PRAGMA user_version = {number}")
+                _migrate(connection, number, sql)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def _migrate(connection: apsw.Connection, number: int, sql: str) -> None:
+    try:
+        connection.execute(sql)
+    except (apsw.SQLError, apsw.ConstraintError) as error:
+        raise StoreDamaged(
+            f"The file is not of the schema that it names: it cannot be migrated to {number} ({error}).",
+            remedy="Restore a backup; the file is unchanged.",
+        ) from error
+    connection.execute(f"PRAGMA user_version = {number}")
 
 
 def _prepare(connection: apsw.Connection) -> None:
@@ -276,6 +288,8 @@ class translate_errors:  # noqa: N801  # a context manager, named as what it doe
 
 
 NO_ACCESS: Final = "Check the file's and the folder's permissions."
+_GONE: Final = ("no such table", "no such column", "vtable constructor failed", "malformed JSON")
+"""How SQLite begins where something is missing that each of our statements was tested with, or a value is none."""
 _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, str], ...]] = (
     (
         (apsw.BusyError, apsw.LockedError),
@@ -308,7 +322,7 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
         (apsw.Error,),
         StoreError,
         "SQLite refused a statement on {path}: {text}.",
-        "This is a bug in Perdure; please report it. Nothing was written.",
+        f"{BUG} Nothing was written.",
     ),
 )
 """SQLite's errors -> ours, the message, what to do. The first row that fits applies."""
@@ -316,6 +330,8 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
 
 def _own_error(error: apsw.Error, path: str) -> PerdureError:
     text = str(error) or type(error).__name__
+    if isinstance(error, apsw.SQLError) and text.startswith(_GONE):
+        return StoreDamaged(f"{path} is damaged ({text}).", remedy=REPAIR)
     _, ours, message, remedy = next(row for row in _OURS if isinstance(error, row[0]))
     return ours(message.format(path=path, text=text), remedy=remedy)
 

@@ -7,7 +7,8 @@ the segments costs time, never a memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from statistics import mode
+from typing import Any, Final
 
 import apsw
 import numpy as np
@@ -114,11 +115,10 @@ class SearchIndex:
             self.lists = CellLists(np.concatenate(assigned), len(self.cells))
 
     def _append(self, connection: apsw.Connection, key: dict[str, object]) -> None:
-        new = fetch_all(connection, "new_vectors", key)
+        new = [values for values in fetch_all(connection, "new_vectors", key) if len(values[1]) == self.dimensions]
         if not new:
             return
-        rows = np.array([values[0] for values in new], np.int64)
-        data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), self.dimensions)
+        rows, data, attributes = _columns(new)
         count = len(self)
         ascending = self._ascending and (not count or rows[0] > self._rows[-1])
         self._ascending = bool(ascending and (len(rows) == 1 or (rows[1:] > rows[:-1]).all()))
@@ -129,14 +129,15 @@ class SearchIndex:
         self.codes.extend(encode(data))
         if len(rows) >= _MANY:  # one costs more to keep than to read again, where it is asked for at all
             self.resident.keep(np.arange(count, count + len(rows)), data)
-        self.attributes.extend(
-            packed(
-                [
-                    (created, tags, session, kind, scope, status)
-                    for _, _, created, kind, scope, status, session, tags in new
-                ]
-            )
-        )
+        self.attributes.extend(attributes)
+
+    def agrees(self, page: Sequence[tuple[Any, ...]]) -> bool:
+        """Whether the index says of some vectors what their rows do, which are those of ``new_vectors``."""
+        rows, data, attributes = _columns(page)
+        positions = self.positions(rows)
+        if (positions < 0).any() or (self.codes.take(positions) != encode(data)).any():
+            return False
+        return bool((self.attributes.at(positions) == attributes).all())
 
     def _follow(self, connection: apsw.Connection, seen: int) -> None:
         """Take over changed statuses, scopes, tags and dates, and take out what is gone."""
@@ -272,6 +273,13 @@ def _with_slots(rows: Positions, slots: NDArray[np.int32]) -> tuple[Positions, N
     return (rows, slots) if has.all() else (rows[has], slots[has])
 
 
+def _columns(new: Sequence[tuple[Any, ...]]) -> tuple[Positions, NDArray[np.int8], NDArray[np.void]]:
+    """Return the rows in the file, the vectors and the attributes of what ``new_vectors`` gives."""
+    data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), -1)
+    attributes = [(at, tags, session, kind, scope, status) for _, _, at, kind, scope, status, session, tags in new]
+    return np.array([values[0] for values in new], np.int64), data, packed(attributes)
+
+
 def pack(connection: apsw.Connection, namespace: str, space: int, version: int) -> None:
     """Pack the vectors that no segment holds yet, once there are 4,096; runs in the writer's transaction."""
     key = {"namespace": namespace, "space": space}
@@ -279,11 +287,9 @@ def pack(connection: apsw.Connection, namespace: str, space: int, version: int) 
     new = fetch_all(connection, "new_vectors", {**key, "seen": seq})
     if len(new) < SEGMENT:
         return
-    rows = np.array([values[0] for values in new], "<i8")
-    data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), -1)
-    attributes = packed(
-        [(created, tags, session, kind, scope, status) for _, _, created, kind, scope, status, session, tags in new]
-    )
+    size = mode(len(data) for _, data, *_ in new)  # a damaged one is another fault, and must keep nobody from storing
+    new = [values for values in new if len(values[1]) == size]
+    rows, data, attributes = _columns(new)
     found = run(connection, "cell_map", key).fetchone()
     cells = None if found is None else Cells.from_bytes(found[1]).assign(data).astype("<u2").tobytes()
     run(
@@ -294,7 +300,7 @@ def pack(connection: apsw.Connection, namespace: str, space: int, version: int) 
             "number": number + 1,
             "seq": version,
             "version": version,
-            "rows": rows.tobytes(),
+            "rows": rows.astype("<i8").tobytes(),
             "codes": encode(data).astype("<u8").tobytes(),
             "attributes": attributes.tobytes(),
             "cells": cells,

@@ -8,6 +8,9 @@ from typing import Final
 
 import apsw
 
+from perdure.records.memory import searchable
+from perdure.stores.packing import unpacked
+from perdure.stores.rows import UNREADABLE
 from perdure.stores.sqlite.connection import fetch_all, fetch_value
 from perdure.stores.statements import Session
 from perdure.stores.words import MOST_MATCHES, MOST_SPELLINGS, Stemmer, Term, near_spellings
@@ -107,3 +110,24 @@ def quoted(text: str) -> str:
 def best_by_words(session: Session, query: str, limit: int) -> dict[int, float]:
     """Return row -> BM25 score (higher is better) of the best matches."""
     return {row: -score for row, score in session.rows("best_by_words", query=query, limit=limit)}
+
+
+def words_of(text: bytes | None, pack: bytes | None, speaker: bytes | None) -> str:
+    """Return what the index holds of a memory, as far as its row can be read; another fault says where it cannot."""
+    return searchable(_whole(text, pack), _readable(speaker))
+
+
+def asked(text: bytes | None, pack: bytes | None, _speaker: bytes | None) -> bytes:
+    """Return what ``memory.asks`` holds of a row, as bytes: whether somebody asks something in it."""
+    return b"1" if "?" in _whole(text, pack) else b"0"
+
+
+def _whole(text: bytes | None, pack: bytes | None) -> str:
+    try:
+        return unpacked(_readable(text) or "", pack)
+    except UNREADABLE:
+        return ""
+
+
+def _readable(text: bytes | None) -> str | None:
+    return None if text is None else text.decode("utf-8", "replace")

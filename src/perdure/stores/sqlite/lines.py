@@ -153,7 +153,7 @@ def packed_id(identity: str | None) -> bytes | str | None:
 
 def plain_id(identity: bytes | str) -> str:
     """Return an id as text again."""
-    if isinstance(identity, str):
+    if not isinstance(identity, bytes):  # a damaged one may be a number
         return identity
     digits = identity.hex()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

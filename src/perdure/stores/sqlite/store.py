@@ -29,7 +29,7 @@ from perdure.stores.reading import SqlDocuments
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.checkpoints import Checkpoints
-from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge, rebuild
+from perdure.stores.sqlite.compacting import compact_file, file_size, overwriting, purge
 from perdure.stores.sqlite.connection import (
     MEMORY,
     NO_ACCESS,
@@ -46,6 +46,7 @@ from perdure.stores.sqlite.connection import (
 )
 from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.opened_file import OpenedFile
+from perdure.stores.sqlite.rebuilding import rebuild
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.unchanged import Unchanged
@@ -301,13 +302,12 @@ class SqliteStore(SqlStore):
         with self._own_connection() as connection:
             return list(find_faults(connection, self._view, scope))
 
-    def rebuild(self) -> bool:
-        """Make search indexes and counts anew, and drop triggers that are not ours; True."""
+    def rebuild(self, *, keep_texts: bool) -> None:
+        """Make search indexes and counts anew, and drop triggers that are not ours."""
         self._check_writable()
         with self._use() as connection:
-            rebuild(connection)
+            rebuild(connection, keep_texts=keep_texts)
             self._connect(connection)
-        return True
 
     def _view(self, namespace: str, work: Callable[[Session], T]) -> T:
         with self._flushed_connection() as connection, snapshot(connection):

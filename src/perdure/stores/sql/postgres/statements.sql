@@ -276,6 +276,13 @@ WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[])) AND v.space 
 -- kind: routed
 SELECT id FROM content WHERE namespace = :namespace AND digest = ANY(CAST(:digests AS bigint[])) ORDER BY row;
 
+-- name: texts_left
+-- kind: routed
+SELECT c.id, c.text, c.packed, c.metadata, c.shown,
+  (SELECT v.data FROM embedding AS v WHERE v.namespace = c.namespace AND v.row = c.row
+    AND v.space = (SELECT s.number FROM space AS s WHERE s.active))
+FROM content AS c WHERE c.namespace = :namespace AND c.id = ANY(CAST(:ids AS text[])) ORDER BY c.row;
+
 -- name: find_keys
 -- kind: routed
 SELECT key, id FROM idempotency WHERE namespace = :namespace AND key = ANY(CAST(:keys AS text[]));

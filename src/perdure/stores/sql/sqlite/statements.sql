@@ -222,6 +222,13 @@ ORDER BY m.id LIMIT :limit;
 SELECT c.id FROM json_each(:digests) AS d CROSS JOIN content AS c ON c.namespace = :namespace AND c.digest = d.value
 ORDER BY c.row;
 
+-- name: texts_left
+-- kind: routed
+SELECT c.id, CAST(c.text AS BLOB), c.packed, CAST(c.metadata AS BLOB), CAST(c.shown AS BLOB),
+  (SELECT v.data FROM vector AS v WHERE v.namespace = c.namespace AND v.row = c.row
+    AND v.space = (SELECT number FROM space WHERE active))
+FROM content AS c WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids)) ORDER BY c.row;
+
 -- name: find_keys
 -- kind: routed
 SELECT plain_key(k.packed), m.id FROM idempotency AS k CROSS JOIN memory AS m NOT INDEXED ON m.namespace = k.namespace AND m.row = k.row
@@ -438,11 +445,21 @@ SELECT m.id, c.digest FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.name
 
 -- name: schema
 -- kind: admin
-SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!';
+SELECT type, name, sql FROM sqlite_schema
+WHERE NOT (type = 'index' AND sql IS NULL AND name LIKE 'sqlite!_autoindex!_%' ESCAPE '!')
+  AND NOT (type = 'table' AND name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'));
 
--- name: schema_of_words
+-- name: set_asks
 -- kind: admin
-SELECT sql FROM sqlite_schema WHERE name IN ('words', 'vocabulary');
+UPDATE memory SET asks = ? WHERE row = ?;
+
+-- name: every_term
+-- kind: admin
+SELECT term, doc FROM vocabulary;
+
+-- name: forget_words
+-- kind: admin
+DELETE FROM sqlite_schema WHERE type = 'table' AND name IN ('words', 'vocabulary');
 
 -- name: create_entries
 -- kind: admin
@@ -472,6 +489,10 @@ INSERT OR REPLACE INTO words_data (id, block) VALUES (?, ?);
 -- kind: admin
 INSERT INTO words_idx (segid, term, pgno) VALUES (?, ?, ?);
 
+-- name: averages
+-- kind: admin
+SELECT block FROM words_data WHERE id = 1;
+
 -- name: blocks_in_order
 -- kind: admin
 -- 1 holds averages, 10 how many segments there are; the upper bits of the others are the number of their segment.
@@ -481,18 +502,89 @@ SELECT id & 0x1fffffffff, block FROM words_data WHERE id > 10 ORDER BY id;
 -- kind: admin
 DROP TABLE temp.entries;
 
--- name: drop_words
--- kind: admin
-DROP TABLE IF EXISTS words;
+-- name: clear_unreadable_documents
+-- kind: routed
+DELETE FROM document WHERE namespace = :namespace AND (typeof(data) <> 'text' OR NOT is_document(CAST(data AS BLOB)));
 
--- name: drop_vocabulary
+-- name: clear_unreadable_recalls
+-- kind: routed
+DELETE FROM recall_log WHERE namespace = :namespace
+  AND (typeof(at_ms) <> 'integer' OR typeof(query) <> 'text' OR typeof(hits) <> 'text' OR NOT are_hits(CAST(hits AS BLOB)));
+
+-- name: gone_and_present
+-- kind: fan-out
+SELECT count(*) FROM gone AS g WHERE typeof(g.row) <> 'integer' OR typeof(g.seq) <> 'integer' OR EXISTS (
+  SELECT 1 FROM memory AS m NOT INDEXED WHERE m.row = g.row AND m.namespace = g.namespace);
+
+-- name: clear_present
+-- kind: routed
+DELETE FROM gone WHERE namespace = :namespace AND (typeof(row) <> 'integer' OR typeof(seq) <> 'integer' OR EXISTS (
+  SELECT 1 FROM memory AS m NOT INDEXED WHERE m.row = gone.row AND m.namespace = :namespace));
+
+-- More than a million at one instant, or a day before the memory was stored: clocks of two machines may differ a little.
+-- name: impossible_accesses
+-- kind: fan-out
+SELECT count(*) FROM access AS a WHERE typeof(a.at_ms) <> 'integer' OR typeof(a.times) <> 'integer' OR a.times NOT BETWEEN 1 AND 1000000 OR EXISTS (
+  SELECT 1 FROM memory AS m WHERE m.namespace = a.namespace AND m.id = a.id AND a.at_ms < m.recorded_ms - 86400000);
+
+-- name: clear_wrong_accesses
+-- kind: routed
+DELETE FROM access AS a
+WHERE a.namespace = :namespace AND (typeof(a.at_ms) <> 'integer' OR typeof(a.times) <> 'integer' OR a.times NOT BETWEEN 1 AND 1000000 OR EXISTS (
+  SELECT 1 FROM memory AS m WHERE m.namespace = a.namespace AND m.id = a.id AND a.at_ms < m.recorded_ms - 86400000));
+
+-- name: wrong_recall_counts
+-- kind: fan-out
+SELECT count(*) FROM namespace AS n WHERE n.recalls <> (SELECT count(*) FROM recall_log AS r WHERE r.namespace = n.namespace);
+
+-- name: wrong_last_row
+-- kind: fan-out
+SELECT coalesce((SELECT max(row) FROM memory), 0) > coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'memory'), 0);
+
+-- name: forget_last_row
 -- kind: admin
-DROP TABLE IF EXISTS vocabulary;
+DELETE FROM sqlite_sequence;
+
+-- No row is given out twice: also not that of a memory of which only something else is left.
+-- name: note_last_row
+-- kind: admin
+INSERT INTO sqlite_sequence (name, seq) SELECT 'memory', max(
+  coalesce((SELECT max(row) FROM memory), 0), coalesce((SELECT max(row) FROM content), 0),
+  coalesce((SELECT max(row) FROM vector), 0), coalesce((SELECT max(row) FROM gone), 0));
+
+-- Among the numbers that operations get here; those that came from elsewhere have numbers made of instants.
+-- name: missing_operations
+-- kind: fan-out
+SELECT coalesce(max(number), 0) - count(*) FROM operation WHERE number BETWEEN 1 AND 4294967295;
+
+-- name: lost_namespaces
+-- kind: fan-out
+SELECT DISTINCT m.namespace FROM memory AS m WHERE NOT EXISTS (SELECT 1 FROM namespace AS n WHERE n.namespace = m.namespace);
+
+-- name: restore_namespace
+-- kind: routed
+INSERT INTO namespace (namespace, version, created_ms, policy)
+SELECT :namespace, 1 + max(max(m.changed), coalesce((SELECT max(v.seq) FROM vector AS v WHERE v.namespace = :namespace), 0),
+    coalesce((SELECT max(g.seq) FROM gone AS g WHERE g.namespace = :namespace), 0)), min(m.created_ms),
+  coalesce((SELECT o.policy FROM operation AS o WHERE o.namespace = :namespace ORDER BY o.number DESC LIMIT 1), '')
+FROM memory AS m WHERE m.namespace = :namespace;
+
+-- name: filled_spaces
+-- kind: fan-out
+SELECT DISTINCT v.namespace, v.space, s.dimensions FROM vector AS v JOIN space AS s ON s.number = v.space AND s.active;
+
+-- name: vectors_after
+-- kind: routed
+SELECT v.row, v.data, m.created_ms, m.kind, m.scope, m.status, m.session, c.tags
+FROM vector AS v JOIN memory AS m ON m.namespace = v.namespace AND m.row = v.row
+  JOIN content AS c ON c.namespace = v.namespace AND c.row = v.row
+WHERE v.namespace = :namespace AND v.space = :space AND v.row > :after ORDER BY v.row LIMIT :limit;
 
 -- name: fill_tags
 -- kind: routed
 INSERT INTO tag (namespace, tag, row)
-SELECT DISTINCT c.namespace, j.value, c.row FROM content AS c CROSS JOIN json_each(c.tags) AS j WHERE c.namespace = :namespace;
+SELECT DISTINCT c.namespace, j.value, c.row FROM content AS c CROSS JOIN json_each(CASE WHEN json_valid(c.tags) THEN c.tags ELSE '[]' END) AS j
+WHERE c.namespace = :namespace AND j.type = 'text';
 
 -- name: clear_segments
 -- kind: routed
@@ -504,26 +596,24 @@ DELETE FROM cell_map WHERE namespace = :namespace;
 
 -- name: recount
 -- kind: routed
-UPDATE namespace SET packed = 0, vectors = (SELECT count(*) FROM vector AS v WHERE v.namespace = :namespace)
+UPDATE namespace SET packed = 0, recalls = (SELECT count(*) FROM recall_log AS r WHERE r.namespace = :namespace),
+  vectors = (SELECT count(*) FROM vector AS v WHERE v.namespace = :namespace)
 WHERE namespace = :namespace;
 
 -- name: texts_with_rows
 -- kind: fan-out
-SELECT m.row, m.namespace, m.id, c.text, c.packed, m.speaker
+SELECT m.row, m.namespace, m.id, CAST(c.text AS BLOB), c.packed, CAST(m.speaker AS BLOB), CAST(m.asks AS BLOB)
 FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row ORDER BY m.row;
-
--- name: all_segments
--- kind: fan-out
-SELECT namespace, space, number, rows, codes FROM segment ORDER BY namespace, space, number;
 
 -- name: tags_without_content
 -- kind: fan-out
 SELECT count(*) FROM tag AS t WHERE NOT EXISTS (
-  SELECT 1 FROM content AS c WHERE c.namespace = t.namespace AND c.row = t.row AND EXISTS (SELECT 1 FROM json_each(c.tags) AS j WHERE j.value = t.tag));
+  SELECT 1 FROM content AS c WHERE c.namespace = t.namespace AND c.row = t.row AND EXISTS (
+    SELECT 1 FROM json_each(CASE WHEN json_valid(c.tags) THEN c.tags ELSE '[]' END) AS j WHERE j.value = t.tag));
 
 -- name: contents_without_tags
 -- kind: fan-out
-SELECT count(*) FROM content AS c CROSS JOIN json_each(c.tags) AS j WHERE NOT EXISTS (
+SELECT count(*) FROM content AS c CROSS JOIN json_each(CASE WHEN json_valid(c.tags) THEN c.tags ELSE '[]' END) AS j WHERE NOT EXISTS (
   SELECT 1 FROM tag AS t WHERE t.namespace = c.namespace AND t.row = c.row AND t.tag = j.value);
 
 -- name: documents_at

@@ -1,0 +1,38 @@
+"""The embedding spaces that a store knows: whether they are what their names say, in every store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from perdure.records.damage import Fault
+from perdure.records.vector import Space
+from perdure.stores.statements import Session
+
+
+def space_faults(rows: Sequence[tuple[Any, ...]]) -> Iterator[Fault]:
+    """Yield what is wrong with (number, name, model, dimensions, version, active)."""
+    for _, name, *known, _ in rows:
+        if _of_name(name) != Space(*known):
+            yield Fault("space", f"The embedding space {name} is told as another: {', '.join(map(str, known))}.")
+    if rows and sum(active in (True, 1) for *_, active in rows) != 1:
+        yield Fault("space", "Searches use no embedding space, or several at once.")
+
+
+def restore_spaces(session: Session) -> None:
+    """Make spaces what their names say, and the last one active where not one is."""
+    rows = session.rows("spaces")
+    for number, name, *known, _ in rows:
+        space = _of_name(name)
+        if space is not None and space != Space(*known):
+            session.run(
+                "set_space", number=number, model=space.model, dimensions=space.dimensions, version=space.version
+            )
+    if rows and sum(active in (True, 1) for *_, active in rows) != 1:
+        session.run("activate_space", name=rows[-1][1])
+
+
+def _of_name(name: Any) -> Space | None:
+    """Return the space of a name; None for what is no name."""
+    model, dimensions, version = ["", "", "", *str(name).rsplit("/", 2)][-3:]
+    return Space(model, int(dimensions), version) if dimensions.isascii() and dimensions.isdigit() else None
