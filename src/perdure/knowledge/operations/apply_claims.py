@@ -275,9 +275,22 @@ class ClaimWriter:
     def _retire_yielding(self, new_id: str, decision: Decision, source: ClaimSource) -> None:
         winner = decision.about[0].fact
         until = winner.valid_from if winner.valid_from is not None else source.at
+        if decision.strategy is ConflictStrategy.VALIDITY:
+            until = self._fit_between(new_id, until, decision.because)
         self.retire(new_id, FactEvent.REPLACED, until, source.at, decision.because)
         self.tally.retired.remove(new_id)
         self.work.link(link_change(SUPERSEDES, winner.id, new_id, decision.because))
+
+    def _fit_between(self, new_id: str, until: Instant, because: str) -> Instant:
+        """End at a new fact's day what held before it, and return when what followed it began."""
+        fact = self.work.facts[new_id]
+        begin = fact.valid_from or 0
+        for other in self.work.replaced(fact.subject, fact.predicate):
+            if begin < (other.valid_from or 0) < (other.valid_to or 0):
+                until = min(until, other.valid_from or 0)
+            elif (other.valid_from or 0) < begin < (other.valid_to or 0):
+                self.work.rewrite(replace(other, valid_to=begin), because)
+        return until
 
     def _record_conflict(self, known: KnownFact, new_id: str, decision: Decision, outcome: str, at: Instant) -> None:
         state = self.work.states[new_id]

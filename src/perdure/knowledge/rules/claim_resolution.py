@@ -51,6 +51,7 @@ class ConflictStrategy(StrEnum):
     CORRECTION = "trust_correction"
     CONFIDENCE = "trust_higher_confidence"
     RECENT = "trust_recent"
+    VALIDITY = "trust_validity"  # of handed-over facts: by the days since when both hold
     ASK = "ask_user"
 
 

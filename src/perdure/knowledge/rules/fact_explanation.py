@@ -21,6 +21,7 @@ _WINS: Final = {
     "trust_correction": "a correction wins",
     "trust_higher_confidence": "the surer one wins",
     "trust_recent": "the newer one wins, which was said outright",
+    "trust_validity": "the one that began to hold later wins",
 }
 """How a conflict was decided -> in words."""
 

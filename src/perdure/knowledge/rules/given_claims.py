@@ -124,7 +124,11 @@ def resolve_given(
         claim = replace(claim, learned=Learned.CORRECTION, confidence=sure)
     elif outranked:
         claim = replace(claim, learned=Learned.STATEMENT, old=None)
-    return claim, resolve_stated(claim, known, replaced, said_at, policy)
+    decision = resolve_stated(claim, known, replaced, said_at, policy)
+    if decision.action is not Action.REINFORCE and (action := _by_days(claim, rivals, policy)) is not None:
+        because = "it began to hold " + ("later" if action is Action.REPLACE else "earlier, and is over")
+        decision = Decision(action, tuple(rivals), ConflictStrategy.VALIDITY, claim.predicate, because)
+    return claim, decision
 
 
 def resolve_stated(
@@ -143,6 +147,33 @@ def resolve_stated(
     if not rivals:
         return Decision(Action.CREATE, predicate=claim.predicate, because=f"new: {claim.learned}")
     return resolve_conflict(claim, rivals, said_at, claim.predicate, policy)
+
+
+def _by_days(claim: Claim, rivals: Sequence[KnownFact], policy: KnowledgePolicy) -> Action | None:
+    """Return what the days decide since when values hold, where all are stated and none is much surer; else None.
+
+    Nothing is decided where something is corrected or denied, or an authority is contradicted.
+    """
+    begin = claim.valid_from
+    if begin is None or claim.denied or claim.learned is Learned.CORRECTION:
+        return None
+    begins = [k.fact.valid_from for k in rivals if _says_since_when(k, claim, policy)]
+    stated = [day for day in begins if day is not None]
+    if not stated or len(stated) < len(rivals):
+        return None
+    if begin < min(stated):
+        return Action.YIELD
+    return Action.REPLACE if begin > max(stated) else None
+
+
+def _says_since_when(known: KnownFact, claim: Claim, policy: KnowledgePolicy) -> bool:
+    """Whether a fact was said with the day since when it holds, by somebody about as sure as a claim's."""
+    stated = known.fact.valid_from not in (None, known.state.created_ms) and not known.fact.denied
+    return (
+        stated
+        and known.fact.trust is not Trust.AUTHORITY
+        and abs(claim.confidence - known.state.confidence) <= policy.gap
+    )
 
 
 def _outranks(known: KnownFact, trust: Trust) -> bool:
