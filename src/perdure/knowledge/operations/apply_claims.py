@@ -10,7 +10,7 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Source
 from perdure.knowledge.records.results import Learnt
-from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision, KnownFact
+from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import (
     FactEvent,
     allowed,
@@ -49,6 +49,10 @@ class LearnTally:
     retired: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     entities: list[str] = field(default_factory=list)
+    displaced: dict[str, str] = field(default_factory=dict)
+    """Fact -> what took its place only because it is newer or surer."""
+    unknown: list[str] = field(default_factory=list)
+    """What claims are said to replace, and nothing is known of."""
 
     def learnt(self, messages: int, operations: tuple[str, ...]) -> Learnt:
         """Return it as the answer of a verb."""
@@ -264,6 +268,8 @@ class ClaimWriter:
                     self.retire(known.fact.id, event, fact.valid_from or source.at, source.at, decision.because)
                     self.work.link(link_change(SUPERSEDES, new_id, known.fact.id, decision.because))
                     outcome = event.value
+                    if decision.strategy in BY_ORDER:
+                        self.tally.displaced[known.fact.id] = new_id
                 case Action.YIELD:
                     outcome = "kept"
                 case Action.ASK:

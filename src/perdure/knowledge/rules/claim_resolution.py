@@ -55,6 +55,10 @@ class ConflictStrategy(StrEnum):
     ASK = "ask_user"
 
 
+BY_ORDER: Final = (ConflictStrategy.CONFIDENCE, ConflictStrategy.RECENT, ConflictStrategy.VALIDITY)
+"""By these one value takes another's place though nobody said so: a person may say that both hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class KnownFact:
     """A fact that is believed."""

@@ -133,6 +133,8 @@ def _describe_decision(strategy: str, outcome: str, lost: str) -> str:
         return "nobody has said yet which is right"
     if outcome == "answered":
         return "it was answered since"
+    if outcome == "both":
+        return "a person said that both hold"
     became = {"replaced": "was replaced", "kept": "was not believed"}.get(outcome, "was invalidated")
     return f"{_WINS.get(strategy, strategy.replace('_', ' '))}; {lost} {became}"
 

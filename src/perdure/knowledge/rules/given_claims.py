@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -20,10 +21,22 @@ from perdure.records.fact_claim import GivenClaim
 from perdure.records.instant import Instant
 from perdure.records.memory import Trust
 from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.rules.language.sentences import sentences
+from perdure.rules.language.words import word_set
 from perdure.rules.source_trust import least_trust
 
+_WORD: Final = re.compile(r"\w+")
 _CONFIDENCE: Final = 0.7  # of a claim: as of what is asked to be remembered in a message
 _BY_OTHERS: Final = 0.3  # the most that a claim of others (a tool, a web page) has
+
+
+_ADDING: Final = word_set("also additionally auch ebenfalls también además aussi également anche inoltre também")
+_ADDED: Final = re.compile(
+    r"""\btoo\b(?=\s{0,3}(?:[^\w\s]|\Z)) | \bas[ ]well\b
+      | (?<![今何誰])(?<=[^\W\u3040-\u309f])も(?![うのしっとちらく]) | 也(?![许許罢就])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What is said to hold beside something: at the end of a clause in English, after a noun in Japanese."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,14 @@ def first_confidence(trust: Trust, stated: float | None, policy: KnowledgePolicy
     if trust is Trust.ASSISTANT:
         return min(sure, policy.statement)
     return min(sure, _BY_OTHERS) if trust is Trust.EXTERNAL else sure
+
+
+def adds_one(claim: GivenClaim, text: str) -> bool:
+    """Whether the sentence that says a claim says that its value holds beside others: "also", "too", "auch", "も"."""
+    value = claim.value.casefold()
+    said = [text[start:end] for start, end in sentences(text)]
+    said = [sentence for sentence in said if value in sentence.casefold()] or [claim.quote or text]
+    return any(_ADDED.search(s) or not _ADDING.isdisjoint(_WORD.findall(s.casefold())) for s in said)
 
 
 def with_several(claims: Sequence[MeantClaim], predicates: Predicates) -> list[MeantClaim]:
