@@ -18,7 +18,7 @@ from perdure.knowledge.rules.claim_resolution import (
     surest,
 )
 from perdure.records.fact_claim import GivenClaim
-from perdure.records.instant import Instant
+from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Trust
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.language.sentences import sentences
@@ -108,9 +108,9 @@ def contradictions(claims: Sequence[MeantClaim]) -> Iterator[str]:
 
 
 def _overlap(one: Claim, other: Claim) -> bool:
-    """Whether two claims hold at one time."""
+    """Whether two claims hold at one time, beyond the day on which one ends and the other begins."""
     return not any(
-        a.valid_to is not None and b.valid_from is not None and a.valid_to <= b.valid_from
+        a.valid_to is not None and b.valid_from is not None and a.valid_to < b.valid_from + DAY_MS
         for a, b in ((one, other), (other, one))
     )
 
