@@ -60,3 +60,13 @@ def test_somebody_less_trusted_does_not_end_what_a_person_said(memory, clock):
     clock.passes(days=10)
     memory.remember("Ana has lived in Oslo since May.", facts=[OSLO], source="https://example.org")
     assert [f.value for f in memory.facts("Ana")] == ["Bergen"]
+
+
+def test_an_earlier_day_ends_nothing_whoever_says_it(memory, clock):
+    memory.remember("I live in Oslo since May 2024.", facts=[OSLO])
+    clock.passes(days=100)
+    memory.remember("Ana has lived in Paris since 2016.", facts=[PARIS], source="https://example.org")
+    assert [f.value for f in memory.facts("Ana")] == ["Oslo"]
+    memory.remember("I moved to Bergen in 2020.", facts=[BERGEN])
+    assert [f.value for f in memory.facts("Ana")] == ["Oslo"]
+    assert [homes(memory, year) for year in (2018, 2021, 2025)] == [["Paris"], ["Bergen"], ["Oslo"]]

@@ -294,7 +294,9 @@ class ClaimWriter:
         for other in self.work.replaced(fact.subject, fact.predicate):
             if begin < (other.valid_from or 0) < (other.valid_to or 0):
                 until = min(until, other.valid_from or 0)
-            elif (other.valid_from or 0) < begin < (other.valid_to or 0):
+            elif (other.valid_from or 0) < begin < (other.valid_to or 0) and least_trust(
+                (fact.trust, other.trust)
+            ) is other.trust:
                 self.work.rewrite(replace(other, valid_to=begin), because)
         return until
 

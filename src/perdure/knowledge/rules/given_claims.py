@@ -171,30 +171,20 @@ def resolve_stated(
 
 
 def _by_days(claim: Claim, rivals: Sequence[KnownFact], policy: KnowledgePolicy) -> Action | None:
-    """Return what the days decide since when values hold, where all are stated and none is much surer; else None.
+    """Return what the days decide since when values hold, where all are stated; else None.
 
-    Nothing is decided where something is corrected or denied, or an authority is contradicted.
+    What is much surer, as it was said, is not overruled so. Nothing is decided where something is corrected or denied.
     """
     begin = claim.valid_from
-    if begin is None or claim.denied or claim.learned is Learned.CORRECTION:
+    if not rivals or begin is None or claim.denied or claim.learned is Learned.CORRECTION:
         return None
-    begins = [k.fact.valid_from for k in rivals if _says_since_when(k, claim, policy)]
-    stated = [day for day in begins if day is not None]
-    if not stated or len(stated) < len(rivals):
+    if any(k.fact.denied or k.fact.valid_from in (None, k.state.created_ms) for k in rivals):
         return None
-    if begin < min(stated):
+    surer = [claim.confidence - k.state.confidence for k in rivals]
+    if all(begin < (k.fact.valid_from or 0) for k in rivals) and max(surer) <= policy.gap:
         return Action.YIELD
-    return Action.REPLACE if begin > max(stated) else None
-
-
-def _says_since_when(known: KnownFact, claim: Claim, policy: KnowledgePolicy) -> bool:
-    """Whether a fact was said with the day since when it holds, by somebody about as sure as a claim's."""
-    stated = known.fact.valid_from not in (None, known.state.created_ms) and not known.fact.denied
-    return (
-        stated
-        and known.fact.trust is not Trust.AUTHORITY
-        and abs(claim.confidence - known.state.confidence) <= policy.gap
-    )
+    is_later = all(begin > (k.fact.valid_from or 0) and k.fact.trust is not Trust.AUTHORITY for k in rivals)
+    return Action.REPLACE if is_later and min(surer) >= -policy.gap else None
 
 
 def _outranks(known: KnownFact, trust: Trust) -> bool:
