@@ -84,7 +84,7 @@ def test_a_fact_whose_end_lies_ahead_ends_by_itself(opening, clock):
     assert memory.facts("Mia") == memory.facts("Mia", known_at=clock()) == []
     assert [f.value for f in memory.facts("Mia", as_of=before)] == ["Lyon"]
     (over,) = memory.facts("Mia", past=True)
-    assert (over.state, over.valid_to) == ("superseded", "2026-02-01 00:00 UTC")
+    assert (over.state, over.valid_to) == ("superseded", "2026-02-01 23:59 UTC")
     sheet = memory.answer_sheet("In which city is Mia?")
     assert [s.id for s in sheet.outdated] == [over.id]
     assert sheet.known == ()

@@ -18,9 +18,9 @@ class FactClaim(TypedDict):
         predicate: What about, in a few words: ``home``, ``works at``, ``eats``.
         value: The value alone: ``Berlin``, ``Friday``, ``12 kg``; a text or a number.
         denied: It is said not to be so ("does not eat pork").
-        replaces: The value that no longer holds, or the id of a memory that says it.
+        replaces: The value that no longer holds, or the id of a memory that says it; one of no memory is refused.
         valid_from: Since when it is true: a date, or a date and time with its zone; when it was said if left out.
-        valid_to: Until when it is true; without an end if left out.
+        valid_to: Until when it is true, in the same forms; a date counts whole. Without an end if left out.
         quote: The words of the content that say so.
     """
 

@@ -60,6 +60,16 @@ class Outcome(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
+class ReplacedFact(JsonRecord):
+    """A fact that a call took out of belief."""
+
+    id: str  # its id
+    content: str  # what it says
+    # the fact that took its place only because it is newer or surer: ``both`` of that one believes both; else empty
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimResult(JsonRecord):
     """What became of the facts that were handed over, as ids of facts."""
 
@@ -68,6 +78,8 @@ class ClaimResult(JsonRecord):
     retired: tuple[str, ...] = ()  # those that are no longer believed
     # those that a person is asked about: something contradicts them, and neither is clearly right
     asked: tuple[str, ...] = ()
+    replaced: tuple[ReplacedFact, ...] = ()  # those that are no longer believed, in words
+    unknown: tuple[str, ...] = ()  # what ``replaces`` of a fact names, and nothing is known of
 
 
 @dataclass(frozen=True, slots=True)

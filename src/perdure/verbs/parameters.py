@@ -41,7 +41,7 @@ Facts = Annotated[
     Claims,
     Param(
         "Facts in it: {subject: Ana, predicate: home, value: Paris, replaces: Berlin}; also denied, valid_from, "
-        "valid_to, quote."
+        "valid_to (a day counts whole), quote."
     ),
 ]
 DryRun = Annotated[bool, Param("Only report what would change; false applies it.")]

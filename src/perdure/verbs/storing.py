@@ -76,7 +76,7 @@ class StoringVerbs:
         used in the namespace returns the memory of its text and changes nothing; with another text it is refused.
 
         Each of ``facts`` has a subject, a predicate and a value, and may say denied, replaces (a value or the id of a
-        memory), valid_from, valid_to and quote. It is treated like any other fact, under
+        memory), valid_from, valid_to (a day counts whole) and quote. It is treated like any other fact, under
         every policy. The outcome lists earlier memories that may be about the same thing.
 
         Raises:

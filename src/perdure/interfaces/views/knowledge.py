@@ -10,6 +10,7 @@ from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pl
 from perdure.interfaces.views.memory import view_beside
 from perdure.interfaces.views.values import MOST, beyond_limit, cell, counted, ending, joined, rest, table, tally
 from perdure.knowledge.records.results import AnswerSheet, FactLine, Learnt, Summaries, Timeline, Verified
+from perdure.records.outcome import ClaimResult
 
 _BRIEF: Final = 40
 _BELIEVED_STATES: Final = ("active", "aging")
@@ -64,7 +65,8 @@ def view_learnt(learnt: Learnt, request: Request) -> Iterator[Block]:
     facts = f"{counted(len(learnt.created), 'new fact')}, {len(learnt.reinforced):,} confirmed"
     messages = f"{counted(learnt.messages, 'message')} read: " if learnt.messages else ""
     head = f"{messages}{facts}, {len(learnt.retired):,} no longer believed."
-    yield from view_beside(head, learnt.asked, learnt.related, learnt.predicates)
+    became = ClaimResult(asked=learnt.asked, replaced=learnt.replaced, unknown=learnt.unknown)
+    yield from view_beside(head, became, learnt.related, learnt.predicates)
     yield from ending(learnt, request)
 
 

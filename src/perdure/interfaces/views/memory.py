@@ -13,7 +13,15 @@ from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pa
 from perdure.interfaces.views.values import beyond_limit, cell, counted, joined, sum_of, undo, when
 from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.memory import MemoryItem
-from perdure.records.outcome import KnownPredicates, Outcome, RelatedMemory, Remembered, RestingFact
+from perdure.records.outcome import (
+    ClaimResult,
+    KnownPredicates,
+    Outcome,
+    RelatedMemory,
+    Remembered,
+    ReplacedFact,
+    RestingFact,
+)
 from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.signal_results import Review
 from perdure.rules.lifecycle.stale_facts import unconfirmed_since
@@ -24,7 +32,10 @@ _BRIEF: Final = 100
 _REPLY_TOKENS: Final = 120  # tokens that a model reads of what became of a memory, at most
 _FRAME_TOKENS: Final = 36  # of them for the first line, the heading of the related memories and the last line
 _ENTRY_TOKENS: Final = 7  # for the id and the day of a related memory
-_NAME_TOKENS: Final = 20  # for a subject and its predicates
+_NAME_TOKENS: Final = 20  # for a subject and its predicates, or for a fact
+_ROOM_TOKENS: Final = 14  # the least that a fact, or a related memory beside such facts, is shown in
+_HEAD_TOKENS: Final = 8  # for what stands before facts that are no longer believed
+_COMMAND_TOKENS: Final = 17  # for the call that keeps both
 _FEW_IDS: Final = 3
 _PAST: Final = {
     "pin": "Pinned",
@@ -110,18 +121,18 @@ def view_remembered(outcome: Remembered, request: Request) -> Iterator[Block]:
     facts = outcome.facts
     counts = {"new": facts.created, "confirmed": facts.reinforced, "no longer believed": facts.retired}
     text = ", ".join(f"{len(ids):,} {name}" for name, ids in counts.items() if ids)
-    yield from view_beside(f"Facts: {text}." if text else "", facts.asked, outcome.related, outcome.predicates)
+    yield from view_beside(f"Facts: {text}." if text else "", facts, outcome.related, outcome.predicates)
     yield from end
 
 
 def view_beside(
-    head: str, fact_ids: Sequence[str], related: Sequence[RelatedMemory], predicates: Sequence[KnownPredicates]
+    head: str, facts: ClaimResult, related: Sequence[RelatedMemory], predicates: Sequence[KnownPredicates]
 ) -> Iterator[Block]:
     """Show what became of facts and what they may be compared with, in at most 120 tokens with what stands around it.
 
     Args:
         head: What became of the facts; empty for nothing to say.
-        fact_ids: The facts that a person is asked about.
+        facts: Which of them a person is asked about, and which are no longer believed.
         related: Earlier memories that may be about the same thing.
         predicates: What else is known of those whom the facts are about.
     """
@@ -129,11 +140,19 @@ def view_beside(
     if head:
         yield Line(head)
         room -= _tokens(head)
-    if fact_ids:
-        yield Line(("A person is asked about ", cell("", fact_ids[:_FEW_IDS]), ": ", command("review")), tone="warning")
-        room -= _ENTRY_TOKENS + 3 * len(fact_ids[:_FEW_IDS])
+    if asked := facts.asked[:_FEW_IDS]:
+        yield Line(("A person is asked about ", cell("", asked), ": ", command("review")), tone="warning")
+        room -= _ENTRY_TOKENS + 3 * len(asked)
+    if facts.unknown:
+        words = _fit(", ".join(facts.unknown), _NAME_TOKENS)
+        yield Line(("replaces: nothing is known of ", Foreign(words)), tone="warning")
+        room -= _tokens(f"replaces: nothing is known of '{words}'")
+    if facts.replaced:
+        lines, spent = _replaced(facts.replaced, room)
+        yield from lines
+        room -= spent
     ending = []
-    for group in predicates[:1]:
+    for group in predicates[:1] if not facts.replaced or room > 2 * _NAME_TOKENS else ():
         subject = _fit(group.subject, _NAME_TOKENS / 2)
         names = _fit(", ".join(name.replace("_", " ") for name in group.predicates), _NAME_TOKENS - _tokens(subject))
         ending.append(Line(("Known of ", Foreign(subject), ": ", Foreign(names))))
@@ -142,8 +161,25 @@ def view_beside(
             new, existing = (_fit(name.replace("_", " "), _NAME_TOKENS / 2) for name in pair)
             ending.append(Line(("Use the known name if ", Foreign(new), " means ", Foreign(existing), ".")))
             room -= _tokens(f"Use the known name if '{new}' means '{existing}'.")
-    yield from _related(related, room)
+    yield from _related(related[: max(0, int(room / _ROOM_TOKENS))] if facts.replaced else related, room)
     yield from ending
+
+
+def _replaced(facts: Sequence[ReplacedFact], room: float) -> tuple[list[Line], float]:
+    """Return what shows which facts are no longer believed and how both are kept, and its tokens."""
+    by = next((fact.by for fact in facts if fact.by), "")
+    spent = _HEAD_TOKENS + (_COMMAND_TOKENS if by else 0.0)
+    most = min(_FEW_IDS, max(1, int((room - spent) / _ROOM_TOKENS)))
+    shown: list[Text] = []
+    for fact in facts[:most]:
+        words = _fit(fact.content[:_BRIEF], min(_NAME_TOKENS, (room - spent) / most - _ENTRY_TOKENS))
+        spent += _ENTRY_TOKENS + _tokens(words)
+        shown.append((Foreign(words), " ", Identifier(fact.id)))
+    more = f" and {len(facts) - most:,} more" if facts[most:] else ""
+    lines = [Line(("No longer believed: ", joined(shown), more, "."))]
+    if by:
+        lines.append(Line(("If both hold: ", command("review", id=Identifier(by), verdict="both"))))
+    return lines, spent
 
 
 def _related(related: Sequence[RelatedMemory], room: float) -> Iterator[Block]:

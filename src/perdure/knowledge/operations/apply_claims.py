@@ -10,7 +10,7 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Source
 from perdure.knowledge.records.results import Learnt
-from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision, KnownFact
+from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import (
     FactEvent,
     allowed,
@@ -49,6 +49,10 @@ class LearnTally:
     retired: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     entities: list[str] = field(default_factory=list)
+    displaced: dict[str, str] = field(default_factory=dict)
+    """Fact -> what took its place only because it is newer or surer."""
+    unknown: list[str] = field(default_factory=list)
+    """What claims are said to replace, and nothing is known of."""
 
     def learnt(self, messages: int, operations: tuple[str, ...]) -> Learnt:
         """Return it as the answer of a verb."""
@@ -264,6 +268,8 @@ class ClaimWriter:
                     self.retire(known.fact.id, event, fact.valid_from or source.at, source.at, decision.because)
                     self.work.link(link_change(SUPERSEDES, new_id, known.fact.id, decision.because))
                     outcome = event.value
+                    if decision.strategy in BY_ORDER:
+                        self.tally.displaced[known.fact.id] = new_id
                 case Action.YIELD:
                     outcome = "kept"
                 case Action.ASK:
@@ -275,9 +281,24 @@ class ClaimWriter:
     def _retire_yielding(self, new_id: str, decision: Decision, source: ClaimSource) -> None:
         winner = decision.about[0].fact
         until = winner.valid_from if winner.valid_from is not None else source.at
+        if decision.strategy is ConflictStrategy.VALIDITY:
+            until = self._fit_between(new_id, until, decision.because)
         self.retire(new_id, FactEvent.REPLACED, until, source.at, decision.because)
         self.tally.retired.remove(new_id)
         self.work.link(link_change(SUPERSEDES, winner.id, new_id, decision.because))
+
+    def _fit_between(self, new_id: str, until: Instant, because: str) -> Instant:
+        """End at a new fact's day what held before it, and return when what followed it began."""
+        fact = self.work.facts[new_id]
+        begin = fact.valid_from or 0
+        for other in self.work.replaced(fact.subject, fact.predicate):
+            if begin < (other.valid_from or 0) < (other.valid_to or 0):
+                until = min(until, other.valid_from or 0)
+            elif (other.valid_from or 0) < begin < (other.valid_to or 0) and least_trust(
+                (fact.trust, other.trust)
+            ) is other.trust:
+                self.work.rewrite(replace(other, valid_to=begin), because)
+        return until
 
     def _record_conflict(self, known: KnownFact, new_id: str, decision: Decision, outcome: str, at: Instant) -> None:
         state = self.work.states[new_id]

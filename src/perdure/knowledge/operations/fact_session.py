@@ -107,6 +107,12 @@ class FactSession:
         ]
         return self.known(ids, at)
 
+    def replaced(self, subject: str, predicate: str) -> list[Fact]:
+        """Return the facts of an entity that held once, as far as is known."""
+        self._read_key(fact_key(subject, predicate), None)
+        ids = self._of.get((subject, predicate), ())
+        return [self.facts[i] for i in ids if self.states[i].status is Status.SUPERSEDED and not self.facts[i].denied]
+
     def faded(self, subject: str, predicate: str, norm: str, *, denied: bool = False) -> str | None:
         """Return the fact of an entity with a value that nobody confirmed for so long that it was archived, if any."""
         self._read_key(fact_key(subject, predicate), norm)

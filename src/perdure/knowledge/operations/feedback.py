@@ -9,15 +9,16 @@ from perdure.knowledge.extraction.values import LONGEST, value_of
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
 from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
-from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision
+from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.decisions import outcome
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
-from perdure.records.memory import SUPERSEDES, Draft, Kind, Record, Status
+from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Shelf, Status
 from perdure.records.outcome import Outcome
 from perdure.rules.lifecycle.reinforcement import validate_state
 
@@ -76,16 +77,67 @@ def correct(ctx: Context, identity: str, value: str) -> Outcome:
 def both(ctx: Context, identity: str) -> Outcome:
     """Write down that a person says that a fact and what contradicts it both hold: the conflict is closed.
 
-    Of a predicate that no table names, this teaches that it has several values (decision 21).
+    Of a predicate that no table names, this teaches that it has several values (decision 21). What the fact took the
+    place of only because it is newer or surer is believed again from then on, as a fact of its own: what was replaced
+    stays so.
     """
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
-        if record.id not in writer.work.facts or not writer.both(record.id, now, "a person said: both"):
+        because = "a person said: both"
+        contested = record.id in writer.work.facts and writer.both(record.id, now, because)
+        if not contested and not _believe_displaced(writer, record.id, now, because):
             raise InvalidInput(
                 f"Nothing that is believed contradicts {identity}.", remedy="If it is right, confirm it instead."
             )
 
     return apply_answer(ctx, identity, "both", "", act)
+
+
+def _believe_displaced(writer: ClaimWriter, identity: str, now: Instant, because: str) -> bool:
+    """Believe what a fact took the place of again, beside it; return whether there was anything."""
+    work = writer.work
+    work.read_questions([identity])
+    found = [
+        (older, data)
+        for (older, newer), data in work.edits.about(Shelf.CONFLICT, identity).items()
+        if newer == identity and data.get("outcome") == FactEvent.REPLACED and data.get("strategy") in BY_ORDER
+    ]
+    work.read(older for older, _ in found)
+    for older, data in found:
+        again = _believe_again(writer, older, now, because)
+        sides = [{**side, "memory": again} if side["memory"] == older else side for side in data["sides"]]
+        closed = {**data, "outcome": "both"}
+        work.edits.put(Shelf.CONFLICT, older, identity, closed, because)
+        work.edits.put(Shelf.CONFLICT, identity, again, {**closed, "sides": sides, "at_ms": now}, because)
+    if found:
+        writer.validate(identity, now, because)
+        _has_several(work, work.facts[identity], because)
+    return bool(found)
+
+
+def _believe_again(writer: ClaimWriter, identity: str, now: Instant, because: str) -> str:
+    """Make a fact that says what another one said that was replaced, from its end on; return its id."""
+    work, old = writer.work, writer.work.facts[identity]
+    state, session = work.states[identity], work.record(identity).content.session
+    sure = max(state.confidence, work.ctx.policy.knowledge.statement)
+    span = Span(0, len(old.value.text), old.value.text)
+    claim = Claim(old.subject, old.predicate, old.type, old.value, old.learned, sure, span, denied=old.denied)
+    claim = replace(claim, many=old.many, valid_from=old.valid_to)
+    name = names_of(work.ctx, work.namespace).entity(old.subject).name
+    source = ClaimSource(None, now, old.trust, state.scope, session)
+    again = writer.make(claim, old.subject, name, source, because)
+    work.rewrite(replace(work.facts[again], sources=old.sources), because)
+    for each in old.sources:
+        work.link(link_change(DERIVED, again, each.memory, because))
+    work.link(link_change(SUPERSEDES, again, identity, because))
+    _has_several(work, work.facts[again], because)
+    return again
+
+
+def _has_several(work: FactSession, fact: Fact, because: str) -> None:
+    """Write down that an entity has several values of a predicate that no table names."""
+    if not resources(work.ctx).predicates.has(fact.predicate):
+        work.rewrite(replace(fact, many=True), because)
 
 
 def mute(ctx: Context, identity: str) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -23,6 +24,7 @@ from perdure.knowledge.rules.entities import mention_change, new_entity_changes
 from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact, link_change
 from perdure.knowledge.rules.given_claims import (
     MeantClaim,
+    adds_one,
     contradictions,
     first_confidence,
     predicate_name,
@@ -34,16 +36,18 @@ from perdure.operations.documents import find_states
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import related_memories
 from perdure.operations.writing import retry
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.fact_claim import GivenClaim, HandedClaims
+from perdure.records.identifier import is_uuid
 from perdure.records.instant import Instant
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Scope, Shelf, Status, Trust
-from perdure.records.outcome import ClaimResult
+from perdure.records.outcome import ClaimResult, ReplacedFact
 from perdure.rules.decisions import Decisions
 from perdure.rules.source_trust import takes_over
 from perdure.rules.validation.fact_claims import parsed_claims, refuse
 
 _SHORTEST_ID: Final = 6
+_SHORT_ID: Final = re.compile(r"(?!\d{8})[0-9a-f]{8}")  # as ids are shown; a number is a value
 _LONGEST_QUOTE: Final = 200  # characters of the content that stand for a quote where none was given
 
 
@@ -57,7 +61,9 @@ def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
         written = write(ctx, decisions, "learn", f"learn: {len(claims)} claims")
         done = writer.tally.learnt(0, () if written is None else (written,))
         memories, known = known_beside(ctx, namespace, claims, {*done.created, *done.reinforced, *done.retired})
-        return replace(done, related=related_memories(ctx, decisions, memories, done.created), predicates=tuple(known))
+        related, result = related_memories(ctx, decisions, memories, done.created), result_of(writer)
+        done = replace(done, replaced=result.replaced, unknown=result.unknown)
+        return replace(done, related=related, predicates=tuple(known))
 
     return retry(attempt)
 
@@ -73,9 +79,9 @@ def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaim
     for one in handed:
         try:
             _Taker(ctx, writer, names, one).take()
-        except InvalidInput as error:
+        except (InvalidInput, NotFound) as error:
             where = f"Item {one.item}: " if one.item else ""
-            raise InvalidInput(f"{where}{error.message}", remedy=error.remedy) from error
+            raise type(error)(f"{where}{error.message}", remedy=error.remedy) from error
     ground(writer.work, writer.tally, [one.memory for one in handed if one.memory is not None])
     decisions.add(writer.work.changes())
     return writer
@@ -83,8 +89,12 @@ def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaim
 
 def result_of(writer: ClaimWriter) -> ClaimResult:
     """Return what became of the facts."""
-    learnt = writer.tally.learnt(0, ())
-    return ClaimResult(learnt.created, learnt.reinforced, learnt.retired, learnt.asked)
+    tally, learnt = writer.tally, writer.tally.learnt(0, ())
+    replaced = tuple(
+        ReplacedFact(i, writer.work.record(i).content.text, tally.displaced.get(i, "")) for i in learnt.retired
+    )
+    unknown = tuple(dict.fromkeys(tally.unknown))
+    return ClaimResult(learnt.created, learnt.reinforced, learnt.retired, learnt.asked, replaced, unknown)
 
 
 class _Taker:
@@ -152,7 +162,9 @@ class _Taker:
 
     def _claim(self, claim: GivenClaim, subject: Entity, predicate: str) -> Claim:
         row, at = resources(self.ctx).predicates.row(predicate), self.handed.at
-        many = row.many or (not resources(self.ctx).predicates.has(predicate) and predicate.partition("_")[0] in ACTS)
+        is_act = predicate.partition("_")[0] in ACTS
+        unknown = not resources(self.ctx).predicates.has(predicate)
+        many = row.many or (unknown and (is_act or adds_one(claim, self.handed.text)))
         begin, end = claim.valid_from, claim.valid_to
         if begin is None and end is not None and end <= at:
             begin = end  # it is not known since when
@@ -218,6 +230,8 @@ class _Taker:
         claim, at = each.claim, self.handed.at
         source = ClaimSource(self.handed.memory, at, self._trust(each.given), self.handed.scope, self.handed.session)
         known, replaced = self._known_facts(each)
+        if claim.old is not None and not replaced:
+            self._report_unknown(each, claim.old)
         if claim.valid_to is not None and claim.valid_to <= at:
             self._take_past(each, known, source)
             return
@@ -231,8 +245,11 @@ class _Taker:
     def _resolve(
         self, each: MeantClaim, known: Sequence[KnownFact], replaced: Collection[str]
     ) -> tuple[Claim, Decision]:
-        trust, corrects = self._trust(each.given), self.handed.corrects
-        return resolve_given(each.claim, known, replaced, self.handed.at, self.policy, trust=trust, corrects=corrects)
+        trust, corrects, claim = self._trust(each.given), self.handed.corrects, each.claim
+        if not resources(self.ctx).predicates.has(claim.predicate):
+            several = any(k.fact.many and k.fact.predicate == claim.predicate for k in known)
+            claim = replace(claim, many=claim.many or several)
+        return resolve_given(claim, known, replaced, self.handed.at, self.policy, trust=trust, corrects=corrects)
 
     def _known_facts(self, each: MeantClaim) -> tuple[list[KnownFact], set[str]]:
         """Return the facts that a claim meets, and the ids of those that it is said to replace."""
@@ -255,12 +272,31 @@ class _Taker:
         akin = [k for k in having if resources(self.ctx).predicates.akin(claim.predicate, k.fact.predicate)]
         return akin or (having if len(having) == 1 else [])
 
-    def _of_memory(self, text: str, at: Instant) -> list[KnownFact]:
-        """Return the facts that a memory is or says, where a text is its id; the memory itself is then replaced."""
+    def _report_unknown(self, each: MeantClaim, old: Value) -> None:
+        """Write down that nothing is known of what a claim is said to replace; refuse the id of no memory."""
+        text, claim = each.given.replaces, each.claim
+        ids = self._ids(text)
+        if not self.gone.keys().isdisjoint(ids):
+            return
+        if any(f.value.norm == old.norm for f in self.work.replaced(each.subject, claim.predicate)):
+            return  # it was replaced before
+        if not ids and (is_uuid(text) or _SHORT_ID.fullmatch(text)):
+            raise NotFound(
+                f"Claim {each.given.number}: there is no memory {text!r} in {self.work.namespace} to replace.",
+                remedy="Nothing was stored. Name the old value, or an id that recall, list or facts returned.",
+            )
+        self.writer.tally.unknown.append(text)
+
+    def _ids(self, text: str) -> list[str]:
+        """Return the memory whose id a text is, if it is one."""
         if len(text) < _SHORTEST_ID or " " in text:
             return []
         ids = self.ctx.store.find_ids(text, namespace=self.work.namespace, limit=2)
-        if len(ids) != 1:
+        return ids if len(ids) == 1 else []
+
+    def _of_memory(self, text: str, at: Instant) -> list[KnownFact]:
+        """Return the facts that a memory is or says, where a text is its id; the memory itself is then replaced."""
+        if not (ids := self._ids(text)):
             return []
         self.work.read(ids)
         if ids[0] not in self.work.facts:

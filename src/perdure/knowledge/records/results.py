@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from perdure.knowledge.records.authority import Agreement, Sight, Sighting, Verdict
 from perdure.knowledge.records.facts import value_text
 from perdure.records.json_record import JsonRecord
-from perdure.records.outcome import KnownPredicates, RelatedMemory, Written
+from perdure.records.outcome import KnownPredicates, RelatedMemory, ReplacedFact, Written
 from perdure.records.plan import Plan
 
 
@@ -30,6 +30,8 @@ class Learnt(Written):
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
     related: tuple[RelatedMemory, ...] = ()  # earlier memories about the same things as facts that were handed over
     predicates: tuple[KnownPredicates, ...] = ()  # what else is known of those whom such facts are about
+    replaced: tuple[ReplacedFact, ...] = ()  # of facts that were handed over: those no longer believed, in words
+    unknown: tuple[str, ...] = ()  # what ``replaces`` of such facts names, and nothing is known of
 
     @property
     def reason(self) -> str:

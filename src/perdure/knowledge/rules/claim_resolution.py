@@ -51,7 +51,12 @@ class ConflictStrategy(StrEnum):
     CORRECTION = "trust_correction"
     CONFIDENCE = "trust_higher_confidence"
     RECENT = "trust_recent"
+    VALIDITY = "trust_validity"  # of handed-over facts: by the days since when both hold
     ASK = "ask_user"
+
+
+BY_ORDER: Final = (ConflictStrategy.CONFIDENCE, ConflictStrategy.RECENT, ConflictStrategy.VALIDITY)
+"""By these one value takes another's place though nobody said so: a person may say that both hold."""
 
 
 @dataclass(frozen=True, slots=True)

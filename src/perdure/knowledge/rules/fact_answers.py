@@ -203,7 +203,12 @@ def select_facts(
 
 
 def outdated_facts(over: Sequence[FactLine], shown: Sequence[FactLine], question: SheetQuestion) -> list[FactLine]:
-    """Return what is not believed any longer and belongs beside what is shown, or answers by itself; latest first."""
+    """Return what is not believed any longer and belongs beside what is shown, or answers by itself; latest first.
+
+    What is shown as believed again is left out.
+    """
+    again = {(f.subject, f.predicate, f.shown_value) for f in shown}
+    over = [f for f in over if (f.subject, f.predicate, f.shown_value) not in again]
     keys = {(f.subject, f.predicate) for f in shown}
     linked = {i for f in shown for i in (*f.supersedes, *f.superseded_by)}
 

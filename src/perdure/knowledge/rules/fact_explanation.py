@@ -21,6 +21,7 @@ _WINS: Final = {
     "trust_correction": "a correction wins",
     "trust_higher_confidence": "the surer one wins",
     "trust_recent": "the newer one wins, which was said outright",
+    "trust_validity": "the one that began to hold later wins",
 }
 """How a conflict was decided -> in words."""
 
@@ -132,6 +133,8 @@ def _describe_decision(strategy: str, outcome: str, lost: str) -> str:
         return "nobody has said yet which is right"
     if outcome == "answered":
         return "it was answered since"
+    if outcome == "both":
+        return "a person said that both hold"
     became = {"replaced": "was replaced", "kept": "was not believed"}.get(outcome, "was invalidated")
     return f"{_WINS.get(strategy, strategy.replace('_', ' '))}; {lost} {became}"
 

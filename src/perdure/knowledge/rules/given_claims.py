@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -17,13 +18,25 @@ from perdure.knowledge.rules.claim_resolution import (
     surest,
 )
 from perdure.records.fact_claim import GivenClaim
-from perdure.records.instant import Instant
+from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Trust
 from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.rules.language.sentences import sentences
+from perdure.rules.language.words import word_set
 from perdure.rules.source_trust import least_trust
 
+_WORD: Final = re.compile(r"\w+")
 _CONFIDENCE: Final = 0.7  # of a claim: as of what is asked to be remembered in a message
 _BY_OTHERS: Final = 0.3  # the most that a claim of others (a tool, a web page) has
+
+
+_ADDING: Final = word_set("also additionally auch ebenfalls también además aussi également anche inoltre também")
+_ADDED: Final = re.compile(
+    r"""\btoo\b(?=\s{0,3}(?:[^\w\s]|\Z)) | \bas[ ]well\b
+      | (?<![今何誰])(?<=[^\W\u3040-\u309f])も(?![うのしっとちらく]) | 也(?![许許罢就])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What is said to hold beside something: at the end of a clause in English, after a noun in Japanese."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,14 @@ def first_confidence(trust: Trust, stated: float | None, policy: KnowledgePolicy
     if trust is Trust.ASSISTANT:
         return min(sure, policy.statement)
     return min(sure, _BY_OTHERS) if trust is Trust.EXTERNAL else sure
+
+
+def adds_one(claim: GivenClaim, text: str) -> bool:
+    """Whether the sentence that says a claim says that its value holds beside others: "also", "too", "auch", "も"."""
+    value = claim.value.casefold()
+    said = [text[start:end] for start, end in sentences(text)]
+    said = [sentence for sentence in said if value in sentence.casefold()] or [claim.quote or text]
+    return any(_ADDED.search(s) or not _ADDING.isdisjoint(_WORD.findall(s.casefold())) for s in said)
 
 
 def with_several(claims: Sequence[MeantClaim], predicates: Predicates) -> list[MeantClaim]:
@@ -87,9 +108,9 @@ def contradictions(claims: Sequence[MeantClaim]) -> Iterator[str]:
 
 
 def _overlap(one: Claim, other: Claim) -> bool:
-    """Whether two claims hold at one time."""
+    """Whether two claims hold at one time, beyond the day on which one ends and the other begins."""
     return not any(
-        a.valid_to is not None and b.valid_from is not None and a.valid_to <= b.valid_from
+        a.valid_to is not None and b.valid_from is not None and a.valid_to < b.valid_from + DAY_MS
         for a, b in ((one, other), (other, one))
     )
 
@@ -124,7 +145,11 @@ def resolve_given(
         claim = replace(claim, learned=Learned.CORRECTION, confidence=sure)
     elif outranked:
         claim = replace(claim, learned=Learned.STATEMENT, old=None)
-    return claim, resolve_stated(claim, known, replaced, said_at, policy)
+    decision = resolve_stated(claim, known, replaced, said_at, policy)
+    if decision.action is not Action.REINFORCE and (action := _by_days(claim, rivals, policy)) is not None:
+        because = "it began to hold " + ("later" if action is Action.REPLACE else "earlier, and is over")
+        decision = Decision(action, tuple(rivals), ConflictStrategy.VALIDITY, claim.predicate, because)
+    return claim, decision
 
 
 def resolve_stated(
@@ -143,6 +168,23 @@ def resolve_stated(
     if not rivals:
         return Decision(Action.CREATE, predicate=claim.predicate, because=f"new: {claim.learned}")
     return resolve_conflict(claim, rivals, said_at, claim.predicate, policy)
+
+
+def _by_days(claim: Claim, rivals: Sequence[KnownFact], policy: KnowledgePolicy) -> Action | None:
+    """Return what the days decide since when values hold, where all are stated; else None.
+
+    What is much surer, as it was said, is not overruled so. Nothing is decided where something is corrected or denied.
+    """
+    begin = claim.valid_from
+    if not rivals or begin is None or claim.denied or claim.learned is Learned.CORRECTION:
+        return None
+    if any(k.fact.denied or k.fact.valid_from in (None, k.state.created_ms) for k in rivals):
+        return None
+    surer = [claim.confidence - k.state.confidence for k in rivals]
+    if all(begin < (k.fact.valid_from or 0) for k in rivals) and max(surer) <= policy.gap:
+        return Action.YIELD
+    is_later = all(begin > (k.fact.valid_from or 0) and k.fact.trust is not Trust.AUTHORITY for k in rivals)
+    return Action.REPLACE if is_later and min(surer) >= -policy.gap else None
 
 
 def _outranks(known: KnownFact, trust: Trust) -> bool:

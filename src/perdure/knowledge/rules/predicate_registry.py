@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -30,6 +30,15 @@ _MOST: Final = 1000
 _SYNONYMS, _PREDICATES = "synonyms", "predicates"
 
 
+_ONE_OF_SEVERAL: Final = frozenset({"favorite", "main", "primary", "default", "preferred", "native"})
+_LATIN: Final = "\u024f"  # its last letter
+
+
+def _least_ending(name: str) -> int:
+    """Return of how many letters a name is that longer words end with: "Nussallergie", "食物过敏"."""
+    return 7 if name[:1] <= _LATIN else 2
+
+
 @dataclass(frozen=True, slots=True)
 class Registry:
     """The shipped predicates together with a person's own, which win."""
@@ -38,11 +47,14 @@ class Registry:
     synonyms: Mapping[str, str]  # normal form -> predicate
     answers: Mapping[str, frozenset[str]]  # word of a question -> words of the predicates that answer it
     by_words: Mapping[frozenset[str], str] = field(init=False)  # the words of a name of several -> the name
+    endings: tuple[str, ...] = field(init=False)  # names that a longer word may end with, the longest first
 
     def __post_init__(self) -> None:
         names = {**self.synonyms, **{name: name for name in self.table}}
         words = {frozenset(synonym.split("_")): predicate for synonym, predicate in names.items() if "_" in synonym}
         object.__setattr__(self, "by_words", words)
+        endings = (name for name in self.table if "_" not in name and len(name) >= _least_ending(name))
+        object.__setattr__(self, "endings", tuple(sorted(endings, key=len, reverse=True)))
 
     def name(self, words: str) -> str:
         """Return the normal form of a predicate: lower case, singulars, ``_`` between words, synonyms replaced.
@@ -65,13 +77,17 @@ class Registry:
         return known
 
     def row(self, name: str) -> Predicate:
-        """Return what is known of a predicate in normal form: its own row, or that of its last words."""
+        """Return what is known of a predicate in normal form: its own row, or that of its last words.
+
+        Of several one is the favorite or the main one.
+        """
         if found := self._find_row(name):
-            return found
+            single = name not in self.table and name.partition("_")[0] in _ONE_OF_SEVERAL
+            return replace(found, many=False) if single else found
         return Predicate(Sort.PREFERENCE) if name.startswith("favorite_") else Predicate()
 
     def has(self, name: str) -> bool:
-        """Whether the table names a predicate in normal form, or its last words: then no answer teaches otherwise."""
+        """Whether the table names a predicate in normal form, by its last words or its end: no answer changes it."""
         return self._find_row(name) is not None
 
     def sort(self, name: str, read_sort: str) -> Sort:
@@ -84,7 +100,8 @@ class Registry:
     def _find_row(self, name: str) -> Predicate | None:
         parts = name.split("_")
         rows = (self.table.get("_".join(parts[start:])) for start in range(len(parts)))
-        return next((row for row in rows if row is not None), None)
+        ending = (self.table[end] for end in self.endings if parts[-1].endswith(end))
+        return next((row for row in (*rows, *ending) if row is not None), None)
 
     def asked(self, words: Iterable[str]) -> frozenset[str]:
         """Return the words of the predicates that a question may mean: "Where does Ana live?" asks for a home.

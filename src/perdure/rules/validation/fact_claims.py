@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from perdure.records.errors import InvalidInput, given
 from perdure.records.fact_claim import FactClaim, GivenClaim
-from perdure.records.instant import Instant, to_instant
+from perdure.records.instant import DAY_MS, Instant, to_instant
 from perdure.records.policy import Policy
 from perdure.rules.redaction import redact_by_policy
 from perdure.rules.validation.values import checked_text
@@ -22,6 +22,12 @@ _REQUIRED: Final = ("subject", "predicate", "value")
 _REMEDY: Final = (
     f"Nothing was stored. A claim is an object with the keys {', '.join(_KEYS)}; the first three are needed."
 )
+_PLANNED: Final = (
+    "Nothing was stored. Remember what is planned as a note, without this fact; "
+    "hand the fact over when it has happened."
+)
+_EARLIEST_ZONE_MS: Final = 14 * DAY_MS // 24
+"""A day begins so long before it does in UTC, at the earliest."""
 _SHOWN: Final = 10  # so many faults are listed; of more only how many there are
 
 
@@ -38,12 +44,15 @@ def parsed_claims(items: Any, content: str | None, *, policy: Policy, now: Insta
         InvalidInput: Claims are refused; the text names each fault and its claim.
     """
     words = None if content is None else " ".join(content.split())
-    claims, faults = [], []
+    claims: list[GivenClaim] = []
+    faults: list[str] = []
+    planned: list[str] = []
     for number, item in enumerate(_check_list(items), 1):
         reader = _Reader(number, item, words, now)
         claims.append(reader.claim(policy))
         faults += reader.faults
-    refuse(faults)
+        planned += reader.planned
+    refuse([*faults, *planned], _REMEDY if faults else _PLANNED)
     return tuple(claims)
 
 
@@ -58,11 +67,11 @@ def _check_list(items: Any) -> list[Any]:
     return listed
 
 
-def refuse(faults: list[str]) -> None:
+def refuse(faults: list[str], remedy: str = _REMEDY) -> None:
     """Raise InvalidInput for faults, if there are any."""
     if faults:
         more = f" And {len(faults) - _SHOWN:,} more." if len(faults) > _SHOWN else ""
-        raise InvalidInput(" ".join(faults[:_SHOWN]) + more, remedy=_REMEDY)
+        raise InvalidInput(" ".join(faults[:_SHOWN]) + more, remedy=remedy)
 
 
 class _Reader:
@@ -71,6 +80,7 @@ class _Reader:
     def __init__(self, number: int, item: Any, words: str | None, now: Instant) -> None:
         self.number, self.words, self.now = number, words, now
         self.faults: list[str] = []
+        self.planned: list[str] = []
         self.item: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
         if not isinstance(item, Mapping):
             self.fault(f"it must be an object, not {given(item)}")
@@ -92,8 +102,11 @@ class _Reader:
         if denied is not None and not isinstance(denied, bool):
             self.fault(f"denied must be true or false, not {given(denied)}")
         begin, end = self._instant("valid_from"), self._instant("valid_to")
-        if begin is not None and begin > self.now:
-            self.fault("valid_from is in the future, but a fact must hold already")
+        if begin is not None and begin > self.now + (_EARLIEST_ZONE_MS if _is_day(self.item["valid_from"]) else 0):
+            words = ": ".join(texts.get(key, "") for key in _REQUIRED)
+            self.planned.append(
+                f"Claim {self.number}: valid_from is in the future, so {given(words)} does not hold yet."
+            )
         if begin is not None and end is not None and end < begin:
             self.fault("valid_to is before valid_from")
         safe = {key: redact_by_policy(text, policy) for key, text in texts.items()}
@@ -137,12 +150,20 @@ class _Reader:
         if value is None:
             return None
         try:
-            return to_instant(_moment(value), name=key)
+            at = to_instant(_moment(value), name=key)
+            return at + DAY_MS - 1 if key == "valid_to" and _is_day(value) else at
         except InvalidInput as error:
             self.fault(error.message.removesuffix("."))
         except (TypeError, ValueError):
             self.fault(f"{key} is neither a date nor a time with a zone: {given(value)}; write for example 2026-11-21")
         return None
+
+
+def _is_day(value: Any) -> bool:
+    """Whether a value is a day without a time: as the end of something it counts whole."""
+    if isinstance(value, str):
+        return len(value.strip()) == len("2026-11-21")
+    return isinstance(value, date) and not isinstance(value, datetime)
 
 
 def _moment(value: Any) -> datetime:
@@ -154,5 +175,4 @@ def _moment(value: Any) -> datetime:
     if not isinstance(value, str):
         raise TypeError(value)
     text = value.strip()
-    day = len(text) == len("2026-11-21")
-    return _moment(date.fromisoformat(text)) if day else datetime.fromisoformat(text)
+    return _moment(date.fromisoformat(text)) if _is_day(text) else datetime.fromisoformat(text)

@@ -1,0 +1,63 @@
+"""Days that facts are handed over with: when they begin, how long they last, and what is still to come."""
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+import perdure
+from conftest import WORDS_ONLY
+
+FREEZE = {"subject": "main", "predicate": "freeze", "value": "on"}
+
+
+@pytest.fixture
+def memory(opening, clock):
+    clock.now = datetime(2026, 1, 5, 20, tzinfo=UTC)
+    return opening(WORDS_ONLY)
+
+
+@pytest.mark.parametrize("end", ["2026-01-20", date(2026, 1, 20)])
+def test_the_last_day_counts_whole(memory, clock, end):
+    memory.remember("The freeze lasts until 20 January.", facts=[{**FREEZE, "valid_to": end}])
+    clock.now = datetime(2026, 1, 20, 23, 59, tzinfo=UTC)
+    (fact,) = memory.facts("main")
+    assert fact.valid_to[:10] == "2026-01-20"
+    clock.now = datetime(2026, 1, 21, tzinfo=UTC)
+    assert memory.facts("main") == []
+
+
+def test_a_time_is_taken_as_it_is(memory, clock):
+    memory.learn(claims=[{**FREEZE, "valid_to": "2026-01-20T00:00Z"}])
+    clock.now = datetime(2026, 1, 20, tzinfo=UTC)
+    assert memory.facts("main") == []
+
+
+def test_what_ended_yesterday_is_over_and_what_ends_today_is_not(memory):
+    memory.learn(claims=[{**FREEZE, "valid_to": "2026-01-04"}, {**FREEZE, "subject": "dev", "valid_to": "2026-01-05"}])
+    assert [f.name for f in memory.facts()] == ["dev"]
+
+
+def test_one_value_may_end_on_the_day_on_which_the_next_begins(memory):
+    one = {**FREEZE, "predicate": "branch", "valid_from": "2024-01-01", "valid_to": "2025-05-01"}
+    memory.learn(claims=[one, {**one, "value": "off", "valid_from": "2025-05-01", "valid_to": None}])
+    assert [f.value for f in memory.facts("main")] == ["off"]
+
+
+def test_a_day_that_has_begun_somewhere_has_begun(memory):
+    memory.learn(claims=[{**FREEZE, "valid_from": "2026-01-06"}])  # it is 5 in the morning in Tokyo
+    (fact,) = memory.facts("main")
+    assert fact.valid_from[:10] == "2026-01-06"
+    for late in ("2026-01-07", "2026-01-06T00:00Z"):
+        with pytest.raises(perdure.InvalidInput, match="in the future"):
+            memory.learn(claims=[{**FREEZE, "subject": "dev", "valid_from": late}])
+
+
+def test_a_plan_is_refused_with_what_to_do_instead(memory):
+    planned = {"subject": "Ana", "predicate": "home", "value": "Oslo", "valid_from": "2026-03-01"}
+    with pytest.raises(perdure.InvalidInput) as caught:
+        memory.remember("Ana moves to Oslo on 1 March.", facts=[FREEZE, planned])
+    told = str(caught.value)
+    assert "Claim 2: valid_from is in the future, so 'Ana: home: Oslo' does not hold yet." in told
+    assert "Remember what is planned as a note" in told
+    assert "keys" not in told
+    assert memory.list() == []

@@ -1,0 +1,178 @@
+"""What a second value does to the first: both stay where a predicate has several, else the reply says what is over."""
+
+import re
+
+import pytest
+
+import perdure
+from conftest import WORDS_ONLY, logical
+from perdure.interfaces.views import Request
+from perdure.interfaces.views.memory import view_remembered
+from perdure.interfaces.views.model import render_text
+
+TEA = {"subject": "Ana", "predicate": "ritual", "value": "tea"}
+WALK = {**TEA, "value": "a walk"}
+BOTH, NEWER = frozenset({"tea", "a walk"}), frozenset({"a walk"})
+
+
+@pytest.fixture
+def memory(opening):
+    return opening(WORDS_ONLY)
+
+
+def believed(memory, subject="Ana"):
+    return {f.shown_value for f in memory.facts(subject)}
+
+
+def reply(done):
+    return render_text(view_remembered(done, Request("remember", {})))
+
+
+def displaced(memory, clock):
+    """A value of an unknown predicate whose place another took ten days later; the reply to that one."""
+    memory.remember("Ana's ritual is tea.", facts=[TEA])
+    clock.passes(days=10)
+    return memory.remember("Ana's ritual is a walk.", facts=[WALK])
+
+
+SEVERAL = (
+    *("Allergie", "Nussallergie", "food allergies", "alergia", "alergias", "アレルギー", "食物アレルギー", "过敏"),
+    *("medication", "Medikament", "medicamento", "薬", "team members", "cat", "customer", "endpoint"),
+    *("dependency", "bugs", "decision", "email", "correo", "メールアドレス", "language", "subscription"),
+    *("environment variable", "gift idea", "allergie", "allergia", "intolerância"),
+)
+ONE = ("home", "favorite language", "primary email", "cat name", "bug status")
+
+
+def test_a_second_value_stays_beside_the_first_where_a_predicate_has_several(memory, clock):
+    names = [*SEVERAL, *ONE]
+    memory.learn(claims=[{**TEA, "subject": f"Nr {n}", "predicate": name} for n, name in enumerate(names)])
+    clock.passes(days=10)
+    done = memory.learn(claims=[{**WALK, "subject": f"Nr {n}", "predicate": name} for n, name in enumerate(names)])
+    assert (len(done.retired), done.asked) == (len(ONE), ())
+    kept = {name: believed(memory, f"Nr {n}") for n, name in enumerate(names)}
+    assert kept == {**dict.fromkeys(SEVERAL, BOTH), **dict.fromkeys(ONE, NEWER)}
+
+
+ADDING = (
+    *("Her ritual is also a walk.", "A walk is the ritual, too.", "It is a walk as well.", "Es ist auch a walk."),
+    *("También a walk.", "Aussi a walk", "Anche a walk.", "Também a walk.", "散歩(A walk)、散歩も。", "A walk 也是。"),
+)
+OTHERWISE = (
+    *("Her ritual is a walk. She also reads.", "The tea was too hot: it is a walk now.", "もう a walk です。"),
+    "也许 a walk。",
+)
+
+
+def test_a_word_that_adds_keeps_both_values_of_an_unknown_predicate(memory, clock):
+    said = {f"Nr {n}": words for n, words in enumerate((*ADDING, *OTHERWISE))}
+    for subject in said:
+        memory.remember(f"{subject} has tea.", facts=[{**TEA, "subject": subject}])
+    clock.passes(days=10)
+    for subject, words in said.items():
+        memory.remember(f"{subject}: {words}", facts=[{**WALK, "subject": subject}])
+    kept = {words: believed(memory, subject) for subject, words in said.items()}
+    assert kept == {**dict.fromkeys(ADDING, BOTH), **dict.fromkeys(OTHERWISE, NEWER)}
+    clock.passes(days=10)
+    memory.remember("Nr 0 has a nap.", facts=[{**TEA, "subject": "Nr 0", "value": "a nap"}])
+    assert believed(memory, "Nr 0") == {"tea", "a walk", "a nap"}
+
+
+def test_the_reply_names_what_is_no_longer_believed_and_the_call_that_keeps_both(memory, clock):
+    done = displaced(memory, clock)
+    (tea,) = [f for f in memory.facts(past=True) if f.value == "tea"]
+    (walk,) = memory.facts("Ana")
+    assert [(f.id, f.content, f.by) for f in done.facts.replaced] == [(tea.id, "Ana: ritual: tea", walk.id)]
+    told = reply(done)
+    assert f'No longer believed: "Ana: ritual: tea" {tea.id[-8:]}.' in told
+    assert f'If both hold: review(id="{walk.id[-8:]}", verdict="both")' in told
+
+
+def test_what_is_replaced_by_name_is_told_without_that_call(memory, clock):
+    memory.remember("Ana's ritual is tea.", facts=[TEA])
+    done = memory.remember("A walk instead of tea.", facts=[{**WALK, "replaces": "tea"}])
+    assert "No longer believed: " in reply(done)
+    assert "both" not in reply(done)
+    with pytest.raises(perdure.InvalidInput, match="contradicts"):
+        memory.both(done.facts.created[0])
+
+
+@pytest.mark.parametrize("many", [1, 5])
+def test_the_reply_stays_short_where_much_is_no_longer_believed(memory, clock, many):
+    words = "the weekly planning meeting of the platform team in the large room "
+    for number in range(many):
+        fact = {"subject": words, "predicate": f"{words[:60]} {number}", "value": f"{words} {number}"}
+        memory.remember(f"{words} {number}.", facts=[fact])
+    clock.passes(days=10)
+    facts = [
+        {"subject": words, "predicate": f"{words[:60]} {number}", "value": f"{words} now {number}"}
+        for number in range(many)
+    ]
+    done = memory.remember(f"{words} now.", facts=facts)
+    told = reply(done)
+    assert len(done.facts.replaced) == many
+    assert 0 < len(re.findall('" [0-9a-f]{8}', told)) <= many + 3
+    assert sum(2 / 7 for _ in told) <= 120
+
+
+def test_both_believes_again_what_was_displaced(memory, clock):
+    done = displaced(memory, clock)
+    clock.passes(days=1)
+    memory.both(done.facts.replaced[0].by)
+    assert believed(memory) == {"tea", "a walk"}
+    assert memory.review() == []
+    assert {f.shown_value for f in memory.facts("Ana", as_of=clock.now)} == {"tea", "a walk"}
+    assert {"Ana: ritual: tea", "Ana's ritual is a walk."} <= {
+        h.memory.content for h in memory.recall("Ana ritual").hits
+    }
+    assert "Ana: ritual: tea" in memory.digest()
+    sheet = memory.answer_sheet("What is Ana's ritual?")
+    assert "tea" in sheet.text.partition("Out of date")[0]
+    assert "Out of date" not in sheet.text
+    (tea,) = [f for f in memory.facts("Ana") if f.value == "tea"]
+    assert [c.told for c in memory.why(tea.id).fact.conflicts] == ["a person said that both hold"]
+    clock.passes(days=30)
+    memory.remember("Ana's ritual is a nap.", facts=[{**TEA, "value": "a nap"}])
+    assert believed(memory) == {"tea", "a walk", "a nap"}
+
+
+def test_both_of_what_a_table_gives_one_value_believes_both_and_teaches_nothing(memory, clock):
+    memory.learn(claims=[{**TEA, "predicate": "home"}])
+    clock.passes(days=10)
+    done = memory.learn(claims=[{**WALK, "predicate": "home"}])
+    memory.both(done.replaced[0].by)
+    assert believed(memory) == {"tea", "a walk"}
+    clock.passes(days=10)
+    memory.learn(claims=[{**TEA, "predicate": "home", "value": "Oslo"}])
+    assert believed(memory) == {"Oslo"}
+
+
+def test_both_of_what_was_displaced_is_taken_back_row_for_row(memory, clock, path):
+    done = displaced(memory, clock)
+    before = logical(path)
+    kept = memory.both(done.facts.created[0])
+    assert logical(path) != before
+    memory.undo(kept.operation)
+    assert logical(path) == before
+
+
+@pytest.mark.parametrize("identity", ["deadbeef", "019b8d62-7a80-7001-a2d3-5bc17bfe0c58"])
+def test_a_fact_that_replaces_no_memory_is_refused(memory, identity):
+    memory.remember("Ana's ritual is tea.", facts=[TEA])
+    with pytest.raises(perdure.NotFound, match=f"Claim 1: there is no memory '{identity}'"):
+        memory.remember("A walk, now.", facts=[{**WALK, "replaces": identity}])
+    with pytest.raises(perdure.NotFound, match=identity):
+        memory.learn(claims=[{**WALK, "replaces": identity}])
+    assert believed(memory) == {"tea"}
+    assert len(memory.history()) == 1
+
+
+def test_a_value_that_is_not_known_is_told(memory):
+    memory.remember("Ana's ritual is tea.", facts=[TEA])
+    done = memory.remember("Ana also walks.", facts=[{**WALK, "predicate": "habit", "replaces": "te"}])
+    assert done.facts.unknown == ("te",)
+    assert "replaces: nothing is known of te" in reply(done)
+    done = memory.remember("A walk, not tea.", facts=[{**WALK, "replaces": "tea"}])
+    assert done.facts.unknown == ()
+    again = memory.remember("A walk, not tea!", facts=[{**WALK, "replaces": "tea"}])
+    assert again.facts.unknown == ()  # it was replaced before
