@@ -6,7 +6,7 @@ Relevance chooses the hits; nothing here adds or removes one, changes a score, o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import lru_cache
@@ -181,6 +181,27 @@ def _signals(
 def _compared_hit(place: int, hit: Hit, content: Statements, words: frozenset[str], weight: Weight) -> ComparedHit:
     answers = words & content.words
     return ComparedHit(place, hit.cosine or 0.0, content, answers, weight(answers))
+
+
+def believed_first(hits: Sequence[Hit], over: Collection[str]) -> list[Hit]:
+    """Return the same hits, those of which nothing is believed any longer behind what they seemed to be newer than.
+
+    They are no longer named as the newer of anything: it has been decided which one holds.
+    """
+    order = list(hits)
+    for hit in hits:
+        if hit.memory.id in over:
+            behind = [h for h in order if hit.memory.id in h.newer and h.memory.id not in over]
+            at = order.index(hit)
+            order.insert(max([at, *map(order.index, behind)]), order.pop(at))
+    return [_without(hit, over) for hit in order] if over else order
+
+
+def _without(hit: Hit, over: Collection[str]) -> Hit:
+    """Return a hit that is compared with nothing that is over, and one that is over with nothing before it."""
+    older = () if hit.memory.id in over else hit.older
+    newer = tuple(i for i in hit.newer if i not in over)
+    return replace(hit, newer=newer, older=older, differs=tuple(i for i in hit.differs if i in (*newer, *older)))
 
 
 def facts_first(hits: Sequence[Hit]) -> list[Hit]:
