@@ -144,7 +144,8 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) 
     summaries = [] if filters.looks_back else [h.memory.id for h in hits if h.memory.kind is Kind.SUMMARY]
     over = outdated_summaries(ctx, namespace, summaries) if summaries else {}
     hits = [h for h in hits if h.memory.id not in over]
-    hits = _mark_over(ctx, namespace, hits)
+    if _may_be_over(ctx, namespace, hits):
+        hits = _mark_over(ctx, namespace, hits)
     if resources(ctx).witnesses:
         hits = _mark_citations(ctx, namespace, hits)
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
@@ -168,24 +169,27 @@ def _mark_over(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
 
     A message of which something still holds counts as updated where what took the place of the rest is among the hits.
     """
-    learns = ctx.policy.knowledge.learn != "off"
     facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
-    if learns and not facts and not ctx.store.documents.page(namespace, Shelf.FACT, ("", ""), 1):
-        return hits
     notes = [h.memory for h in hits if h.memory.kind is Kind.NOTE]
     messages = [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE]
     over = over_facts(ctx, namespace, [*messages, *(note.id for note in notes)])
     whole = {i: o.instead for i, o in over.items() if o.is_whole}
-    if learns:
+    if _learns(ctx):
         whole |= outdated_notes(ctx, namespace, [note for note in notes if note.id not in over])
     partly = {i: f.replaced_by for i in messages if i in over for f in over[i].facts if f.replaced_by in facts}
-    since = {**partly, **whole}
-    marked = [
-        replace(h, updated_by=since.get(i), over=over[i].facts if i in over else ())
-        for h in hits
-        for i in (h.memory.id,)
-    ]
+    since, said = {**partly, **whole}, {i: o.facts for i, o in over.items()}
+    marked = [replace(h, updated_by=since.get(h.memory.id), over=said.get(h.memory.id, ())) for h in hits]
     return facts_first(believed_first(marked, whole))
+
+
+def _may_be_over(ctx: Context, namespace: str, hits: Sequence[Hit]) -> bool:
+    """Whether there are facts; a policy that learns none asked before it came here."""
+    has_facts = not _learns(ctx) or any(h.memory.kind is Kind.FACT for h in hits)
+    return has_facts or bool(ctx.store.documents.page(namespace, Shelf.FACT, ("", ""), 1))
+
+
+def _learns(ctx: Context) -> bool:
+    return ctx.policy.knowledge.learn != "off"
 
 
 def _mark_citations(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
