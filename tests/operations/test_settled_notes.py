@@ -170,6 +170,29 @@ def test_of_many_values_only_the_denied_one_is_over(opening):
     assert (marks["Tom likes tea."], marks["Tom likes coffee."]) == ([None], [])
 
 
+def test_a_note_that_is_partly_over_is_not_called_newer_than_what_holds(staged):
+    memory = staged()
+    facts = [said("staging", "database host", "db-8"), said("staging", "owner", "Ana")]
+    newer = memory.remember("The staging database host is now db-8, its owner Ana.", facts=facts)
+    memory.deny(fact_of(memory, "db-8"))
+    hits = {h.memory.content: h for h in memory.recall(QUESTION, touch=False).hits}
+    assert list(hits).index(OLD) < list(hits).index(newer.memory.content)
+    assert (hits[OLD].newer, hits[newer.memory.content].older) == ((), ())
+    assert hits[newer.memory.content].updated_by is None
+
+
+def test_asked_about_a_time_before_it_was_settled_a_note_is_not_marked(staged, clock):
+    memory = staged()
+    before = clock()
+    clock.passes(days=1)
+    memory.correct(fact_of(memory, "db-7"), "db-9")
+    clock.passes(days=1)
+    for then, marked in ((before, False), (clock(), True)):
+        for asked in ({"as_of": then}, {"known_at": then}):
+            (hit,) = (h for h in memory.recall(QUESTION, touch=False, **asked).hits if h.memory.content == OLD)
+            assert (hit.updated_by is not None, bool(hit.over)) == (marked, marked), asked
+
+
 # --- what has ended
 
 FROZEN = "Main is frozen; nobody may merge."

@@ -183,24 +183,23 @@ def _compared_hit(place: int, hit: Hit, content: Statements, words: frozenset[st
     return ComparedHit(place, hit.cosine or 0.0, content, answers, weight(answers))
 
 
-def believed_first(hits: Sequence[Hit], over: Collection[str]) -> list[Hit]:
-    """Return the same hits, those of which nothing is believed any longer behind what they seemed to be newer than.
+def believed_first(hits: Sequence[Hit], settled: Mapping[str, Collection[str]]) -> list[Hit]:
+    """Return the same hits; one that seemed to be newer than what holds instead of it stands behind that.
 
-    They are no longer named as the newer of anything: it has been decided which one holds.
+    ``settled`` has hit -> those that it is not newer than: it has been decided which one holds.
     """
     order = list(hits)
     for hit in hits:
-        if hit.memory.id in over:
-            behind = [h for h in order if hit.memory.id in h.newer and h.memory.id not in over]
-            at = order.index(hit)
-            order.insert(max([at, *map(order.index, behind)]), order.pop(at))
-    return [_without(hit, over) for hit in order] if over else order
+        behind = [h for h in order if hit.memory.id in h.newer and h.memory.id in settled.get(hit.memory.id, ())]
+        at = order.index(hit)
+        order.insert(max([at, *map(order.index, behind)]), order.pop(at))
+    return [_without_settled(hit, settled) for hit in order] if settled else order
 
 
-def _without(hit: Hit, over: Collection[str]) -> Hit:
-    """Return a hit that is compared with nothing that is over, and one that is over with nothing before it."""
-    older = () if hit.memory.id in over else hit.older
-    newer = tuple(i for i in hit.newer if i not in over)
+def _without_settled(hit: Hit, settled: Mapping[str, Collection[str]]) -> Hit:
+    """Return a hit that names no other as newer or older where it has been decided which of the two holds."""
+    newer = tuple(i for i in hit.newer if hit.memory.id not in settled.get(i, ()))
+    older = tuple(i for i in hit.older if i not in settled.get(hit.memory.id, ()))
     return replace(hit, newer=newer, older=older, differs=tuple(i for i in hit.differs if i in (*newer, *older)))
 
 

@@ -15,6 +15,7 @@ from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.authority import Sight
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_records import learned_confidence
+from perdure.knowledge.rules.over_facts import settled_between
 from perdure.knowledge.rules.procedures import Procedure
 from perdure.operations.documents import all_documents, derived_from, find_documents, find_states, pages
 from perdure.operations.ports import Context
@@ -145,7 +146,7 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) 
     over = outdated_summaries(ctx, namespace, summaries) if summaries else {}
     hits = [h for h in hits if h.memory.id not in over]
     if _may_be_over(ctx, namespace, hits):
-        hits = _mark_over(ctx, namespace, hits)
+        hits = _mark_over(ctx, namespace, hits, filters)
     if resources(ctx).witnesses:
         hits = _mark_citations(ctx, namespace, hits)
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
@@ -164,7 +165,7 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) 
     ]
 
 
-def _mark_over(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
+def _mark_over(ctx: Context, namespace: str, hits: list[Hit], then: Filters) -> list[Hit]:
     """Return hits, notes and messages with what of them holds no longer, and facts before what they took the place of.
 
     A message of which something still holds counts as updated where what took the place of the rest is among the hits.
@@ -172,14 +173,14 @@ def _mark_over(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
     notes = [h.memory for h in hits if h.memory.kind is Kind.NOTE]
     messages = [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE]
-    over = over_facts(ctx, namespace, [*messages, *(note.id for note in notes)])
+    over = over_facts(ctx, namespace, [*messages, *(note.id for note in notes)], then)
     whole = {i: o.instead for i, o in over.items() if o.is_whole}
     if _learns(ctx):
         whole |= outdated_notes(ctx, namespace, [note for note in notes if note.id not in over])
     partly = {i: f.replaced_by for i in messages if i in over for f in over[i].facts if f.replaced_by in facts}
     since, said = {**partly, **whole}, {i: o.facts for i, o in over.items()}
     marked = [replace(h, updated_by=since.get(h.memory.id), over=said.get(h.memory.id, ())) for h in hits]
-    return facts_first(believed_first(marked, whole))
+    return facts_first(believed_first(marked, settled_between(over, whole, [h.memory.id for h in hits])))
 
 
 def _may_be_over(ctx: Context, namespace: str, hits: Sequence[Hit]) -> bool:

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.over_facts import Beside, Over, what_is_over
+from perdure.knowledge.rules.over_facts import Beside, Over, is_gone, what_is_over
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_states, pages
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import SUPERSEDES, Document, Shelf
+from perdure.records.recall import Filters
+
+NOW: Final = Filters()
 
 
-def over_facts(ctx: Context, namespace: str, memories: Sequence[str]) -> dict[str, Over]:
-    """Return memory -> what of its facts holds no longer, of those that say facts.
+def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filters = NOW) -> dict[str, Over]:
+    """Return memory -> what of its facts holds no longer, or did not at another time, of those that say facts.
 
     A fact that was over when it was stored ("until March he was ill") is no reason to doubt the memory that says so.
     """
     by_memory = derived_from(ctx, namespace, memories)
     ids = sorted({fact for some in by_memory.values() for fact in some})
     facts, now = _facts(find_documents(ctx, namespace, Shelf.FACT, ids)), ctx.clock()
-    gone = [fact for fact in facts.values() if fact.retired is not None or fact.has_ended(now)]
+    gone = [fact for fact in facts.values() if is_gone(fact, then, now)]
     over, told_as_past = what_is_over(gone, _beside(ctx, namespace, gone, now)) if gone else ({}, set())
     found: dict[str, Over] = {}
     for memory, some in by_memory.items():
         own = tuple(over[i] for i in sorted(some, reverse=True) if i in over)
         holds = facts.keys() & set(some) - over.keys() - told_as_past
-        found[memory] = Over(own, bool(own) and not holds)
+        found[memory] = Over(own, frozenset(some), bool(own) and not holds)
     return found
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from perdure.knowledge.records.facts import Fact
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Scope, State, Status
-from perdure.records.recall import OverFact
+from perdure.records.recall import Filters, OverFact
 
 
 class Over(NamedTuple):
     """What of a memory's facts holds no longer."""
 
     facts: tuple[OverFact, ...]  # the newest first; empty where all hold
+    says: frozenset[str]  # all that it says
     is_whole: bool  # none of its facts holds
 
     @property
@@ -74,6 +75,25 @@ def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OverFa
         else:
             over[fact.id] = _over_fact(fact, state, instead)
     return over, told_as_past
+
+
+def settled_between(over: Mapping[str, Over], whole: Collection[str], shown: Collection[str]) -> dict[str, set[str]]:
+    """Return memory -> those beside it that hold where it does not: of which something took the place of its words."""
+    holding = set(shown) - set(whole)
+    settled = dict.fromkeys(whole, holding)
+    for memory, own in over.items():
+        instead = {fact.replaced_by for fact in own.facts}
+        if memory not in settled and own.facts:
+            settled[memory] = {i for i in holding & over.keys() if not instead.isdisjoint(over[i].says)}
+    return settled
+
+
+def is_gone(fact: Fact, then: Filters, now: Instant) -> bool:
+    """Whether a fact holds no longer: now, at the time that is asked about, or as far as was known then."""
+    if then.as_of is not None:
+        return fact.has_ended(then.as_of)
+    known_at = now if then.known_at is None else then.known_at
+    return fact.has_ended(known_at) if fact.retired is None else fact.retired <= known_at
 
 
 def _is_held(fact: Fact, now: Instant) -> bool:
