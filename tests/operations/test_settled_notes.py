@@ -18,10 +18,12 @@ ROME = said("Tom", "home", "Rome")
 # --- a note is corrected
 
 
-def test_a_corrected_note_takes_the_facts_of_its_old_words_with_it(memory, path):
+@pytest.mark.parametrize("how", ["correct", "answer"])
+def test_a_corrected_note_takes_the_facts_of_its_old_words_with_it(memory, path, how):
     note = memory.remember("Tom lives in Rome.", facts=[ROME])
     before = logical(path)
-    done = memory.correct(note.id, "Tom lives in Turin.")
+    answer = (note.id, "Tom lives in Turin.") if how == "correct" else (note.id, "correct", "Tom lives in Turin.")
+    done = getattr(memory, how)(*answer)
     assert memory.facts("Tom") == []
     assert "Rome" not in memory.digest()
     assert [h.memory.id for h in memory.recall("Where does Tom live?").hits] == [done.id]
