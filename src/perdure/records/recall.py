@@ -134,6 +134,17 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
+class OverFact(JsonRecord):
+    """Something that a memory says and that holds no longer."""
+
+    id: str  # the fact
+    content: str  # what it says, without whom it is about: "database host: db-7"
+    over: str  # why: "ended" (it held until then), "denied" or "replaced"
+    since: str  # when it ended, was denied or was replaced
+    replaced_by: str | None = None  # what is believed in its place
+
+
+@dataclass(frozen=True, slots=True)
 class Hit(JsonRecord):
     """One answer: the memory and what its score is made of."""
 
@@ -145,13 +156,15 @@ class Hit(JsonRecord):
     # what to ask a person about it: it is a stale fact, or a working tree no longer has what it cites; else empty
     question: str = ""
     answers: tuple[str, ...] = ()  # the verdicts by which ``review`` takes a person's answer to it
-    # the later memory that took the place of what this one says, as its facts were decided
+    # the memory that took the place of what this one says, as its facts were decided; its own fact where none did
     updated_by: str | None = None
     contested_with: tuple[str, ...] = ()  # the facts that it contradicts, or that contradict it
     # hits about the same thing that were said later, the newest first; nobody has decided which one holds
     newer: tuple[str, ...] = ()
     older: tuple[str, ...] = ()  # those that were said earlier, the newest first
     differs: tuple[str, ...] = ()  # those of both that give other numbers, or deny what it says
+    # what it says that holds no longer, the newest first; where that is all of it, ``updated_by`` is set, too
+    over: tuple[OverFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

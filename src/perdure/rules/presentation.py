@@ -6,7 +6,7 @@ Relevance chooses the hits; nothing here adds or removes one, changes a score, o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import lru_cache
@@ -192,6 +192,26 @@ def _signals(
 def _compared_hit(place: int, hit: Hit, content: Statements, words: frozenset[str], weight: Weight) -> ComparedHit:
     answers = words & content.words
     return ComparedHit(place, hit.cosine or 0.0, content, answers, weight(answers))
+
+
+def believed_first(hits: Sequence[Hit], settled: Mapping[str, Collection[str]]) -> list[Hit]:
+    """Return the same hits; one that seemed to be newer than what holds instead of it stands behind that.
+
+    ``settled`` has hit -> those that it is not newer than: it has been decided which one holds.
+    """
+    order = list(hits)
+    for hit in hits:
+        behind = [h for h in order if hit.memory.id in h.newer and h.memory.id in settled.get(hit.memory.id, ())]
+        at = order.index(hit)
+        order.insert(max([at, *map(order.index, behind)]), order.pop(at))
+    return [_without_settled(hit, settled) for hit in order] if settled else order
+
+
+def _without_settled(hit: Hit, settled: Mapping[str, Collection[str]]) -> Hit:
+    """Return a hit that names no other as newer or older where it has been decided which of the two holds."""
+    newer = tuple(i for i in hit.newer if hit.memory.id not in settled.get(i, ()))
+    older = tuple(i for i in hit.older if i not in settled.get(hit.memory.id, ()))
+    return replace(hit, newer=newer, older=older, differs=tuple(i for i in hit.differs if i in (*newer, *older)))
 
 
 def facts_first(hits: Sequence[Hit]) -> list[Hit]:

@@ -9,7 +9,7 @@ from typing import Final
 from perdure.records.identifier import shown_id
 from perdure.records.memory import Kind, MemoryItem
 from perdure.records.recall import Hit
-from perdure.rules.escaping import label, one_line, remove_invisible
+from perdure.rules.escaping import LONGEST_LABEL, label, one_line, quoted_line, remove_invisible
 from perdure.rules.language.sentences import sentences
 from perdure.rules.lifecycle.stale_facts import unconfirmed_since
 from perdure.rules.source_trust import display_text
@@ -87,7 +87,10 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
     def named(identity: str) -> str:
         return f"number {places[identity]}" if identity in places else label(shown_id(identity))
 
-    if hit.updated_by:
+    for fact in hit.over[:FEW]:
+        see = f"; see {named(fact.replaced_by)}" if fact.replaced_by else ""
+        yield f"no longer holds: {quoted_line(fact.content, LONGEST_LABEL)} ({fact.over} {fact.since[:10]}{see})"
+    if hit.updated_by and not hit.over:
         yield f"a later message says otherwise: {named(hit.updated_by)}"
     if hit.newer:
         newest = hit.newer[0]

@@ -142,6 +142,8 @@ class ReviewingVerbs:
     def correct(self, id: Identity, value: Value) -> Outcome:
         """Record what a person says is true instead; the old value is superseded and linked to the new one.
 
+        Facts that rest on the old words alone are superseded with them. What was pinned stays pinned.
+
         Raises:
             NotFound: There is no such memory.
             InvalidInput: It is hidden, no longer believed, or says that already.

@@ -293,7 +293,10 @@ def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
 
     if hit.memory.aging:
         yield f"not confirmed since {unconfirmed_since(hit.memory.state)}"
-    if hit.updated_by:
+    for fact in hit.over:
+        see = ("; see ", reference(fact.replaced_by)) if fact.replaced_by else ()
+        yield ("no longer holds: ", Foreign(fact.content), f" ({fact.over} {fact.since[:10]}", *see, ")")
+    if hit.updated_by and not hit.over:
         yield ("a later message says otherwise: ", reference(hit.updated_by))
     for name, others in (("newer", hit.newer), ("older", hit.older)):
         for other in others:

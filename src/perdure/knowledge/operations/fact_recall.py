@@ -3,52 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from perdure.knowledge.extraction.entity_names import names_in
 from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.operations.change_rates import known_rates
+from perdure.knowledge.operations.over_facts import over_facts, successors
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.authority import Sight
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_records import learned_confidence
+from perdure.knowledge.rules.over_facts import settled_between
 from perdure.knowledge.rules.procedures import Procedure
 from perdure.operations.documents import all_documents, derived_from, find_documents, find_states, pages
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.memory import STANDS_FOR, SUPERSEDES, Form, Kind, MemoryItem, Scope, Shelf, State, Status
+from perdure.records.memory import STANDS_FOR, Form, Kind, MemoryItem, Scope, Shelf, State, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.lifecycle.confirmation import answers_to, confirmation_question
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE
 from perdure.rules.lifecycle.stale_facts import validated_at
-from perdure.rules.presentation import facts_first
+from perdure.rules.presentation import believed_first, facts_first
 
 _MOST_SAID: Final = 1000  # facts, those learned last, whose words notes are held against
 _TAKEN_BACK: Final = (Status.SUPERSEDED, Status.INVALIDATED)
 _WORD: Final = re.compile(r"\w+")
 
 
-def outdated_messages(
-    ctx: Context, namespace: str, messages: Sequence[str], shown: Collection[str] = ()
-) -> dict[str, str]:
-    """Return message -> what stands in the place of what it said, where none of its facts is believed any longer.
+def outdated_messages(ctx: Context, namespace: str, messages: Sequence[str]) -> dict[str, str]:
+    """Return message or note -> what stands in the place of what it said, where none of its facts holds any longer.
 
-    That is the newer fact; the message's own, no longer believed, where nothing took its place. Of a message that says
-    more than one thing one is enough, where the fact in its place is among ``shown``: that is what is asked about.
+    That is the newer fact; the message's own, no longer believed, where nothing took its place.
     """
-    by_message = derived_from(ctx, namespace, messages)
-    facts = sorted({fact for some in by_message.values() for fact in some})
-    documents = ctx.store.documents.find(namespace, Shelf.FACT, facts) if facts else []
-    retired = {d.id for d in documents if d.data.get("retired_ms") is not None}
-    last_facts = {m: max(some) for m, some in by_message.items() if some and retired.issuperset(some)}
-    newer = {m: _successor(ctx, namespace, fact) for m, fact in last_facts.items()}
-    for message in by_message.keys() - newer.keys() if shown else ():
-        successors = (_successor(ctx, namespace, fact) for fact in sorted(retired.intersection(by_message[message])))
-        if found := next((fact for fact in successors if fact in shown), None):
-            newer[message] = found
-    return newer
+    return {m: over.instead for m, over in over_facts(ctx, namespace, messages).items() if over.is_whole}
 
 
 def hidden_beside(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> set[str]:
@@ -77,13 +66,16 @@ def outdated_notes(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) ->
     known = documents.find_named(namespace, Shelf.ALIAS, forms) if forms else []
     about = documents.find_named(namespace, Shelf.ABOUT, sorted({USER, *(d.id for d in known)})) if notes else []
     facts = documents.find(namespace, Shelf.FACT, sorted({d.id for d in about})[-_MOST_SAID:]) if about else []
-    quotes = [(_words(s["quote"]), d.id, d.data.get("retired_ms") is None) for d in facts for s in d.data["sources"]]
-    found: dict[str, str] = {}
+    said, now = [Fact.from_data(d.id, d.data) for d in facts], ctx.clock()
+    holding = {fact.id for fact in said if fact.retired is None and not fact.has_ended(now)}
+    quotes = [(_words(source.span.quote), fact.id) for fact in said for source in fact.sources]
+    last: dict[str, str] = {}
     for note in notes:
         words = _words(note.content)
-        quoted = [(fact, holds) for quote, fact, holds in quotes if quote in words]
-        if quoted and not any(holds for _, holds in quoted):
-            found[note.id] = _successor(ctx, namespace, max(fact for fact, _ in quoted))
+        quoted = {fact for quote, fact in quotes if quote in words}
+        if quoted and holding.isdisjoint(quoted):
+            last[note.id] = max(quoted)
+    found = _in_their_places(ctx, namespace, last)
     states = ctx.store.states(namespace, sorted(set(found.values()))) if found else {}
     shared = {i for i, (state, _) in states.items() if state.scope is Scope.LONG_TERM}
     return {note: fact for note, fact in found.items() if fact in shared}
@@ -105,20 +97,17 @@ def outdated_summaries(ctx: Context, namespace: str, summaries: Sequence[str]) -
     facts = [i for i, state in states.items() if state.kind is Kind.FACT and i not in over]
     over |= {i for i, fact in facts_of(ctx, namespace, facts).items() if fact.has_ended(now)}
     newest = {summary: source for source in sorted(over) for summary in sources[source]}
-    return {summary: _successor(ctx, namespace, source) for summary, source in newest.items()}
+    return _in_their_places(ctx, namespace, newest)
 
 
 def _words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
-def _successor(ctx: Context, namespace: str, fact: str) -> str:
-    """Return the fact that is believed in the place of one that was; itself where there is none."""
-    seen = {fact}
-    while newer := [o for o, kind, _ in ctx.store.links_to(namespace, fact) if kind == SUPERSEDES and o not in seen]:
-        fact = max(newer)
-        seen.add(fact)
-    return fact
+def _in_their_places(ctx: Context, namespace: str, last: Mapping[str, str]) -> dict[str, str]:
+    """Return memory -> what took the place of the one that is given for it."""
+    later = successors(ctx, namespace, last.values()) if last else {}
+    return {memory: later[gone] for memory, gone in last.items()}
 
 
 _MOST_FACTS: Final = 200  # facts about those whom a question names that are looked at
@@ -156,11 +145,8 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) 
     summaries = [] if filters.looks_back else [h.memory.id for h in hits if h.memory.kind is Kind.SUMMARY]
     over = outdated_summaries(ctx, namespace, summaries) if summaries else {}
     hits = [h for h in hits if h.memory.id not in over]
-    shown = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
-    since = outdated_messages(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE], shown)
-    if ctx.policy.knowledge.learn != "off":
-        since |= outdated_notes(ctx, namespace, [h.memory for h in hits if h.memory.kind is Kind.NOTE])
-    hits = facts_first([replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits])
+    if _may_be_over(ctx, namespace, hits):
+        hits = _mark_over(ctx, namespace, hits, filters)
     if resources(ctx).witnesses:
         hits = _mark_citations(ctx, namespace, hits)
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
@@ -177,6 +163,34 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) 
         for h in hits
         for i in (h.memory.id,)
     ]
+
+
+def _mark_over(ctx: Context, namespace: str, hits: list[Hit], then: Filters) -> list[Hit]:
+    """Return hits, notes and messages with what of them holds no longer, and facts before what they took the place of.
+
+    A message of which something still holds counts as updated where what took the place of the rest is among the hits.
+    """
+    facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
+    notes = [h.memory for h in hits if h.memory.kind is Kind.NOTE]
+    messages = [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE]
+    over = over_facts(ctx, namespace, [*messages, *(note.id for note in notes)], then)
+    whole = {i: o.instead for i, o in over.items() if o.is_whole}
+    if _learns(ctx):
+        whole |= outdated_notes(ctx, namespace, [note for note in notes if note.id not in over])
+    partly = {i: f.replaced_by for i in messages if i in over for f in over[i].facts if f.replaced_by in facts}
+    since, said = {**partly, **whole}, {i: o.facts for i, o in over.items()}
+    marked = [replace(h, updated_by=since.get(h.memory.id), over=said.get(h.memory.id, ())) for h in hits]
+    return facts_first(believed_first(marked, settled_between(over, whole, [h.memory.id for h in hits])))
+
+
+def _may_be_over(ctx: Context, namespace: str, hits: Sequence[Hit]) -> bool:
+    """Whether there are facts; a policy that learns none asked before it came here."""
+    has_facts = not _learns(ctx) or any(h.memory.kind is Kind.FACT for h in hits)
+    return has_facts or bool(ctx.store.documents.page(namespace, Shelf.FACT, ("", ""), 1))
+
+
+def _learns(ctx: Context) -> bool:
+    return ctx.policy.knowledge.learn != "off"
 
 
 def _mark_citations(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:

@@ -15,6 +15,7 @@ from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictS
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.decisions import outcome
 from perdure.operations.ports import Context
+from perdure.operations.remember_one import take_claims
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
@@ -63,13 +64,17 @@ def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
 def correct(ctx: Context, identity: str, value: str) -> Outcome:
     """Write down what a person says is true instead, and return the memory that says so.
 
-    A fact gets another value, anything else another text; what was believed is superseded, and both are linked.
+    A fact gets another value, anything else another text; what was believed is superseded, and both are linked. Facts
+    that rest on the old text alone are no longer believed. What was pinned stays pinned.
     """
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> str | None:
-        if record.id in writer.work.facts:
-            return _correct_fact(writer, record.id, value, now)
-        return _correct_text(writer, record, value, now)
+        work = writer.work
+        is_fact = record.id in work.facts
+        new_id = _correct_fact(writer, record.id, value, now) if is_fact else _correct_text(writer, record, value, now)
+        if new_id is not None and record.state.pinned:
+            work.change(new_id, replace(work.states[new_id], pinned=True), "pinned", f"it corrects {record.id}")
+        return new_id
 
     return apply_answer(ctx, identity, "correct", f": {value}", act)
 
@@ -236,6 +241,7 @@ def _correct_text(writer: ClaimWriter, record: Record, text: str, now: Instant) 
     work.change(record.id, after, "replaced", f"superseded: {because}")
     work.close_reviews(record.id, because)
     work.link(link_change(SUPERSEDES, new_id, record.id, because))
+    take_claims(work.ctx, work.decisions, new_id, (), [record])
     return new_id
 
 

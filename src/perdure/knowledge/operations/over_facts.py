@@ -1,0 +1,68 @@
+"""What memories say that holds no longer, and what stands in its place: looked up for all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.rules.over_facts import Beside, Over, is_gone, what_is_over
+from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_states, pages
+from perdure.operations.ports import Context
+from perdure.records.instant import Instant
+from perdure.records.memory import SUPERSEDES, Document, Shelf
+from perdure.records.recall import Filters
+
+NOW: Final = Filters()
+
+
+def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filters = NOW) -> dict[str, Over]:
+    """Return memory -> what of its facts holds no longer, or did not at another time, of those that say facts.
+
+    A fact that was over when it was stored ("until March he was ill") is no reason to doubt the memory that says so.
+    """
+    by_memory = derived_from(ctx, namespace, memories)
+    ids = sorted({fact for some in by_memory.values() for fact in some})
+    facts, now = _facts(find_documents(ctx, namespace, Shelf.FACT, ids)), ctx.clock()
+    gone = [fact for fact in facts.values() if is_gone(fact, then, now)]
+    over, told_as_past = what_is_over(gone, _beside(ctx, namespace, gone, now)) if gone else ({}, set())
+    found: dict[str, Over] = {}
+    for memory, some in by_memory.items():
+        own = tuple(over[i] for i in sorted(some, reverse=True) if i in over)
+        holds = facts.keys() & set(some) - over.keys() - told_as_past
+        found[memory] = Over(own, frozenset(some), bool(own) and not holds)
+    return found
+
+
+def _beside(ctx: Context, namespace: str, gone: Sequence[Fact], now: Instant) -> Beside:
+    """Look up what is known beside facts that may hold no longer."""
+    later = successors(ctx, namespace, [fact.id for fact in gone])
+    known = _facts(find_documents_named(ctx, namespace, Shelf.FACT, sorted({fact.key for fact in gone})))
+    known |= _facts(find_documents(ctx, namespace, Shelf.FACT, sorted(set(later.values()) - known.keys())))
+    return Beside(known, find_states(ctx, namespace, sorted({*known, *later.values()})), later, now)
+
+
+def _facts(documents: Iterable[Document]) -> dict[str, Fact]:
+    return {d.id: Fact.from_data(d.id, d.data) for d in documents}
+
+
+def successors(ctx: Context, namespace: str, memories: Iterable[str]) -> dict[str, str]:
+    """Return memory -> the last of those that took its place one after the other; itself where there is none."""
+    newer: dict[str, str] = {}
+    given = list(dict.fromkeys(memories))
+    seen, new = set(given), set(given)
+    while new:
+        links = [link for page in pages(sorted(new)) for link in ctx.store.links_at(namespace, page)]
+        found = {other: i for i, kind, other in sorted(links) if kind == SUPERSEDES and other in new}
+        newer |= found
+        new = set(found.values()) - seen
+        seen |= new
+    return {i: _last(newer, i) for i in given}
+
+
+def _last(newer: Mapping[str, str], identity: str) -> str:
+    passed = {identity}
+    while (following := newer.get(identity, identity)) not in passed:
+        identity = following
+        passed.add(identity)
+    return identity

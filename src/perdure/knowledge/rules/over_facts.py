@@ -1,0 +1,116 @@
+"""Which facts hold no longer, why, and what is believed in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from perdure.knowledge.records.facts import Fact
+from perdure.records.instant import Instant, text_of
+from perdure.records.memory import Scope, State, Status
+from perdure.records.recall import Filters, OverFact
+
+
+class Over(NamedTuple):
+    """What of a memory's facts holds no longer."""
+
+    facts: tuple[OverFact, ...]  # the newest first; empty where all hold
+    says: frozenset[str]  # all that it says
+    is_whole: bool  # none of its facts holds
+
+    @property
+    def instead(self) -> str:
+        """What stands in the place of what it says; its own fact, no longer believed, where nothing does."""
+        return next((fact.replaced_by for fact in self.facts if fact.replaced_by), self.facts[0].id)
+
+
+class Beside(NamedTuple):
+    """What is known beside facts that may hold no longer."""
+
+    facts: Mapping[str, Fact]  # those of the same keys, and those that took their places
+    states: Mapping[str, State]  # of these, and of memories that took their places
+    later: Mapping[str, str]  # fact -> the last that took its place; itself where none did
+    now: Instant
+
+    def instead_of(self, fact: Fact, holding: Sequence[Fact]) -> str | None:
+        """Return what is believed in the place of a fact, the newest of those that hold beside it, if any."""
+        if rivals := [other.id for other in holding if other.contradicts(fact)]:
+            return max(rivals)
+        last = self.later[fact.id]
+        shown = last in self.states and self.states[last].status is Status.ACTIVE
+        holds = _is_held(self.facts[last], self.now) if last in self.facts else shown
+        return last if holds and last != fact.id else None
+
+    def holding(self, fact: Fact, shared: Mapping[str, Sequence[Fact]]) -> list[Fact]:
+        """Return the facts that hold about what a fact is about, and the one that took its place if it holds."""
+        last = self.facts.get(self.later[fact.id])
+        return [*shared.get(fact.key, ()), *([last] if last is not None and _is_held(last, self.now) else ())]
+
+    def shared(self) -> dict[str, list[Fact]]:
+        """Return key -> the facts that are believed, and for all to see."""
+        found: dict[str, list[Fact]] = {}
+        for identity, fact in self.facts.items():
+            state = self.states.get(identity)
+            in_view = state is not None and state.status is Status.ACTIVE and state.scope is Scope.LONG_TERM
+            if in_view and _is_held(fact, self.now):
+                found.setdefault(fact.key, []).append(fact)
+        return found
+
+
+def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OverFact], set[str]]:
+    """Return fact -> what is to be said of it, of those that hold no longer, and those that were told as past.
+
+    A fact that another one says again still holds, and is in neither.
+    """
+    over: dict[str, OverFact] = {}
+    told_as_past: set[str] = set()
+    shared = beside.shared()
+    for fact in gone:
+        holding, state = beside.holding(fact, shared), beside.states.get(fact.id)
+        if any((other.value.norm, other.denied) == (fact.value.norm, fact.denied) for other in holding):
+            continue
+        instead = beside.instead_of(fact, holding)
+        if instead is None and state is not None and _was_told_as_past(fact, state):
+            told_as_past.add(fact.id)
+        else:
+            over[fact.id] = _over_fact(fact, state, instead)
+    return over, told_as_past
+
+
+def settled_between(over: Mapping[str, Over], whole: Collection[str], shown: Collection[str]) -> dict[str, set[str]]:
+    """Return memory -> those beside it that hold where it does not: of which something took the place of its words."""
+    holding = set(shown) - set(whole)
+    settled = dict.fromkeys(whole, holding)
+    for memory, own in over.items():
+        instead = {fact.replaced_by for fact in own.facts}
+        if memory not in settled and own.facts:
+            settled[memory] = {i for i in holding & over.keys() if not instead.isdisjoint(over[i].says)}
+    return settled
+
+
+def is_gone(fact: Fact, then: Filters, now: Instant) -> bool:
+    """Whether a fact holds no longer: now, at the time that is asked about, or as far as was known then."""
+    if then.as_of is not None:
+        return fact.has_ended(then.as_of)
+    known_at = now if then.known_at is None else then.known_at
+    return fact.has_ended(known_at) if fact.retired is None else fact.retired <= known_at
+
+
+def _is_held(fact: Fact, now: Instant) -> bool:
+    return fact.retired is None and not fact.has_ended(now)
+
+
+def _was_told_as_past(fact: Fact, state: State) -> bool:
+    """Whether a fact was over when it was stored, and not because it was wrong."""
+    return state.status is Status.SUPERSEDED and fact.retired is not None and fact.retired <= state.recorded_ms
+
+
+def _over_fact(fact: Fact, state: State | None, instead: str | None) -> OverFact:
+    how = "replaced"
+    if state is not None and state.status is Status.INVALIDATED:
+        how = "denied"
+    elif fact.retired is None or instead is None:
+        how = "ended"
+    since = fact.valid_to if how == "ended" else fact.retired
+    content = f"{fact.predicate.replace('_', ' ')}: {fact.shown_value}"
+    return OverFact(fact.id, content, how, "" if since is None else text_of(since), instead)
