@@ -44,9 +44,14 @@ def clerk(me: Teller, number: int) -> None:
 Planned = tuple[str, Mapping[str, Any]]
 
 
-def _fact(predicate: str, value: str, *, label: str = "", subject: str = COURIER, ago: int = 0) -> Planned:
-    """Hand over a fact with the words that it was told in; ``ago`` days is when they were said."""
-    claim = {"subject": subject, "predicate": predicate, "value": value}
+def _fact(
+    predicate: str, value: str, *, label: str = "", subject: str = COURIER, ago: int = 0, since: str = ""
+) -> Planned:
+    """Hand over a fact with the words that it was told in; ``ago`` days is when they were said.
+
+    ``since`` is the day since when it holds.
+    """
+    claim = {"subject": subject, "predicate": predicate, "value": value, **({"valid_from": since} if since else {})}
     told = {"content": f"{subject}: {predicate.replace('_', ' ')} is {value}.", "facts": (claim,)}
     return "remember", {"label": label, **told, **({"ago": ago} if ago else {})}
 
@@ -83,6 +88,8 @@ ON_DAYS: Final[Mapping[int, Sequence[Planned]]] = {
     9: (("pin", {"id": "driver"}),),
     10: (("unpin", {"id": "driver"}), ("strengthen", {"id": "driver"}), ("weaken", {"id": "driver"})),
     11: (_fact("parcel delivery day", "Monday"),),
+    12: (_fact("depot town", "Metz", since="2020-05-01"),),
+    13: (_fact("depot town", "Nancy", since="2015-01-01"),),
     14: (
         ("reinforce", {"id": "gate", "boost_type": "multiplicative", "boost_amount": 0.1}),
         ("reinforce", {"id": "gate", "boost_type": "set_value", "boost_amount": 0.9}),

@@ -264,7 +264,7 @@ def test_the_key_of_remember_with_another_text_is_refused_whoever_used_it(memory
         answers = [
             client.post(
                 "/v1/remember",
-                json={"content": f"This is {token}'s own text.", **body},
+                json={"content": f"This is text number {tokens.index(token)}.", **body},
                 headers={"authorization": f"Bearer {token}", **header},
             )
             for token, header, body in (
