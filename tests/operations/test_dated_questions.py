@@ -123,3 +123,37 @@ def test_a_question_about_days_keeps_to_its_filters_and_is_explained(memory):
 def test_a_question_that_names_a_topic_beside_a_day_is_searched_for(memory):
     assert first(memory, "Who went hiking on 8 September?")[0] == "monday"
     assert len(memory.recall("Who went hiking on 8 September?", touch=False).hits) > 1
+
+
+@pytest.mark.behaviour("Q12")
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("What is on 12 September?", ["The offsite is on 12 September in Ghent."]),
+        ("What was on 8 September?", ["The fair took place on 8 September.", SAID["monday"][0]]),
+        ("Was ist am 11. September?", ["Der Zahnarzttermin ist am 11. September."]),
+    ],
+)
+def test_what_names_the_day_that_a_question_asks_for_comes_before_what_was_said_on_it(memory, clock, question, meant):
+    clock.now = datetime(2025, 9, 7, 9, tzinfo=UTC)
+    for text in ("The offsite is on 12 September in Ghent.", "Der Zahnarzttermin ist am 11. September."):
+        memory.remember(text)
+    clock.now = datetime(2025, 9, 2, 9, tzinfo=UTC)
+    memory.remember("The fair took place on 8 September.")
+    clock.now = ASKED
+    assert [hit.memory.content for hit in memory.recall(question, touch=False).hits][: len(meant)] == meant
+
+
+@pytest.mark.behaviour("Q12")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What happened before 8 September?",
+        "What happened since 8 September?",
+        "Was geschah bis zum 8. September?",
+        "What happened from 8 September on?",
+        "What happened on September 5 and 8?",
+    ],
+)
+def test_days_that_are_one_end_of_a_time_are_no_answer_by_themselves(memory, question):
+    assert all(hit.relevance < 1.0 for hit in memory.recall(question, touch=False).hits)

@@ -232,3 +232,17 @@ def test_a_later_note_about_the_same_thing_passes_the_older_one(opening, clock):
         clock.now += timedelta(days=1)
     newer, older, *_ = memory.recall("Which port does the dev server use?", touch=False).hits
     assert (newer.memory.content, newer.older) == ("The dev server uses port 3100 now.", (older.memory.id,))
+
+
+def test_what_took_the_place_of_a_hit_is_in_the_answer_though_it_shares_no_word_with_the_question(opening):
+    pytest.importorskip("perdure_embedder")
+    memory = opening({})
+    home = {"subject": "Nora", "predicate": "home", "value": "Leeds"}
+    told = memory.remember("I, Nora, live near the canal in Leeds.", facts=[home])
+    (fact,) = memory.facts("Nora")
+    memory.correct(fact.id, "York")
+    (now,) = memory.facts("Nora")
+    question = "Do I live near the canal?"
+    assert [hit.memory.id for hit in memory.recall(question, touch=False).hits] == [now.id, told.id]
+    assert [hit.memory.id for hit in memory.recall(question, limit=1, touch=False).hits] == [now.id]
+    assert [hit.memory.id for hit in memory.recall(question, kinds=["note"], touch=False).hits] == [told.id]

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from perdure.operations.ports import Context
 from perdure.records.errors import EmbedderError, ModelError, ModelWarning, PerdureError
 from perdure.records.instant import Instant, text_of
-from perdure.records.memory import Record
+from perdure.records.memory import Record, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Pool, Query, Ranked, Recall
-from perdure.rules.language.asked_days import days_asked_for
+from perdure.rules.language.asked_days import days_asked_for, names_days
 from perdure.rules.language.dates import Period, without_days
 from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.signals import memory_items
@@ -60,10 +60,15 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
 
 def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
     """Return the memories that answer a question, not counted as accessed."""
+    found = _searched(ctx, text, namespace, limit, filters)
+    periods = days_asked_for(text, filters.asked_at(ctx.clock()))
+    return _with_days(ctx, found, namespace, limit, filters, periods) if periods else found
+
+
+def _searched(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
+    """Return what a search by words and meaning brings up."""
     now = ctx.clock()
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
-    if periods := days_asked_for(text, filters.asked_at(now)):
-        return _of_days(ctx, text, namespace, limit, wide, periods)
     query, note = embed_query(ctx, text)
     pool = ctx.store.search(namespace, query, wide, ctx.policy.recall.for_limit(limit))
     note = _join_notes(note, _spelling_note(pool))
@@ -81,30 +86,53 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
         why = why or _bound_note(filters)
         return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
-    hits = decided_first(ctx.extension.mark(ctx, namespace, hits, filters))
+    hits = ctx.extension.mark(ctx, namespace, hits, filters)
+    hits = decided_first(_with_successors(ctx, namespace, hits, filters))[:limit]
     if not hits:
         return Recall(text, (), nothing_known=True, note=_join_notes(_bound_note(filters), note))
     return Recall(text, tuple(hits), nothing_known=False, note=_join_notes(note, _absence_note(text, pool, hits)))
 
 
-def _of_days(
-    ctx: Context, text: str, namespace: str, limit: int, filters: Filters, periods: Sequence[Period]
-) -> Recall:
-    """Return what is of the days that a question asks for: no word or meaning of it says what it was.
+def _with_successors(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) -> list[Hit]:
+    """Return hits, and before one that says what holds no longer the fact that took its place, where none is there.
 
-    The most important comes first: each of them answers.
+    It need not share a word with the question ("I live in Leeds", "home: York").
     """
-    found: dict[str, Ranked] = {}
+    shown = {h.memory.id for h in hits}
+    missing = {f.replaced_by: h for h in reversed(hits) for f in h.over if f.replaced_by and f.replaced_by not in shown}
+    if not missing or filters != Filters(isolated=filters.isolated, inside=filters.inside):
+        return hits
+    records = [r for r in ctx.store.get(namespace, list(missing)) if r.state.status is Status.ACTIVE]
+    records = [r for r in records if filters.sees(r.state.scope, r.content.session)]
+    memories = memory_items(records, ctx.policy, ctx.clock(), ctx.counted)
+    plain: dict[str, Any] = {"over": (), "updated_by": None, "newer": (), "older": (), "differs": ()}
+    found = [replace(missing[m.id], memory=m, **plain) for m in memories]
+    before: dict[str, list[Hit]] = {}
+    for hit in ctx.extension.mark(ctx, namespace, found, filters):
+        before.setdefault(missing[hit.memory.id].memory.id, []).append(hit)
+    return [one for hit in hits for one in (*before.get(hit.memory.id, ()), hit)]
+
+
+def _with_days(
+    ctx: Context, found: Recall, namespace: str, limit: int, filters: Filters, periods: Sequence[Period]
+) -> Recall:
+    """Return what names the days that a question asks for, then what is of them, else what was found.
+
+    No word or meaning of "What happened on 9 March?" says what it was. The most important comes first.
+    """
+    of_days: dict[str, Ranked] = {}
+    wide = replace(filters, include_archived=True) if filters.looks_back else filters
     for period in periods:
         since = max(period.start, period.start if filters.since is None else filters.since)
         until = min(period.end, period.end if filters.until is None else filters.until)
-        then = ctx.store.list_records(namespace, replace(filters, since=since, until=until), _OF_DAYS, None)
-        found |= {r.id: Ranked(r.id, _OF_THE_DAY, {"dated": _OF_THE_DAY}, None, 1.0) for r in then}
-    order = Ranking.of([*found.values()])
-    hits = best_hits(ctx, order, text, namespace, limit, filters, ctx.clock())
-    hits = decided_first(ctx.extension.mark(ctx, namespace, hits, filters))
-    note = "" if hits else "nothing that may be shown is of the days that the question names"
-    return Recall(text, tuple(hits), nothing_known=not hits, note=note)
+        then = ctx.store.list_records(namespace, replace(wide, since=since, until=until), _OF_DAYS, None)
+        of_days |= {r.id: Ranked(r.id, _OF_THE_DAY, {"dated": _OF_THE_DAY}, None, 1.0) for r in then}
+    named = [h for h in found.hits if names_days(h.memory.content, h.memory.state.created_ms, periods)]
+    for hit in named:
+        of_days.pop(hit.memory.id, None)
+    hits = best_hits(ctx, Ranking.of([*of_days.values()]), found.query, namespace, limit, filters, ctx.clock())
+    hits = decided_first([*named, *ctx.extension.mark(ctx, namespace, hits, filters)])[:limit]
+    return Recall(found.query, tuple(hits), nothing_known=False) if hits else found
 
 
 def rerank(ctx: Context, text: str, namespace: str, order: Ranking, related: Ranking) -> tuple[Ranking, str]:

@@ -28,6 +28,17 @@ _OF_NO_TOPIC: Final = word_set("""
     wat gebeurde gebeurd gedaan gezegd is er op de het
     """)
 """Words that say of no memory what it is about, in the languages whose days are read."""
+_OPEN: Final = re.compile(
+    r"\b(?:before|after|since|until|till|up to|vor|nach|seit|bis|avant|apr[eè]s|depuis|jusqu\w*|antes|despu[eé]s|desde"
+    r"|hasta|prima|dopo|fino|depois|até|voor|na|sinds|tot)\b",
+    re.IGNORECASE,
+)
+"""Says that the days are one end of a time."""
+_DIGIT: Final = re.compile(r"\d")
+_HEAD: Final = 4000  # characters of a text that are read
+_WEEK_MS: Final = 604_800_000  # a month or a year that a text names is no day of it
+_DAY_MS: Final = 86_400_000
+_YEAR_MS: Final = 366 * _DAY_MS
 _RANGE: Final = re.compile(r"\b(?:between|from|zwischen|vom|von|entre|du|tra|dal)\b", re.IGNORECASE)
 
 
@@ -40,9 +51,18 @@ def days_asked_for(question: str, asked_at: Instant) -> Sequence[Period]:
         question: As asked.
         asked_at: Relative days are counted from here, in UTC.
     """
-    periods = periods_in(question, asked_at)
-    if not periods or not {*_WORDS.findall(without_days(question).lower())} <= STOP_WORDS | _OF_NO_TOPIC:
+    periods, rest = periods_in(question, asked_at), without_days(question).lower()
+    if not periods or _DIGIT.search(rest) or not {*_WORDS.findall(rest)} <= STOP_WORDS | _OF_NO_TOPIC:
         return ()
-    if len(periods) == len(("first", "last")) and _RANGE.search(question):
-        return (Period(min(p.start for p in periods), max(p.end for p in periods)),)
-    return periods
+    if not _RANGE.search(question):
+        return () if _OPEN.search(question) else periods
+    first, last = min(p.start for p in periods), max(p.end for p in periods)
+    return (Period(first, last),) if last - first > _DAY_MS else ()  # "from 5 March on" has no end
+
+
+def names_days(text: str, said_at: Instant, periods: Sequence[Period]) -> bool:
+    """Return whether a text names a day of some periods: one without a year is before or after it was said."""
+    named = {*periods_in(text[:_HEAD], said_at), *periods_in(text[:_HEAD], said_at + _YEAR_MS)}
+    return any(
+        one.start < p.end and p.start < one.end and one.end - one.start <= _WEEK_MS for one in named for p in periods
+    )
