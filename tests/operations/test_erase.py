@@ -614,3 +614,25 @@ def test_a_file_deletes_after_an_erasure_as_before(tmp_path):
         with overwriting(connection):
             found.append(connection.pragma("secure_delete"))
         assert [*found, connection.pragma("secure_delete")] == [2, 1, 2]  # FAST, ON, FAST
+
+
+READER = """
+import sqlite3, sys
+opened = sqlite3.connect(sys.argv[1])
+opened.execute("SELECT count(*) FROM memory").fetchall()
+opened.close()
+"""
+
+
+def test_what_is_stored_after_an_erasure_is_seen_by_other_processes(tmp_path):
+    """Closing a file takes away all locks of the process on it, SQLite's too; then others delete the log of writes."""
+    path = tmp_path / "agent.db"
+    with perdure.open(path, {"embedder": {"model": "none"}}) as memory:
+        gone = memory.remember("Quorra Zebulon lives in the old lighthouse.")
+        confirmed = memory.erase([gone.id], reason="asked").confirm
+        memory.erase([gone.id], reason="asked", confirm=confirmed, dry_run=False)
+        subprocess.run([sys.executable, "-c", READER, str(path)], check=True, timeout=60)
+        kept = memory.remember("The lighthouse has a new keeper.")
+        asked = f"import sqlite3; print(sqlite3.connect({str(path)!r}).execute('SELECT id FROM memory').fetchall())"
+        seen = subprocess.run([sys.executable, "-c", asked], check=True, timeout=60, capture_output=True, text=True)
+        assert kept.id in seen.stdout

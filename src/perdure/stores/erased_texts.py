@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -117,11 +121,43 @@ def _folded(text: str) -> str:
 def holds_bytes(file: Path, probes: Sequence[bytes]) -> bool:
     """Whether a file holds one of some words; these are in small letters, as far as they are of ASCII."""
     overlap = max((len(probe) for probe in probes), default=1) - 1
-    with file.open("rb") as stream:
+    with _reading(file) as read:
         rest = b""
-        while chunk := stream.read(_CHUNK):
+        while chunk := read():
             block = rest + chunk.lower()
             if any(probe in block for probe in probes):
                 return True
             rest = block[-overlap:] if overlap else b""
     return False
+
+
+_KEPT: Final[dict[tuple[int, int], int]] = {}
+"""(device, number) of a file -> a descriptor that stays open as long as the process."""
+_KEEPING: Final = threading.Lock()
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[Callable[[], bytes]]:
+    """Yield what reads a file piece by piece.
+
+    Where closing a file takes away all locks that the process has on it (POSIX), those of SQLite too, it is not closed:
+    another process would take itself for the only one, and delete the log with what is written next.
+    """
+    if os.name != "posix" or file.name.endswith("-wal"):  # SQLite locks no log
+        with file.open("rb") as stream:
+            yield partial(stream.read, _CHUNK)
+        return
+    with _KEEPING:
+        status = file.stat()
+        descriptor = _KEPT.get((status.st_dev, status.st_ino))
+        if descriptor is None:
+            descriptor = _KEPT[status.st_dev, status.st_ino] = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    at = 0
+
+    def read() -> bytes:
+        nonlocal at
+        chunk = os.pread(descriptor, _CHUNK, at)
+        at += len(chunk)
+        return chunk
+
+    yield read
