@@ -454,3 +454,20 @@ def test_the_names_that_a_process_keeps_are_read_anew_after_an_erasure(opening):
     with pytest.raises(NotFound):
         memory.facts("Anna")
     assert len(memory.facts("Firm7 Works")) == 1
+
+
+@pytest.mark.parametrize("how", ["later", "replaces"])
+def test_the_value_of_an_erased_fact_leaves_the_reasons_of_what_took_its_place(opening, path, how):
+    memory = opening({"preset": "facts", "embedder": {"model": "none"}})
+    claim = {"subject": "Ann", "predicate": "diagnosis"}
+    gone = memory.remember("Ann has epilepsiax.", facts=[{**claim, "value": "epilepsiax"}])
+    more = {"replaces": "epilepsiax"} if how == "replaces" else {}
+    kept = memory.remember("Ann has migrainex.", facts=[{**claim, "value": "migrainex", **more}])
+    old = [f.id for f in memory.timeline("Ann").facts if f.value == "epilepsiax"]
+    ids = [gone.id, *old]
+    confirm = memory.erase(ids, reason="asked").confirm
+    done = memory.erase(ids, reason="asked", confirm=confirm, dry_run=False)
+    assert done.places == ()
+    (fact,) = memory.facts("Ann")
+    assert fact.value == "migrainex"
+    assert "epilepsiax" not in str(memory.why(fact.id)) + str(memory.why(kept.id)) + "".join(map(str, memory.export()))

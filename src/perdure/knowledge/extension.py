@@ -191,8 +191,9 @@ class Knowledge(Extension[Context]):
     def unsaid(
         self, ctx: Context, namespace: str, erased: Collection[str], going: Collection[str], called: Collection[str], /
     ) -> Unsaid:
-        """Return the names that nobody says any longer."""
-        return unsaid_names(ctx, namespace, erased, going, called)
+        """Return the names that nobody says any longer, and the values of the facts that go."""
+        values = frozenset(fact.shown_value for fact in facts_of(ctx, namespace, sorted(erased)).values())
+        return replace(unsaid_names(ctx, namespace, erased, going, called), values=values)
 
     def promote(self, ctx: Context, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
         """Decide what becomes of a session's facts beside those of long term."""

@@ -135,7 +135,7 @@ class _Target:
     def names(self, unsaid: Unsaid, salt: str, operation: str) -> ErasedNames:
         """Return the names that go, and what stands for the ids of entities; no two erasures give the same one."""
         ids = {i: stand_in(salt, f"{operation} {i}") for i in sorted({*self.entities, *unsaid.ids})}
-        return ErasedNames(unsaid.words, unsaid.plain, ids, unsaid.forms)
+        return ErasedNames(unsaid.words, unsaid.plain, ids, unsaid.forms, unsaid.values)
 
     def result(self, *, dry_run: bool) -> ErasureResult:
         derived, redacted, freed = (

@@ -59,6 +59,7 @@ class ErasedNames:
     # id of each entity that is erased, or whose id is made of such a name -> the id instead, which says nothing
     ids: Mapping[str, str] = field(default_factory=dict)
     forms: frozenset[str] = frozenset()  # normal forms of what nobody is called any longer
+    values: frozenset[str] = frozenset()  # of erased facts; reasons of conflicts quote them with their confidence
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,7 @@ class Unsaid:
     ids: frozenset[str] = frozenset()  # of entities that are or were, where the id is made of such a name
     undone: frozenset[str] = frozenset()  # memories that an undo took out, and whose words have such a name
     changes: tuple[Change, ...] = ()  # what entities that stay are called from now on
+    values: frozenset[str] = frozenset()  # of the facts that are erased, as they are shown
 
 
 def salted_digest(salt: str, text: str) -> str:

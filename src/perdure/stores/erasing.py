@@ -41,6 +41,7 @@ class Redactor:
         self._joined = "\x00".join(self._texts)
         self._short = _any_of({t.strip() for t in erasure.texts if 0 < len(t.strip()) < SHORTEST})
         self._names = _any_name(erasure.names)
+        self._values = _any_value(erasure.names.values)
         self._forms, self._stand_ins = erasure.names.forms, erasure.names.ids
         self._entities = _any_of(self._stand_ins.keys() - erasure.names.plain)
 
@@ -53,6 +54,8 @@ class Redactor:
     def question(self, text: str) -> str:
         """Return words that somebody wrote without erased texts and names."""
         text = self.text(text)
+        if self._values is not None:
+            text = self._values.sub(ERASED, text)
         return text if self._names is None else self._names.sub(ERASED, text)
 
     def remark(self, text: str) -> str:
@@ -166,6 +169,12 @@ def _any_of(texts: Iterable[str]) -> re.Pattern[str] | None:
     """
     found = [_whole(text) for text in sorted(texts, key=lambda text: (-len(text), text))]
     return re.compile(f"{re.escape(ERASED)}|({'|'.join(found)})") if found else None
+
+
+def _any_value(values: Iterable[str]) -> re.Pattern[str] | None:
+    """Return a pattern of values of facts where a reason quotes them: "NET30 (0.44) against NET60 (0.85)"."""
+    some = sorted(map(re.escape, filter(str.strip, values)), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(some)})(?= \([01]\.\d\d\))", re.IGNORECASE) if some else None
 
 
 def _whole(text: str) -> str:
