@@ -9,6 +9,7 @@ from typing import Final
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Store
 from perdure.records.damage import LOST, WHOLE, Fault
+from perdure.records.errors import ConflictError, StoreDamaged
 from perdure.records.plan import Change, Plan, Row
 from perdure.records.store_results import RepairResult
 
@@ -17,6 +18,8 @@ _DERIVED: Final = {"rule", "schema", "words", "codes", "space", "recall"}
 _REBUILT: Final = "Search indexes and counts are made anew from the rows; triggers that are not Perdure's are dropped."
 _JOURNAL: Final = {"lines_without_operation", "short_journals", "missing_operations"}
 """Rules between the tables whose breach says that lines or operations were lost."""
+_ODD: Final = (LookupError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
+"""What a value ends in that nobody wrote: it must not keep other memories from being repaired."""
 _PAGE: Final = 200  # memories that are repaired by one operation
 
 
@@ -41,8 +44,8 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
         repaired = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
         remaining = [f for f in faults if not _is_derived(f) and (f.namespace, f.id) not in repaired]
         return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(remaining))
-    for plan in plans:
-        ctx.store.apply(plan)
+    plans = [done for plan in plans for done in _apply(ctx, plan, copy, _doubted(present, plan.namespace))]
+    repairs = [text for plan in plans for text in _describe_repairs(plan)] + ([_REBUILT] if derived else [])
     remaining = ctx.store.check(WHOLE) if faults else []
     if any(_is_derived(fault) for fault in remaining):
         ctx.store.rebuild(keep_texts=any(_may_need_texts(fault) for fault in remaining))
@@ -67,10 +70,37 @@ def _may_need_texts(fault: Fault) -> bool:
 
 def _plans(ctx: Context, faults: Sequence[Fault], copy: Store | None) -> Iterator[Plan]:
     for namespace, ids in _damaged_ids(faults).items():
-        doubted = [fault.id or "" for fault in faults if fault.part == "operation" and fault.namespace == namespace]
         for start in range(0, len(ids), _PAGE):
-            page = ids[start : start + _PAGE]
-            yield _plan(ctx, namespace, page, {} if copy is None else copy.images(namespace, page), doubted)
+            yield from _planned(ctx, namespace, ids[start : start + _PAGE], copy, _doubted(faults, namespace))
+
+
+def _planned(
+    ctx: Context, namespace: str, ids: Sequence[str], copy: Store | None, doubted: Sequence[str]
+) -> Iterator[Plan]:
+    """Yield the plan of some memories; if one of them is in the way of the others, the plans of each."""
+    try:
+        yield _plan(ctx, namespace, ids, {} if copy is None else copy.images(namespace, ids), doubted)
+    except (*_ODD, StoreDamaged):
+        if len(ids) > 1:
+            for identity in ids:
+                yield from _planned(ctx, namespace, [identity], copy, doubted)
+
+
+def _apply(ctx: Context, plan: Plan, copy: Store | None, doubted: Sequence[str]) -> Iterator[Plan]:
+    """Apply a plan, and yield it; if one memory is in the way of the others, those of each that can be repaired."""
+    ids = list(dict.fromkeys(change.id for change in plan.changes))
+    try:
+        ctx.store.apply(plan)
+    except (*_ODD, ConflictError, StoreDamaged):
+        alone = [p for i in ids for p in _planned(ctx, plan.namespace, [i], copy, doubted)] if len(ids) > 1 else []
+        for one in alone:
+            yield from _apply(ctx, one, copy, doubted)
+    else:
+        yield plan
+
+
+def _doubted(faults: Sequence[Fault], namespace: str) -> list[str]:
+    return [fault.id or "" for fault in faults if fault.part == "operation" and fault.namespace == namespace]
 
 
 def _damaged_ids(faults: Sequence[Fault]) -> Mapping[str, list[str]]:

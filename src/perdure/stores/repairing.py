@@ -248,12 +248,13 @@ def _is_text(journalled: Expected, text: str) -> bool:
     return journalled.digests.get("text") in (None, digest_of(text))
 
 
-def _vector(identity: str, journalled: Expected, space: str, data: bytes | None) -> Iterator[Change]:
+def _vector(identity: str, journalled: Expected, space: str, data: Any) -> Iterator[Change]:
     """Yield the change that drops an altered vector: the embedder makes it anew."""
     digest = journalled.vectors.get(space)
     if data is not None and digest is not None and digest_of(data) != digest:
         because = "repaired: the vector was altered and is made anew"
-        yield Change(Target.VECTOR, identity, {"space": space, "int8": data}, None, because)
+        altered = data if isinstance(data, bytes) else str(data).encode()  # else the journal could not be read again
+        yield Change(Target.VECTOR, identity, {"space": space, "int8": altered}, None, because)
 
 
 def _links(session: Session, ids: Sequence[str], expected: Mapping[str, Expected]) -> list[Change]:
