@@ -68,10 +68,7 @@ def correct(ctx: Context, identity: str, value: str) -> Outcome:
     A fact gets another value, anything else another text; what was believed is superseded, and both are linked. Facts
     that rest on the old text alone are no longer believed. What was pinned stays pinned.
     """
-    record = read_record(ctx, identity)
-    label = record.content.text.split(": ", 2)[:2] if record.state.kind is Kind.FACT else ()  # its subject, predicate
-    value, replaced = redact_with(value, labelled_secrets(label, value, ctx.policy) if label else {}, ctx.policy)
-    tell_redacted(ctx, replaced)
+    value = _without_secrets(ctx, identity, value)
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> str | None:
         work = writer.work
@@ -82,6 +79,15 @@ def correct(ctx: Context, identity: str, value: str) -> Outcome:
         return new_id
 
     return apply_answer(ctx, identity, "correct", f": {value}", act)
+
+
+def _without_secrets(ctx: Context, identity: str, value: str) -> str:
+    """Return a new value without secrets, also those that the subject and the predicate of its fact show to be some."""
+    record = read_record(ctx, identity)
+    label = record.content.text.split(": ", 2)[:2] if record.state.kind is Kind.FACT else ()
+    value, replaced = redact_with(value, labelled_secrets(label, value, ctx.policy) if label else {}, ctx.policy)
+    tell_redacted(ctx, replaced)
+    return value
 
 
 def both(ctx: Context, identity: str) -> Outcome:
