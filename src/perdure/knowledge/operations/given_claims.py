@@ -351,9 +351,8 @@ class _Taker:
         for record in notes:
             facts = self._resting_on(record.id)
             self.work.read(facts)
-            believed = any(
-                self.work.states[i].status in (Status.ACTIVE, Status.ARCHIVED) for i in facts if i in self.work.facts
-            )
+            states = (self.work.states[i].status for i in facts if i in self.work.facts)
+            believed = any(status in (Status.ACTIVE, Status.ARCHIVED) for status in states)
             if believed and record.id not in self.gone:
                 continue
             because = f"updated: {stands} holds instead" if stands else "no fact that it says is believed any longer"
