@@ -39,9 +39,21 @@ SEVERAL = (
     *("Allergie", "Nussallergie", "food allergies", "alergia", "alergias", "アレルギー", "食物アレルギー", "过敏"),
     *("medication", "Medikament", "medicamento", "薬", "team members", "cat", "customer", "endpoint"),
     *("dependency", "bugs", "decision", "email", "correo", "メールアドレス", "language", "subscription"),
+    *("Haustier", "Haustiere", "mascota", "mascotas", "animal de compagnie", "animaux de compagnie", "huisdieren"),
+    *("Sprache", "Sprachen", "langue", "langues", "idioma", "idiomas", "lingue", "Fremdsprache", "talen"),
+    *("Kinder", "Sohn", "hijo", "hijos", "hija", "figli", "enfant", "enfants", "filhos", "kinderen", "medicijnen"),
     *("environment variable", "gift idea", "allergie", "allergia", "intolerância"),
 )
-ONE = ("home", "favorite language", "primary email", "cat name", "bug status")
+ONE = (
+    "Muttersprache",
+    "Lieblingssprache",
+    "account kind",
+    "home",
+    "favorite language",
+    "primary email",
+    "cat name",
+    "bug status",
+)
 
 
 def test_a_second_value_stays_beside_the_first_where_a_predicate_has_several(memory, clock):
