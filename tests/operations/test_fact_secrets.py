@@ -12,6 +12,7 @@ SECRETS = (
     ("wifi", "password", "Zx8!kk29Lm", "password"),
     ("stripe", "api key", KEY, "api key"),
     ("Büro-WLAN", "Passwort", "Tr0ub4dor&3x", "password"),
+    ("ci", "token", "ghp_" + "aBcD1234eFgH5678iJkL9012mNoP3456qRsT", "github token"),
     ("door", "PIN", "48213", "pin"),
     ("bank card", "pin", 739152, "pin"),
     ("wifi password", "is", "Zx8!kk29Lm", "password"),

@@ -99,7 +99,7 @@ def labelled_secrets(label: Sequence[str], value: str, policy: Policy) -> dict[s
         return {}
     named = [_PIN.sub("PIN", words) for words in label]
     for head in (f"{': '.join(named)}: ", f"{' '.join(named)}: "):
-        found = _find_secrets(head + value, personal=policy.knowledge.redact_personal)
+        found = _merge_overlaps(_find_secrets(head + value, personal=policy.knowledge.redact_personal))
         inside = {(head + value)[start:end]: name for start, end, name in found if start >= len(head)}
         if inside:
             return inside
