@@ -40,16 +40,16 @@ def heard_warnings() -> Iterator[list[str]]:
 
 
 class Warner:
-    """Says the same thing once in a process, loudly."""
+    """Says the same thing once in a process, loudly; what is about one call, each time."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
 
     def __call__(self, text: str, kind: type[PerdureWarning] = EmbedderWarning) -> None:
-        """Say it, unless it was said before."""
+        """Say it; what has a kind of its own is about the machine, and is not said again."""
         if (heard := _HEARD.get()) is not None:
             heard.append(text)
-        if text not in self._said:
+        if kind is PerdureWarning or text not in self._said:
             self._said.add(text)
             warnings.warn(text, kind, stacklevel=4)
 

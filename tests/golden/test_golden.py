@@ -7,7 +7,7 @@ import pytest
 from conftest import weekly
 from golden import doors, record
 
-pytestmark = pytest.mark.filterwarnings("ignore::perdure.EmbedderWarning")  # the tour stores a secret
+pytestmark = pytest.mark.filterwarnings("ignore::perdure.PerdureWarning")  # the tour stores a secret
 
 
 def unchanged(recorded, pattern):

@@ -320,3 +320,28 @@ def test_a_secret_that_was_replaced_is_told_to_the_model_each_time(memory):
         assert "Note: 1 secret" not in found.content[-1].text
 
     talk(over(memory, "agent"), story)
+
+
+@pytest.mark.filterwarnings("ignore:1 secret was replaced")
+def test_each_tool_that_stores_words_tells_of_secrets_in_them(memory):
+    secret = {"subject": "wifi", "predicate": "password", "value": "hunter2Xq9!z7Lm4"}
+
+    async def story(client):
+        bob = (await client.call_tool("remember", {"content": "Bob uses the VPN."})).structured_content
+        calls = (
+            ("remember", {"content": "The network.", "facts": [secret]}),
+            ("learn", {"claims": [{**secret, "subject": "guest wifi"}]}),
+            ("update", {"id": bob["id"], "content": "Bob uses VPN2.", "facts": [{**secret, "subject": "vpn"}]}),
+        )
+        for name, arguments in calls:
+            kept = await client.call_tool(name, arguments)
+            assert "hunter2" not in "".join(part.text for part in kept.content)
+            assert kept.content[-1].text.startswith("Note: 1 secret was replaced before storing (password)")
+        found = (await client.call_tool("facts", {"entity": "vpn"})).structured_content
+        answer = {"id": found["facts"][0]["id"], "verdict": "correct", "value": "none"}
+        assert "Note:" not in (await client.call_tool("review", answer)).content[-1].text
+        found = (await client.call_tool("facts", {"entity": "vpn"})).structured_content
+        answer = {"id": found["facts"][0]["id"], "verdict": "correct", "value": "hunter2Xq9!z7Lm4"}
+        assert (await client.call_tool("review", answer)).content[-1].text.startswith("Note: 1 secret was replaced")
+
+    talk(over(memory, "full"), story)

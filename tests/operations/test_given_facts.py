@@ -248,6 +248,7 @@ def test_a_fact_is_remembered_with_what_it_is_about(memory):
     assert memory.remember("Ana lives in Berlin.", kind="fact", facts=[HOME]).memory.kind == "note"
 
 
+@pytest.mark.filterwarnings("ignore:1 secret was replaced")
 def test_secrets_in_claims_are_replaced(memory):
     key = "AKIAIOSFODNN7EXAMPLE"[:16] + "ABCD"
     memory.learn(claims=[{"subject": "deploy", "predicate": "key", "value": key}])

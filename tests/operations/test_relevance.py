@@ -140,3 +140,42 @@ def test_a_name_or_number_that_no_memory_has_is_told_beside_the_answer(opening, 
     answer = memory.recall(question, touch=False)
     assert answer.hits
     assert answer.note == note
+
+
+SPELT = (
+    *("Tomás vive en Sevilla.", "The U.S. office closes at 5 pm.", "Our budget is 40,000 EUR.", "Lena lives in Oslo."),
+    *("The meeting with O'Brien is on Tuesday.", "Die Miete beträgt 1.200 Euro.", "The licence of the UK is 70000."),
+    *("Die Firma sitzt in Köln.", "Zoé habite à Lyon.", "The office is closed at noon."),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [
+        *((q, "") for q in ("¿Dónde vive Tomás?", "¿Quién vive en Sevilla?", "¿Cuándo llegó Tomás a Sevilla?")),
+        *((q, "") for q in ("¿Qué ciudad es la de Tomás?", "Hola, ¿Cómo vive Tomás en Sevilla?")),
+        *(
+            (q, "")
+            for q in ("«Où habite Zoé à Lyon?»", "Dis-moi, Où habite Zoé à Lyon?", "Sag mir: Wo sitzt die Firma?")
+        ),
+        *((q, "") for q in ("WHERE DOES LENA LIVE?", "WHERE DOES LENA SWIM?", "Dimmi, Dove abita Lena?")),
+        *((q, "") for q in ("When does the US office close?", "Is our budget 40000 EUR?", "Is our budget 40.000 EUR?")),
+        *(
+            (q, "")
+            for q in ("Beträgt die Miete 1200 Euro?", "Beträgt die Miete 1,200 Euro?", "Is it 70,000 in the U.K.?")
+        ),
+        *((q, "") for q in ("When is the meeting with OBrien?", "When is O'Brien's meeting?")),
+        *((q, "") for q in ("Does the U.S. office close at 17:00?", "Does the office close at 17 Uhr, or at 11 pm?")),
+        ("Is our budget 50,000 EUR?", 'no hit has "50,000"'),
+        ("Is our budget 50000 EUR?", 'no memory has "50000"'),
+        ("When is the meeting with McBride?", 'no memory has "McBride"'),
+        ("¿Dónde vive Ramón en Sevilla?", 'no memory has "Ramón"'),
+        ("Does the office close at 17:00 for Tim?", 'no memory has "Tim"'),
+    ],
+)
+def test_another_spelling_a_time_or_a_question_word_is_no_absent_name(opening, question, note):
+    memory = opening(embedder=HashEmbedder())
+    memory.remember_many(SPELT)
+    answer = memory.recall(question, touch=False)
+    assert answer.hits
+    assert answer.note == note

@@ -39,9 +39,21 @@ SEVERAL = (
     *("Allergie", "Nussallergie", "food allergies", "alergia", "alergias", "アレルギー", "食物アレルギー", "过敏"),
     *("medication", "Medikament", "medicamento", "薬", "team members", "cat", "customer", "endpoint"),
     *("dependency", "bugs", "decision", "email", "correo", "メールアドレス", "language", "subscription"),
+    *("Haustier", "Haustiere", "mascota", "mascotas", "animal de compagnie", "animaux de compagnie", "huisdieren"),
+    *("Sprache", "Sprachen", "langue", "langues", "idioma", "idiomas", "lingue", "Fremdsprache", "talen"),
+    *("Kinder", "Sohn", "hijo", "hijos", "hija", "figli", "enfant", "enfants", "filhos", "kinderen", "medicijnen"),
     *("environment variable", "gift idea", "allergie", "allergia", "intolerância"),
 )
-ONE = ("home", "favorite language", "primary email", "cat name", "bug status")
+ONE = (
+    "Muttersprache",
+    "Lieblingssprache",
+    "account kind",
+    "home",
+    "favorite language",
+    "primary email",
+    "cat name",
+    "bug status",
+)
 
 
 def test_a_second_value_stays_beside_the_first_where_a_predicate_has_several(memory, clock):
@@ -76,6 +88,38 @@ def test_a_word_that_adds_keeps_both_values_of_an_unknown_predicate(memory, cloc
     clock.passes(days=10)
     memory.remember("Nr 0 has a nap.", facts=[{**TEA, "subject": "Nr 0", "value": "a nap"}])
     assert believed(memory, "Nr 0") == {"tea", "a walk", "a nap"}
+
+
+BESIDE = (
+    *("It is tea, and a walk too.", "A walk, too.", "The ritual is a walk - as well.", "Tee und auch a walk."),
+    *("She likes music, and the ritual is also a walk.", "It is a walk, on Mondays also: a walk too."),
+)
+CHANGED = (
+    *("It moved from tea to a walk; her team did too.", "It is now a walk instead of tea; the log also says so."),
+    *("Ana ist von Tee zu a walk gewechselt, ihr Bruder auch.", "C'est a walk; sa sœur aussi."),
+    *("It is no longer tea but a walk, and she also moved to Paris.", "Her brother came, too, and it is a walk."),
+    *(
+        "It has also moved to a walk.",
+        "It is a walk - her brother has one too.",
+        "Es ist a walk, nicht mehr Tee, auch das.",
+    ),
+    *(
+        "It is also a walk. She no longer has tea.",
+        "Ya no es tea, también es a walk.",
+        "Her sister also sings and her ritual is a walk.",
+    ),
+)
+
+
+def test_a_word_that_adds_counts_only_in_the_clause_with_the_value_and_never_where_something_is_over(memory, clock):
+    said = {f"Nr {n}": words for n, words in enumerate((*BESIDE, *CHANGED))}
+    for subject in said:
+        memory.learn(claims=[{**TEA, "subject": subject}])
+    clock.passes(days=10)
+    done = {words: memory.remember(words, facts=[{**WALK, "subject": subject}]) for subject, words in said.items()}
+    kept = {words: believed(memory, subject) for subject, words in said.items()}
+    assert kept == {**dict.fromkeys(BESIDE, BOTH), **dict.fromkeys(CHANGED, NEWER)}
+    assert all("No longer believed" in reply(done[words]) for words in CHANGED)
 
 
 def test_the_reply_names_what_is_no_longer_believed_and_the_call_that_keeps_both(memory, clock):

@@ -10,6 +10,7 @@ from typing import Final
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
 from perdure.operations.remember import remember
+from perdure.operations.writing import tell_redacted
 from perdure.records.errors import ModelWarning, PerdureError
 from perdure.records.memory import Draft, Kind, Record, Scope, Sort, Status, Trust
 from perdure.records.outcome import operations_of
@@ -17,7 +18,7 @@ from perdure.records.report import ExtractedMemory, ExtractResult
 from perdure.records.vector import Vector
 from perdure.rules import extraction_prompt as verifying
 from perdure.rules.pattern_extraction import NoteCandidate, find_candidates
-from perdure.rules.redaction import redact, redaction_note
+from perdure.rules.redaction import redact
 from perdure.rules.restatement import KnownText, restates, same_words
 from perdure.rules.source_trust import with_trust
 from perdure.rules.validation import inputs as intake
@@ -56,8 +57,7 @@ def extract(
     """Store what is worth remembering in a text as notes, in one operation."""
     if ctx.policy.knowledge.redact:  # before it is taken apart: no candidate may begin in the middle of a secret
         text, replaced = redact(text)
-        if replaced:
-            ctx.warn(redaction_note(replaced))
+        tell_redacted(ctx, replaced)
     by_assistant = place.trust is Trust.ASSISTANT
     found = find_candidates(text, min_confidence=min_confidence, most=len(text), by_assistant=by_assistant)
     return store_candidates(ctx, _check_with_model(ctx, text, found, min_confidence), place, dedup_threshold)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -13,8 +12,9 @@ from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Record, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Pool, Query, Ranked, Recall
+from perdure.rules.language.absent_names import absent_names
 from perdure.rules.language.asked_days import days_asked_for, names_days
-from perdure.rules.language.dates import Period, without_days
+from perdure.rules.language.dates import Period
 from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
@@ -30,9 +30,6 @@ from perdure.rules.ranking import (
 )
 from perdure.rules.redaction import redact_by_policy
 
-_WORDS: Final = re.compile(r"\w+")
-_VERSION: Final = re.compile(r"\b\d{1,9}(?:\.\d{1,9}){1,3}\b")
-"""A number with a point: searches by words see two."""
 _ROOM: Final = 3  # from so many hits on the last place may go to what usually follows
 _OF_DAYS: Final = 200  # so many of the latest memories of each period that a question asks for
 _OF_THE_DAY: Final = 1.0  # the score of what is of a day that a question asks for, before signals
@@ -168,11 +165,8 @@ def _spelling_note(pool: Pool) -> str:
 
 def _absence_note(text: str, pool: Pool, hits: Sequence[Hit]) -> str:
     """Return which names and numbers of a question are in no memory: what was found may be of another one."""
-    topic = without_days(text)
-    asked = {word.casefold(): word for word in _WORDS.findall(topic)} if pool.absent else {}
-    missing = [asked[word] for word in pool.absent if word in asked]
-    versions = [v for v in _VERSION.findall(topic) if not any(v in hit.memory.content for hit in hits)]
-    notes = ((f"no {whose} has ", words) for whose, words in (("memory", missing), ("hit", versions)) if words)
+    missing, numbers = absent_names(text, pool.absent, [hit.memory.content for hit in hits])
+    notes = ((f"no {whose} has ", words) for whose, words in (("memory", missing), ("hit", numbers)) if words)
     return _join_notes(*(head + ", ".join(f'"{word}"' for word in words) for head, words in notes))
 
 

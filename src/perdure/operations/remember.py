@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 from perdure.operations.decisions import begin, write
 from perdure.operations.new_memories import insert, make_vectors
 from perdure.operations.ports import Context, Progress
-from perdure.operations.writing import retry
+from perdure.operations.writing import retry, tell_redacted
 from perdure.records.errors import ConflictError, InvalidInput, PartlyStored, PerdureError
 from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.memory import Draft, Kind, MemoryItem, Status
@@ -20,7 +20,6 @@ from perdure.records.vector import Vector
 from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.lifecycle.unarchive import unarchive
-from perdure.rules.redaction import redaction_note
 from perdure.rules.repeated_words import decide_merge, is_same_text, merge_drafts
 from perdure.rules.source_trust import stored_trust
 from perdure.rules.validation.inputs import SaidFacts
@@ -59,8 +58,8 @@ def remember(
     outcomes: list[Outcome] = []
     if operation == MERGING and len(drafts) > BATCH:  # a single transaction checks its keys itself
         check_keys(drafts, _texts_of_keys(ctx, drafts, namespace), of=len(drafts))
-    if replaced := [name for draft in drafts for name in draft.redacted]:
-        ctx.warn(redaction_note(replaced))
+    in_facts = [name for claims, _ in facts.values() for name in redacted_in(claims)]
+    tell_redacted(ctx, [*(name for draft in drafts for name in draft.redacted), *in_facts])
     for start in range(0, len(drafts), BATCH):
         batch = drafts[start : start + BATCH]
         embedded = _vectors(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]
@@ -129,6 +128,11 @@ def _repeated_drafts(ctx: Context, batch: _Batch) -> set[int]:
             places.add(i)
         used.add(key)
     return places
+
+
+def redacted_in(claims: Iterable[GivenClaim]) -> list[str]:
+    """Return what was replaced in claims, secret by secret."""
+    return [name for claim in claims for name in claim.redacted]
 
 
 def handed_claims(

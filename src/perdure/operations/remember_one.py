@@ -10,8 +10,8 @@ from typing import Final
 from perdure.operations.decisions import begin, close_questions, outcome, write
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
-from perdure.operations.remember import handed_claims, store_drafts
-from perdure.operations.writing import read_record, retry
+from perdure.operations.remember import handed_claims, redacted_in, store_drafts
+from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim
 from perdure.records.glance import Glance
@@ -21,7 +21,6 @@ from perdure.records.outcome import ClaimResult, RelatedMemory, Remembered
 from perdure.records.plan import Change, Target
 from perdure.rules.decisions import Decisions
 from perdure.rules.language.words import content_words, shared_part, shared_words
-from perdure.rules.redaction import redaction_note
 
 _MOST: Final = 3  # earlier memories that are told
 _LENGTH: Final = 100  # characters of each
@@ -47,8 +46,7 @@ def remember_one(
             namespace; nothing was stored.
         NotFound: There is no such memory to replace.
     """
-    if draft.redacted:
-        ctx.warn(redaction_note(draft.redacted))
+    tell_redacted(ctx, (*draft.redacted, *redacted_in(claims)))
     vectors = make_vectors(ctx, [draft])
 
     def attempt() -> Remembered:

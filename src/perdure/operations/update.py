@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from perdure.operations.decisions import begin, outcome, write
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
-from perdure.operations.remember import store_drafts
+from perdure.operations.remember import redacted_in, store_drafts
 from perdure.operations.remember_one import supersede, take_claims
-from perdure.operations.writing import read_record, retry
+from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim
 from perdure.records.memory import Draft, Kind, Record, Status
 from perdure.records.outcome import Remembered
-from perdure.rules.redaction import redaction_note
 from perdure.rules.validation import inputs
 
 
@@ -32,8 +31,7 @@ def update(ctx: Context, identity: str, content: str, claims: tuple[GivenClaim, 
         draft = _draft(ctx, record, content)
         if draft.text == record.content.text and not claims:
             return Remembered(outcome(ctx, record, None).memory, None)
-        if draft.redacted:
-            ctx.warn(redaction_note(draft.redacted))
+        tell_redacted(ctx, (*draft.redacted, *redacted_in(claims)))
         decisions = begin(ctx, record.namespace, ctx.clock())
         decisions.admit([record])
         vectors = make_vectors(ctx, [draft])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
 from perdure.operations.ports import Context
 from perdure.operations.tombstones import erased_remark
-from perdure.records.errors import ConflictError, NotFound
+from perdure.records.errors import ConflictError, NotFound, PerdureWarning
 from perdure.records.memory import Record
+from perdure.rules.redaction import redaction_note
 
 T = TypeVar("T")
 ATTEMPTS: Final = 24
@@ -22,6 +23,12 @@ def retry(attempt: Callable[[], T]) -> T:
         except ConflictError:
             continue
     return attempt()
+
+
+def tell_redacted(ctx: Context, names: Iterable[str]) -> None:
+    """Warn that a text is not stored as it was handed over: secrets in it were replaced."""
+    if found := list(names):
+        ctx.warn(redaction_note(found), PerdureWarning)
 
 
 def read_record(ctx: Context, identity: str, namespace: str | None = None) -> Record:

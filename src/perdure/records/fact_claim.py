@@ -47,6 +47,7 @@ class GivenClaim:
     valid_from: Instant | None = None
     valid_to: Instant | None = None
     quote: str = ""  # empty if it has none
+    redacted: tuple[str, ...] = ()  # what was replaced in it before storing, secret by secret
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
@@ -23,6 +23,7 @@ _INVISIBLE: Final = re.compile(r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 _FULL_WIDTH: Final = {
     wide: wide - 0xFEE0 for wide in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
 }
+_PIN: Final = re.compile(r"(?i)\bpin\b")  # in running text only capitals tell it from a pin
 _SHORTEST: Final = 7  # characters of a name, a sign and a value: ``pw=1234``
 _SHORTEST_AGAIN: Final = 8  # characters of a secret that is looked for a second time
 _MOST_AGAIN: Final = 50  # so many secrets of a text are
@@ -90,6 +91,39 @@ def redact_draft(draft: Draft, policy: Policy) -> Draft:
         key=key,
         redacted=(*draft.redacted, *names),
     )
+
+
+def labelled_secrets(label: Sequence[str], value: str, policy: Policy) -> dict[str, str]:
+    """Return the secrets of a value that its label shows, such as ``("wifi", "password")``, and what each is."""
+    if not policy.knowledge.redact:
+        return {}
+    named = [_PIN.sub("PIN", words) for words in label]
+    for head in (f"{': '.join(named)}: ", f"{' '.join(named)}: "):
+        found = _merge_overlaps(_find_secrets(head + value, personal=policy.knowledge.redact_personal))
+        inside = {(head + value)[start:end]: name for start, end, name in found if start >= len(head)}
+        if inside:
+            return inside
+    return {}
+
+
+def redact_with(text: str, secrets: Mapping[str, str], policy: Policy) -> tuple[str, tuple[str, ...]]:
+    """Return a text as it may be stored, without known secrets either, and what was replaced.
+
+    Args:
+        text: What may hold secrets.
+        secrets: Those that are known, as ``labelled_secrets`` finds them; they are replaced where they stand alone.
+        policy: Whether secrets are replaced.
+    """
+    names: list[str] = []
+    for secret in sorted(secrets, key=len, reverse=True):
+        if secret in text:
+            name = secrets[secret]
+            text, times = re.subn(rf"(?<!\w){re.escape(secret)}(?!\w)", f"[redacted: {name}]", text)
+            names += [name] * times
+    if not policy.knowledge.redact:
+        return text, ()
+    clean, found = redact(text, personal=policy.knowledge.redact_personal)
+    return clean, (*names, *found)
 
 
 def redact_data(value: Any, *, personal: bool = True) -> tuple[Any, tuple[str, ...]]:

@@ -27,7 +27,7 @@ _FACTS: Final = "Facts"
 Answer = Literal["confirm", "deny", "correct", "both", "same", "different", "mute", "keep", "drop"]
 Value = Annotated[
     str,
-    Param("The new value of a fact, or the new text of another memory.", longest=1 << 20, stdin=True, redacted=True),
+    Param("The new value of a fact, or the new text of another memory.", longest=1 << 20, stdin=True),
 ]
 
 

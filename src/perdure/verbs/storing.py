@@ -88,9 +88,9 @@ class StoringVerbs:
         claims, sure = by_item.get(0, ((), None))
         return remember_one.remember_one(self._context, draft, namespace, claims, replaces, sure)
 
-    def _claims(self, facts: Sequence[Mapping[str, Any]], content: str) -> tuple[GivenClaim, ...]:
+    def _claims(self, facts: Sequence[Mapping[str, Any]], content: str) -> tuple[tuple[GivenClaim, ...], str]:
         if not facts:
-            return ()
+            return (), content
         return fact_claims.parsed_claims(facts, content, policy=self._context.policy, now=self._context.clock())
 
     @verb("Store", lasts=True, command="", tool=False)
@@ -212,7 +212,8 @@ class StoringVerbs:
             InvalidInput: It is hidden, or a fact and no ``facts`` are given (``correct`` takes its new value), or a
                 fact is refused; nothing was stored.
         """
-        return update.update(self._context, id, content, self._claims(facts, content))
+        claims, clean = self._claims(facts, content)
+        return update.update(self._context, id, clean, claims)
 
     @verb(
         "Change one memory",

@@ -124,9 +124,8 @@ class MemoryServer(MCPServer[Any]):
             memory = self._lazy_memory() if seconds is None else self._lazy_memory().within(seconds)
             with heard_warnings() as heard:
                 answer = call_tool(memory, verb, values, namespace=self._namespace, note=note)
-            if (
-                heard and verb.creates_store
-            ):  # such as that a secret was replaced: the text is not as it was handed over
+            # Such as that a secret was replaced: the text is not as it was handed over.
+            if heard and not verb.reads and verb.panel != "Find and explain":
                 answer.content.append(TextContent(type="text", text="\n".join(f"Note: {text}" for text in heard)))
             return answer
 

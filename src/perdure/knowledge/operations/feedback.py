@@ -16,12 +16,13 @@ from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.operations.decisions import outcome
 from perdure.operations.ports import Context
 from perdure.operations.remember_one import take_claims
-from perdure.operations.writing import read_record, retry
+from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Shelf, Status
 from perdure.records.outcome import Outcome
 from perdure.rules.lifecycle.reinforcement import validate_state
+from perdure.rules.redaction import labelled_secrets, redact_with
 
 Act = Callable[[ClaimWriter, Record, Instant], str | None]
 """Carries an answer out, and returns the id of the memory that it made, if any."""
@@ -67,6 +68,7 @@ def correct(ctx: Context, identity: str, value: str) -> Outcome:
     A fact gets another value, anything else another text; what was believed is superseded, and both are linked. Facts
     that rest on the old text alone are no longer believed. What was pinned stays pinned.
     """
+    value = _without_secrets(ctx, identity, value)
 
     def act(writer: ClaimWriter, record: Record, now: Instant) -> str | None:
         work = writer.work
@@ -77,6 +79,15 @@ def correct(ctx: Context, identity: str, value: str) -> Outcome:
         return new_id
 
     return apply_answer(ctx, identity, "correct", f": {value}", act)
+
+
+def _without_secrets(ctx: Context, identity: str, value: str) -> str:
+    """Return a new value without secrets, also those that the subject and the predicate of its fact show to be some."""
+    record = read_record(ctx, identity)
+    label = record.content.text.split(": ", 2)[:2] if record.state.kind is Kind.FACT else ()
+    value, replaced = redact_with(value, labelled_secrets(label, value, ctx.policy) if label else {}, ctx.policy)
+    tell_redacted(ctx, replaced)
+    return value
 
 
 def both(ctx: Context, identity: str) -> Outcome:

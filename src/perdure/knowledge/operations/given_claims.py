@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -34,26 +33,26 @@ from perdure.knowledge.rules.given_claims import (
 from perdure.operations.decisions import begin, write
 from perdure.operations.documents import find_states
 from perdure.operations.ports import Context
+from perdure.operations.remember import redacted_in
 from perdure.operations.remember_one import related_memories
-from perdure.operations.writing import retry
+from perdure.operations.writing import retry, tell_redacted
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.fact_claim import GivenClaim, HandedClaims
-from perdure.records.identifier import is_uuid
 from perdure.records.instant import Instant
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Scope, Shelf, Status, Trust
 from perdure.records.outcome import ClaimResult, ReplacedFact
 from perdure.rules.decisions import Decisions
 from perdure.rules.source_trust import takes_over
-from perdure.rules.validation.fact_claims import parsed_claims, refuse
+from perdure.rules.validation.fact_claims import is_memory_id, parsed_claims, refuse
 
 _SHORTEST_ID: Final = 6
-_SHORT_ID: Final = re.compile(r"(?!\d{8})[0-9a-f]{8}")  # as ids are shown; a number is a value
 _LONGEST_QUOTE: Final = 200  # characters of the content that stand for a quote where none was given
 
 
 def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
     """Write down claims that stand in no memory, as one operation."""
-    claims = parsed_claims(raw_claims, None, policy=ctx.policy, now=ctx.clock())
+    claims, _ = parsed_claims(raw_claims, None, policy=ctx.policy, now=ctx.clock())
+    tell_redacted(ctx, redacted_in(claims))
 
     def attempt() -> Learnt:
         decisions = begin(ctx, namespace, ctx.clock())
@@ -280,7 +279,7 @@ class _Taker:
             return
         if any(f.value.norm == old.norm for f in self.work.replaced(each.subject, claim.predicate)):
             return  # it was replaced before
-        if not ids and (is_uuid(text) or _SHORT_ID.fullmatch(text)):
+        if not ids and is_memory_id(text):
             raise NotFound(
                 f"Claim {each.given.number}: there is no memory {text!r} in {self.work.namespace} to replace.",
                 remedy="Nothing was stored. Name the old value, or an id that recall, list or facts returned.",
@@ -352,9 +351,8 @@ class _Taker:
         for record in notes:
             facts = self._resting_on(record.id)
             self.work.read(facts)
-            believed = any(
-                self.work.states[i].status in (Status.ACTIVE, Status.ARCHIVED) for i in facts if i in self.work.facts
-            )
+            states = (self.work.states[i].status for i in facts if i in self.work.facts)
+            believed = any(status in (Status.ACTIVE, Status.ARCHIVED) for status in states)
             if believed and record.id not in self.gone:
                 continue
             because = f"updated: {stands} holds instead" if stands else "no fact that it says is believed any longer"

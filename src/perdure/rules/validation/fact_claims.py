@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput, given
 from perdure.records.fact_claim import FactClaim, GivenClaim
+from perdure.records.identifier import is_uuid
 from perdure.records.instant import DAY_MS, Instant, to_instant
 from perdure.records.policy import Policy
-from perdure.rules.redaction import redact_by_policy
+from perdure.rules.redaction import labelled_secrets, redact_with
 from perdure.rules.validation.values import checked_text
 
+_SHORT_ID: Final = re.compile(r"(?!\d{8})[0-9a-f]{8}")  # as ids are shown; a number is a value
 MOST: Final = 1000  # claims of one call
 EXAMPLE: Final = 'facts=[{"subject": "Ana", "predicate": "home", "value": "Paris", "replaces": "Berlin"}]'
 _KEYS: Final = tuple(FactClaim.__annotations__)
@@ -31,8 +34,10 @@ _EARLIEST_ZONE_MS: Final = 14 * DAY_MS // 24
 _SHOWN: Final = 10  # so many faults are listed; of more only how many there are
 
 
-def parsed_claims(items: Any, content: str | None, *, policy: Policy, now: Instant) -> tuple[GivenClaim, ...]:
-    """Return the claims of a call, checked.
+def parsed_claims(
+    items: Any, content: str | None, *, policy: Policy, now: Instant
+) -> tuple[tuple[GivenClaim, ...], str]:
+    """Return the claims of a call, checked, and the content without the secrets that they name.
 
     Args:
         items: A list of mappings with the keys of ``FactClaim``.
@@ -47,13 +52,31 @@ def parsed_claims(items: Any, content: str | None, *, policy: Policy, now: Insta
     claims: list[GivenClaim] = []
     faults: list[str] = []
     planned: list[str] = []
-    for number, item in enumerate(_check_list(items), 1):
-        reader = _Reader(number, item, words, now)
-        claims.append(reader.claim(policy))
+    readers = [_Reader(number, item, words, now) for number, item in enumerate(_check_list(items), 1)]
+    texts = [dict(reader.texts()) for reader in readers]
+    secrets = _labelled(texts, policy)
+    for reader, said in zip(readers, texts, strict=True):
+        claims.append(reader.claim(said, secrets, policy))
         faults += reader.faults
         planned += reader.planned
     refuse([*faults, *planned], _REMEDY if faults else _PLANNED)
-    return tuple(claims)
+    return tuple(claims), redact_with(content or "", secrets, policy)[0]
+
+
+def _labelled(claims: Iterable[Mapping[str, str]], policy: Policy) -> dict[str, str]:
+    """Return the secrets among the values of claims, which subjects and predicates show to be some."""
+    found: dict[str, str] = {}
+    for texts in claims:
+        label = texts.get("subject", ""), texts.get("predicate", "")
+        for key in ("value", "replaces"):
+            if key in texts and not (key == "replaces" and is_memory_id(texts[key])):
+                found |= labelled_secrets(label, texts[key], policy)
+    return found
+
+
+def is_memory_id(text: str) -> bool:
+    """Whether a text that a claim replaces has the form of a memory's id, short or whole."""
+    return is_uuid(text) or _SHORT_ID.fullmatch(text) is not None
 
 
 def _check_list(items: Any) -> list[Any]:
@@ -89,14 +112,13 @@ class _Reader:
         """Write down what is wrong."""
         self.faults.append(f"Claim {self.number}: {text}.")
 
-    def claim(self, policy: Policy) -> GivenClaim:
-        """Return the claim; it is only good where there are no faults."""
+    def claim(self, texts: Mapping[str, str], secrets: Mapping[str, str], policy: Policy) -> GivenClaim:
+        """Return the claim, without secrets; it is only good where there are no faults."""
         if not self.item:
             return GivenClaim(self.number, "", "", "")
         for key in self.item:
             if key not in _KEYS:
                 self.fault(f"unknown key {given(key)}")
-        texts = dict(self._texts())
         self._check_quote(texts.get("quote", ""))
         denied = self.item.get("denied")
         if denied is not None and not isinstance(denied, bool):
@@ -109,7 +131,7 @@ class _Reader:
             )
         if begin is not None and end is not None and end < begin:
             self.fault("valid_to is before valid_from")
-        safe = {key: redact_by_policy(text, policy) for key, text in texts.items()}
+        safe, replaced = _safe(texts, secrets, policy)
         return GivenClaim(
             self.number,
             safe.get("subject", ""),
@@ -120,9 +142,13 @@ class _Reader:
             valid_from=begin,
             valid_to=end,
             quote=safe.get("quote", ""),
+            redacted=replaced,
         )
 
-    def _texts(self) -> Iterator[tuple[str, str]]:
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield the texts of the claim that are good."""
+        if not self.item:
+            return
         for key, longest in LONGEST.items():
             value = self.item.get(key)
             if value is None and key not in _REQUIRED:
@@ -157,6 +183,18 @@ class _Reader:
         except (TypeError, ValueError):
             self.fault(f"{key} is neither a date nor a time with a zone: {given(value)}; write for example 2026-11-21")
         return None
+
+
+def _safe(
+    texts: Mapping[str, str], secrets: Mapping[str, str], policy: Policy
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the texts of a claim without secrets, and what was replaced; the quote's stand in the content, too."""
+    safe: dict[str, str] = {}
+    names: list[str] = []
+    for key, text in texts.items():
+        safe[key], found = redact_with(text, secrets, policy)
+        names += () if key == "quote" else found
+    return safe, tuple(names)
 
 
 def _is_day(value: Any) -> bool:

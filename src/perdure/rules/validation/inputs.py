@@ -184,7 +184,10 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
         try:
             _check_arguments(arguments)
             content, facts = arguments.pop("content", None), arguments.pop("facts", ())
-            claims = parsed_claims(facts, _words(content), policy=policy, now=now) if facts else ()
+            claims: tuple[GivenClaim, ...] = ()
+            if facts:
+                claims, clean = parsed_claims(facts, _words(content), policy=policy, now=now)
+                content = clean if isinstance(content, str) else content
             if arguments.get("kind") == Kind.FACT:
                 _check_says_facts(claims)
                 arguments["kind"] = Kind.NOTE
