@@ -223,6 +223,52 @@ def test_a_note_that_tells_of_what_was_over_when_it_was_stored_is_not_marked(ope
     assert "frozen in January" in memory.agent.beside("When was main frozen?", "s1", "default")
 
 
+# --- what was over when it was told
+
+OSLO = ("Ana lives in Oslo since May 2024.", [said("Ana", "home", "Oslo", valid_from="2024-05-01")])
+ROME_ONCE = (
+    "Ana lived in Rome from 2015 to 2018.",
+    [said("Ana", "home", "Rome", valid_from="2015-01-01", valid_to="2018-12-31")],
+)
+BERN_SINCE = ("Ana moved to Bern in 2013.", [said("Ana", "home", "Bern", valid_from="2013-01-01")])
+
+
+@PRESETS
+@pytest.mark.parametrize(("first", "then"), [(ROME_ONCE, OSLO), (OSLO, ROME_ONCE), (OSLO, BERN_SINCE)])
+def test_history_is_neither_marked_nor_moved_nor_left_out(opening, preset, first, then):
+    memory = opening({**WORDS_ONLY, "preset": preset})
+    for text, facts in (first, then):
+        memory.remember(text, facts=facts)
+    past = then if first is OSLO else first
+    (hit,) = (h for h in memory.recall(f"When was it: {past[0]}", touch=False).hits if h.memory.content == past[0])
+    assert (hit.updated_by, hit.over) == (None, ())
+    text = shown(memory, past[0])
+    assert text.count(past[0].rstrip(".")) == 3
+    assert "Oslo" in memory.digest()
+
+
+def test_a_note_of_what_was_and_what_is_keeps_its_line(opening):
+    memory = opening(WORDS_ONLY)
+    acme = said("Sam", "employer", "Acme", valid_from="2018-01-01", valid_to="2021-05-31")
+    text = "Sam worked at Acme from 2018 to 2021 and at Beta from 2021 on."
+    memory.remember(text, facts=[acme, said("Sam", "employer", "Beta", valid_from="2021-06-01")])
+    assert [line for line in memory.digest().splitlines() if text in line]
+    (hit, *_) = memory.recall("Where has Sam worked?", touch=False).hits
+    assert (hit.memory.content, hit.over) == (text, ())
+
+
+def test_a_fact_whose_end_is_told_later_ended_on_its_day(opening, clock):
+    memory = opening(WORDS_ONLY)
+    rome = said("Ana", "home", "Rome", valid_from="2015-01-01")
+    note = memory.remember("Ana lives in Rome with Miso.", facts=[rome, said("Ana", "cat", "Miso")])
+    clock.passes(days=2)
+    memory.remember("Ana lived in Rome until 2018.", facts=[{**rome, "valid_to": "2018-12-31"}])
+    memory.remember(OSLO[0], facts=OSLO[1])
+    (hit,) = (h for h in memory.recall("Ana in Rome with Miso?", touch=False).hits if h.memory.id == note.id)
+    ((_, how, day, _),) = told(hit)
+    assert (how, day) == ("ended", "2018-12-31")
+
+
 # --- cost
 
 

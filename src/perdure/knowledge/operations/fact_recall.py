@@ -15,7 +15,7 @@ from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.authority import Sight
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_records import learned_confidence
-from perdure.knowledge.rules.over_facts import settled_between
+from perdure.knowledge.rules.over_facts import Over, settled_between
 from perdure.knowledge.rules.procedures import Procedure
 from perdure.operations.documents import all_documents, derived_from, find_documents, find_states, pages
 from perdure.operations.ports import Context
@@ -40,20 +40,15 @@ def outdated_messages(ctx: Context, namespace: str, messages: Sequence[str]) -> 
     return {m: over.instead for m, over in over_facts(ctx, namespace, messages).items() if over.is_whole}
 
 
-def hidden_beside(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> set[str]:
+def hidden_beside(known: Mapping[str, Over], notes: Sequence[MemoryItem]) -> set[str]:
     """Return the notes of which a fact is not believed any longer, and the facts that the other notes say.
 
     So what still holds is shown once: in the words of its note, or where these say more that is over, as a fact. A note
     that is too long to be shown whole hides none of its facts.
     """
-    by_note = derived_from(ctx, namespace, [note.id for note in notes])
-    documents = find_documents(ctx, namespace, Shelf.FACT, sorted({fact for some in by_note.values() for fact in some}))
-    now = ctx.clock()
-    facts = [Fact.from_data(d.id, d.data) for d in documents]
-    retired = {f.id for f in facts if f.retired is not None or f.has_ended(now)}
-    over = {note for note, facts in by_note.items() if not retired.isdisjoint(facts)}
-    shown_whole = [n for n in notes if n.id not in over and len(n.content) <= LONGEST_LINE]
-    return over | {fact for note in shown_whole for fact in by_note.get(note.id, ())}
+    hidden = {note.id for note in notes if note.id in known and known[note.id].facts}
+    shown_whole = [n.id for n in notes if n.id not in hidden and len(n.content) <= LONGEST_LINE]
+    return hidden | {fact for note in shown_whole if note in known for fact in known[note].says}
 
 
 def outdated_notes(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> dict[str, str]:

@@ -67,13 +67,12 @@ def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OverFa
     shared = beside.shared()
     for fact in gone:
         holding, state = beside.holding(fact, shared), beside.states.get(fact.id)
+        if state is not None and _was_told_as_past(fact, state, is_followed=beside.later[fact.id] != fact.id):
+            told_as_past.add(fact.id)
+            continue
         if any((other.value.norm, other.denied) == (fact.value.norm, fact.denied) for other in holding):
             continue
-        instead = beside.instead_of(fact, holding)
-        if instead is None and state is not None and _was_told_as_past(fact, state):
-            told_as_past.add(fact.id)
-        else:
-            over[fact.id] = _over_fact(fact, state, instead)
+        over[fact.id] = _over_fact(fact, state, beside.instead_of(fact, holding), beside.later[fact.id])
     return over, told_as_past
 
 
@@ -100,16 +99,25 @@ def _is_held(fact: Fact, now: Instant) -> bool:
     return fact.retired is None and not fact.has_ended(now)
 
 
-def _was_told_as_past(fact: Fact, state: State) -> bool:
-    """Whether a fact was over when it was stored, and not because it was wrong."""
-    return state.status is Status.SUPERSEDED and fact.retired is not None and fact.retired <= state.recorded_ms
+def _was_told_as_past(fact: Fact, state: State, *, is_followed: bool) -> bool:
+    """Whether a fact was over when it was told, whatever is believed now: it is history, and not because it was wrong.
+
+    One that yielded at once to what began to hold later is, too; it held for a time, which one that lost by trust or
+    confidence did not.
+    """
+    was_over = fact.valid_to is not None and fact.valid_to <= state.created_ms
+    if fact.retired is None:
+        return was_over
+    at_once = state.status is Status.SUPERSEDED and fact.retired <= state.recorded_ms
+    begin = state.created_ms if fact.valid_from is None else fact.valid_from
+    return at_once and (not is_followed or (was_over and begin < (fact.valid_to or begin)))
 
 
-def _over_fact(fact: Fact, state: State | None, instead: str | None) -> OverFact:
+def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str) -> OverFact:
     how = "replaced"
     if state is not None and state.status is Status.INVALIDATED:
         how = "denied"
-    elif fact.retired is None or instead is None:
+    elif fact.retired is None or instead is None or (later == fact.id and fact.has_ended(fact.retired - 1)):
         how = "ended"
     since = fact.valid_to if how == "ended" else fact.retired
     content = f"{fact.predicate.replace('_', ' ')}: {fact.shown_value}"
