@@ -223,6 +223,58 @@ def test_a_note_that_tells_of_what_was_over_when_it_was_stored_is_not_marked(ope
     assert "frozen in January" in memory.agent.beside("When was main frozen?", "s1", "default")
 
 
+# --- a note says more than what is over
+
+KICKOFF = "Kickoff: the budget is 40k EUR, launch is on 3 May, Rita owns QA."
+
+
+@PRESETS
+@pytest.mark.parametrize("how", ["correct", "deny", "end"])
+def test_a_note_that_says_more_than_what_is_over_stays_in_view(opening, clock, preset, how):
+    memory = opening({**WORDS_ONLY, "preset": preset})
+    until = {"valid_to": "2026-01-20"} if how == "end" else {}
+    note = memory.remember(KICKOFF, facts=[said("project", "budget", "40k EUR", **until)])
+    clock.passes(days=30)
+    fact = fact_of(memory, "40k EUR") if how != "end" else ""
+    memory.correct(fact, "55k EUR") if how == "correct" else memory.deny(fact) if how == "deny" else None
+    (hit,) = (h for h in memory.recall("Who owns QA?", touch=False).hits if h.memory.id == note.id)
+    assert (hit.updated_by, [o.content for o in hit.over]) == (None, ["budget: 40k EUR"])
+    hook = memory.agent.beside("Who owns QA?", "s1", "default")
+    assert "Rita owns QA" in hook
+    assert 'no longer holds: "budget: 40k EUR"' in hook
+    assert "Rita owns QA" in memory.digest()
+
+
+@pytest.mark.parametrize(
+    ("text", "fact", "says_more"),
+    [
+        ("Tomás vive en Sevilla.", said("Tomás", "ciudad", "Sevilla"), False),
+        ("In short, Tom now lives in Rome.", ROME, False),
+        ("Tom lives in Rome. His doctor is Lee, 555-1.", ROME, True),
+        ("启动会:预算四万欧元，五月三日发布。", said("项目", "预算", "四万欧元"), True),  # noqa: RUF001  # a full-width comma
+        ("项目预算是四万欧元。", said("项目", "预算", "四万欧元"), False),
+        ("Der Vertrag läuft weiter.", said("Vertrag", "Status", "aktiv"), False),
+    ],
+)
+def test_what_says_more_is_told_by_its_clauses(opening, text, fact, says_more):
+    memory = opening(WORDS_ONLY)
+    note = memory.remember(text, facts=[fact])
+    memory.deny(memory.facts()[0].id)
+    (hit,) = (h for h in memory.recall(text, touch=False).hits if h.memory.id == note.id)
+    assert (len(hit.over), hit.updated_by is None) == (1, says_more)
+
+
+def test_a_message_that_says_more_than_what_is_over_is_shown_beside_a_prompt(opening):
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
+    memory.ingest([{"role": "user", "content": "I live in Leeds. The boiler was serviced by Hanna last week."}])
+    done = memory.correct(fact_of(memory, "Leeds"), "York")
+    hits = memory.recall("Who serviced the boiler at my home in York?", touch=False).hits
+    (hit,) = (h for h in hits if h.memory.kind == "episode")
+    assert done.id in [h.memory.id for h in hits]
+    assert (hit.updated_by, [o.content for o in hit.over]) == (None, ["home: Leeds"])
+    assert "Hanna" in memory.agent.beside("Who serviced the boiler at my home in York?", "s1", "default")
+
+
 # --- what was over when it was told
 
 OSLO = ("Ana lives in Oslo since May 2024.", [said("Ana", "home", "Oslo", valid_from="2024-05-01")])

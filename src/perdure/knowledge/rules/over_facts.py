@@ -16,7 +16,8 @@ class Over(NamedTuple):
 
     facts: tuple[OverFact, ...]  # the newest first; empty where all hold
     says: frozenset[str]  # all that it says
-    is_whole: bool  # none of its facts holds
+    is_whole: bool  # none of its facts holds, and it says no more than these
+    is_told: bool = False  # something of it holds, but no more than its other facts say
 
     @property
     def instead(self) -> str:
