@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY, logical
+from perdure.rules.language.tokens import estimate_tokens
 from perdure.stores.sql_store import SqlStore
 
 
@@ -273,6 +274,58 @@ def test_a_message_that_says_more_than_what_is_over_is_shown_beside_a_prompt(ope
     assert done.id in [h.memory.id for h in hits]
     assert (hit.updated_by, [o.content for o in hit.over]) == (None, ["home: Leeds"])
     assert "Hanna" in memory.agent.beside("Who serviced the boiler at my home in York?", "s1", "default")
+
+
+# --- what is shown of it at a session's start and in MEMORY.md
+
+
+def lines_of(memory):
+    """Return the lines of MEMORY.md and of a session's start."""
+    return [*memory.digest().splitlines(), *memory.agent.opening("s9", "default").splitlines()]
+
+
+@PRESETS
+def test_a_pinned_line_says_what_of_it_holds_no_longer(opening, path, preset):
+    memory = opening({**WORDS_ONLY, "preset": preset})
+    text = "The guest wifi is on channel 3."
+    memory.remember(text, facts=[said("guest wifi", "channel", "3")], pinned=True)
+    before = memory.digest()
+    done = memory.correct(fact_of(memory, "3"), "5")
+    lines = [line for line in lines_of(memory) if text in line]
+    assert len(lines) == 2
+    assert all(line.startswith(f'- {text} (no longer holds: "channel: 3") (') for line in lines)
+    memory.undo(done.operation)
+    assert memory.digest() == before
+
+
+def test_the_sentence_that_is_over_is_left_out_of_a_line_that_says_more(opening):
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
+    memory.ingest([{"role": "user", "content": "My name is Nora. I live in Leeds."}])
+    memory.remember(
+        "Anna lives in Rome. Ben lives in Rome. Both work at Vega.",
+        facts=[said("Anna", "home", "Rome"), said("Ben", "home", "Rome")],
+    )
+    memory.correct(fact_of(memory, "Leeds"), "York")
+    anna = next(f.id for f in memory.facts("Anna"))
+    memory.correct(anna, "Turin")
+    shown = "\n".join(lines_of(memory))
+    assert shown.count("- Ben lives in Rome. Both work at Vega.") == 2
+    assert shown.count("- My name is Nora.") == 2
+    assert "Leeds" not in shown
+    assert "no longer holds" not in shown
+
+
+def test_a_mark_counts_in_the_budget_of_a_line(opening):
+    memory = opening(WORDS_ONLY)
+    value = "the sixth floor of the old tower beside the northern gate"
+    memory.remember(f"The printer is on {value}.", facts=[said("printer", "place", value)], pinned=True)
+    room = memory.digest_details().tokens
+    assert "The printer" in memory.digest(budget_tokens=room)
+    memory.deny(fact_of(memory, value))
+    assert "The printer" not in memory.digest(budget_tokens=room)
+    needed = memory.digest_details().tokens
+    assert "no longer holds" in memory.digest(budget_tokens=needed)
+    assert estimate_tokens(memory.digest(budget_tokens=needed)) <= needed
 
 
 # --- what was over when it was told

@@ -7,7 +7,7 @@ from typing import Final
 
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.over_facts import Beside, Over, is_gone, what_is_over
-from perdure.knowledge.rules.over_words import FactWords, says_more
+from perdure.knowledge.rules.over_words import FactWords, over_in_text, says_more
 from perdure.operations.documents import (
     derived_from,
     find_documents,
@@ -41,12 +41,12 @@ def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filt
     found = {memory: Over((), frozenset(some), is_whole=False) for memory, some in by_memory.items()}
     for memory in marked:
         some = by_memory[memory]
-        own = tuple(over[i] for i in sorted(some, reverse=True) if i in over)
-        more = not told_as_past.isdisjoint(some) or says_more(
-            texts.get(memory, ""), [words[i] for i in some if i in words]
-        )
+        text, own = texts.get(memory, ""), tuple(over[i] for i in sorted(some, reverse=True) if i in over)
+        more = not told_as_past.isdisjoint(some) or says_more(text, [words[i] for i in some if i in words])
+        in_text = over_in_text(text, [(words[fact.id], fact.content) for fact in own])
         holds = not over.keys() >= facts.keys() & set(some)
-        found[memory] = Over(own, frozenset(some), is_whole=not (holds or more), is_told=holds and not more)
+        is_whole, is_told = not (holds or more), holds and not more
+        found[memory] = Over(own, frozenset(some), is_whole, is_told, in_text)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from perdure.knowledge.records.facts import Fact
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Scope, State, Status
-from perdure.records.recall import Filters, OverFact
+from perdure.records.recall import Filters, OverFact, OverInText
 
 
 class Over(NamedTuple):
@@ -18,6 +18,7 @@ class Over(NamedTuple):
     says: frozenset[str]  # all that it says
     is_whole: bool  # none of its facts holds, and it says no more than these
     is_told: bool = False  # something of it holds, but no more than its other facts say
+    in_text: OverInText = OverInText()  # where its text says it
 
     @property
     def instead(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
+from perdure.records.recall import OverInText
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
 
@@ -58,6 +59,22 @@ def says_more(text: str, facts: Sequence[FactWords]) -> bool:
     about = frozenset[str]().union(*(fact.subject for fact in facts))
     telling = [clause for clause in beside if _count(_stems(clause) - about) >= _LEAST_WORDS]
     return len(telling) > (0 if len(beside) < len(clauses) else 1)
+
+
+def over_in_text(text: str, over: Sequence[tuple[FactWords, str]]) -> OverInText:
+    """Return the sentences that say what is over, if others remain; and what is to be said of the rest.
+
+    Beside each fact stands what it says.
+    """
+    parts, spans, remarks = sentences(text[:_HEAD]), set[tuple[int, int]](), []
+    for fact, content in over:
+        found = [(start, end) for start, end in parts if fact.has_value(text[start:end])]
+        found = found or [(start, end) for start, end in parts if fact.predicate & _stems(text[start:end])]
+        spans |= {(a, b) for a, b in found if not fact.subject.isdisjoint(_stems(text[a:b]))} or set(found)
+        remarks += [] if found else [content]
+    if any(_stems(text[start:end]) for start, end in parts if (start, end) not in spans):
+        return OverInText(tuple(sorted(spans)), tuple(remarks))
+    return OverInText((), tuple(content for _, content in over))
 
 
 def _stems(text: str) -> frozenset[str]:
