@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.over_facts import Beside, Over, is_gone, what_is_over
-from perdure.knowledge.rules.over_words import FactWords, over_in_text, says_more
+from perdure.knowledge.rules.over_facts import Beside, Over, is_gone, over_in, what_is_over
+from perdure.knowledge.rules.over_words import FactWords
 from perdure.operations.documents import (
     derived_from,
     find_documents,
@@ -38,16 +38,7 @@ def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filt
     said = {i for memory in marked for i in by_memory[memory] if i in facts}
     texts = {r.id: r.content.text for r in find_records(ctx, namespace, sorted({*marked, *said}))}
     words = {i: FactWords.of(facts[i], texts.get(i, "")) for i in said}
-    found = {memory: Over((), frozenset(some), is_whole=False) for memory, some in by_memory.items()}
-    for memory in marked:
-        some = by_memory[memory]
-        text, own = texts.get(memory, ""), tuple(over[i] for i in sorted(some, reverse=True) if i in over)
-        more = not told_as_past.isdisjoint(some) or says_more(text, [words[i] for i in some if i in words])
-        in_text = over_in_text(text, [(words[fact.id], fact.content) for fact in own])
-        holds = not over.keys() >= facts.keys() & set(some)
-        is_whole, is_told = not (holds or more), holds and not more
-        found[memory] = Over(own, frozenset(some), is_whole, is_told, in_text)
-    return found
+    return {i: over_in(texts.get(i, ""), some, over, told_as_past, words) for i, some in by_memory.items()}
 
 
 def _beside(ctx: Context, namespace: str, gone: Sequence[Fact], now: Instant) -> Beside:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.rules.over_words import FactWords, over_in_text, says_more
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Scope, State, Status
 from perdure.records.recall import Filters, OverFact, OverInText
@@ -76,6 +77,24 @@ def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OverFa
             continue
         over[fact.id] = _over_fact(fact, state, beside.instead_of(fact, holding), beside.later[fact.id])
     return over, told_as_past
+
+
+def over_in(
+    text: str,
+    says: Collection[str],
+    over: Mapping[str, OverFact],
+    told_as_past: Collection[str],
+    words: Mapping[str, FactWords],
+) -> Over:
+    """Return what of a memory holds no longer; ``words`` has those of its facts, if some of them are over."""
+    own = tuple(over[i] for i in sorted(says, reverse=True) if i in over)
+    if not own:
+        return Over((), frozenset(says), is_whole=False)
+    known = [i for i in says if i in words]
+    more = any(i in told_as_past for i in known) or says_more(text, [words[i] for i in known])
+    holds = not over.keys() >= set(known)
+    in_text = over_in_text(text, [(words[fact.id], fact.content) for fact in own])
+    return Over(own, frozenset(says), not (holds or more), holds and not more, in_text)
 
 
 def settled_between(over: Mapping[str, Over], whole: Collection[str], shown: Collection[str]) -> dict[str, set[str]]:
