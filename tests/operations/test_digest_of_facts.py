@@ -56,7 +56,8 @@ def test_what_was_updated_is_not_shown_and_a_note_without_facts_that_hold_neithe
     memory.deny(memory.facts("Ana")[0].id)
     assert lines() == []
     memory.pin(now.id)
-    assert lines() == ["Ana lives in Oslo now."]  # what somebody pinned is theirs to unpin
+    # what somebody pinned is theirs to unpin
+    assert lines() == ['Ana lives in Oslo now. (no longer holds: "home: Oslo")']
 
 
 def test_a_note_that_is_cut_hides_none_of_its_facts(memory, lines):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY, logical
+from perdure.rules.language.tokens import estimate_tokens
 from perdure.stores.sql_store import SqlStore
 
 
@@ -221,6 +222,156 @@ def test_a_note_that_tells_of_what_was_over_when_it_was_stored_is_not_marked(ope
     (hit,) = memory.recall("When was main frozen?", touch=False).hits
     assert (hit.updated_by, hit.over) == (None, ())
     assert "frozen in January" in memory.agent.beside("When was main frozen?", "s1", "default")
+
+
+# --- a note says more than what is over
+
+KICKOFF = "Kickoff: the budget is 40k EUR, launch is on 3 May, Rita owns QA."
+
+
+@PRESETS
+@pytest.mark.parametrize("how", ["correct", "deny", "end"])
+def test_a_note_that_says_more_than_what_is_over_stays_in_view(opening, clock, preset, how):
+    memory = opening({**WORDS_ONLY, "preset": preset})
+    until = {"valid_to": "2026-01-20"} if how == "end" else {}
+    note = memory.remember(KICKOFF, facts=[said("project", "budget", "40k EUR", **until)])
+    clock.passes(days=30)
+    fact = fact_of(memory, "40k EUR") if how != "end" else ""
+    memory.correct(fact, "55k EUR") if how == "correct" else memory.deny(fact) if how == "deny" else None
+    (hit,) = (h for h in memory.recall("Who owns QA?", touch=False).hits if h.memory.id == note.id)
+    assert (hit.updated_by, [o.content for o in hit.over]) == (None, ["budget: 40k EUR"])
+    hook = memory.agent.beside("Who owns QA?", "s1", "default")
+    assert "Rita owns QA" in hook
+    assert 'no longer holds: "budget: 40k EUR"' in hook
+    assert "Rita owns QA" in memory.digest()
+
+
+@pytest.mark.parametrize(
+    ("text", "fact", "says_more"),
+    [
+        ("Tomás vive en Sevilla.", said("Tomás", "ciudad", "Sevilla"), False),
+        ("In short, Tom now lives in Rome.", ROME, False),
+        ("Tom lives in Rome. His doctor is Lee, 555-1.", ROME, True),
+        ("启动会:预算四万欧元，五月三日发布。", said("项目", "预算", "四万欧元"), True),  # noqa: RUF001  # a full-width comma
+        ("项目预算是四万欧元。", said("项目", "预算", "四万欧元"), False),
+        ("Der Vertrag läuft weiter.", said("Vertrag", "Status", "aktiv"), False),
+    ],
+)
+def test_what_says_more_is_told_by_its_clauses(opening, text, fact, says_more):
+    memory = opening(WORDS_ONLY)
+    note = memory.remember(text, facts=[fact])
+    memory.deny(memory.facts()[0].id)
+    (hit,) = (h for h in memory.recall(text, touch=False).hits if h.memory.id == note.id)
+    assert (len(hit.over), hit.updated_by is None) == (1, says_more)
+
+
+def test_a_message_that_says_more_than_what_is_over_is_shown_beside_a_prompt(opening):
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
+    memory.ingest([{"role": "user", "content": "I live in Leeds. The boiler was serviced by Hanna last week."}])
+    done = memory.correct(fact_of(memory, "Leeds"), "York")
+    hits = memory.recall("Who serviced the boiler at my home in York?", touch=False).hits
+    (hit,) = (h for h in hits if h.memory.kind == "episode")
+    assert done.id in [h.memory.id for h in hits]
+    assert (hit.updated_by, [o.content for o in hit.over]) == (None, ["home: Leeds"])
+    assert "Hanna" in memory.agent.beside("Who serviced the boiler at my home in York?", "s1", "default")
+
+
+# --- what is shown of it at a session's start and in MEMORY.md
+
+
+def lines_of(memory):
+    """Return the lines of MEMORY.md and of a session's start."""
+    return [*memory.digest().splitlines(), *memory.agent.opening("s9", "default").splitlines()]
+
+
+@PRESETS
+def test_a_pinned_line_says_what_of_it_holds_no_longer(opening, path, preset):
+    memory = opening({**WORDS_ONLY, "preset": preset})
+    text = "The guest wifi is on channel 3."
+    memory.remember(text, facts=[said("guest wifi", "channel", "3")], pinned=True)
+    before = memory.digest()
+    done = memory.correct(fact_of(memory, "3"), "5")
+    lines = [line for line in lines_of(memory) if text in line]
+    assert len(lines) == 2
+    assert all(line.startswith(f'- {text} (no longer holds: "channel: 3") (') for line in lines)
+    memory.undo(done.operation)
+    assert memory.digest() == before
+
+
+def test_the_sentence_that_is_over_is_left_out_of_a_line_that_says_more(opening):
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
+    memory.ingest([{"role": "user", "content": "My name is Nora. I live in Leeds."}])
+    memory.remember(
+        "Anna lives in Rome. Ben lives in Rome. Both work at Vega.",
+        facts=[said("Anna", "home", "Rome"), said("Ben", "home", "Rome")],
+    )
+    memory.correct(fact_of(memory, "Leeds"), "York")
+    anna = next(f.id for f in memory.facts("Anna"))
+    memory.correct(anna, "Turin")
+    shown = "\n".join(lines_of(memory))
+    assert shown.count("- Ben lives in Rome. Both work at Vega.") == 2
+    assert shown.count("- My name is Nora.") == 2
+    assert "Leeds" not in shown
+    assert "no longer holds" not in shown
+
+
+def test_a_mark_counts_in_the_budget_of_a_line(opening):
+    memory = opening(WORDS_ONLY)
+    value = "the sixth floor of the old tower beside the northern gate"
+    memory.remember(f"The printer is on {value}.", facts=[said("printer", "place", value)], pinned=True)
+    room = memory.digest_details().tokens
+    assert "The printer" in memory.digest(budget_tokens=room)
+    memory.deny(fact_of(memory, value))
+    assert "The printer" not in memory.digest(budget_tokens=room)
+    needed = memory.digest_details().tokens
+    assert "no longer holds" in memory.digest(budget_tokens=needed)
+    assert estimate_tokens(memory.digest(budget_tokens=needed)) <= needed
+
+
+# --- what was over when it was told
+
+OSLO = ("Ana lives in Oslo since May 2024.", [said("Ana", "home", "Oslo", valid_from="2024-05-01")])
+ROME_ONCE = (
+    "Ana lived in Rome from 2015 to 2018.",
+    [said("Ana", "home", "Rome", valid_from="2015-01-01", valid_to="2018-12-31")],
+)
+BERN_SINCE = ("Ana moved to Bern in 2013.", [said("Ana", "home", "Bern", valid_from="2013-01-01")])
+
+
+@PRESETS
+@pytest.mark.parametrize(("first", "then"), [(ROME_ONCE, OSLO), (OSLO, ROME_ONCE), (OSLO, BERN_SINCE)])
+def test_history_is_neither_marked_nor_moved_nor_left_out(opening, preset, first, then):
+    memory = opening({**WORDS_ONLY, "preset": preset})
+    for text, facts in (first, then):
+        memory.remember(text, facts=facts)
+    past = then if first is OSLO else first
+    (hit,) = (h for h in memory.recall(f"When was it: {past[0]}", touch=False).hits if h.memory.content == past[0])
+    assert (hit.updated_by, hit.over) == (None, ())
+    text = shown(memory, past[0])
+    assert text.count(past[0].rstrip(".")) == 3
+    assert "Oslo" in memory.digest()
+
+
+def test_a_note_of_what_was_and_what_is_keeps_its_line(opening):
+    memory = opening(WORDS_ONLY)
+    acme = said("Sam", "employer", "Acme", valid_from="2018-01-01", valid_to="2021-05-31")
+    text = "Sam worked at Acme from 2018 to 2021 and at Beta from 2021 on."
+    memory.remember(text, facts=[acme, said("Sam", "employer", "Beta", valid_from="2021-06-01")])
+    assert [line for line in memory.digest().splitlines() if text in line]
+    (hit, *_) = memory.recall("Where has Sam worked?", touch=False).hits
+    assert (hit.memory.content, hit.over) == (text, ())
+
+
+def test_a_fact_whose_end_is_told_later_ended_on_its_day(opening, clock):
+    memory = opening(WORDS_ONLY)
+    rome = said("Ana", "home", "Rome", valid_from="2015-01-01")
+    note = memory.remember("Ana lives in Rome with Miso.", facts=[rome, said("Ana", "cat", "Miso")])
+    clock.passes(days=2)
+    memory.remember("Ana lived in Rome until 2018.", facts=[{**rome, "valid_to": "2018-12-31"}])
+    memory.remember(OSLO[0], facts=OSLO[1])
+    (hit,) = (h for h in memory.recall("Ana in Rome with Miso?", touch=False).hits if h.memory.id == note.id)
+    ((_, how, day, _),) = told(hit)
+    assert (how, day) == ("ended", "2018-12-31")
 
 
 # --- cost

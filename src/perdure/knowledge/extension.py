@@ -22,7 +22,6 @@ from perdure.knowledge.operations.fact_recall import (
     hidden_beside,
     known_procedures,
     mark_facts,
-    outdated_messages,
     outdated_notes,
     outdated_summaries,
     source_messages,
@@ -33,6 +32,7 @@ from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.known_beside import known_beside
 from perdure.knowledge.operations.learn import learn
 from perdure.knowledge.operations.model_reading import waiting_sessions
+from perdure.knowledge.operations.over_facts import over_facts
 from perdure.knowledge.operations.ports import Resources
 from perdure.knowledge.operations.predicate_questions import synonym_questions
 from perdure.knowledge.operations.procedures import learn_procedures
@@ -52,7 +52,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Draft, Kind, MemoryItem, Record, Shelf
 from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome, RestingFact
 from perdure.records.plan import Change
-from perdure.records.recall import Filters, Hit, Pool, Query
+from perdure.records.recall import Filters, Hit, Outdated, Pool, Query
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
 from perdure.rules.decisions import Decisions
@@ -134,16 +134,18 @@ class Knowledge(Extension[Context]):
             return False
         return True
 
-    def outdated(self, ctx: Context, namespace: str, memories: Sequence[MemoryItem], /) -> Collection[str]:
+    def outdated(self, ctx: Context, namespace: str, memories: Sequence[MemoryItem], /) -> Outdated:
         """Return what no longer holds, the facts that have ended, and those that a note says as well."""
         notes = [m for m in memories if m.kind is Kind.NOTE]
         now, facts = ctx.clock(), facts_of(ctx, namespace, [m.id for m in memories if m.kind is Kind.FACT])
-        outdated = hidden_beside(ctx, namespace, notes) | {i for i, fact in facts.items() if fact.has_ended(now)}
+        said = [*notes, *(m for m in memories if m.kind is Kind.EPISODE)]
+        known = over_facts(ctx, namespace, [m.id for m in said])
+        outdated = hidden_beside(known, notes) | {i for i, fact in facts.items() if fact.has_ended(now)}
         outdated |= outdated_summaries(ctx, namespace, [m.id for m in memories if m.kind is Kind.SUMMARY]).keys()
-        outdated |= outdated_messages(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE]).keys()
-        if not _learns(ctx):  # each run of words of all notes is looked up: a policy that reads none does without
-            return outdated
-        return outdated | outdated_notes(ctx, namespace, notes).keys()
+        outdated |= {i for i, over in known.items() if over.is_whole}
+        if _learns(ctx):  # each run of words of all notes is looked up: a policy that reads none does without
+            outdated |= outdated_notes(ctx, namespace, [n for n in notes if n.id not in known]).keys()
+        return Outdated(frozenset(outdated), {i: over.in_text for i, over in known.items() if over.facts})
 
     def resting(self, ctx: Context, record: Record, /) -> tuple[RestingFact, ...]:
         """Return the facts that are believed and that nothing in view says, of those that a hidden memory says."""

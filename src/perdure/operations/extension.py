@@ -11,7 +11,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Draft, MemoryItem, Record
 from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome, RestingFact
 from perdure.records.plan import Change
-from perdure.records.recall import Filters, Hit, Pool, Query
+from perdure.records.recall import Filters, Hit, Outdated, Pool, Query
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
 from perdure.rules.erasure import Subject, Unsaid
@@ -93,9 +93,9 @@ class Extension(Generic[Ctx_contra]):
         """Verify the hits of a recall that are stale; True if that was tried, so that they must be read again."""
         return False
 
-    def outdated(self, _ctx: Ctx_contra, _namespace: str, _memories: Sequence[MemoryItem], /) -> Collection[str]:
+    def outdated(self, _ctx: Ctx_contra, _namespace: str, _memories: Sequence[MemoryItem], /) -> Outdated:
         """Return what is not to be shown as current: what no longer holds, and facts that a note says as well."""
-        return ()
+        return Outdated()
 
     def resting(self, _ctx: Ctx_contra, _record: Record, /) -> tuple[RestingFact, ...]:
         """Return the facts that are believed and that nothing in view says, of those that a hidden memory says."""

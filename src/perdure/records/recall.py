@@ -145,6 +145,22 @@ class OverFact(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
+class OverInText:
+    """Where a text says what holds no longer, for who shows it as current."""
+
+    left_out: tuple[tuple[int, int], ...] = ()  # the sentences that say it, in characters; others remain
+    remarks: tuple[str, ...] = ()  # what it says besides that is over: "database host: db-7"
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """What is not to be shown as current among some memories."""
+
+    hidden: frozenset[str] = frozenset()  # what no longer holds, and facts that a note says as well
+    over: Mapping[str, OverInText] = field(default_factory=dict)  # memory -> what of it holds no longer
+
+
+@dataclass(frozen=True, slots=True)
 class Hit(JsonRecord):
     """One answer: the memory and what its score is made of."""
 

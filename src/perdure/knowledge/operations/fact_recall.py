@@ -15,9 +15,9 @@ from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.authority import Sight
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_records import learned_confidence
-from perdure.knowledge.rules.over_facts import settled_between
+from perdure.knowledge.rules.over_facts import Over, settled_between
 from perdure.knowledge.rules.procedures import Procedure
-from perdure.operations.documents import all_documents, derived_from, find_documents, find_states, pages
+from perdure.operations.documents import all_documents, find_documents, find_states, pages
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import STANDS_FOR, Form, Kind, MemoryItem, Scope, Shelf, State, Status
@@ -40,20 +40,16 @@ def outdated_messages(ctx: Context, namespace: str, messages: Sequence[str]) -> 
     return {m: over.instead for m, over in over_facts(ctx, namespace, messages).items() if over.is_whole}
 
 
-def hidden_beside(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> set[str]:
-    """Return the notes of which a fact is not believed any longer, and the facts that the other notes say.
+def hidden_beside(known: Mapping[str, Over], notes: Sequence[MemoryItem]) -> set[str]:
+    """Return the notes that are over, or of which only facts hold, and the facts that other notes say.
 
     So what still holds is shown once: in the words of its note, or where these say more that is over, as a fact. A note
-    that is too long to be shown whole hides none of its facts.
+    that is too long to be shown whole, or of which something is over, hides none of its facts.
     """
-    by_note = derived_from(ctx, namespace, [note.id for note in notes])
-    documents = find_documents(ctx, namespace, Shelf.FACT, sorted({fact for some in by_note.values() for fact in some}))
-    now = ctx.clock()
-    facts = [Fact.from_data(d.id, d.data) for d in documents]
-    retired = {f.id for f in facts if f.retired is not None or f.has_ended(now)}
-    over = {note for note, facts in by_note.items() if not retired.isdisjoint(facts)}
-    shown_whole = [n for n in notes if n.id not in over and len(n.content) <= LONGEST_LINE]
-    return over | {fact for note in shown_whole for fact in by_note.get(note.id, ())}
+    own = {note.id: known[note.id] for note in notes if note.id in known}
+    brief = {note.id for note in notes if len(note.content) <= LONGEST_LINE}
+    hidden = {note for note, over in own.items() if over.is_whole or over.is_told}
+    return hidden | {fact for note, over in own.items() if note in brief and not over.facts for fact in over.says}
 
 
 def outdated_notes(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> dict[str, str]:
@@ -168,7 +164,8 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) 
 def _mark_over(ctx: Context, namespace: str, hits: list[Hit], then: Filters) -> list[Hit]:
     """Return hits, notes and messages with what of them holds no longer, and facts before what they took the place of.
 
-    A message of which something still holds counts as updated where what took the place of the rest is among the hits.
+    What took the place of a part of a message stands before it, too. Such a message counts as updated if it says no
+    more than its facts, which are known.
     """
     facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
     notes = [h.memory for h in hits if h.memory.kind is Kind.NOTE]
@@ -180,7 +177,9 @@ def _mark_over(ctx: Context, namespace: str, hits: list[Hit], then: Filters) -> 
     partly = {i: f.replaced_by for i in messages if i in over for f in over[i].facts if f.replaced_by in facts}
     since, said = {**partly, **whole}, {i: o.facts for i, o in over.items()}
     marked = [replace(h, updated_by=since.get(h.memory.id), over=said.get(h.memory.id, ())) for h in hits]
-    return facts_first(believed_first(marked, settled_between(over, whole, [h.memory.id for h in hits])))
+    ordered = facts_first(believed_first(marked, settled_between(over, whole, [h.memory.id for h in hits])))
+    says_more = partly.keys() - whole.keys() - {i for i in partly if over[i].is_told}
+    return [replace(h, updated_by=None) if h.memory.id in says_more else h for h in ordered]
 
 
 def _may_be_over(ctx: Context, namespace: str, hits: Sequence[Hit]) -> bool:

@@ -6,8 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.over_facts import Beside, Over, is_gone, what_is_over
-from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_states, pages
+from perdure.knowledge.rules.over_facts import Beside, Over, is_gone, over_in, what_is_over
+from perdure.knowledge.rules.over_words import FactWords
+from perdure.operations.documents import (
+    derived_from,
+    find_documents,
+    find_documents_named,
+    find_records,
+    find_states,
+    pages,
+)
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import SUPERSEDES, Document, Shelf
@@ -19,19 +27,18 @@ NOW: Final = Filters()
 def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filters = NOW) -> dict[str, Over]:
     """Return memory -> what of its facts holds no longer, or did not at another time, of those that say facts.
 
-    A fact that was over when it was stored ("until March he was ill") is no reason to doubt the memory that says so.
+    A fact that was over when it was told ("until March he was ill") is no reason to doubt the memory that says so.
     """
     by_memory = derived_from(ctx, namespace, memories)
     ids = sorted({fact for some in by_memory.values() for fact in some})
     facts, now = _facts(find_documents(ctx, namespace, Shelf.FACT, ids)), ctx.clock()
     gone = [fact for fact in facts.values() if is_gone(fact, then, now)]
     over, told_as_past = what_is_over(gone, _beside(ctx, namespace, gone, now)) if gone else ({}, set())
-    found: dict[str, Over] = {}
-    for memory, some in by_memory.items():
-        own = tuple(over[i] for i in sorted(some, reverse=True) if i in over)
-        holds = facts.keys() & set(some) - over.keys() - told_as_past
-        found[memory] = Over(own, frozenset(some), bool(own) and not holds)
-    return found
+    marked = [memory for memory, some in by_memory.items() if not over.keys().isdisjoint(some)]
+    said = {i for memory in marked for i in by_memory[memory] if i in facts}
+    texts = {r.id: r.content.text for r in find_records(ctx, namespace, sorted({*marked, *said}))}
+    words = {i: FactWords.of(facts[i], texts.get(i, "")) for i in said}
+    return {i: over_in(texts.get(i, ""), some, over, told_as_past, words) for i, some in by_memory.items()}
 
 
 def _beside(ctx: Context, namespace: str, gone: Sequence[Fact], now: Instant) -> Beside:

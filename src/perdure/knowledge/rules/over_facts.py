@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.rules.over_words import FactWords, over_in_text, says_more
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Scope, State, Status
-from perdure.records.recall import Filters, OverFact
+from perdure.records.recall import Filters, OverFact, OverInText
 
 
 class Over(NamedTuple):
@@ -16,7 +17,9 @@ class Over(NamedTuple):
 
     facts: tuple[OverFact, ...]  # the newest first; empty where all hold
     says: frozenset[str]  # all that it says
-    is_whole: bool  # none of its facts holds
+    is_whole: bool  # none of its facts holds, and it says no more than these
+    is_told: bool = False  # something of it holds, but no more than its other facts say
+    in_text: OverInText = OverInText()  # where its text says it
 
     @property
     def instead(self) -> str:
@@ -67,14 +70,31 @@ def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OverFa
     shared = beside.shared()
     for fact in gone:
         holding, state = beside.holding(fact, shared), beside.states.get(fact.id)
+        if state is not None and _was_told_as_past(fact, state, is_followed=beside.later[fact.id] != fact.id):
+            told_as_past.add(fact.id)
+            continue
         if any((other.value.norm, other.denied) == (fact.value.norm, fact.denied) for other in holding):
             continue
-        instead = beside.instead_of(fact, holding)
-        if instead is None and state is not None and _was_told_as_past(fact, state):
-            told_as_past.add(fact.id)
-        else:
-            over[fact.id] = _over_fact(fact, state, instead)
+        over[fact.id] = _over_fact(fact, state, beside.instead_of(fact, holding), beside.later[fact.id])
     return over, told_as_past
+
+
+def over_in(
+    text: str,
+    says: Collection[str],
+    over: Mapping[str, OverFact],
+    told_as_past: Collection[str],
+    words: Mapping[str, FactWords],
+) -> Over:
+    """Return what of a memory holds no longer; ``words`` has those of its facts, if some of them are over."""
+    own = tuple(over[i] for i in sorted(says, reverse=True) if i in over)
+    if not own:
+        return Over((), frozenset(says), is_whole=False)
+    known = [i for i in says if i in words]
+    more = any(i in told_as_past for i in known) or says_more(text, [words[i] for i in known])
+    holds = not over.keys() >= set(known)
+    in_text = over_in_text(text, [(words[fact.id], fact.content) for fact in own])
+    return Over(own, frozenset(says), not (holds or more), holds and not more, in_text)
 
 
 def settled_between(over: Mapping[str, Over], whole: Collection[str], shown: Collection[str]) -> dict[str, set[str]]:
@@ -100,16 +120,25 @@ def _is_held(fact: Fact, now: Instant) -> bool:
     return fact.retired is None and not fact.has_ended(now)
 
 
-def _was_told_as_past(fact: Fact, state: State) -> bool:
-    """Whether a fact was over when it was stored, and not because it was wrong."""
-    return state.status is Status.SUPERSEDED and fact.retired is not None and fact.retired <= state.recorded_ms
+def _was_told_as_past(fact: Fact, state: State, *, is_followed: bool) -> bool:
+    """Whether a fact was over when it was told, whatever is believed now: it is history, and not because it was wrong.
+
+    One that yielded at once to what began to hold later is, too; it held for a time, which one that lost by trust or
+    confidence did not.
+    """
+    was_over = fact.valid_to is not None and fact.valid_to <= state.created_ms
+    if fact.retired is None:
+        return was_over
+    at_once = state.status is Status.SUPERSEDED and fact.retired <= state.recorded_ms
+    begin = state.created_ms if fact.valid_from is None else fact.valid_from
+    return at_once and (not is_followed or (was_over and begin < (fact.valid_to or begin)))
 
 
-def _over_fact(fact: Fact, state: State | None, instead: str | None) -> OverFact:
+def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str) -> OverFact:
     how = "replaced"
     if state is not None and state.status is Status.INVALIDATED:
         how = "denied"
-    elif fact.retired is None or instead is None:
+    elif fact.retired is None or instead is None or (later == fact.id and fact.has_ended(fact.retired - 1)):
         how = "ended"
     since = fact.valid_to if how == "ended" else fact.retired
     content = f"{fact.predicate.replace('_', ' ')}: {fact.shown_value}"

@@ -61,20 +61,14 @@ def candidates(ctx: Context, namespace: str, inside: str | None = None, *, brief
     """Return what a digest may show: visible memories with their whole texts, without what is known to be over."""
     records = ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED)
     considered = whole_memory_items(records, ctx.policy, ctx.clock())
-    outdated = _outdated_ids(ctx, namespace, considered)
-    memories = [m for m in considered if m.id not in outdated]
+    outdated = ctx.extension.outdated(ctx, namespace, considered)
+    replaced = _replaced_ids(ctx, namespace, considered)
+    hidden = outdated.hidden | replaced
+    memories = [m for m in considered if m.pinned or m.id not in hidden]  # what is pinned is a person's to unpin
     vectors = ctx.store.vectors(namespace, [m.id for m in memories])
     year = from_instant(ctx.clock()).year if brief else None
-    return Candidates(memories, vectors, _questions(ctx, namespace, inside, brief=brief), not brief, year)
-
-
-def _outdated_ids(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> frozenset[str]:
-    """Return the memories that say what no longer holds, or what a note says too: recalled, but not kept in view.
-
-    What somebody pinned stays; it is theirs to unpin.
-    """
-    outdated = {*ctx.extension.outdated(ctx, namespace, memories), *_replaced_ids(ctx, namespace, memories)}
-    return frozenset(outdated.difference(m.id for m in memories if m.pinned))
+    questions = _questions(ctx, namespace, inside, brief=brief)
+    return Candidates(memories, vectors, questions, not brief, year, over=outdated.over)
 
 
 def _replaced_ids(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> set[str]:

@@ -16,6 +16,7 @@ from perdure.records.digest_marker import END_MARKER
 from perdure.records.identifier import shown_id
 from perdure.records.memory import MemoryItem
 from perdure.records.policy import Policy
+from perdure.records.recall import OverInText
 from perdure.records.report import Digest
 from perdure.records.signal_results import Question
 from perdure.records.vector import Vector
@@ -59,6 +60,7 @@ class Candidates:
     said: bool = True  # whether what was merely said may be shown, too
     year: int | None = None  # days of this year are written short; None writes all as ISO dates
     asking: str = ""  # what is said above the questions
+    over: Mapping[str, OverInText] = field(default_factory=dict)  # memory -> what of it holds no longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,9 @@ def choose_entries(
     title = namespace if limits.tokens is None or tokens(render([], (), namespace)) * 2 <= limits.tokens else ""
     budget = DigestBudget(limits, tokens, title, candidates.asking)
     questions = [q for q in candidates.questions if budget.takes(question_line(q), OPEN, share=QUESTIONS_SHARE)]
-    entries = entries_of(candidates.memories, candidates.vectors, said=candidates.said, year=candidates.year)
+    entries = entries_of(
+        candidates.memories, candidates.vectors, candidates.over, said=candidates.said, year=candidates.year
+    )
     sizes = {e.memory.id: tokens(e.measured) for e in entries}
     chosen = choose(by_worth(entries, candidates.vectors, sizes, policy.digest.diversity), sizes, budget)
     return ChosenEntries(chosen, questions, candidates.asking, title, budget.used[0], name)

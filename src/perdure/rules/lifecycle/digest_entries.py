@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from perdure.records.memory import Kind, MemoryItem, Sort
+from perdure.records.recall import OverInText
 from perdure.records.vector import Vector
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.language.sentences import sentences
@@ -96,13 +97,19 @@ class DigestEntry:
 
 
 def entries_of(
-    memories: Sequence[MemoryItem], vectors: Mapping[str, Vector], *, said: bool = True, year: int | None = None
+    memories: Sequence[MemoryItem],
+    vectors: Mapping[str, Vector],
+    over: Mapping[str, OverInText] = {},
+    *,
+    said: bool = True,
+    year: int | None = None,
 ) -> list[DigestEntry]:
     """Return the entries of those memories that have something to say that holds.
 
     Args:
         memories: Visible memories, with their whole texts and current signals.
         vectors: id -> unit vector; may lack some.
+        over: id -> what of it holds no longer, of those of which something does not.
         said: Whether what was merely said, or left open, may have an entry.
         year: Days of this year are written short; None writes all as ISO dates.
     """
@@ -119,7 +126,9 @@ def entries_of(
         if not section:
             continue
         day = day_of(memory.created_at, year) if section == STATED and not said else ""
-        if line := render_line(memory, shown, older.left_out.get(memory.id, ()), year, bare=bool(day)):
+        own = over.get(memory.id, OverInText())
+        spans = _apart((*own.left_out, *older.left_out.get(memory.id, ())))
+        if line := render_line(memory, shown, spans, year, bare=bool(day), over=own.remarks):
             value = recency.get(memory.id, memory.value) * (1.0 + talked.get(memory.id, 0.0))
             worth = counts * _worth(memory, section, value, brief=not said)
             found.append(DigestEntry(memory, section, line, worth, day=day))
@@ -127,6 +136,15 @@ def entries_of(
     noted = noted_ids([e.memory for e in found], notes)
     kept = [e for e in found if e.memory.id not in noted]
     return sorted(kept, key=lambda e: (-e.worth, -e.memory.state.created_ms, e.line))
+
+
+def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return places in a text without those that begin within another: sentences, and words of sentences."""
+    apart: list[tuple[int, int]] = []
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if not apart or start >= apart[-1][1]:
+            apart.append((start, end))
+    return apart
 
 
 def _brief_place(memory: MemoryItem, section: str) -> tuple[str, float]:

@@ -23,6 +23,7 @@ from perdure.rules.worth import asks, is_small_talk, sort_of
 LONGEST_LINE: Final = 280
 """Characters of the words of a line; of a longer text those first sentences that fit."""
 _LONGEST_SENTENCE: Final = 400
+_MOST_OVER: Final = 3
 _HEAD: Final = 4000  # characters of a message that are read
 _FIRST_WORD: Final = re.compile(r"[^\W\d_]+\b(?![./@:_-]\w)")
 _PLAIN_FIRST: Final = STOP_WORDS | NEGATIONS | TURNING
@@ -53,6 +54,7 @@ def render_line(
     year: int | None = None,
     *,
     bare: bool = False,
+    over: Sequence[str] = (),
 ) -> str:
     """Return the line of a memory; "" of one that has nothing to say in whole sentences.
 
@@ -62,6 +64,7 @@ def render_line(
         left_out: Where its text says what no longer holds, in characters: left out of the line.
         year: A day of this year is written short ("6 Mar"); None writes an ISO date.
         bare: Without the day and the id, for a line that stands below its day.
+        over: What of its words holds no longer.
     """
     is_kept = memory.pinned or memory.access_count > 0 or memory.kind is not Kind.EPISODE
     text = _remaining_words(
@@ -79,6 +82,8 @@ def render_line(
     speaker = memory.speaker if is_others else None
     words = markdown_line(display_text(text, memory.metadata, speaker, _LONGEST_SENTENCE))
     who = f"{label(speaker)}: " if speaker else ""
+    if over:
+        words += f" (no longer holds: {', '.join(map(label, over[:_MOST_OVER]))})"
     if bare:
         return f"- {who}{words}"
     return f"- {who}{words} ({day_of(memory.created_at, year)}) [{label(shown_id(memory.id))}]"

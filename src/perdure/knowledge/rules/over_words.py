@@ -1,0 +1,86 @@
+"""Where a text says what holds no longer, and whether it says more: by its clauses, whatever its language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from perdure.knowledge.records.facts import Fact
+from perdure.records.recall import OverInText
+from perdure.rules.language.replaced_values import content_words
+from perdure.rules.language.sentences import sentences
+
+_HEAD: Final = 4000
+"""Characters of a text that are read; a longer one says more than its facts."""
+_CLAUSE_ENDS: Final = re.compile(r"[,;](?=\s)|[，、；،؛]")  # noqa: RUF001  # the marks of other scripts are meant
+_UNSPACED: Final = re.compile(r"[\u2e80-\U0003ffff]")
+_LEAST_WORDS: Final = 2
+_STEM: Final = 5  # so many letters tell a word, whatever its ending
+
+
+@dataclass(frozen=True, slots=True)
+class FactWords:
+    """The words by which a text may say a fact."""
+
+    subject: frozenset[str]
+    predicate: frozenset[str]
+    value: frozenset[str]
+    shown: str  # the value, in small letters
+
+    @classmethod
+    def of(cls, fact: Fact, content: str) -> FactWords:
+        """Return the words of a fact, whose memory says ``content``: whom it is about comes first there."""
+        subject, predicate = content.partition(": ")[0], fact.predicate.replace("_", " ")
+        return cls(_stems(subject), _stems(predicate), _stems(fact.value.text), fact.value.text.casefold())
+
+    def is_named_in(self, clause: str) -> bool:
+        """Whether a clause has a word of the predicate or the value."""
+        return not (self.predicate | self.value).isdisjoint(_stems(clause)) or self.has_value(clause)
+
+    def has_value(self, clause: str) -> bool:
+        """Whether a text has the value: all of its words, or in a script without spaces its characters."""
+        whole = bool(self.value) and self.value <= _stems(clause)
+        return whole or (_UNSPACED.search(self.shown) is not None and self.shown in clause.casefold())
+
+
+def says_more(text: str, facts: Sequence[FactWords]) -> bool:
+    """Return whether a text says clearly more than some facts.
+
+    It does if it has a clause of at least two words, not counting stop words and those that the facts are about,
+    without any word of their predicates and values. Where no clause has such a word, one of them says the facts in
+    others.
+    """
+    if len(text) > _HEAD:
+        return True
+    clauses = [part for start, end in sentences(text) for part in _CLAUSE_ENDS.split(text[start:end])]
+    beside = [clause for clause in clauses if not any(fact.is_named_in(clause) for fact in facts)]
+    about = frozenset[str]().union(*(fact.subject for fact in facts))
+    telling = [clause for clause in beside if _count(_stems(clause) - about) >= _LEAST_WORDS]
+    return len(telling) > (0 if len(beside) < len(clauses) else 1)
+
+
+def over_in_text(text: str, over: Sequence[tuple[FactWords, str]]) -> OverInText:
+    """Return the sentences that say what is over, if others remain; and what is to be said of the rest.
+
+    Beside each fact stands what it says.
+    """
+    parts, spans, remarks = sentences(text[:_HEAD]), set[tuple[int, int]](), []
+    for fact, content in over:
+        found = [(start, end) for start, end in parts if fact.has_value(text[start:end])]
+        found = found or [(start, end) for start, end in parts if fact.predicate & _stems(text[start:end])]
+        spans |= {(a, b) for a, b in found if not fact.subject.isdisjoint(_stems(text[a:b]))} or set(found)
+        remarks += [] if found else [content]
+    if any(_stems(text[start:end]) for start, end in parts if (start, end) not in spans):
+        return OverInText(tuple(sorted(spans)), tuple(remarks))
+    return OverInText((), tuple(content for _, content in over))
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word if _UNSPACED.search(word) else word[:_STEM] for word in content_words(text))
+
+
+def _count(words: Iterable[str]) -> int:
+    """Return how many words there are; in a script without spaces two characters count as one."""
+    return sum(max(1, len(_UNSPACED.findall(word)) // 2) for word in words)
