@@ -93,7 +93,8 @@ def _searched(ctx: Context, text: str, namespace: str, limit: int, filters: Filt
 def _with_successors(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) -> list[Hit]:
     """Return hits, and before one that says what holds no longer the fact that took its place, where none is there.
 
-    It need not share a word with the question ("I live in Leeds", "home: York").
+    It need not share a word with the question ("I live in Leeds", "home: York"). Where the hit says more, which may be
+    what was asked for, the fact is last.
     """
     shown = {h.memory.id for h in hits}
     missing = {f.replaced_by: h for h in reversed(hits) for f in h.over if f.replaced_by and f.replaced_by not in shown}
@@ -106,8 +107,9 @@ def _with_successors(ctx: Context, namespace: str, hits: list[Hit], filters: Fil
     found = [replace(missing[m.id], memory=m, **plain) for m in memories]
     before: dict[str, list[Hit]] = {}
     for hit in ctx.extension.mark(ctx, namespace, found, filters):
-        before.setdefault(missing[hit.memory.id].memory.id, []).append(hit)
-    return [one for hit in hits for one in (*before.get(hit.memory.id, ()), hit)]
+        says_it = missing[hit.memory.id]
+        before.setdefault(says_it.memory.id if says_it.updated_by else "", []).append(hit)
+    return [*(one for hit in hits for one in (*before.get(hit.memory.id, ()), hit)), *before.get("", ())]
 
 
 def _with_days(

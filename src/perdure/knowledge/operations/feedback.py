@@ -252,7 +252,8 @@ def _correct_text(writer: ClaimWriter, record: Record, text: str, now: Instant) 
     work.change(record.id, after, "replaced", f"superseded: {because}")
     work.close_reviews(record.id, because)
     work.link(link_change(SUPERSEDES, new_id, record.id, because))
-    take_claims(work.ctx, work.decisions, new_id, (), [record])
+    if record.state.kind is not Kind.FACT:  # one of which only words are known has no facts, and is linked already
+        take_claims(work.ctx, work.decisions, new_id, (), [record])
     return new_id
 
 

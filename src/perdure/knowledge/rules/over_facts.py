@@ -44,6 +44,11 @@ class Beside(NamedTuple):
         holds = _is_held(self.facts[last], self.now) if last in self.facts else shown
         return last if holds and last != fact.id else None
 
+    def follower(self, fact: Fact) -> Fact | None:
+        """Return the fact that took a fact's place last, if one did."""
+        last = self.later[fact.id]
+        return self.facts.get(last) if last != fact.id else None
+
     def holding(self, fact: Fact, shared: Mapping[str, Sequence[Fact]]) -> list[Fact]:
         """Return the facts that hold about what a fact is about, and the one that took its place if it holds."""
         last = self.facts.get(self.later[fact.id])
@@ -70,7 +75,7 @@ def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OverFa
     shared = beside.shared()
     for fact in gone:
         holding, state = beside.holding(fact, shared), beside.states.get(fact.id)
-        if state is not None and _was_told_as_past(fact, state, is_followed=beside.later[fact.id] != fact.id):
+        if state is not None and _was_told_as_past(fact, state, beside.follower(fact)):
             told_as_past.add(fact.id)
             continue
         if any((other.value.norm, other.denied) == (fact.value.norm, fact.denied) for other in holding):
@@ -120,25 +125,29 @@ def _is_held(fact: Fact, now: Instant) -> bool:
     return fact.retired is None and not fact.has_ended(now)
 
 
-def _was_told_as_past(fact: Fact, state: State, *, is_followed: bool) -> bool:
+def _was_told_as_past(fact: Fact, state: State, follower: Fact | None) -> bool:
     """Whether a fact was over when it was told, whatever is believed now: it is history, and not because it was wrong.
 
-    One that yielded at once to what began to hold later is, too; it held for a time, which one that lost by trust or
-    confidence did not.
+    One whose end nobody stated, and that ended because another began to hold later, may have been told as holding
+    ("the depot is in Nancy").
     """
     was_over = fact.valid_to is not None and fact.valid_to <= state.created_ms
     if fact.retired is None:
         return was_over
     at_once = state.status is Status.SUPERSEDED and fact.retired <= state.recorded_ms
     begin = state.created_ms if fact.valid_from is None else fact.valid_from
-    return at_once and (not is_followed or (was_over and begin < (fact.valid_to or begin)))
+    is_stated = follower is None or fact.valid_to != follower.valid_from
+    return at_once and (follower is None or (was_over and is_stated and begin < (fact.valid_to or begin)))
 
 
 def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str) -> OverFact:
     how = "replaced"
+    had_ended = state is not None and fact.valid_to is not None and fact.valid_to < state.created_ms
     if state is not None and state.status is Status.INVALIDATED:
         how = "denied"
-    elif fact.retired is None or instead is None or (later == fact.id and fact.has_ended(fact.retired - 1)):
+    elif (
+        fact.retired is None or instead is None or (later == fact.id and fact.has_ended(fact.retired - 1)) or had_ended
+    ):
         how = "ended"
     since = fact.valid_to if how == "ended" else fact.retired
     content = f"{fact.predicate.replace('_', ' ')}: {fact.shown_value}"
