@@ -39,18 +39,22 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
         ctx.store.rebuild(keep_texts=True)  # lost memories are restored with them
         present = ctx.store.check(WHOLE)
     plans = [] if _has_lost_lines(present) else [plan for plan in _plans(ctx, present, copy) if plan.changes]
-    repairs = [text for plan in plans for text in _describe_repairs(plan)] + ([_REBUILT] if derived else [])
     if dry_run:
         repaired = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
         remaining = [f for f in faults if not _is_derived(f) and (f.namespace, f.id) not in repaired]
-        return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(remaining))
+        return RepairResult(dry_run, _texts(faults), _repairs(plans, derived=derived), _texts(remaining))
     plans = [done for plan in plans for done in _apply(ctx, plan, copy, _doubted(present, plan.namespace))]
-    repairs = [text for plan in plans for text in _describe_repairs(plan)] + ([_REBUILT] if derived else [])
     remaining = ctx.store.check(WHOLE) if faults else []
     if any(_is_derived(fault) for fault in remaining):
         ctx.store.rebuild(keep_texts=any(_may_need_texts(fault) for fault in remaining))
         remaining = ctx.store.check(WHOLE)
-    return RepairResult(dry_run, _texts(faults), tuple(repairs), _texts(remaining), tuple(plan.id for plan in plans))
+    repairs = _repairs(plans, derived=derived)
+    return RepairResult(dry_run, _texts(faults), repairs, _texts(remaining), tuple(plan.id for plan in plans))
+
+
+def _repairs(plans: Sequence[Plan], *, derived: bool) -> tuple[str, ...]:
+    """Return what some plans repair, one sentence for each memory, and what is made anew beside them."""
+    return (*(text for plan in plans for text in _describe_repairs(plan)), *([_REBUILT] if derived else ()))
 
 
 def _has_lost_lines(faults: Sequence[Fault]) -> bool:
