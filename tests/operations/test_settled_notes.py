@@ -252,6 +252,8 @@ def test_a_note_that_says_more_than_what_is_over_stays_in_view(opening, clock, p
         ("Tomás vive en Sevilla.", said("Tomás", "ciudad", "Sevilla"), False),
         ("In short, Tom now lives in Rome.", ROME, False),
         ("Tom lives in Rome. His doctor is Lee, 555-1.", ROME, True),
+        ("Tom lives in Rome and plays chess.", ROME, True),
+        ("Tom and his cat live in Rome.", ROME, False),
         ("启动会:预算四万欧元，五月三日发布。", said("项目", "预算", "四万欧元"), True),  # noqa: RUF001  # a full-width comma
         ("项目预算是四万欧元。", said("项目", "预算", "四万欧元"), False),
         ("Der Vertrag läuft weiter.", said("Vertrag", "Status", "aktiv"), False),

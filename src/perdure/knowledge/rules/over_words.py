@@ -14,7 +14,11 @@ from perdure.rules.language.sentences import sentences
 
 _HEAD: Final = 4000
 """Characters of a text that are read; a longer one says more than its facts."""
-_CLAUSE_ENDS: Final = re.compile(r"[,;](?=\s)|[，、；،؛]")  # noqa: RUF001  # the marks of other scripts are meant
+_CLAUSE_ENDS: Final = re.compile(
+    r"[,;](?=\s)|[，、；،؛]|\s(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|en|og|och)\s",  # noqa: RUF001  # other scripts
+    re.IGNORECASE,
+)
+"""Also what joins two things that are said, in some languages: elsewhere the whole sentence is one clause."""
 _UNSPACED: Final = re.compile(r"[\u2e80-\U0003ffff]")
 _LEAST_WORDS: Final = 2
 _STEM: Final = 5  # so many letters tell a word, whatever its ending
