@@ -189,3 +189,17 @@ def test_a_note_of_the_words_of_a_fact_that_was_replaced_is_not_shown(project):
     opening = project.hook("SessionStart", "wednesday")
     assert short_id(note.id) not in opening
     assert "delivery day preference: Monday" in opening
+
+
+def test_a_note_that_is_in_conflict_is_not_shown_alone_beside_a_prompt(tmp_path):
+    lives_in = {"subject": "Lena", "predicate": "lives_in"}
+    project = Project(tmp_path)  # under the default preset
+    with project.open() as memory:
+        told = {"Berlin": "Lena lives in Berlin.", "Munich": "Lena moved to Munich in October."}
+        for place, words in told.items():
+            memory.remember(words, "shop", facts=[{**lives_in, "value": place}])
+    found, after = lines(project, "Where does Lena live?")
+    shown = " ".join(found.values())
+    assert "Berlin" in shown
+    assert "Munich" in shown
+    assert after == [ASKING]

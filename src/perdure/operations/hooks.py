@@ -166,7 +166,8 @@ class Agent:
         )
         shown = set(self._data(session, namespace).get("shown", ()))
         vectors = self.ctx.store.vectors(namespace, [h.memory.id for h in hits]) if hits else {}
-        over = find_older([h.memory for h in hits], vectors).over
+        undecided = {h.memory.id for h in hits if h.contested_with}
+        over = find_older([h.memory for h in hits], vectors).over - undecided
         session_messages = {h.memory.id for h in hits if h.memory.kind is Kind.EPISODE and h.memory.session == session}
         hidden = shown | over | session_messages | {h.memory.id for h in hits if h.updated_by}
         related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from perdure.rules.language.dates import Period
 from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
-from perdure.rules.presentation import decided_first, newest_first
+from perdure.rules.presentation import decided_first, latest_of_conflicts_first, newest_first
 from perdure.rules.ranking import (
     Ranking,
     diversify,
@@ -84,7 +84,8 @@ def _searched(ctx: Context, text: str, namespace: str, limit: int, filters: Filt
         return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     hits = ctx.extension.mark(ctx, namespace, hits, filters)
-    hits = decided_first(_with_successors(ctx, namespace, hits, filters))[:limit]
+    hits = _with_rivals(ctx, namespace, _with_successors(ctx, namespace, hits, filters), filters)
+    hits = decided_first(latest_of_conflicts_first(hits, text))[:limit]
     if not hits:
         return Recall(text, (), nothing_known=True, note=_join_notes(_bound_note(filters), note))
     return Recall(text, tuple(hits), nothing_known=False, note=_join_notes(note, _absence_note(text, pool, hits)))
@@ -98,18 +99,46 @@ def _with_successors(ctx: Context, namespace: str, hits: list[Hit], filters: Fil
     """
     shown = {h.memory.id for h in hits}
     missing = {f.replaced_by: h for h in reversed(hits) for f in h.over if f.replaced_by and f.replaced_by not in shown}
-    if not missing or filters != Filters(isolated=filters.isolated, inside=filters.inside):
-        return hits
-    records = [r for r in ctx.store.get(namespace, list(missing)) if r.state.status is Status.ACTIVE]
-    records = [r for r in records if filters.sees(r.state.scope, r.content.session)]
-    memories = memory_items(records, ctx.policy, ctx.clock(), ctx.counted)
-    plain: dict[str, Any] = {"over": (), "updated_by": None, "newer": (), "older": (), "differs": ()}
-    found = [replace(missing[m.id], memory=m, **plain) for m in memories]
     before: dict[str, list[Hit]] = {}
-    for hit in ctx.extension.mark(ctx, namespace, found, filters):
+    for hit in _unsearched(ctx, namespace, missing, filters):
         says_it = missing[hit.memory.id]
         before.setdefault(says_it.memory.id if says_it.updated_by else "", []).append(hit)
     return [*(one for hit in hits for one in (*before.get(hit.memory.id, ()), hit)), *before.get("", ())]
+
+
+def _with_rivals(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) -> list[Hit]:
+    """Return hits, and behind one that is in open conflict the fact that denies it, where none that says so is there.
+
+    Who asks where Lena lives and is told one of two places would take it for certain.
+    """
+    shown = {h.memory.id for h in hits}
+    missing = {i: h for h in reversed(hits) for i in h.contested_with if i not in shown}
+    behind: dict[str, list[Hit]] = {}
+    for hit in _unsearched(ctx, namespace, missing, filters):
+        denied = tuple(h.memory.id for h in hits if hit.memory.id in h.contested_with)
+        behind.setdefault(denied[0], []).append(replace(hit, contested_with=denied))
+    return [one for hit in hits for one in (hit, *behind.get(hit.memory.id, ()))]
+
+
+def _unsearched(ctx: Context, namespace: str, beside: Mapping[str, Hit], filters: Filters) -> list[Hit]:
+    """Return memories as hits that no search brought up, as good an answer as the hits that they are read beside.
+
+    None where the question is limited: to a kind, a tag, another time.
+    """
+    if not beside or filters != Filters(isolated=filters.isolated, inside=filters.inside):
+        return []
+    records = [r for r in ctx.store.get(namespace, list(beside)) if r.state.status is Status.ACTIVE]
+    records = [r for r in records if filters.sees(r.state.scope, r.content.session)]
+    memories = memory_items(records, ctx.policy, ctx.clock(), ctx.counted)
+    plain: dict[str, Any] = {
+        "over": (),
+        "updated_by": None,
+        "newer": (),
+        "older": (),
+        "differs": (),
+        "contested_with": (),
+    }
+    return ctx.extension.mark(ctx, namespace, [replace(beside[m.id], memory=m, **plain) for m in memories], filters)
 
 
 def _with_days(

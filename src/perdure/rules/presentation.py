@@ -227,6 +227,27 @@ def facts_first(hits: Sequence[Hit]) -> list[Hit]:
     return order
 
 
+def latest_of_conflicts_first(hits: Sequence[Hit], question: str) -> list[Hit]:
+    """Return the same hits, of those in open conflict the one said later in the place of the earlier one.
+
+    Nobody has decided which one holds, so the latest word is read first. A question that asks for the past, or names a
+    day, keeps the order.
+    """
+    order = list(hits)
+    if _PAST.search(question) or any("dated" in hit.parts for hit in hits):
+        return order
+    for hit in sorted(hits, key=lambda h: _said_at(h.memory), reverse=True):
+        at = order.index(hit)
+        ahead = (i for i, other in enumerate(order[:at]) if _is_rival(other, hit))
+        order.insert(next(ahead, at), order.pop(at))
+    return order
+
+
+def _is_rival(earlier: Hit, later: Hit) -> bool:
+    in_conflict = later.memory.id in earlier.contested_with or earlier.memory.id in later.contested_with
+    return in_conflict and earlier.memory.state.created_ms < later.memory.state.created_ms
+
+
 def decided_first(hits: Sequence[Hit]) -> list[Hit]:
     """Return the same hits, a fact or a note before the first message that only repeats it.
 

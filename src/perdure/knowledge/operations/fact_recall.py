@@ -141,8 +141,10 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) 
     summaries = [] if filters.looks_back else [h.memory.id for h in hits if h.memory.kind is Kind.SUMMARY]
     over = outdated_summaries(ctx, namespace, summaries) if summaries else {}
     hits = [h for h in hits if h.memory.id not in over]
+    says: dict[str, frozenset[str]] = {}
     if _may_be_over(ctx, namespace, hits):
-        hits = _mark_over(ctx, namespace, hits, filters)
+        hits, says = _mark_over(ctx, namespace, hits, filters)
+    hits = _mark_conflicts(ctx, namespace, hits, {} if filters.looks_back else says)
     if resources(ctx).witnesses:
         hits = _mark_citations(ctx, namespace, hits)
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
@@ -150,22 +152,23 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) 
         return hits
     documents = ctx.store.documents
     known = {d.id: Fact.from_data(d.id, d.data) for d in documents.find(namespace, Shelf.FACT, ids)}
-    rivals = open_conflicts(ctx, namespace, ids)
     rates, now = known_rates(ctx, namespace), ctx.clock()
     short = [h.memory.id for h in hits if h.memory.id in ids and h.memory.aging and h.memory.form is not Form.FULL]
     whole = {r.id: r.content.text for r in ctx.store.get(namespace, short)} if short else {}
     return [
-        _mark_fact(h, known.get(i), rivals.get(i, []), rates, now, whole.get(i, h.memory.content)) if i in ids else h
+        _mark_fact(h, known.get(i), rates, now, whole.get(i, h.memory.content)) if i in ids else h
         for h in hits
         for i in (h.memory.id,)
     ]
 
 
-def _mark_over(ctx: Context, namespace: str, hits: list[Hit], then: Filters) -> list[Hit]:
+def _mark_over(
+    ctx: Context, namespace: str, hits: list[Hit], then: Filters
+) -> tuple[list[Hit], dict[str, frozenset[str]]]:
     """Return hits, notes and messages with what of them holds no longer, and facts before what they took the place of.
 
     What took the place of a part of a message stands before it, too. Such a message counts as updated if it says no
-    more than its facts, which are known.
+    more than its facts, which are known. Beside the hits: note or message -> the facts that it says.
     """
     facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
     notes = [h.memory for h in hits if h.memory.kind is Kind.NOTE]
@@ -179,7 +182,38 @@ def _mark_over(ctx: Context, namespace: str, hits: list[Hit], then: Filters) -> 
     marked = [replace(h, updated_by=since.get(h.memory.id), over=said.get(h.memory.id, ())) for h in hits]
     ordered = facts_first(believed_first(marked, settled_between(over, whole, [h.memory.id for h in hits])))
     says_more = partly.keys() - whole.keys() - {i for i in partly if over[i].is_told}
-    return [replace(h, updated_by=None) if h.memory.id in says_more else h for h in ordered]
+    hits = [replace(h, updated_by=None) if h.memory.id in says_more else h for h in ordered]
+    return hits, {i: o.says for i, o in over.items()}
+
+
+def _mark_conflicts(ctx: Context, namespace: str, hits: list[Hit], says: Mapping[str, frozenset[str]]) -> list[Hit]:
+    """Return hits with what they are in open conflict with: another hit that says so, or a fact that is no hit.
+
+    Args:
+        ctx: What the operations work with.
+        namespace: Where the memories are.
+        hits: The hits.
+        says: Note or message -> the facts that it says.
+    """
+    facts = {hit.memory.id for hit in hits if hit.memory.kind is Kind.FACT}
+    rivals = open_conflicts(ctx, namespace, sorted(facts.union(*says.values())))
+    if not rivals:
+        return hits
+    notes: dict[str, list[str]] = {}
+    for hit in hits:
+        for fact in says.get(hit.memory.id, ()) if not hit.updated_by else ():
+            notes.setdefault(fact, []).append(hit.memory.id)
+
+    def shown(rival: str, *, by_fact: bool) -> list[str]:
+        return [rival] if by_fact and rival in facts else notes.get(rival, [rival])
+
+    def marked(hit: Hit) -> Hit:
+        is_fact = hit.memory.id in facts
+        own = [hit.memory.id] if is_fact else sorted(says.get(hit.memory.id, ()))
+        others = (i for fact in own for rival in rivals.get(fact, ()) for i in shown(rival, by_fact=is_fact))
+        return replace(hit, contested_with=tuple(dict.fromkeys((*hit.contested_with, *others))))
+
+    return [marked(hit) for hit in hits]
 
 
 def _may_be_over(ctx: Context, namespace: str, hits: Sequence[Hit]) -> bool:
@@ -206,17 +240,14 @@ def _mark_citations(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     ]
 
 
-def _mark_fact(
-    hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float], now: Instant, whole: str
-) -> Hit:
+def _mark_fact(hit: Hit, fact: Fact | None, rates: dict[str, float], now: Instant, whole: str) -> Hit:
     """Return a fact that was found with what is known of it; a person is asked about its whole text."""
     memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
     is_asked = memory.aging and not (fact is not None and fact.asked_not)
     asked = replace(memory, content=whole)
     question = confirmation_question(asked, validated_at(memory.state)) if is_asked else hit.question
-    contested = tuple(dict.fromkeys((*hit.contested_with, *rivals)))
-    answers = answers_to(is_fact=fact is not None, is_contested=bool(contested)) if question else ()
-    return replace(hit, memory=memory, question=question, answers=answers, contested_with=contested)
+    answers = answers_to(is_fact=fact is not None, is_contested=bool(hit.contested_with)) if question else ()
+    return replace(hit, memory=memory, question=question, answers=answers)
 
 
 def with_learned_rate(memory: MemoryItem, fact: Fact, rates: dict[str, float], now: Instant) -> MemoryItem:
