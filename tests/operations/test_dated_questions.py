@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from conftest import HashEmbedder
+from conftest import HASHED, HashEmbedder
+from perdure.models.local import LocalEmbedder
 
 SAID = {
     "spring": ("Anna went hiking with the club to the hills.", datetime(2025, 5, 9, 18, tzinfo=UTC)),
@@ -157,3 +158,61 @@ def test_what_names_the_day_that_a_question_asks_for_comes_before_what_was_said_
 )
 def test_days_that_are_one_end_of_a_time_are_no_answer_by_themselves(memory, question):
     assert all(hit.relevance < 1.0 for hit in memory.recall(question, touch=False).hits)
+
+
+STANDUPS = {
+    2: "Standup: Jonas works on the login page, Mira is ill.",
+    9: "Standup: the release slips to April because of the payment bug.",
+    16: "Standup: Mira is back, Jonas reviews the migration.",
+    23: "Standup note: we drop the old API on Friday.",
+}
+
+
+@pytest.fixture
+def standups(opening, clock):
+    memory = opening(HASHED, LocalEmbedder())
+    for day, text in STANDUPS.items():
+        clock.now = datetime(2026, 3, day, 9, tzinfo=UTC)
+        memory.remember(text)
+        memory.remember(f"Lunch was at the Thai place with {['Mira', 'Jonas', 'Ana', 'Ole'][day // 7]}.")
+    clock.now = datetime(2026, 3, 30, 9, tzinfo=UTC)
+    return memory
+
+
+@pytest.mark.behaviour("Q12")
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [
+        ("What was the standup note on 9 March?", 9),
+        ("What did we say in the standup on March 2nd?", 2),
+        ("standup 16 March", 16),
+        ("What was decided at the standup last week?", 23),
+        ("Standup am 9. März", 9),
+    ],
+)
+def test_of_notes_that_are_alike_the_one_of_the_day_that_a_question_names_comes_first(standups, question, day):
+    answer = standups.recall(question, touch=False)
+    assert answer.hits[0].memory.content == STANDUPS[day]
+    assert "March" not in answer.note
+    absence = standups.why_not(answer.hits[0].memory.id, question)
+    assert (absence.kept_out_by, absence.rank) == ("nothing", 1)
+
+
+@pytest.mark.behaviour("Q12")
+def test_a_note_of_the_day_that_is_about_something_else_does_not_come_first(standups, clock):
+    clock.now = datetime(2026, 3, 24, 9, tzinfo=UTC)
+    standups.remember("The plumber replaced the valve below the sink.")
+    clock.now = datetime(2026, 3, 30, 9, tzinfo=UTC)
+    contents = [hit.memory.content for hit in standups.recall("Which standup was on 24 March?", touch=False).hits]
+    assert contents[0] in STANDUPS.values()
+
+
+@pytest.mark.behaviour("Q12")
+def test_a_note_that_names_the_day_comes_before_one_that_was_written_then(meaning, clock):
+    clock.now = datetime(2026, 3, 1, 9, tzinfo=UTC)
+    meaning.remember("The dentist has moved the appointment to 12 March at 9:40.")
+    clock.now = datetime(2026, 3, 12, 9, tzinfo=UTC)
+    meaning.remember("Bought a toothbrush after the dentist.")
+    clock.now = datetime(2026, 3, 14, 9, tzinfo=UTC)
+    shown = meaning.recall("When is the dentist appointment on 12 March?", touch=False).hits
+    assert shown[0].memory.content.startswith("The dentist has moved")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from perdure.operations.consolidation.relate import edges
@@ -15,6 +16,7 @@ from perdure.records.recall import Absence, Filters, Pool, Query
 from perdure.records.report import Explanation
 from perdure.rules.explanation import explain, inverse_link
 from perdure.rules.language.asked_days import days_asked_for
+from perdure.rules.language.dates import Period
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.ranking import Ranking, drop_unrelated, least_share, rank_candidates, why_nothing_known
 
@@ -74,8 +76,12 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     if memory.status is not Status.ACTIVE and not wide.include_archived:
         return Absence(identity, text, "status", f"it is {memory.status}; recall with include_archived, or restore it")
-    if days_asked_for(text, filters.asked_at(ctx.clock())):
-        return _why_not_of_days(ctx, record, text, limit, filters)
+    hits = recall(ctx, text, record.namespace, limit, filters, touch=False).hits
+    if (place := next((n for n, h in enumerate(hits, 1) if h.memory.id == identity), None)) is not None:
+        explanation = f"it is in the answer, at rank {place}"
+        return Absence(identity, text, "nothing", explanation, place, hits[place - 1].parts)
+    if periods := days_asked_for(text, filters.asked_at(ctx.clock())):
+        return _why_not_of_days(record, text, periods, limit)
     query, note = embed_query(ctx, text)
     pool = ctx.store.search(record.namespace, query, wide, ctx.policy.recall.for_limit(limit))
     order = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(ctx.clock()))
@@ -91,14 +97,9 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     return Absence(identity, text, by, explanation, rank, dict(order[rank - 1].parts))
 
 
-def _why_not_of_days(ctx: Context, record: Record, text: str, limit: int, filters: Filters) -> Absence:
+def _why_not_of_days(record: Record, text: str, periods: Sequence[Period], limit: int) -> Absence:
     """Return the same of a question that asks for nothing but what was on some days."""
-    hits = recall(ctx, text, record.namespace, limit, filters, touch=False).hits
-    if (place := next((n for n, h in enumerate(hits, 1) if h.memory.id == record.id), None)) is not None:
-        return Absence(
-            record.id, text, "nothing", f"it is in the answer, at rank {place}", place, hits[place - 1].parts
-        )
-    periods, said = days_asked_for(text, filters.asked_at(ctx.clock())), record.state.created_ms
+    said = record.state.created_ms
     if any(p.start <= said < p.end for p in periods):
         return Absence(record.id, text, "rank", f"others of these days come before it, or a filter (limit {limit})")
     return Absence(record.id, text, "days", f"it is of {text_of(said)[:10]}, and the question asks for other days")
@@ -121,9 +122,6 @@ def _rank(
         share = f"{least_share(order, ctx.policy.recall):.0%} of the best one's"
         return "hit_share", f"it scores {score:.3f}, but its own similarity to the question is below {share}"
     hits = best_hits(ctx, close, text, memory.namespace, limit, filters, ctx.clock())
-    place = next((i for i, h in enumerate(hits, 1) if h.memory.id == memory.id), None)
-    if place is not None:
-        return "nothing", f"it is in the answer, at rank {place}"
     weakest = f"; the last hit scores {hits[-1].score:.3f}" if hits else ""
     return "rank", f"it ranks {rank} of {len(order)} with score {score:.3f}{weakest} (limit {limit})"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -9,12 +10,12 @@ from typing import Any, Final
 from perdure.operations.ports import Context
 from perdure.records.errors import EmbedderError, ModelError, ModelWarning, PerdureError
 from perdure.records.instant import Instant, text_of
-from perdure.records.memory import Record, Status
+from perdure.records.memory import Kind, Record, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Pool, Query, Ranked, Recall
 from perdure.rules.language.absent_names import absent_names
-from perdure.rules.language.asked_days import days_asked_for, names_days
-from perdure.rules.language.dates import Period
+from perdure.rules.language.asked_days import days_asked_for, days_of_topic, names_days
+from perdure.rules.language.dates import Period, without_days
 from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
@@ -32,6 +33,8 @@ from perdure.rules.redaction import redact_by_policy
 
 _ROOM: Final = 3  # from so many hits on the last place may go to what usually follows
 _OF_DAYS: Final = 200  # so many of the latest memories of each period that a question asks for
+_OF_TOPIC: Final = 0.4  # from this chance on a note of a day that a question names answers it
+_AS_NEAR: Final = 0.5  # where it shares no word with the question, if its cosine is so much of the best one's
 _OF_THE_DAY: Final = 1.0  # the score of what is of a day that a question asks for, before signals
 SPARE: Final = 3
 """So many more than the limit are read in full: signals and near-duplicates may change the order among the best."""
@@ -58,8 +61,12 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
 def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
     """Return the memories that answer a question, not counted as accessed."""
     found = _searched(ctx, text, namespace, limit, filters)
-    periods = days_asked_for(text, filters.asked_at(ctx.clock()))
-    return _with_days(ctx, found, namespace, limit, filters, periods) if periods else found
+    asked_at = filters.asked_at(ctx.clock())
+    if periods := days_asked_for(text, asked_at):
+        return _with_days(ctx, found, namespace, limit, filters, periods)
+    if periods := days_of_topic(text, asked_at):
+        return _notes_of_days_first(ctx, found, namespace, limit, filters, periods)
+    return found
 
 
 def _searched(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
@@ -151,9 +158,7 @@ def _with_days(
     of_days: dict[str, Ranked] = {}
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     for period in periods:
-        since = max(period.start, period.start if filters.since is None else filters.since)
-        until = min(period.end, period.end if filters.until is None else filters.until)
-        then = ctx.store.list_records(namespace, replace(wide, since=since, until=until), _OF_DAYS, None)
+        then = ctx.store.list_records(namespace, within(wide, period), _OF_DAYS, None)
         of_days |= {r.id: Ranked(r.id, _OF_THE_DAY, {"dated": _OF_THE_DAY}, None, 1.0) for r in then}
     named = [h for h in found.hits if names_days(h.memory.content, h.memory.state.created_ms, periods)]
     for hit in named:
@@ -161,6 +166,44 @@ def _with_days(
     hits = best_hits(ctx, Ranking.of([*of_days.values()]), found.query, namespace, limit, filters, ctx.clock())
     hits = decided_first([*named, *ctx.extension.mark(ctx, namespace, hits, filters)])[:limit]
     return Recall(found.query, tuple(hits), nothing_known=False) if hits else found
+
+
+def _notes_of_days_first(
+    ctx: Context, found: Recall, namespace: str, limit: int, filters: Filters, periods: Sequence[Period]
+) -> Recall:
+    """Return what was found, before it the notes that are of the days that a question names, or that name them.
+
+    They are searched by what else it asks for: "standup note" of "the standup note on 9 March". Messages stay in the
+    order of the ranking, in which their day counts: people talk of a day on others.
+    """
+    topic, shown = without_days(found.query), {h.memory.id: h for h in found.hits}
+    own = [h for h in found.hits if names_days(h.memory.content, h.memory.state.created_ms, periods)]
+    for period in periods:
+        own += _searched(ctx, topic, namespace, limit, within(filters, period)).hits
+    # Of one memory of a day any is likely to answer, so it must be about the topic as much as others are.
+    nearest = max((h.cosine or 0.0 for h in found.hits), default=math.inf)
+    chances = {
+        h.memory.id: h.relevance
+        for h in sorted(own, key=lambda h: h.relevance)
+        if h.parts.get("keyword") or (h.cosine or 0.0) >= _AS_NEAR * nearest
+    }
+    of_days = [
+        replace(shown.get(h.memory.id, h), relevance=chances[h.memory.id])
+        for h in {h.memory.id: h for h in own}.values()
+        if h.memory.kind is Kind.NOTE and chances.get(h.memory.id, 0.0) >= _OF_TOPIC
+    ]
+    if not of_days:
+        return found
+    first = {h.memory.id for h in of_days}
+    hits = [*sorted(of_days, key=lambda h: -h.relevance), *(h for h in found.hits if h.memory.id not in first)]
+    return replace(found, hits=tuple(hits[:limit]), nothing_known=False, note="" if found.nothing_known else found.note)
+
+
+def within(filters: Filters, period: Period) -> Filters:
+    """Return filters that let pass only what is of a period."""
+    since = max(period.start, period.start if filters.since is None else filters.since)
+    until = min(period.end, period.end if filters.until is None else filters.until)
+    return replace(filters, since=since, until=until)
 
 
 def rerank(ctx: Context, text: str, namespace: str, order: Ranking, related: Ranking) -> tuple[Ranking, str]:
@@ -259,7 +302,7 @@ def widened(
 
 def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
     """Return the query as the searches take it, and what the caller should know about it."""
-    query = Query(text, query_words(text), names=names_in(text))
+    query = Query(text, query_words(text), names=names_in(without_days(text)))
     if ctx.embedder is None:
         return query, "keyword search only: there is no embedder"
     space = ctx.store.space()

@@ -60,6 +60,20 @@ def days_asked_for(question: str, asked_at: Instant) -> Sequence[Period]:
     return (Period(first, last),) if last - first > _DAY_MS else ()  # "from 5 March on" has no end
 
 
+def days_of_topic(question: str, asked_at: Instant) -> Sequence[Period]:
+    """Return the days or weeks that a question asks for besides something else: "the standup note on 9 March".
+
+    None where it names a month or a year, or one end of a time ("since Monday").
+
+    Args:
+        question: As asked.
+        asked_at: Relative days are counted from here, in UTC.
+    """
+    periods = periods_in(question, asked_at)
+    is_open = _OPEN.search(question) or any(p.end - p.start > _WEEK_MS for p in periods)
+    return () if is_open else periods
+
+
 def names_days(text: str, said_at: Instant, periods: Sequence[Period]) -> bool:
     """Return whether a text names a day of some periods: one without a year is before or after it was said."""
     named = {*periods_in(text[:_HEAD], said_at), *periods_in(text[:_HEAD], said_at + _YEAR_MS)}
