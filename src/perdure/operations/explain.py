@@ -76,10 +76,10 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     if memory.status is not Status.ACTIVE and not wide.include_archived:
         return Absence(identity, text, "status", f"it is {memory.status}; recall with include_archived, or restore it")
-    hits = recall(ctx, text, record.namespace, limit, filters, touch=False).hits
-    if (place := next((n for n, h in enumerate(hits, 1) if h.memory.id == identity), None)) is not None:
-        explanation = f"it is in the answer, at rank {place}"
-        return Absence(identity, text, "nothing", explanation, place, hits[place - 1].parts)
+    answer = recall(ctx, text, record.namespace, limit, filters, touch=False)
+    if (place := next((n for n, h in enumerate(answer.hits, 1) if h.memory.id == identity), None)) is not None:
+        explanation = "; ".join(filter(None, (f"it is in the answer, at rank {place}", answer.note)))
+        return Absence(identity, text, "nothing", explanation, place, answer.hits[place - 1].parts)
     if periods := days_asked_for(text, filters.asked_at(ctx.clock())):
         return _why_not_of_days(record, text, periods, limit)
     query, note = embed_query(ctx, text)

@@ -189,31 +189,30 @@ def _mark_over(
 def _mark_conflicts(ctx: Context, namespace: str, hits: list[Hit], says: Mapping[str, frozenset[str]]) -> list[Hit]:
     """Return hits with what they are in open conflict with: another hit that says so, or a fact that is no hit.
 
-    Args:
-        ctx: What the operations work with.
-        namespace: Where the memories are.
-        hits: The hits.
-        says: Note or message -> the facts that it says.
+    ``says`` has note or message -> the facts that it says.
     """
-    facts = {hit.memory.id for hit in hits if hit.memory.kind is Kind.FACT}
-    rivals = open_conflicts(ctx, namespace, sorted(facts.union(*says.values())))
+    facts = {hit.memory.id: frozenset([hit.memory.id]) for hit in hits if hit.memory.kind is Kind.FACT}
+    rivals = open_conflicts(ctx, namespace, sorted({*facts}.union(*says.values())))
     if not rivals:
         return hits
-    notes: dict[str, list[str]] = {}
+    notes = _notes_by_fact(hits, says)
+    marked: list[Hit] = []
     for hit in hits:
-        for fact in says.get(hit.memory.id, ()) if not hit.updated_by else ():
-            notes.setdefault(fact, []).append(hit.memory.id)
-
-    def shown(rival: str, *, by_fact: bool) -> list[str]:
-        return [rival] if by_fact and rival in facts else notes.get(rival, [rival])
-
-    def marked(hit: Hit) -> Hit:
         is_fact = hit.memory.id in facts
-        own = [hit.memory.id] if is_fact else sorted(says.get(hit.memory.id, ()))
-        others = (i for fact in own for rival in rivals.get(fact, ()) for i in shown(rival, by_fact=is_fact))
-        return replace(hit, contested_with=tuple(dict.fromkeys((*hit.contested_with, *others))))
+        own = sorted((facts if is_fact else says).get(hit.memory.id, ()))
+        against = dict.fromkeys(i for fact in own for i in rivals.get(fact, ()))
+        others = (i for r in against for i in ([r] if is_fact and r in facts else notes.get(r, [r])))
+        marked.append(replace(hit, contested_with=tuple(dict.fromkeys((*hit.contested_with, *others)))))
+    return marked
 
-    return [marked(hit) for hit in hits]
+
+def _notes_by_fact(hits: Sequence[Hit], says: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
+    """Return fact -> the notes and messages among hits that say it, of those that hold."""
+    found: dict[str, list[str]] = {}
+    for hit in hits:
+        for fact in () if hit.updated_by else says.get(hit.memory.id, ()):
+            found.setdefault(fact, []).append(hit.memory.id)
+    return found
 
 
 def _may_be_over(ctx: Context, namespace: str, hits: Sequence[Hit]) -> bool:
