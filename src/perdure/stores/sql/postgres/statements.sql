@@ -279,7 +279,7 @@ SELECT id FROM content WHERE namespace = :namespace AND digest = ANY(CAST(:diges
 -- name: texts_left
 -- kind: routed
 SELECT c.id, c.text, c.packed, c.metadata, c.shown,
-  (SELECT v.data FROM embedding AS v WHERE v.namespace = c.namespace AND v.row = c.row
+  (SELECT v.data FROM embedding AS v WHERE v.namespace = :namespace AND v.row = c.row
     AND v.space = (SELECT s.number FROM space AS s WHERE s.active))
 FROM content AS c WHERE c.namespace = :namespace AND c.id = ANY(CAST(:ids AS text[])) ORDER BY c.row;
 
