@@ -50,6 +50,10 @@ class Line:
         """Cut the next COMMIT's client off; the server gets it at once, or so many seconds after the cut."""
         self._late = late
 
+    def refuse(self):
+        """Let nobody in any more; who is connected stays so."""
+        self._shut(self._listener)
+
     def close(self):
         for each in (self._listener, *self._sockets):
             self._shut(each)
