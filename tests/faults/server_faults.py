@@ -44,11 +44,17 @@ class Line:
         return self._listener.getsockname()[1]
 
     def through(self, dsn):
-        return dsn.replace(f":{self.target}/", f":{self.port}/")
+        """Return the address by this line, on which a COMMIT can be read: a cluster encrypts unless told not to."""
+        led = dsn.replace(f":{self.target}/", f":{self.port}/")
+        return f"{led}{'&' if '?' in led else '?'}sslmode=disable"
 
     def cut_at_commit(self, *, late):
         """Cut the next COMMIT's client off; the server gets it at once, or so many seconds after the cut."""
         self._late = late
+
+    def refuse(self):
+        """Let nobody in any more; who is connected stays so."""
+        self._shut(self._listener)
 
     def close(self):
         for each in (self._listener, *self._sockets):

@@ -9,6 +9,7 @@ import pytest
 import servers
 from conftest import Clock, opened
 from faults.server_faults import Line, everything, operations
+from perdure import DeadlineExceeded
 
 VERBS = {
     "remember": lambda m, n, _: m.remember("quagga", n),
@@ -79,3 +80,22 @@ def test_a_commit_without_an_answer_happens_once(line, place, verb, late):
     assert told(memory, f"cut-{number}") == told(memory, f"calm-{number}")
     assert memory.check() == []
     memory.close()
+
+
+def test_who_runs_out_of_time_after_a_lost_commit_is_told_why_and_that_its_fate_is_not_known(line, place):
+    memory = opened(line.through(place), clock=Clock())
+    memory.remember("zebra", "late")
+    line.refuse()
+    line.cut_at_commit(late=0.0)
+    with pytest.raises(DeadlineExceeded, match=r"cannot be reached .*Whether its last transaction was written is not"):
+        memory.within(1).remember("quagga", "late")
+    with opened(place, clock=Clock()) as direct:
+        assert [m.content for m in direct.list("late")] == ["quagga", "zebra"]
+
+
+def test_who_runs_out_of_time_without_a_server_is_told_so(line, place):
+    memory = opened(line.through(place), clock=Clock())
+    memory.remember("zebra", "gone")
+    line.close()
+    with pytest.raises(DeadlineExceeded, match=r"The server cannot be reached .*Nothing was written"):
+        memory.within(1).remember("quagga", "gone")

@@ -7,7 +7,8 @@
 4. Nothing fires by itself, nothing counts by itself, and nothing leans on one engine's locks or storage.
 5. What Citus refuses does not occur: a sub-select in a policy, an insert of a list that reads no distributed table (it
    would go through the coordinator by COPY, which row-level security forbids), several statements in one text, an
-   outer join of a fan-out that keeps the rows of what is no table of namespaces (it crashes).
+   outer join of a fan-out that keeps the rows of what is no table of namespaces (it crashes). Nor does a sub-select that
+   has its namespace from the row around it: Citus would ask every node.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ GLOBAL = {"meta", "space", "token", "login"}
 OWN_KEYS = {"sqlite": {("memory", "row"), ("content", "row"), ("operation", "number")}}
 """Keys that are addresses or an order inside one file; identity is (namespace, id) all the same."""
 
-ACROSS = {"sqlite": {"total_rows"}, "postgres": {"create_near_index"}}
-"""Statements of the database itself that name a table with a namespace: a count of the whole file; an index."""
+ACROSS = {"sqlite": {"total_rows", "set_asks", "note_last_row"}, "postgres": {"create_near_index"}}
+"""Statements of the database itself that name a table with a namespace: a count of the whole file; what a repair counts
+anew for each row, and the last row that was used; an index."""
 
 UNREADABLE = {"sqlite": re.compile(r"CREATE VIRTUAL TABLE (words|vocabulary) USING .*?;|WITHOUT ROWID", re.DOTALL)}
 """What sqlglot cannot read: the two FTS5 tables of SQLite, by name, which have no namespace column; and where a table
@@ -56,6 +58,7 @@ CONTENT_WRITTEN = (*CONTENT_COLUMNS, "text", "packed")
 """What the statement that rewrites contents may set."""
 
 SAMPLES = {"{dimensions}": "64", "{index}": "embedding_a", "{place}": "'a'", "{space}": "1"}
+SAMPLES |= {"{table}": "lost", "{columns}": "id", "{values}": "id"}
 """What stands in slots that a store fills with a number or a name of its own."""
 
 NO_CLOCK = re.compile(
@@ -124,6 +127,7 @@ def broken_statement(engine: str, name: str, kind: str, sql: str) -> list[str]:
         found += _pulled(tree)
     if kind == "routed":
         found += _untied(tree, engine)
+        found += _asked_of_all(tree) if engine == "postgres" else []
     elif kind == "fan-out":
         if not isinstance(tree, exp.Query) or any(tree.find_all(exp.Insert, exp.Update, exp.Delete, exp.Lock)):
             found.append("a fan-out writes or locks")
@@ -345,6 +349,34 @@ def _pulled(tree: exp.Expression) -> list[str]:
         if not (isinstance(first, exp.Column) and first.name == "namespace" and first.table in read):
             found.append(f"the insert into {table} takes the namespace from no distributed table")
     return found
+
+
+def _asked_of_all(tree: exp.Expression) -> list[str]:
+    """Name the sub-selects that take the namespace from the row around them, for which Citus asks every node.
+
+    An EXISTS that AND joins to the rest of a WHERE becomes a join, and may.
+    """
+    found = []
+    for block in tree.find_all(exp.Select):
+        if _block_of(block) is None or isinstance(block.parent, exp.Insert) or _is_joined(block):
+            continue
+        sides = [{_name_of(side) for side in (test.this, test.expression)} for test, _ in _tests(block)]
+        if _tables(block, "postgres") and {"namespace", ":"} not in sides:
+            found.append(f"every node is asked for the sub-select {block.sql()[:60]}")
+    return found
+
+
+def _name_of(side: exp.Expression) -> str:
+    return ":" if _is_parameter(side) else side.name
+
+
+def _is_joined(block: exp.Expression) -> bool:
+    above = block.parent
+    if not isinstance(above, exp.Exists):
+        return False
+    while isinstance(above, exp.Exists | exp.Not | exp.And | exp.Paren):
+        above = above.parent
+    return isinstance(above, exp.Where)
 
 
 def _kept(tree: exp.Expression) -> list[str]:

@@ -423,6 +423,18 @@ def test_what_cannot_be_read_is_no_sound_row_though_the_journal_says_the_same(pa
         assert memory.check(full=True) == found
 
 
+@pytest.mark.parametrize("name", ["a letter of a text", "a missing content"])
+def test_taking_back_what_came_from_a_copy_leaves_nothing_half_there(path, clock, tmp_path, name):
+    lived(path, clock)
+    backup(path, tmp_path / "copy.db")
+    run_by_hand(path, DAMAGES[name])
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        done = memory.repair(source=str(tmp_path / "copy.db"), dry_run=False)
+        assert (done.left, bool(done.operation)) == ((), True)
+        memory.undo(done.operation)
+        assert memory.check(full=True) == []
+
+
 @on_a_file
 @pytest.mark.parametrize("name", ["a letter of a text", "a word of a text", "metadata", "a missing memory"])
 def test_texts_and_lost_memories_come_from_a_copy(path, clock, tmp_path, name):

@@ -196,6 +196,35 @@ def test_an_insert_that_a_worker_cannot_run_is_refused(name):
     assert any("distributed" in broken for broken in broken_statement("postgres", "x", "routed", ON_A_CLUSTER[name]))
 
 
+IN_THE_ROW_AROUND = "SELECT v.row FROM embedding AS v WHERE v.namespace = c.namespace AND v.row = c.row"
+ASKED_OF_ALL = {
+    "a value": f"SELECT c.id, ({IN_THE_ROW_AROUND}) FROM content AS c WHERE c.namespace = :namespace;",
+    "a test": f"SELECT c.id, EXISTS ({IN_THE_ROW_AROUND}) FROM content AS c WHERE c.namespace = :namespace;",
+    "an alternative": (
+        f"SELECT c.id FROM content AS c WHERE c.namespace = :namespace AND (c.row = 1 OR EXISTS ({IN_THE_ROW_AROUND}));"
+    ),
+    "a list": f"SELECT c.id FROM content AS c WHERE c.namespace = :namespace AND c.row IN ({IN_THE_ROW_AROUND});",
+    "a table": (
+        f"SELECT c.id FROM content AS c CROSS JOIN LATERAL ({IN_THE_ROW_AROUND}) AS x WHERE c.namespace = :namespace;"
+    ),
+    "what an update sets": f"UPDATE content AS c SET length = ({IN_THE_ROW_AROUND}) WHERE c.namespace = :namespace;",
+}
+
+
+@pytest.mark.parametrize("name", ASKED_OF_ALL)
+def test_a_sub_select_for_which_every_node_would_be_asked_is_refused(name):
+    sql = ASKED_OF_ALL[name]
+    assert any("every node" in broken for broken in broken_statement("postgres", "x", "routed", sql))
+    named = sql.replace("v.namespace = c.namespace", "v.namespace = :namespace")
+    assert broken_statement("postgres", "x", "routed", named) == []
+
+
+@pytest.mark.parametrize("test", ["EXISTS", "NOT EXISTS"])
+def test_a_test_that_becomes_a_join_may_have_its_namespace_from_the_row_around_it(test):
+    sql = f"SELECT c.id FROM content AS c WHERE c.namespace = :namespace AND {test} ({IN_THE_ROW_AROUND});"
+    assert broken_statement("postgres", "x", "routed", sql) == []
+
+
 @pytest.mark.parametrize(
     "start", ["(SELECT namespace FROM namespace ORDER BY namespace LIMIT 9) AS n", "space AS n", "first AS n"]
 )
@@ -284,8 +313,9 @@ def sql_texts(source):
     return [text for text in texts if SQL.search(text)]
 
 
-NO_STORE = {"local.py"}
-"""It sets up a server of its own as its superuser: users, a database, replicas. No table of Perdure's is touched."""
+NO_STORE = {"local.py", "statements.py"}
+"""The first sets up a server of its own as its superuser: users, a database, replicas. No table of Perdure's is touched.
+The second reads the statements, and fills in how each engine tests against a list."""
 CODE = sorted(p for p in STORES.rglob("*.py") if p.name not in NO_STORE)
 
 

@@ -27,6 +27,16 @@ def test_every_table_is_known_and_whether_it_belongs_to_namespaces():
     assert {table for table, spread in tables().items() if spread} == namespaced("postgres")
 
 
+@pytest.mark.skipif(not servers().on_cluster(), reason="it takes a cluster")
+def test_what_a_store_takes_on_a_cluster_is_what_its_nodes_keep(path):
+    with opened(path, WORDS_ONLY, Clock()) as memory:
+        before = memory.compact().bytes_before
+        for place in ("light", "dark", "lamp"):
+            memory.remember_many([f"{place} {number} " + "of the harbour " * 50 for number in range(200)], place)
+        grown = memory.compact().bytes_before - before
+    assert grown > 600 * 750  # the texts alone
+
+
 def test_policies_say_the_same_on_a_cluster_without_sub_selects():
     for _, sql in migrations("postgres"):
         here, there = (migration_steps(sql, distributed=d) for d in (False, True))
@@ -49,6 +59,7 @@ def test_a_schema_without_tables_is_not_taken_for_the_next_one_on_the_path(path)
     with opened(path) as memory:
         memory.remember("a secret of the other deployment")
     with psycopg.connect(path, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS app2 CASCADE")  # of a run before, on a given server
         connection.execute("CREATE SCHEMA app2")
     url = f"{path}{'&' if '?' in path else '?'}options=-csearch_path%3Dapp2,public"
     with pytest.raises(StoreTooOld):

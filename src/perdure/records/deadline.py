@@ -78,8 +78,13 @@ def may_wait() -> bool:
     return current is None or (current.waits and monotonic() < current.until)
 
 
-def seconds_left(most: float | None = None) -> float | None:
+def seconds_left(most: float | None = None, *, known: bool = True, because: str = "") -> float | None:
     """Return how long the next step may take: so many seconds, or fewer where the call ends before; None for no limit.
+
+    Args:
+        most: So many seconds.
+        known: For the error: whether what the steps before have written is known.
+        because: For the error: what the call has waited for.
 
     Raises:
         DeadlineExceeded: Nothing is left, and the step was not begun.
@@ -89,7 +94,7 @@ def seconds_left(most: float | None = None) -> float | None:
         return most
     remaining = current.until - monotonic()
     if remaining <= 0:
-        raise exceeded()
+        raise exceeded(known=known, because=because)
     return remaining if most is None else min(remaining, most)
 
 
@@ -100,15 +105,17 @@ def note_written(operation: str) -> None:
         current.written.append(operation)
 
 
-def exceeded(*, known: bool = True) -> DeadlineExceeded:
+def exceeded(*, known: bool = True, because: str = "") -> DeadlineExceeded:
     """Return the error that ends a call whose time is over.
 
     Args:
         known: False where the last transaction may have been written: it was being committed.
+        because: What it waited for, as a sentence.
     """
     current = _CURRENT.get()
     seconds, written = (0.0, ()) if current is None else (current.seconds, tuple(current.written))
     extent = f"Stored before that: {', '.join(written)}; the rest was not." if written else "Nothing was written."
     if not known:
         extent = f"Whether its last transaction was written is not known. {extent if written else ''}".strip()
-    return DeadlineExceeded(f"The call took longer than {seconds:.3g} s and was ended. {extent}", written)
+    told = " ".join(filter(None, (f"The call took longer than {seconds:.3g} s and was ended.", because, extent)))
+    return DeadlineExceeded(told, written)

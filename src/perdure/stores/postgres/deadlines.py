@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
+from perdure.records.deadline import exceeded, is_over
+from perdure.records.errors import StoreBusy
 from perdure.stores.postgres.connections import Connection
 
 GRACE: Final = 2.0  # seconds that a server has to obey a cancellation
@@ -90,3 +92,19 @@ def _cut(connection: Connection) -> None:
         line = socket.socket(fileno=os.dup(connection.pgconn.socket))
         with line:
             line.shutdown(socket.SHUT_RDWR)
+
+
+def too_late(seconds: int, *, known: bool) -> StoreBusy:
+    """Return the error of a transaction that took too long.
+
+    Args:
+        seconds: What the address lets one take.
+        known: False where it may have been written: it was being committed, or one before it was.
+    """
+    if is_over():
+        return exceeded(known=known)
+    fate = "Nothing was written" if known else "Whether it was written is not known"
+    return StoreBusy(
+        f"The server did not answer within {seconds} s. {fate}.",
+        remedy="Try again; with an idempotency key nothing is stored twice. timeout=60 in the URL waits longer.",
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
@@ -165,9 +166,12 @@ def _copies(address: Address) -> list[str]:
     """Return what else holds the rows, and is out of reach."""
     notes = []
     with connect(address) as connection:
-        replicas, archived = connection.execute(registry("postgres")["copies_of_server"].sql).fetchone() or (0, "off")
-    if replicas:
+        found = connection.execute(registry("postgres")["copies_of_server"].sql).fetchall()
+        if connection.clustered:
+            nodes = connection.execute(registry("postgres")["copies_of_nodes"].sql).fetchall()
+            found += [json.loads(result) for answered, result in nodes if answered]
+    if replicas := sum(count for count, _ in found):
         notes.append(f"Replicas of the server ({replicas}, also those away) follow with a delay; check them.")
-    if archived != "off":
+    if any(archived != "off" for _, archived in found):
         notes.append("The server archives its log of writes: backups made from it hold what was erased.")
     return notes

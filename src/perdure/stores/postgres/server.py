@@ -17,12 +17,12 @@ from typing import Any, Final, Literal, TypeVar
 import psycopg
 from psycopg import sql
 
-from perdure.records.deadline import exceeded, is_over, seconds_left
-from perdure.records.errors import NodeUnavailable, PerdureError, StoreBusy, StoreError
+from perdure.records.deadline import seconds_left
+from perdure.records.errors import NodeUnavailable, PerdureError, StoreError
 from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.arrays import array_of, array_types
 from perdure.stores.postgres.connections import Connection, Connections, dial
-from perdure.stores.postgres.deadlines import Deadlines, Limit
+from perdure.stores.postgres.deadlines import Deadlines, Limit, too_late
 from perdure.stores.postgres.distribution import limited
 from perdure.stores.postgres.faults import COLLIDED, Outages, is_lost, lost_node, translated
 from perdure.stores.statements import filled, registry, with_columns
@@ -276,11 +276,11 @@ class Server:
             limited: Whether the time limit of the address holds.
         """
         place = self.address.prefix + needs if needs else needs
-        tries, again = 0, False
+        tries, again, lacking = 0, False, ""
         self._outages.check(place)
         while True:
             connection, watched = None, None
-            seconds = seconds_left(self.address.seconds if limited else None)
+            seconds = seconds_left(self.address.seconds if limited else None, known=not again, because=lacking)
             try:
                 connection = self._connections.take(seconds)
                 begin = opening(connection, reach, place or "", self.address.prefix, mode)
@@ -292,8 +292,9 @@ class Server:
             except psycopg.Error as error:
                 tries += 1
                 if watched and watched.passed:
-                    raise _too_late(self.address.seconds, session) from error
+                    raise too_late(self.address.seconds, known=not (again or session.committing)) from error
                 lost = is_lost(error, connection)
+                lacking = translated(error).message if lost else ""
                 again = again or (lost and connection is not None and session.committing)
                 met = error.sqlstate in COLLIDED and tries < COLLISIONS
                 if not (lost and self._worth_waiting(error, place)) and not met:
@@ -373,16 +374,6 @@ def scope(connection: Connection, reach: Reach, place: str, prefix: str) -> list
         (sql.SQL("SET LOCAL {} = {}").format(sql.SQL(name), sql.Literal(value)), {})
         for name, value in {"citus.propagate_set_commands": "local", "jit": "off", **settings}.items()
     ]
-
-
-def _too_late(seconds: int, session: PostgresSession) -> StoreBusy:
-    if is_over():
-        return exceeded(known=not session.committing)
-    fate = "Whether it was written is not known" if session.committing else "Nothing was written"
-    return StoreBusy(
-        f"The server did not answer within {seconds} s. {fate}.",
-        remedy="Try again; with an idempotency key nothing is stored twice. timeout=60 in the URL waits longer.",
-    )
 
 
 def connect(address: Address) -> Connection:

@@ -23,6 +23,7 @@ from perdure.stores.checking import journal_faults
 from perdure.stores.plans import SqlTransactionView
 from perdure.stores.postgres.approximate import build_index
 from perdure.stores.postgres.checking import find_faults
+from perdure.stores.postgres.distribution import tables
 from perdure.stores.postgres.faults import node_unavailable
 from perdure.stores.postgres.rebuilding import purge, rebuild, restore_schema, vacuum
 from perdure.stores.postgres.schema import SchemaStatus, check_schema
@@ -53,6 +54,11 @@ _MOST_CACHED: Final = 1000  # namespaces whose statistics are remembered at once
 _TRIM_EVERY: Final = 20
 """The log of recalls is trimmed at every so many recalls of a process, oftener where it is short: it may be longer by
 as many for each process."""
+
+
+def _size_of_tables(session: PostgresSession) -> int:
+    on_nodes = session.value("size_on_cluster", tables=list(tables())) if session.connection.clustered else None
+    return int(on_nodes or session.value("size_of_tables"))
 
 
 class PostgresStore(SqlStore):
@@ -192,7 +198,7 @@ class PostgresStore(SqlStore):
         """
         if self.prefix:
             return StoreSize(0, 0)
-        return StoreSize(int(self._server.admin(lambda s: s.value("size_of_tables"), reading=True)), 0)
+        return StoreSize(self._server.admin(_size_of_tables, reading=True), 0)
 
     def compact(self) -> tuple[str, ...]:
         """Vacuum the tables, which blocks nobody; only an operator can give their gaps back to the disk."""

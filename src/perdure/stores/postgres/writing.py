@@ -162,7 +162,8 @@ class _Writer(PlanWriter):
     def _delete_memories(self, changes: list[Change]) -> None:
         befores = [(c.id, present(c.before)) for c in changes]
         ids = [i for i, _ in befores]
-        numbers = self._numbers(ids)
+        stored = self._stored(ids)  # the plan may make them anew, with other rows
+        numbers = [stored[i] for i in ids]
         self._expect(self.session.run("delete_memory", id=ids, op=[b["op"] for _, b in befores]), changes)
         self.session.run("delete_content", rows=numbers)
         self.session.run("delete_accesses", ids=ids)  # those of recalls that nobody knew of when the plan was made
@@ -240,7 +241,12 @@ class _Writer(PlanWriter):
             _, last = self.counted.fetchone() or (0, 0)
             self.rows |= {i: int(last) + row for i, row in self.new.items()}
         if missing := [i for i in ids if i not in self.rows]:
-            self.rows |= {i: int(row) for i, row in self.session.rows("rows_of", ids=missing)}
-        if deleted := [i for i in ids if i not in self.rows]:
-            raise memory_gone(deleted)
+            self.rows |= self._stored(missing)
         return [self.rows[i] for i in ids]
+
+    def _stored(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return the rows that memories have in the store now."""
+        found = {i: int(row) for i, row in self.session.rows("rows_of", ids=ids)}
+        if deleted := [i for i in ids if i not in found]:
+            raise memory_gone(deleted)
+        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache
@@ -12,7 +13,7 @@ import apsw
 from perdure.records.damage import Fault
 from perdure.stores.sqlite.connection import run
 from perdure.stores.sqlite.lines import add_functions
-from perdure.stores.statements import migrations
+from perdure.stores.statements import migrations, registry
 
 _FOREIGN: Final = {"trigger", "view", "index"}
 """Kinds of objects that are dropped where they are not ours; a table may hold somebody's data."""
@@ -54,7 +55,7 @@ def _schema_of(connection: apsw.Connection) -> dict[tuple[str, str], str]:
 
 def _columns(connection: apsw.Connection, table: str) -> list[tuple[str, str, bool, str | None]]:
     """Return (name, type, whether it must not be NULL, default) of the columns that a row is inserted with."""
-    rows = connection.execute('SELECT name, type, "notnull", dflt_value FROM pragma_table_info(?)', (table,))
+    rows = run(connection, "table_columns", (table,))
     return [(name, kind, bool(required), default) for name, kind, required, default in rows]
 
 
@@ -144,7 +145,8 @@ def _restore_table(connection: apsw.Connection, name: str, sql: str, *, is_there
     connection.execute(f"ALTER TABLE {_quoted(source)} RENAME TO {_ASIDE}")
     connection.execute(sql)
     values = ", ".join(_quoted(kept[c]) if c in kept else filler for c, filler in fillers.items())
-    connection.execute(f"INSERT INTO {name} ({', '.join(fillers)}) SELECT {values} FROM {_ASIDE}")
+    slots = {"table": name, "columns": ", ".join(fillers), "values": values}
+    connection.execute(re.sub(r"\{(\w+)\}", lambda slot: slots[slot[1]], registry("sqlite")["insert_kept_rows"].sql))
     _drop(connection, "table", _ASIDE)
 
 

@@ -279,7 +279,7 @@ SELECT id FROM content WHERE namespace = :namespace AND digest = ANY(CAST(:diges
 -- name: texts_left
 -- kind: routed
 SELECT c.id, c.text, c.packed, c.metadata, c.shown,
-  (SELECT v.data FROM embedding AS v WHERE v.namespace = c.namespace AND v.row = c.row
+  (SELECT v.data FROM embedding AS v WHERE v.namespace = :namespace AND v.row = c.row
     AND v.space = (SELECT s.number FROM space AS s WHERE s.active))
 FROM content AS c WHERE c.namespace = :namespace AND c.id = ANY(CAST(:ids AS text[])) ORDER BY c.row;
 
@@ -499,12 +499,18 @@ FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.
 WHERE j.namespace = :namespace AND j.target = 'memory' AND j.id = ANY(CAST(:ids AS text[]))
 ORDER BY o.number, j.position;
 
--- Those tables only that searches of the names find; on a cluster, those of this node.
+-- Those tables only that searches of the names find; of those that lie over a cluster, what is on this node: nothing.
 -- name: size_of_tables
 -- kind: admin
 SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_catalog.pg_class AS c
 WHERE c.relkind = 'r' AND pg_table_is_visible(c.oid) AND c.relname IN ('namespace', 'memory', 'content', 'tag', 'posting',
   'embedding', 'link', 'access', 'recall_log', 'idempotency', 'operation', 'journal', 'document', 'lease');
+
+-- The tables that lie over a cluster, on all nodes that answer; NULL where they do not.
+-- name: size_on_cluster
+-- kind: admin
+SELECT sum(citus_total_relation_size(logicalrelid, fail_on_error => false)) FROM pg_dist_partition
+WHERE CAST(logicalrelid AS text) = ANY(CAST(:tables AS text[]));
 
 -- name: lock_namespace
 -- kind: routed
@@ -709,6 +715,12 @@ UPDATE namespace SET version = version + :more WHERE namespace = :namespace RETU
 SELECT
   (SELECT count(*) FROM pg_stat_replication) + (SELECT count(*) FROM pg_replication_slots WHERE NOT active),
   current_setting('archive_mode');
+
+-- name: copies_of_nodes
+-- kind: admin
+SELECT success, result FROM run_command_on_workers('SELECT json_build_array(
+  (SELECT count(*) FROM pg_stat_replication) + (SELECT count(*) FROM pg_replication_slots WHERE NOT active),
+  current_setting(''archive_mode''))');
 
 -- --- the schema, and the index of words against the texts: what a whole check reads, and what makes them anew
 

@@ -449,6 +449,14 @@ SELECT type, name, sql FROM sqlite_schema
 WHERE NOT (type = 'index' AND sql IS NULL AND name LIKE 'sqlite!_autoindex!_%' ESCAPE '!')
   AND NOT (type = 'table' AND name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'));
 
+-- name: table_columns
+-- kind: admin
+SELECT name, type, "notnull", dflt_value FROM pragma_table_info(?);
+
+-- name: insert_kept_rows
+-- kind: admin
+INSERT INTO {table} ({columns}) SELECT {values} FROM damaged_table;
+
 -- name: set_asks
 -- kind: admin
 UPDATE memory SET asks = ? WHERE row = ?;
@@ -483,7 +491,7 @@ SELECT id, sz FROM words_docsize ORDER BY id;
 
 -- name: insert_blocks
 -- kind: admin
-INSERT OR REPLACE INTO words_data (id, block) VALUES (?, ?);
+INSERT INTO words_data (id, block) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET block = excluded.block;
 
 -- name: insert_words_pages
 -- kind: admin
