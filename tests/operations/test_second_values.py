@@ -220,3 +220,46 @@ def test_a_value_that_is_not_known_is_told(memory):
     assert done.facts.unknown == ()
     again = memory.remember("A walk, not tea!", facts=[{**WALK, "replaces": "tea"}])
     assert again.facts.unknown == ()  # it was replaced before
+
+
+MORE = [
+    ("Mia is vegetarian and allergic to nuts.", "diet", "vegetarian", "Mia eats everything now.", "omnivore", "nuts"),
+    (
+        "Mia is on a keto diet. She swims on Mondays at the old baths.",
+        "diet",
+        "keto",
+        "Mia eats everything now.",
+        "omnivore",
+        "baths",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "predicate", "value", "new", "later", "asked"), MORE)
+def test_a_note_that_says_more_than_what_is_replaced_stays_in_view(
+    memory, clock, old, predicate, value, new, later, asked
+):
+    claim = {"subject": "Mia", "predicate": predicate}
+    note = memory.remember(old, facts=[{**claim, "value": value}])
+    clock.passes(days=40)
+    kept = memory.remember(new, facts=[{**claim, "value": later}])
+    assert [f.value for f in memory.facts("Mia")] == [later]
+    hit = next(h for h in memory.recall(f"Mia {asked}").hits if h.memory.id == note.id)
+    assert [over.replaced_by for over in hit.over] == list(kept.facts.created)
+    assert asked in memory.digest()
+
+
+def test_a_pinned_note_is_marked_and_not_hidden_by_another_value(memory, clock):
+    claim = {"subject": "Mia", "predicate": "diet"}
+    note = memory.remember("Mia is vegetarian.", facts=[{**claim, "value": "vegetarian"}], pinned=True)
+    clock.passes(days=40)
+    memory.remember("Mia eats everything now.", facts=[{**claim, "value": "omnivore"}])
+    assert memory.get(note.id).status == "active"
+
+
+def test_a_note_that_says_nothing_more_goes_with_its_fact(memory, clock):
+    claim = {"subject": "Mia", "predicate": "diet"}
+    note = memory.remember("Mia is vegetarian.", facts=[{**claim, "value": "vegetarian"}])
+    clock.passes(days=40)
+    memory.remember("Mia eats everything now.", facts=[{**claim, "value": "omnivore"}])
+    assert memory.get(note.id) is None

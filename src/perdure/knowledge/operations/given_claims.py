@@ -30,6 +30,7 @@ from perdure.knowledge.rules.given_claims import (
     resolve_given,
     with_several,
 )
+from perdure.knowledge.rules.over_words import FactWords, says_more
 from perdure.operations.decisions import begin, write
 from perdure.operations.documents import find_states
 from perdure.operations.ports import Context
@@ -342,7 +343,7 @@ class _Taker:
         return {i for i, state in states.items() if state.status in (Status.SUPERSEDED, Status.INVALIDATED)}
 
     def _supersede_sources(self) -> None:
-        """Supersede the notes of which nothing is believed any longer: recall and MEMORY.md then say what holds."""
+        """Supersede the notes of which nothing holds, so that recall and MEMORY.md say what does. Others are marked."""
         stands = self.handed.memory
         retired = [self.work.facts[i] for i in dict.fromkeys(self.writer.tally.retired)]
         memories = {s.memory for fact in retired for s in fact.sources} | set(self.gone)
@@ -353,7 +354,7 @@ class _Taker:
             self.work.read(facts)
             states = (self.work.states[i].status for i in facts if i in self.work.facts)
             believed = any(status in (Status.ACTIVE, Status.ARCHIVED) for status in states)
-            if believed and record.id not in self.gone:
+            if record.id not in self.gone and (believed or self._says_more(record, facts)):
                 continue
             because = f"updated: {stands} holds instead" if stands else "no fact that it says is believed any longer"
             after = replace(record.state, status=Status.SUPERSEDED, status_ms=self.work.now, held=False)
@@ -361,6 +362,13 @@ class _Taker:
             if stands is not None and record.id not in self.gone:  # those have their link
                 self.work.link(link_change(SUPERSEDES, stands, record.id, because))
             self.work.close_reviews(record.id, because)
+
+    def _says_more(self, record: Record, facts: Iterable[str]) -> bool:
+        """Whether a note is pinned, or says more than its facts."""
+        said = [
+            FactWords.of(self.work.facts[i], self.work.record(i).content.text) for i in facts if i in self.work.facts
+        ]
+        return record.state.pinned or says_more(record.content.text, said)
 
     def _notes(self, memories: Iterable[str]) -> list[Record]:
         """Return the memories among some that are in view, and that a claim may supersede: what was said stays."""
