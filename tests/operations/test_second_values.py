@@ -222,28 +222,19 @@ def test_a_value_that_is_not_known_is_told(memory):
     assert again.facts.unknown == ()  # it was replaced before
 
 
-MORE = [
-    ("Mia is vegetarian and allergic to nuts.", "diet", "vegetarian", "Mia eats everything now.", "omnivore", "nuts"),
-    (
-        "Mia is on a keto diet. She swims on Mondays at the old baths.",
-        "diet",
-        "keto",
-        "Mia eats everything now.",
-        "omnivore",
-        "baths",
-    ),
-]
-
-
-@pytest.mark.parametrize(("old", "predicate", "value", "new", "later", "asked"), MORE)
-def test_a_note_that_says_more_than_what_is_replaced_stays_in_view(
-    memory, clock, old, predicate, value, new, later, asked
-):
-    claim = {"subject": "Mia", "predicate": predicate}
+@pytest.mark.parametrize(
+    ("old", "value", "asked"),
+    [
+        ("Mia is vegetarian and allergic to nuts.", "vegetarian", "nuts"),
+        ("Mia is on a keto diet. She swims on Mondays at the old baths.", "keto", "baths"),
+    ],
+)
+def test_a_note_that_says_more_than_what_is_replaced_stays_in_view(memory, clock, old, value, asked):
+    claim = {"subject": "Mia", "predicate": "diet"}
     note = memory.remember(old, facts=[{**claim, "value": value}])
     clock.passes(days=40)
-    kept = memory.remember(new, facts=[{**claim, "value": later}])
-    assert [f.value for f in memory.facts("Mia")] == [later]
+    kept = memory.remember("Mia eats everything now.", facts=[{**claim, "value": "omnivore"}])
+    assert [f.value for f in memory.facts("Mia")] == ["omnivore"]
     hit = next(h for h in memory.recall(f"Mia {asked}").hits if h.memory.id == note.id)
     assert [over.replaced_by for over in hit.over] == list(kept.facts.created)
     assert asked in memory.digest()

@@ -7,8 +7,8 @@
 4. Nothing fires by itself, nothing counts by itself, and nothing leans on one engine's locks or storage.
 5. What Citus refuses does not occur: a sub-select in a policy, an insert of a list that reads no distributed table (it
    would go through the coordinator by COPY, which row-level security forbids), several statements in one text, an
-   outer join of a fan-out that keeps the rows of what is no table of namespaces (it crashes). Nor does a sub-select that
-   has its namespace from the row around it: Citus would ask every node.
+   outer join of a fan-out that keeps the rows of what is no table of namespaces (it crashes). Nor does a sub-select
+   that has its namespace from the row around it: Citus would ask every node.
 """
 
 from __future__ import annotations

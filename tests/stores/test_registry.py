@@ -314,8 +314,8 @@ def sql_texts(source):
 
 
 NO_STORE = {"local.py", "statements.py"}
-"""The first sets up a server of its own as its superuser: users, a database, replicas. No table of Perdure's is touched.
-The second reads the statements, and fills in how each engine tests against a list."""
+"""The first sets up a server of its own as its superuser: users, a database, replicas. No table of Perdure's is
+touched. The second reads the statements, and fills in how each engine tests against a list."""
 CODE = sorted(p for p in STORES.rglob("*.py") if p.name not in NO_STORE)
 
 
