@@ -127,12 +127,12 @@ def command_row(parameter: Any) -> str:
 
 def tools() -> str:
     """Every MCP tool with its parameters and annotations."""
-    lines = [NOTE + "# MCP tools", "", "`perdure mcp` serves the profile `core`; `--profile full` adds the rest.", ""]
-    core = {t.name for t in asyncio.run(listed("core"))}
+    lines = [NOTE + "# MCP tools", "", "`perdure mcp` serves the profile `agent`; `--profile full` adds the rest.", ""]
+    agent = {t.name for t in asyncio.run(listed("agent"))}
     for tool in asyncio.run(listed("full")):
         hints = tool.annotations.model_dump(exclude_none=True) if tool.annotations else {}
         told = ", ".join(k for k, v in hints.items() if v is True) or "none"
-        where = "core" if tool.name in core else "full"
+        where = "agent" if tool.name in agent else "full"
         lines += [
             f"## {tool.name}",
             "",

@@ -9,7 +9,7 @@ from perdure.formulas.confidence import amplifier
 from perdure.formulas.curve import NEVER, due_instants
 from perdure.formulas.strength import StrengthCurve, never_forgotten_from
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import MemoryItem, State, Status, Tier
+from perdure.records.memory import MemoryItem, Scope, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Entry, Explanation
 from perdure.rules.lifecycle.moves import explain_moves, next_moves
@@ -123,7 +123,10 @@ def _fading(state: State, policy: Policy) -> str:
     columns = Columns.of([state])
     rate = float(confidence_curve(columns, policy)[0].rate[0])
     if rate == 0.0:
-        return "no daily loss (only long-term memories lose confidence)"
+        shared = state.scope is Scope.LONG_TERM
+        return (
+            f"no daily loss ({'the policy has none for it' if shared else 'only long-term memories lose confidence'})"
+        )
     since = "validation" if columns.fact[0] else "the last access"
     slowed = float(amplifier(state.access_count))
     return f"loses {rate:.4%} a day since {since}" + (f", slowed {slowed:.2f} times by access" if slowed > 1 else "")

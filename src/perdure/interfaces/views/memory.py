@@ -307,7 +307,8 @@ def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
 
 def view_absence(absent: Absence, _: Request) -> Iterator[Block]:
     """Show what kept a memory out of an answer."""
-    yield Line(f"Not returned ({absent.kept_out_by}): {absent.explanation}.")
+    head = "Returned" if absent.kept_out_by == "nothing" else f"Not returned ({absent.kept_out_by})"
+    yield Line(f"{head}: {absent.explanation}.")
     if absent.rank is not None:
         yield Line(f"rank {absent.rank}, score {sum(absent.parts.values()):.3f} = {sum_of(absent.parts)}", tone="faint")
 
