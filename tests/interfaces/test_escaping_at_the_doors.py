@@ -167,6 +167,8 @@ def test_nothing_leaves_the_block_that_an_agent_is_shown(folder, world):
             }
         )
         answer = answer_hook(event, text, lambda _: perdure.open(place, POLICY), "default", meaning=False)
+        if not answer and event == "UserPromptSubmit":  # what a world says may be unlikely to answer
+            continue
         shown = json.loads(answer)["hookSpecificOutput"]["additionalContext"]
         assert shown.startswith(f"{BEGIN}\n{HEAD}\n")
         assert shown.endswith(f"\n{END}")
