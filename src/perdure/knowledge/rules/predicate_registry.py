@@ -47,14 +47,14 @@ class Registry:
     synonyms: Mapping[str, str]  # normal form -> predicate
     answers: Mapping[str, frozenset[str]]  # word of a question -> words of the predicates that answer it
     by_words: Mapping[frozenset[str], str] = field(init=False)  # the words of a name of several -> the name
-    endings: tuple[str, ...] = field(init=False)  # names that a longer word may end with, the longest first
+    endings: frozenset[str] = field(init=False)  # names that a longer word may end with
 
     def __post_init__(self) -> None:
         names = {**self.synonyms, **{name: name for name in self.table}}
         words = {frozenset(synonym.split("_")): predicate for synonym, predicate in names.items() if "_" in synonym}
         object.__setattr__(self, "by_words", words)
-        endings = (name for name in self.table if "_" not in name and len(name) >= _least_ending(name))
-        object.__setattr__(self, "endings", tuple(sorted(endings, key=len, reverse=True)))
+        endings = frozenset(name for name in self.table if "_" not in name and len(name) >= _least_ending(name))
+        object.__setattr__(self, "endings", endings)
 
     def name(self, words: str) -> str:
         """Return the normal form of a predicate: lower case, singulars, ``_`` between words, synonyms replaced.
@@ -99,9 +99,12 @@ class Registry:
 
     def _find_row(self, name: str) -> Predicate | None:
         parts = name.split("_")
-        rows = (self.table.get("_".join(parts[start:])) for start in range(len(parts)))
-        ending = (self.table[end] for end in self.endings if parts[-1].endswith(end))
-        return next((row for row in (*rows, *ending) if row is not None), None)
+        for start in range(len(parts)):
+            if (row := self.table.get("_".join(parts[start:]))) is not None:
+                return row
+        last = parts[-1]
+        ending = next((last[at:] for at in range(len(last)) if last[at:] in self.endings), None)
+        return None if ending is None else self.table[ending]
 
     def asked(self, words: Iterable[str]) -> frozenset[str]:
         """Return the words of the predicates that a question may mean: "Where does Ana live?" asks for a home.
