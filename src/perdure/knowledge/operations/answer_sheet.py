@@ -140,8 +140,7 @@ class _Search:
         alike = self._alike(query, held)
         held = {i: h + LIKENESS * alike.get(i, 0.0) for i, h in held.items()}
         facts = select_facts(holding, near, question, held)
-        past = outdated_facts(over, facts, question)
-        facts, past = with_successors(facts, past, holding, over)
+        facts, past = with_successors(facts, outdated_facts(over, facts, question), holding, over)
         sources = sorted({memory for f in (*facts, *past) for memory, _ in f.sources})
         records = {r.id: r for r in find_records(self.ctx, self.namespace, sources)}
         fact_ids = {d.id for d in about} | {f.id for f in (*holding, *over)}  # a fact that is left out is no memory
