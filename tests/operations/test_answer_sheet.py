@@ -10,6 +10,7 @@ from perdure.records.errors import InvalidInput
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 QUESTION = "When does Gai Media want deliveries?"
+ALLERGY = {"subject": "Lena", "predicate": "allergy"}
 
 
 @pytest.fixture
@@ -226,13 +227,13 @@ def test_the_first_person_is_whoever_speaks(people):
 def test_what_is_asked_of_somebody_and_not_known_is_said(people):
     sheet = people.answer_sheet("Where does Rita live?")
     assert sheet.unknown == (
-        "No fact is believed that answers this about Rita.",
+        "What is known about Rita may not answer this.",
         "Nothing above holds the words: live.",
     )
     assert "Contoso" in sheet.text  # what is known of her stays
     assert not sheet.nothing_known
     assert people.answer_sheet("What is Gai Media's turnover?").unknown == (
-        "No fact is believed that answers this about Gai Media.",
+        "What is known about Gai Media may not answer this.",
         "Nothing above holds the words: turnover.",
     )
 
@@ -458,6 +459,33 @@ def test_a_source_that_was_hidden_is_not_quoted_and_the_fact_stays(memory, clock
 def sheet_words(memory):
     (quote,) = memory.answer_sheet(QUESTION).known[0].sources
     return quote.words
+
+
+def test_it_never_says_that_nothing_answers_below_what_is_known_of_whom_is_named(memory):
+    claims = [{"subject": "Acme", "predicate": "office", "value": "Kiel"}, {**ALLERGY, "value": "cats"}]
+    memory.learn(claims=claims)
+    assert memory.answer_sheet("Where is Acme?").unknown == ()
+    assert memory.answer_sheet("What about Lena?").unknown == ()
+    for question, name in (("Which town is Acme based in?", "Acme"), ("Wo wohnt Lena?", "Lena")):
+        sheet = memory.answer_sheet(question)
+        assert (len(sheet.known), sheet.unknown[0]) == (1, f"What is known about {name} may not answer this.")
+
+
+def test_what_replaced_a_value_that_is_listed_is_listed_as_well(memory, clock):
+    """Each of the old values answers by its words; what took its place has others, and another predicate."""
+    value = {"subject": "project", "predicate": "package manager", "value": "npm"}
+    memory.remember("The project uses npm.", facts=[value])
+    for new in ("pnpm", "bun"):
+        clock.passes(days=10)
+        memory.learn(claims=[{**value, "predicate": f"{new} choice", "value": new, "replaces": value["value"]}])
+        value = {**value, "predicate": f"{new} choice", "value": new}
+    memory.learn(claims=[{"subject": "project", "predicate": "database", "value": "Postgres"}])
+    for question in ("Does the project use npm?", "Which database is used by the project?"):
+        sheet = memory.answer_sheet(question)
+        shown = {s.id for s in (*sheet.known, *sheet.aging, *sheet.outdated)}
+        assert "project: package manager: npm" in says(sheet.outdated)
+        assert shown >= {i for past in sheet.outdated for i in past.replaced_by}
+        assert "project: bun choice: bun" in says(sheet.known)
 
 
 def test_what_an_update_replaced_is_quoted_where_it_is_out_of_date_and_not_where_it_holds(memory, clock):

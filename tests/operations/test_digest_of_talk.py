@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import HASHED, HashEmbedder, calls_of, on_a_file
+from conftest import HASHED, WORDS_ONLY, HashEmbedder, calls_of, on_a_file
 
 ROOF = "The cottage in Brindle has a leaking roof above the pantry."
 BICYCLE = "Grandfather keeps his old bicycle behind the shed in Oslo."
@@ -117,3 +117,49 @@ def test_lines_of_markdown_stay_apart_within_one_line(opening, written, line):
     memory = opening(embedder=HashEmbedder())
     memory.remember(written)
     assert f"- {line} (" in memory.digest()
+
+
+GOING_BACK = (
+    "Let's go back to npm.",
+    "We're back on npm.",
+    "Scrap that, npm it is.",
+    "We reverted to npm.",
+    "Wir gehen zurück zu npm.",
+    "Volvamos a npm.",
+    "On revient à npm.",
+    "换回npm。",
+    "npmに戻すことにしよう。",
+)
+
+
+def told_in_turn(memory, clock, how, *texts):
+    for at, text in enumerate(texts):
+        if how == "noted":
+            memory.remember(text)
+        else:
+            memory.ingest([{"role": "user", "content": text, "at": clock().isoformat()}], session=f"day {at}")
+        clock.passes(days=30)
+
+
+@pytest.mark.parametrize("back", GOING_BACK)
+def test_a_decision_to_go_back_is_shown_as_other_decisions_are(opening, clock, back):
+    memory = opening(WORDS_ONLY)
+    told_in_turn(memory, clock, "said", "We use pnpm.", back)
+    assert back in memory.digest().partition("## Rules and decisions")[2]
+    assert back in memory.agent.opening("next", "default")
+
+
+@pytest.mark.parametrize("back", GOING_BACK[:4])
+@pytest.mark.parametrize("how", ["said", "noted"])
+def test_the_decision_that_was_reversed_is_not_shown_as_current(opening, clock, how, back):
+    memory = opening(WORDS_ONLY)
+    decided = ("We use npm.", "We decided on pnpm instead of npm.", "We decided to deploy to Oslo instead of Rome.")
+    told_in_turn(memory, clock, how, *decided)
+    assert "pnpm" in memory.digest()
+    told_in_turn(memory, clock, how, back)
+    for text in (memory.digest(), memory.agent.opening("next", "default")):
+        assert back in text
+        assert "pnpm" not in text
+        assert "We decided to deploy to Oslo" in text  # nobody goes back to Rome
+    told_in_turn(memory, clock, how, "We decided on pnpm instead of npm, finally.")
+    assert "We decided on pnpm, finally." in memory.digest()

@@ -127,4 +127,4 @@ def _tells(text: str) -> bool:
 
 def _size(text: str) -> float:
     """Return how many words a text has; of scripts without spaces two letters count as one."""
-    return sum(len(word) / 2 if word[0] >= _IDEOGRAPHS else 1.0 for word in _WORD.findall(text))
+    return sum(len(word) / 2 if max(word) >= _IDEOGRAPHS else 1.0 for word in _WORD.findall(text))

@@ -28,6 +28,7 @@ from perdure.knowledge.rules.fact_answers import (
     relevance,
     says_more,
     select_facts,
+    with_successors,
 )
 from perdure.knowledge.rules.fact_records import FactState, fact_at, fact_text
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
@@ -139,7 +140,7 @@ class _Search:
         alike = self._alike(query, held)
         held = {i: h + LIKENESS * alike.get(i, 0.0) for i, h in held.items()}
         facts = select_facts(holding, near, question, held)
-        past = outdated_facts(over, facts, question)
+        facts, past = with_successors(facts, outdated_facts(over, facts, question), holding, over)
         sources = sorted({memory for f in (*facts, *past) for memory, _ in f.sources})
         records = {r.id: r for r in find_records(self.ctx, self.namespace, sources)}
         fact_ids = {d.id for d in about} | {f.id for f in (*holding, *over)}  # a fact that is left out is no memory
@@ -279,16 +280,30 @@ def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     texts = [t for m in found.memories for t in (m.content, m.speaker or "", _calendar(m.state.created_ms))]
     texts += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.shown]
     texts += [words for f in found.shown for _, words in found.quotable(f)]
-    answering = [f for f in found.facts if found.held[f.id] >= ANSWERS or answers(f, question)]
-    is_named = any(names_one(f.value, question) for f in answering)
-    nobody = sorted(question.named - {f.subject for f in answering}) if question.strict and not is_named else []
-    sentences = [f"No fact is believed that answers this about {names.entity(e).name}." for e in nobody]
+    sentences = [_nothing_sure(names.entity(e).name, e, found.facts) for e in _unanswered(found)]
     if not texts:
         summary = " ".join(sentences) or "Nothing that is stored is about this question."
         return (f"{summary} Do not guess.",)
     if words := missing_words(question, texts, found.shown, meaning_of):
         sentences.append(f"Nothing above holds the words: {', '.join(words)}.")
     return tuple(sentences)
+
+
+def _unanswered(found: _Found) -> list[str]:
+    """Return the named entities about whom no fact is sure to answer; who is only named is asked about as a whole."""
+    question = found.question
+    answering = [f for f in found.facts if found.held[f.id] >= ANSWERS or answers(f, question)]
+    if not question.strict or any(names_one(f.value, question) for f in answering):
+        return []
+    known = answering if question.words else found.facts
+    return sorted(question.named - {f.subject for f in known})
+
+
+def _nothing_sure(name: str, entity: str, facts: Sequence[FactLine]) -> str:
+    """Return the sentence about an entity of which no fact is sure to answer; what is on the sheet yet may."""
+    if any(f.subject == entity for f in facts):
+        return f"What is known about {name} may not answer this."
+    return f"No fact is believed that answers this about {name}."
 
 
 def _calendar(at: int) -> str:

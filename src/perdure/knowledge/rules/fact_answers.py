@@ -219,6 +219,22 @@ def outdated_facts(over: Sequence[FactLine], shown: Sequence[FactLine], question
     return sorted((f for f in over if belongs(f)), key=lambda f: (f.believed_to, f.valid_from, f.id), reverse=True)
 
 
+def with_successors(
+    facts: Sequence[FactLine], past: Sequence[FactLine], holding: Sequence[FactLine], over: Sequence[FactLine]
+) -> tuple[list[FactLine], list[FactLine]]:
+    """Return the facts of a sheet that hold and those of the past, with whatever took the place of one of the past."""
+    known = {f.id: f for f in (*holding, *over)}
+    waiting, shown = list(past), {f.id for f in (*facts, *past)}
+    found: list[FactLine] = []
+    while waiting:
+        later = [known[i] for i in waiting.pop().superseded_by if i in known and i not in shown]
+        shown |= {f.id for f in later}
+        found += later
+        waiting += later
+    hold = {f.id for f in holding}
+    return [*facts, *(f for f in found if f.id in hold)], [*past, *(f for f in found if f.id not in hold)]
+
+
 def _predicate(fact: FactLine) -> frozenset[str]:
     return stems(fact.predicate.replace("_", " "))
 

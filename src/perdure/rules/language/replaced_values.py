@@ -43,6 +43,14 @@ _PATTERNS: Final = tuple(
     for patterns, removable in ((_REMOVABLE, True), (_NOT_REMOVABLE, False))
     for pattern in patterns
 )
+_RETURNS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b(?:back\s+(?:to|on)|revert\w*\s+to)\s+(?:using\s+)?(?:the\s+)?{_OLD}(?:{_END}|\s+after\b)",
+        rf"(?:\A|[,;:.!]\s){_OLD}\s+it\s+is(?=\s*[,;.!]|\s*\Z)",
+    )
+)
+"""What says that something holds again: "let's go back to npm", "scrap that, npm it is"."""
 _CHANGES: Final = re.compile(_MOVES, re.IGNORECASE)
 _FROM_HERE: Final = re.compile(r"\b(?:now|instead|as\s+of|from\s+(?:[^\W_]+\s+){1,3}on)\b", re.IGNORECASE)
 """What else says that something is not as it was: "tickets are 12 euros now"."""
@@ -106,6 +114,12 @@ def replaced_values(text: str) -> tuple[ReplacedValue, ...]:
             if (words := content_words(match["old"]))
         ]
     return tuple(found)
+
+
+def returned_values(text: str) -> frozenset[frozenset[str]]:
+    """Return the content words of each value that a text says holds again; its first 2,000 characters count."""
+    head = text[:_HEAD]
+    return frozenset(content_words(match["old"]) for pattern in _RETURNS for match in pattern.finditer(head))
 
 
 def _singular(word: str) -> str:

@@ -51,23 +51,31 @@ DECIDES: Final = {
     we're going with|i'm going with|going with|we will use|we'll use|we agreed|we chose|i chose|we settled on
     settled on|we switched to|i switched to|we are switching to|we're switching to|we moved to|from now on
     instead of|no longer|not anymore|actually,|correction|i was wrong|i meant|scratch that|the plan changed
-    change of plan|changed my mind|final answer
+    change of plan|changed my mind|final answer|let's go back to|let's switch back|let's move back to|let's revert
+    let's roll back|we're back on|we are back on|we're back to|we went back to|we've gone back to|we have gone back to
+    we're going back to|we are going back to|switch back to|switched back to|switching back to|reverted to|reverting to
+    revert to|rolled back to|roll back to|scrap that
     """,
     "de": """
     wir haben entschieden|wir haben uns|ich habe mich entschieden|entschieden|entscheidung|wir nehmen
     wir nutzen ab|ab sofort|ab jetzt|von nun an|statt|nicht mehr|stattdessen|doch nicht|korrektur|ich meinte
-    wir bleiben bei|wir wechseln|lass uns
+    wir bleiben bei|wir wechseln|lass uns|wir gehen zurück|gehen wir zurück|wir kehren zurück|kehren wir zurück
+    wir sind wieder bei|doch wieder|doch lieber|zurückgewechselt
     """,
     "fr": """
     nous avons décidé|on a décidé|j'ai décidé|décision|désormais|dorénavant|à partir de maintenant|au lieu de
-    ne plus|on prend|nous prenons|on utilise|en fait,|correction|finalement
+    ne plus|on prend|nous prenons|on utilise|en fait,|correction|finalement|on revient à|nous revenons à
+    revenons à|on est revenus à|nous sommes revenus à|on repasse à|nous repassons à|repassons à
     """,
     "es": """
     hemos decidido|he decidido|decidimos|decidí|decisión|a partir de ahora|de ahora en adelante|en lugar de
-    en vez de|ya no|vamos con|usaremos|vamos a usar|en realidad,|corrección
+    en vez de|ya no|vamos con|usaremos|vamos a usar|en realidad,|corrección|volvamos a|volvemos a usar
+    volveremos a usar|volvimos a usar|hemos vuelto a usar|regresemos a
     """,
-    "zh": "我们决定|我决定|决定了|决定|改用|改成|换成|从现在起|从今以后|以后|不再|而不是|更正|其实是",
-    "ja": "決めました|に決めた|決定|これからは|今後は|ではなく|変更しました|訂正|もう使わない",
+    "zh": "我们决定|我决定|决定了|决定|改用|改成|换成|从现在起|从今以后|以后|不再|而不是|更正|其实是|改回|换回|退回到",
+    "ja": """
+    決めました|に決めた|決定|これからは|今後は|ではなく|変更しました|訂正|もう使わない|に戻す|に戻し|に戻そう
+    """,
 }
 """Phrases of clauses that decide or correct, apart by bars."""
 

@@ -5,6 +5,7 @@ Nothing is decided here about the memories themselves: recall shows both, the ne
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from perdure.records.memory import Kind, MemoryItem, Sort
 from perdure.records.vector import Vector
 from perdure.rules.differences import differing_texts, statements
-from perdure.rules.language.replaced_values import changes, content_words, replaced_values, subjects
+from perdure.rules.language.replaced_values import changes, content_words, replaced_values, returned_values, subjects
 from perdure.rules.language.word_holders import WordHolders
 from perdure.rules.language.words import CALENDAR, may_answer
 from perdure.rules.lifecycle.digest_lines import LONGEST_LINE, sort_of_memory
@@ -73,7 +74,7 @@ def _replaced(
     rows: np.ndarray | None,
     left_out: dict[str, list[tuple[int, int]]],
 ) -> _Pairs:
-    """Return which messages name a value as replaced that an earlier one says of the same thing."""
+    """Return which messages name a value as replaced that an earlier one says of the same thing, or take it back."""
     over = np.zeros((len(messages), len(messages)), np.bool_)
     replaced = [replaced_values(m.content) for m in messages]
     if not any(replaced):
@@ -81,16 +82,25 @@ def _replaced(
     holders = WordHolders(words)
     owners = np.array([at for at, values in enumerate(replaced) for _ in values])
     named = WordHolders([value.words for values in replaced for value in values])
+    gone, back = defaultdict[frozenset[str], list[int]](list), defaultdict[frozenset[str], list[int]](list)
     for at, values in enumerate(replaced):
+        returned = returned_values(messages[at].content)
+        over[at, [other for value_words in returned for other in gone[value_words]]] = (
+            True  # "back to npm" ends "pnpm, not npm"
+        )
         for value in values:
             earlier = holders.having_all(value.words)
             earlier[owners[named.having_all(value.words)]] = False  # they say themselves that it is over
             earlier[at:] = False
             same = holders.counts(words[at] - value.words - CALENDAR) > 0
             earlier &= same if rows is None else same | (rows @ rows[at] >= _ABOUT_ONE_THING)
+            earlier[back[value.words]] = True
+            gone[value.words].append(at)
             over[at] |= earlier
             if (earlier.any() or value.past) and value.end > value.start:
                 left_out.setdefault(messages[at].id, []).append((value.start, value.end))
+        for value_words in returned:
+            back[value_words].append(at)
     return over
 
 
