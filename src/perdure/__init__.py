@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         SessionResult,
         TaskResult,
     )
+    from perdure.records.explanation import Explanation
     from perdure.records.fact_claim import FactClaim
     from perdure.records.memory import MemoryItem, Message
     from perdure.records.outcome import Outcome, RelatedMemory, Remembered
@@ -83,7 +84,6 @@ if TYPE_CHECKING:
         CompressionReport,
         Digest,
         Entry,
-        Explanation,
         ExtractResult,
         FitResult,
         Ingested,
@@ -118,7 +118,8 @@ _MODULES = {
     "records.plan": "Plan",
     "records.policy": "Policy",
     "records.recall": "Absence Hit Recall",
-    "records.report": "Alert BacktestResult CompressionReport Digest Entry Explanation ExtractResult "
+    "records.explanation": "Explanation",
+    "records.report": "Alert BacktestResult CompressionReport Digest Entry ExtractResult "
     "FitResult Ingested Operation Reembedded Report Stats",
     "records.signal_results": "DecayResult Question ReinforceResult Review StrengthenResult Used WeakenResult",
     "records.consolidation_results": "ConsolidateResult Edge EdgeChange PromotionResult SessionResult TaskResult",

@@ -94,6 +94,7 @@ _MEETS: Final[Mapping[str, Callable[..., bool]]] = {
     "mark": _meets_facts,
     "outdated": _holds(Shelf.FACT),
     "resting": lambda ctx, record: _holds(Shelf.FACT)(ctx, record.namespace),
+    "over": lambda ctx, record: _holds(Shelf.FACT)(ctx, record.namespace),
     "explain": lambda _ctx, memory, *_: memory.kind is Kind.FACT,
     "questions": _holds(Shelf.LESSON),
     "answer": lambda _ctx, record, *_: record.state.kind is Kind.FACT,

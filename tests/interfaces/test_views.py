@@ -37,6 +37,7 @@ from perdure.knowledge.records import authority, results
 from perdure.records import consolidation_results as groups
 from perdure.records import recall, report
 from perdure.records import signal_results as signals
+from perdure.records.explanation import Explanation
 from perdure.records.memory import MemoryItem
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Plan
@@ -330,7 +331,7 @@ def sample_of_class(kind, text, seen):
 
 
 RESULTS = [
-    *(recall.Recall, recall.Absence, report.Explanation, report.Report, report.Stats, report.Ingested),
+    *(Explanation, recall.Recall, recall.Absence, report.Report, report.Stats, report.Ingested),
     *(
         signals.DecayResult,
         signals.ReinforceResult,

@@ -145,3 +145,51 @@ def test_why_says_that_an_update_was_undone(memory):
     kept = memory.remember("The staging server listens on port 8081.")
     memory.undo(memory.update(kept.id, "The staging server listens on port 9090.").operation)
     assert "Last entry: undone: superseded: updated" in memory.why(kept.id).summary
+
+
+HOME, DRINK, PET = (
+    {"subject": "Tom", "predicate": predicate, "value": value}
+    for predicate, value in (("home", "Rome"), ("drink", "tea"), ("pet", "a dog"))
+)
+
+
+def fact_of(memory, value):
+    return next(fact.id for fact in memory.facts() if fact.value == value)
+
+
+def test_a_fact_that_is_kept_rests_on_the_new_words_and_the_others_are_named(memory, path):
+    old = memory.remember("Tom of Rome drinks tea and has a dog.", facts=[HOME, DRINK, PET])
+    home, drink, pet = (fact_of(memory, value) for value in ("Rome", "tea", "a dog"))
+    before = logical(path)
+    done = memory.update(old.id, "Tom of Rome drinks coffee.", keeps=[home, pet[-8:]])
+    assert {fact.id for fact in memory.facts()} == {home, pet}
+    assert [(fact.id, fact.content) for fact in done.facts.replaced] == [(drink, "Tom: drink: tea")]
+    assert set(done.facts.reinforced) == {home, pet}
+    quotes = {fact.id: dict(fact.sources)[done.id] for fact in memory.facts()}
+    assert quotes == {home: "Rome", pet: "Tom of Rome drinks coffee."}
+    again = memory.update(done.id, "Tom drinks coffee.")
+    assert {fact.id for fact in again.facts.replaced} == {home, pet}
+    memory.undo(again.operation)
+    memory.undo(done.operation)
+    assert logical(path) == before
+
+
+def test_only_facts_of_the_old_memory_that_hold_beside_the_new_ones_can_be_kept(memory, path):
+    old = memory.remember("Tom lives in Rome.", facts=[HOME])
+    memory.remember("Tom drinks tea.", facts=[DRINK])
+    home, drink = fact_of(memory, "Rome"), fact_of(memory, "tea")
+    before = tables(path)
+    turin = [{**HOME, "value": "Turin"}]
+    for keeps, facts, said in (([drink], (), "rests on"), ([old.id], (), "rests on"), ([home], turin, "replaced")):
+        with pytest.raises(InvalidInput, match=said) as refused:
+            memory.update(old.id, "Tom has moved.", facts, keeps=keeps)
+        assert "nothing was stored" in str(refused.value)
+    unknown = "019b76da-a800-7000-817f-e910d1ed13e3"
+    with pytest.raises(InvalidInput, match="rests on"):
+        memory.update(old.id, "Tom has moved.", keeps=[unknown])
+    assert tables(path) == before
+    plain = memory.remember("The deploy is on Monday.")
+    before = tables(path)
+    with pytest.raises(InvalidInput, match="rests on"):
+        memory.update(plain.id, "The deploy is on Tuesday.", keeps=[drink])
+    assert tables(path) == before

@@ -32,7 +32,7 @@ from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.known_beside import known_beside
 from perdure.knowledge.operations.learn import learn
 from perdure.knowledge.operations.model_reading import waiting_sessions
-from perdure.knowledge.operations.over_facts import over_facts
+from perdure.knowledge.operations.over_facts import over_facts, over_of
 from perdure.knowledge.operations.ports import Resources
 from perdure.knowledge.operations.predicate_questions import synonym_questions
 from perdure.knowledge.operations.procedures import learn_procedures
@@ -52,7 +52,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Draft, Kind, MemoryItem, Record, Shelf
 from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome, RestingFact
 from perdure.records.plan import Change
-from perdure.records.recall import Filters, Hit, Outdated, Pool, Query
+from perdure.records.recall import Filters, Hit, Outdated, OverFact, Pool, Query
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
 from perdure.rules.decisions import Decisions
@@ -148,8 +148,12 @@ class Knowledge(Extension[Context]):
         return Outdated(frozenset(outdated), {i: over.in_text for i, over in known.items() if over.facts})
 
     def resting(self, ctx: Context, record: Record, /) -> tuple[RestingFact, ...]:
-        """Return the facts that are believed and that nothing in view says, of those that a hidden memory says."""
+        """Return the believed facts that a memory says and that nothing else does."""
         return resting_facts(ctx, record)
+
+    def over(self, ctx: Context, record: Record, /) -> tuple[OverFact, ...]:
+        """Return what holds no longer of the facts that a memory says, or of itself where it is a fact."""
+        return over_of(ctx, record)
 
     def explain(
         self, ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant, /

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final, TypeVar
 
 from perdure.operations.decisions import begin, write
 from perdure.operations.ports import Context
-from perdure.records.memory import DERIVED, Document, Record, Shelf, State
+from perdure.records.memory import DERIVED, SUPERSEDES, Document, Record, Shelf, State
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
 
@@ -87,6 +87,28 @@ def find_states(ctx: Context, namespace: str, ids: Iterable[str]) -> dict[str, S
     for page in pages(ids):
         found |= {identity: state for identity, (state, _) in ctx.store.states(namespace, page).items()}
     return found
+
+
+def successors(ctx: Context, namespace: str, memories: Iterable[str]) -> dict[str, str]:
+    """Return memory -> the last of those that took its place one after the other; itself where there is none."""
+    newer: dict[str, str] = {}
+    given = list(dict.fromkeys(memories))
+    seen, new = set(given), set(given)
+    while new:
+        links = [link for page in pages(sorted(new)) for link in ctx.store.links_at(namespace, page)]
+        found = {other: i for i, kind, other in sorted(links) if kind == SUPERSEDES and other in new}
+        newer |= found
+        new = set(found.values()) - seen
+        seen |= new
+    return {i: _last(newer, i) for i in given}
+
+
+def _last(newer: Mapping[str, str], identity: str) -> str:
+    passed = {identity}
+    while (following := newer.get(identity, identity)) not in passed:
+        identity = following
+        passed.add(identity)
+    return identity
 
 
 def write_documents(

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from perdure.operations.consolidation.relate import edges
+from perdure.operations.documents import find_records, successors
 from perdure.operations.lifecycle.sweep import explain_wait
 from perdure.operations.ports import Context
 from perdure.operations.recall import best_hits, embed_query, of_then, recall
 from perdure.operations.writing import read_record
+from perdure.records.explanation import Explanation
 from perdure.records.instant import text_of
 from perdure.records.memory import MemoryItem, Record, Scope, Status
 from perdure.records.recall import Absence, Filters, Pool, Query
-from perdure.records.report import Explanation
 from perdure.rules.explanation import explain, inverse_link
 from perdure.rules.language.asked_days import days_asked_for
 from perdure.rules.language.dates import Period
@@ -66,7 +67,24 @@ def why(ctx: Context, identity: str, namespace: str | None = None) -> Explanatio
     history = ctx.store.journal(record.namespace, identity)
     wait = explain_wait(ctx, record.namespace, identity) if memory.state.held else ""
     explanation = explain(memory, history, shown, ctx.policy, now, wait=wait)
-    return replace(explanation, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
+    explanation = replace(explanation, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
+    return _with_standing(ctx, record, explanation)
+
+
+def _with_standing(ctx: Context, record: Record, explanation: Explanation) -> Explanation:
+    """Return an explanation with what of the memory holds no longer, what took its place, and what rests on it."""
+    over = ctx.extension.over(ctx, record)
+    later = ""
+    if record.state.status is Status.SUPERSEDED:
+        later = successors(ctx, record.namespace, [record.id])[record.id].replace(record.id, "")
+    ids = [i for i in dict.fromkeys((later, *(fact.replaced_by for fact in over))) if i]
+    return replace(
+        explanation,
+        over=over,
+        replaced_by=later or None,
+        instead={r.id: r.content.text for r in find_records(ctx, record.namespace, ids)},
+        resting=ctx.extension.resting(ctx, record),
+    )
 
 
 def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters) -> Absence:

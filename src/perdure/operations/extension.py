@@ -11,7 +11,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Draft, MemoryItem, Record
 from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome, RestingFact
 from perdure.records.plan import Change
-from perdure.records.recall import Filters, Hit, Outdated, Pool, Query
+from perdure.records.recall import Filters, Hit, Outdated, OverFact, Pool, Query
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
 from perdure.rules.erasure import Subject, Unsaid
@@ -98,7 +98,14 @@ class Extension(Generic[Ctx_contra]):
         return Outdated()
 
     def resting(self, _ctx: Ctx_contra, _record: Record, /) -> tuple[RestingFact, ...]:
-        """Return the facts that are believed and that nothing in view says, of those that a hidden memory says."""
+        """Return believed facts that a memory says: where it is hidden those that nothing in view says.
+
+        Where it is in view: those that no longer are believed if it is replaced, because they rest on it alone.
+        """
+        return ()
+
+    def over(self, _ctx: Ctx_contra, _record: Record, /) -> tuple[OverFact, ...]:
+        """Return what holds no longer of the facts that a memory says, or of itself where it is a fact."""
         return ()
 
     def explain(

@@ -77,16 +77,17 @@ def take_claims(
     confidence: float | None = None,
     *,
     corrects: bool = False,
+    keeps: tuple[str, ...] = (),
 ) -> ClaimResult:
     """Decide what becomes of the facts of a memory, and of those that rest on memories that it replaces.
 
-    Where there are neither, nothing about facts is loaded.
+    Those among ``keeps`` stay believed. Where there are neither, nothing about facts is loaded.
     """
     resting = any(record.state.kind is Kind.FACT or _has_facts(ctx, record) for record in old)
-    if not claims and not resting:
+    if not claims and not resting and not keeps:
         return ClaimResult()
     handed = handed_claims(decisions, stands, claims, confidence)
-    handed = replace(handed, gone=tuple(r.id for r in old), corrects=corrects)
+    handed = replace(handed, gone=tuple(r.id for r in old), corrects=corrects, keeps=keeps)
     taken = ctx.extension.take(ctx, decisions, [handed])
     replaced = [r.id for r in old if r.state.kind is Kind.FACT and r.id not in taken.reinforced]
     decisions.add(_replaced_link(stands, identity) for identity in replaced)

@@ -17,12 +17,15 @@ from perdure.records.outcome import Remembered
 from perdure.rules.validation import inputs
 
 
-def update(ctx: Context, identity: str, content: str, claims: tuple[GivenClaim, ...] = ()) -> Remembered:
+def update(
+    ctx: Context, identity: str, content: str, claims: tuple[GivenClaim, ...] = (), keeps: Sequence[str] = ()
+) -> Remembered:
     """Store what holds now instead of a memory, which is superseded; the outcome is about the new words.
 
     The new memory has the old one's tags, metadata, kind, importance, pin, session and task, and is linked to it. Words
     that another memory has already are not stored twice: that one takes over the labels. Facts that rest on the old
-    memory alone are no longer believed, unless a claim says them again. One operation does all of it.
+    memory alone are no longer believed, unless a claim says them again or they are kept: these rest on the new words.
+    One operation does all of it.
     """
 
     def attempt() -> Remembered:
@@ -38,9 +41,10 @@ def update(ctx: Context, identity: str, content: str, claims: tuple[GivenClaim, 
         same = draft.text == record.content.text
         (stands,) = store_drafts(ctx, decisions, [draft], vectors, merge=True, besides="" if same else record.id)
         old = [] if stands == record.id else [record]
+        kept = tuple(dict.fromkeys(keeps)) if old else ()
         for one in old:
             supersede(ctx, decisions, one, stands)
-        claimed = take_claims(ctx, decisions, stands, claims, old, corrects=True)
+        claimed = take_claims(ctx, decisions, stands, claims, old, corrects=True, keeps=kept)
         written = write(ctx, decisions, "update", f"update {record.id}")
         return Remembered(outcome(ctx, decisions.result(stands), written).memory, written, claimed)
 

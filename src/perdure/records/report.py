@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Final
 
-from perdure.records.fact_claim import FactReasons
 from perdure.records.journal_growth import JournalGrowth
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Written
@@ -104,23 +103,6 @@ class Operation(JsonRecord):
         while before is not None and before.undoes is not None:
             steps, before = steps + 1, find(before.undoes)
         return before is not None and steps % 2 == 1
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation(JsonRecord):
-    """Why a memory is as it is: its signals taken apart, its history, and what will happen next."""
-
-    id: str  # the memory
-    summary: str  # a few sentences for people
-    signals: Mapping[str, str]  # signal -> how it comes about, in words and numbers
-    value_parts: Mapping[str, float]  # part of value -> its share
-    history: tuple[Entry, ...]  # journal entries about it, oldest first
-    next_move: str  # what falls due next and when, or why nothing will
-    # other memories it is linked to: (kind, id, weight). A kind that leads here ends in ``_by`` or ``_of``
-    links: tuple[tuple[str, str, float], ...] = ()
-    # of a fact: what it rests on, what made it surer, what contradicts it, what comes next
-    fact: FactReasons | None = None
-    says: str = ""  # its words, as they are shown now
 
 
 @dataclass(frozen=True, slots=True)

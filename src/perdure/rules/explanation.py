@@ -8,10 +8,11 @@ from typing import Final
 from perdure.formulas.confidence import amplifier
 from perdure.formulas.curve import NEVER, due_instants
 from perdure.formulas.strength import StrengthCurve, never_forgotten_from
+from perdure.records.explanation import Explanation
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import MemoryItem, Scope, State, Status, Tier
 from perdure.records.policy import Policy
-from perdure.records.report import Entry, Explanation
+from perdure.records.report import Entry
 from perdure.rules.lifecycle.moves import explain_moves, next_moves
 from perdure.rules.lifecycle.state_arrays import TASK, Columns, confidence_curve, strength_curve, value_curve
 from perdure.rules.lifecycle.trajectory import replay

@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from perdure.operations import explain, journal, monitoring, recall
     from perdure.operations.lifecycle import digest
     from perdure.operations.ports import Context
+    from perdure.records.explanation import Explanation
     from perdure.records.memory import MemoryItem
     from perdure.records.recall import Absence, Recall
-    from perdure.records.report import Alert, Digest, Entry, Explanation, Operation, Stats
+    from perdure.records.report import Alert, Digest, Entry, Operation, Stats
     from perdure.records.store_results import UndoResult
     from perdure.rules.validation import queries
 else:
@@ -173,7 +174,11 @@ class RecallingVerbs:
         tell="Explain one memory: its signals, its history with operation ids for undo, and what happens next.",
     )
     def why(self, id: Identity, *, namespace: Everywhere | None = None) -> Explanation:
-        """Explain a memory: how its signals were calculated, its history, what happens next and when."""
+        """Explain a memory: its signals, its history, what happens next and when, and whether it holds still.
+
+        What of it holds no longer is told with what took its place (``over``, ``replaced_by``, ``instead``), and which
+        facts rest on it (``resting``).
+        """
         return explain.why(self._context, id, namespace)
 
     @verb("Find and explain", reads=True)

@@ -201,19 +201,28 @@ class StoringVerbs:
         tell="Replace a memory with what holds now: the new text gets its tags and importance; the old memory is "
         "superseded and linked, never lost.",
     )
-    def update(self, id: Identity, content: Content, facts: FactsNow = ()) -> Remembered:
+    def update(
+        self,
+        id: Identity,
+        content: Content,
+        facts: FactsNow = (),
+        keeps: Annotated[
+            Sequence[str], Param("Ids of the old memory's facts that still hold.", option="--keep", refers="memory")
+        ] = (),
+    ) -> Remembered:
         """Replace a memory with what holds now: the old one is superseded and linked to the new one, never lost.
 
-        Facts with the old memory as their only source are superseded, unless ``facts`` repeats them; facts that
-        contradict ``facts`` are superseded too.
+        Facts with the old memory as their only source are superseded, unless ``facts`` repeats them or ``keeps`` names
+        them: these rest on the new memory. Facts that contradict ``facts`` are superseded too. ``facts.replaced`` of
+        the outcome names those that are no longer believed.
 
         Raises:
             NotFound: There is no such memory.
             InvalidInput: It is hidden, or a fact and no ``facts`` are given (``correct`` takes its new value), or a
-                fact is refused; nothing was stored.
+                fact is refused or cannot be kept; nothing was stored.
         """
         claims, clean = self._claims(facts, content)
-        return update.update(self._context, id, clean, claims)
+        return update.update(self._context, id, clean, claims, keeps)
 
     @verb(
         "Change one memory",

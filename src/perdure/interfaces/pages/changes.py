@@ -10,8 +10,9 @@ from perdure.interfaces.http.problems import status_of, told_to_callers
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.views.journal import operation_note
 from perdure.interfaces.views.values import counted
-from perdure.records.errors import InvalidInput, NotFound, PerdureError
+from perdure.records.errors import ConflictError, InvalidInput, NotFound, PerdureError
 from perdure.records.memory import Form, Kind, MemoryItem, Status
+from perdure.records.outcome import Remembered, RestingFact
 from perdure.verbs.declaration import VERBS
 
 
@@ -86,11 +87,14 @@ def ask(request: PageRequest) -> Answer:
     item = _item(request)
     action = _action(request, item)
     request.require(action.verb)
-    return HtmlPage("change", action.label, _values(item, action, request.form_value("words")))
+    return HtmlPage("change", action.label, _values(request, item, action, ""))
 
 
-def _values(item: MemoryItem, action: MemoryAction, words: str) -> dict[str, Any]:
+def _values(request: PageRequest, item: MemoryItem, action: MemoryAction, words: str) -> dict[str, Any]:
     return {
+        "notice": "",
+        "resting": _resting(request, item) if action.verb == "update" else (),
+        "kept": request.form.get("keep", ()),
         "item": item,
         "action": action,
         "summary": VERBS[action.verb].summary.replace("``", ""),
@@ -100,20 +104,54 @@ def _values(item: MemoryItem, action: MemoryAction, words: str) -> dict[str, Any
     }
 
 
+def _resting(request: PageRequest, item: MemoryItem) -> Sequence[RestingFact]:
+    """Return the facts that are no longer believed once a memory is replaced."""
+    return request.memory.why(item.id).resting
+
+
 def change(request: PageRequest) -> Answer:
     """Do it, or show first what new words would replace."""
     item = _item(request)
-    action = _action(request, item)
     words = request.form_value("words")
+    try:
+        action = _action(request, item)
+    except InvalidInput:
+        if (instead := _instead(request, item)) is None:
+            raise
+        return _outdated(request, *instead, words, "It was replaced meanwhile, by what stands here as it is now.")
     if action.asks in {"content", "value"}:
         words = request.required("words", "The new text")
         if not request.form_value("sure"):
-            return HtmlPage("change", action.label, _values(item, action, words))
-    outcome = getattr(request.memory, action.verb)(item.id, **dict(_arguments(action, item, words)))
-    return Redirect(request.link("/memory", id=outcome.id, done=outcome.operation))
+            return HtmlPage("change", action.label, _values(request, item, action, words))
+    if action.verb == "update" and {f.id for f in _resting(request, item)} - set(request.form.get("shown", ())):
+        return _outdated(request, item, action, words, "More facts rest on it by now.")
+    arguments = dict(_arguments(action, item, words, request.form.get("keep", ())))
+    outcome = getattr(request.memory, action.verb)(item.id, **arguments)
+    dropped = outcome.facts.replaced if isinstance(outcome, Remembered) else ()
+    ids = " ".join(fact.id for fact in dropped)
+    return Redirect(request.link("/memory", id=outcome.id, done=outcome.operation, dropped=ids))
 
 
-def _arguments(action: MemoryAction, item: MemoryItem, words: str) -> Iterator[tuple[str, Any]]:
+def _instead(request: PageRequest, item: MemoryItem) -> tuple[MemoryItem, MemoryAction] | None:
+    """Return what took a memory's place and what was to be done to that memory, if it can be done to this one."""
+    why = request.memory.why(item.id)
+    identity = why.replaced_by or next((fact.replaced_by for fact in why.over if fact.id == item.id), None)
+    now = request.memory.get(identity) if identity else None
+    if now is None or not request.form_value("words"):
+        return None
+    found = [action for action in actions(now) if action.verb == request.form_value("verb")]
+    return (now, found[0]) if found else None
+
+
+def _outdated(request: PageRequest, item: MemoryItem, action: MemoryAction, words: str, why: str) -> Answer:
+    """Return the form anew, with what was typed, because it was made from what is no longer so."""
+    values = {**_values(request, item, action, words), "notice": f"{why} Nothing was changed."}
+    return HtmlPage("change", action.label, values, 409, ConflictError.__name__)
+
+
+def _arguments(action: MemoryAction, item: MemoryItem, words: str, keeps: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    if action.verb == "update":
+        yield "keeps", keeps
     if action.asks == "reason":
         yield "reason", words or ("decided on the page" if action.verb == "archive" else None)
     elif action.asks:

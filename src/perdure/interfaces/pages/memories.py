@@ -8,14 +8,14 @@ from perdure.interfaces.pages.changes import actions
 from perdure.interfaces.pages.curves import NAMES, curves
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.pages.plots import curve
-from perdure.interfaces.views import Request, view_of
-from perdure.interfaces.views.blocks import Block, Line
+from perdure.interfaces.views.journal import view_fact, view_over
 from perdure.records.errors import NotFound
 from perdure.records.instant import from_instant, to_instant
 
 if TYPE_CHECKING:
+    from perdure.records.explanation import Explanation
     from perdure.records.memory import MemoryItem
-    from perdure.records.report import Entry, Explanation
+    from perdure.records.report import Entry
 
 _ENTRIES: Final = 30  # of the journal, the newest
 _TABLE: Final = 6  # every sixth point of a curve stands in its table
@@ -33,7 +33,8 @@ def memory(request: PageRequest) -> Answer:
     values = {
         "item": item,
         "why": why,
-        "facts": _fact_blocks(why),
+        "over": list(view_over(why)),
+        "facts": [] if why.fact is None else list(view_fact(why.fact))[1:],  # its words stand above already
         "signals": [
             (name, getattr(item, name), _signal_reason(why, name), curve(drawn[name], _label(name))) for name in NAMES
         ],
@@ -95,15 +96,6 @@ def _history(entries: tuple[Entry, ...]) -> list[list[Entry]]:
 
 def _is_contested(why: Explanation) -> bool:
     return why.fact is not None and any(clash.outcome == "open" for clash in why.fact.conflicts)
-
-
-def _fact_blocks(why: Explanation) -> list[Block]:
-    """Return what is shown of a fact's reasons: the part of its view before the signals."""
-    if why.fact is None:
-        return []
-    blocks = view_of(why, Request("why"))
-    end = next((n for n, block in enumerate(blocks) if isinstance(block, Line) and block.text == "Signals"), 0)
-    return blocks[2:end]
 
 
 def _content(request: PageRequest, identity: str) -> str:

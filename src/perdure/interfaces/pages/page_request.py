@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from perdure.records.access import EVERYWHERE, Grant, Role
 from perdure.records.errors import InvalidInput, PerdureError, StoreError
+from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.report import Operation
 from perdure.rules.alerts import WHY
 from perdure.verbs.checks import check_role
@@ -24,6 +25,7 @@ _USUAL: Final = "default"
 _READ: Final = 8  # operations that are read for each that is shown
 _MOST_READ: Final = 1000
 _LONGEST: Final = 200  # characters of a namespace's name
+_REPLACED_FACT: Final = (Kind.FACT, Status.SUPERSEDED)
 OFFERED: Final = 100  # namespaces that a page names
 
 
@@ -110,6 +112,15 @@ class PageRequest:
             return []
         return [] if None in found else cast("list[Operation]", found)
 
+    @cached_property
+    def dropped(self) -> list[MemoryItem]:
+        """The facts that the page before this one has taken out of belief."""
+        try:
+            found = [self.memory.get(i, include_archived=True) for i in self.query.get("dropped", "").split()]
+        except InvalidInput:
+            return []
+        return [fact for fact in found if fact is not None and (fact.kind, fact.status) == _REPLACED_FACT]
+
     @property
     def undoable(self) -> list[str]:
         """Those of ``done`` that the caller may take back, newest first."""
@@ -174,7 +185,7 @@ class PageRequest:
     @property
     def own_address(self) -> str:
         """The address of this page anew: without what was just done."""
-        kept = {name: value for name, value in self.query.items() if name != "done"}
+        kept = {name: value for name, value in self.query.items() if name not in {"done", "dropped"}}
         return f"{self.root}{self.path}{'?' if kept else ''}{urlencode(kept)}"
 
     @property
@@ -191,6 +202,11 @@ class PageRequest:
     def form_value(self, name: str, default: str = "") -> str:
         """Return one value of the form that was sent."""
         return next(iter(self.form.get(name, ())), default).strip()
+
+    @property
+    def typed(self) -> str:
+        """What a person wrote into the form that was sent, so that it is not lost where the form is refused."""
+        return self.form_value("words") or self.form_value("value")
 
     def required(self, name: str, label: str) -> str:
         """Return one value of the form or of the address.

@@ -23,13 +23,15 @@ from perdure.interfaces.views.blocks import (
 )
 from perdure.interfaces.views.knowledge import period, state, true_period
 from perdure.interfaces.views.values import MOST, beyond_limit, cell, counted, first, label, sum_of, undo
+from perdure.records.explanation import Explanation
 from perdure.records.fact_claim import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.identifier import shown_id
 from perdure.records.plan import Plan
-from perdure.records.report import Entry, Explanation, Operation
+from perdure.records.report import Entry, Operation
 from perdure.records.store_results import CompactResult, ErasureLine, ErasureResult, RepairResult, UndoResult
 
 _LONGEST_CONTENT: Final = 500
+_LONGEST_REPLACEMENT: Final = 140
 _MOST_REASONS: Final = 4  # reasons of one operation that are shown
 
 
@@ -37,10 +39,12 @@ def view_explanation(why: Explanation, _: Request) -> Iterator[Block]:
     """Show why a memory is as it is: what it says, and of a fact why it is believed, before its signals."""
     summary = why.summary.partition(" Last entry: ")[0]
     yield Line(summary.replace(why.id, Identifier(why.id).short), tone="strong")
+    yield from view_over(why)
     if why.fact is not None:
-        yield from _fact(why.fact)
+        yield from view_fact(why.fact)
     else:
         yield Quote(why.says if len(why.says) <= _LONGEST_CONTENT else f"{why.says[: _LONGEST_CONTENT - 1]}…")
+    yield from _resting(why)
     yield Line("Signals", tone="strong")
     yield Pairs(tuple(why.signals.items()))
     yield Line(f"value = {sum_of(why.value_parts)}")
@@ -55,6 +59,28 @@ def view_explanation(why: Explanation, _: Request) -> Iterator[Block]:
     yield from _history(why.history)
 
 
+def view_over(why: Explanation) -> Iterator[Line]:
+    """Show what of a memory holds no longer, and what took its place."""
+    for fact in why.over:
+        place = _place(why, fact.replaced_by)
+        since = f" {fact.since[:10]}" if fact.since else ""
+        yield Line(("No longer holds: ", Foreign(fact.content), f" ({fact.over}{since}).", *place), tone="warning")
+    if why.replaced_by and all(fact.id != why.id for fact in why.over):
+        yield Line(("No longer holds: it was replaced.", *_place(why, why.replaced_by)), tone="warning")
+
+
+def _place(why: Explanation, identity: str | None) -> tuple[Text, ...]:
+    if identity is None:
+        return ()
+    return (" In its place: ", Foreign(why.instead.get(identity, ""), _LONGEST_REPLACEMENT), " ", Identifier(identity))
+
+
+def _resting(why: Explanation) -> Iterator[Block]:
+    if why.resting:
+        yield Line("Believed facts that it alone says", tone="strong")
+        yield from first([Line((Foreign(f.content), " ", Identifier(f.id)), item=True) for f in why.resting])
+
+
 def _history(entries: tuple[Entry, ...]) -> Iterator[Line]:
     """Yield what happened, the newest operations; a reason that an operation gives twice is shown once."""
     operations: dict[str, dict[str, Entry]] = {}
@@ -67,7 +93,8 @@ def _history(entries: tuple[Entry, ...]) -> Iterator[Line]:
             yield Line((f"{shown[0].at}  {operation_text(shown[0])}: and {len(shown) - _MOST_REASONS} more"), item=True)
 
 
-def _fact(r: FactReasons) -> Iterator[Block]:
+def view_fact(r: FactReasons) -> Iterator[Block]:
+    """Show a fact, and why it is believed or not."""
     yield Quote(r.says)
     since = f"true {true_period(r.valid_from, r.valid_to, r.state)}, believed {period(r.believed_from, r.believed_to)}"
     yield Line(f"This fact is {state(r.state)}. It {r.learned}; source: {r.trust}; {since}.")

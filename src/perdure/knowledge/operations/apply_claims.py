@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from perdure.formulas.confidence import reinforce_confidence
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.records.facts import Claim, Fact, Source
+from perdure.knowledge.records.facts import Claim, Fact, Source, Span
 from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import (
@@ -103,15 +103,15 @@ class ClaimWriter:
     def _reinforce_and_replace(self, decision: Decision, claim: Claim, source: ClaimSource) -> None:
         """Count what is said again, and no longer believe what it is said to have replaced."""
         known, *replaced_facts = decision.about
-        self.reinforce(known, claim, source, decision.because)
+        self.reinforce(known, claim.span, source, decision.because)
         for other in replaced_facts:
             self.retire(other.fact.id, FactEvent.REPLACED, claim.valid_from or source.at, source.at, decision.because)
             self.work.link(link_change(SUPERSEDES, known.fact.id, other.fact.id, decision.because))
         if decision.strategy is not None:
             self._settle(known.fact.id, decision.because, believed=True)
 
-    def reinforce(self, known: KnownFact, claim: Claim | None, source: ClaimSource, because: str) -> None:
-        """Count one more confirmation, of a claim or of an answer (None); the same message confirms once."""
+    def reinforce(self, known: KnownFact, said: Span | None, source: ClaimSource, because: str) -> None:
+        """Count one more confirmation, by words or by an answer (None); the same message confirms once."""
         fact, state = known.fact, known.state
         if source.memory is not None:
             if (fact.id, source.memory) in self._counted or any(s.memory == source.memory for s in fact.sources):
@@ -129,15 +129,15 @@ class ClaimWriter:
             f"{because}; confidence {state.confidence:.2f} to {after.confidence:.2f}, said {after.reinforcements} times"
         )
         self.work.change(fact.id, after, "reinforced", note)
-        if claim is not None:
-            self._add_source(fact, claim, source)
+        if said is not None:
+            self._add_source(fact, said, source)
         self.tally.reinforced.append(fact.id)
 
     def revive(self, identity: str, claim: Claim, source: ClaimSource) -> None:
         """Bring a fact back that nobody had confirmed for long, because it is said again."""
         self.bring_back(identity, source.at, f"said again: {claim.value.text}")
         (known,) = self.work.known([identity], source.at)
-        self.reinforce(known, claim, source, f"said again: {claim.value.text}")
+        self.reinforce(known, claim.span, source, f"said again: {claim.value.text}")
 
     def bring_back(self, identity: str, at: Instant, because: str) -> None:
         """Believe a fact again that was archived."""
@@ -238,7 +238,7 @@ class ClaimWriter:
         (identity,) = self.work.insert([draft])
         fact = new_fact(identity, subject, claim.predicate, claim, said_at=source.at, trust=source.trust)
         self.work.rewrite(fact, because)
-        self._add_source(fact, claim, source)
+        self._add_source(fact, claim.span, source)
         self.tally.created.append(identity)
         return identity
 
@@ -247,13 +247,13 @@ class ClaimWriter:
         is_registered = resources(self.work.ctx).predicates.has(predicate)
         return not is_registered and any(k.fact.many for k in self.work.about(subject, predicate, at))
 
-    def _add_source(self, fact: Fact, claim: Claim, source: ClaimSource) -> None:
+    def _add_source(self, fact: Fact, said: Span, source: ClaimSource) -> None:
         """Write down where a fact was said."""
         if source.memory is None:
             return
         fact = self.work.facts[fact.id]
-        sources = (*fact.sources, Source(source.memory, claim.span))
-        because = f"said as: {claim.span.quote}"
+        sources = (*fact.sources, Source(source.memory, said))
+        because = f"said as: {said.quote}"
         self.work.rewrite(replace(fact, sources=sources, trust=least_trust((fact.trust, source.trust))), because)
         self.work.link(link_change(DERIVED, fact.id, source.memory, because))
 

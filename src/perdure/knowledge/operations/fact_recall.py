@@ -10,14 +10,14 @@ from typing import Final
 from perdure.knowledge.extraction.entity_names import names_in
 from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.operations.change_rates import known_rates
-from perdure.knowledge.operations.over_facts import over_facts, successors
+from perdure.knowledge.operations.over_facts import over_facts
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.authority import Sight
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_records import learned_confidence
 from perdure.knowledge.rules.over_facts import Over, settled_between
 from perdure.knowledge.rules.procedures import Procedure
-from perdure.operations.documents import all_documents, find_documents, find_states, pages
+from perdure.operations.documents import all_documents, find_documents, find_states, pages, successors
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import STANDS_FOR, Form, Kind, MemoryItem, Scope, Shelf, State, Status

@@ -197,17 +197,22 @@ def _when(at: Instant | None) -> str:
 
 
 def resting_facts(ctx: Context, record: Record) -> tuple[RestingFact, ...]:
-    """Return the facts that are believed and that nothing in view says, of those that a memory says."""
+    """Return the believed facts that a memory says and that nothing else does.
+
+    Beside a hidden memory others count while they are in view; beside one in view until they are superseded or denied.
+    """
     now, place = ctx.clock(), record.namespace
     found = derived_from(ctx, place, [record.id]).get(record.id, [])
     told = [Fact.from_data(d.id, d.data) for d in find_documents(ctx, place, Shelf.FACT, sorted(found))]
     sources = {s.memory for fact in told for s in fact.sources}
     states = find_states(ctx, place, sorted(sources | {fact.id for fact in told}))
-    in_view = {i for i, state in states.items() if state.status is Status.ACTIVE} - {record.id}
+    in_view = {i for i, state in states.items() if state.status is Status.ACTIVE}
+    over = {i for i, state in states.items() if state.status in (Status.SUPERSEDED, Status.INVALIDATED)}
+    others = (in_view if record.state.status is not Status.ACTIVE else sources - over) - {record.id}
     resting = [
         fact.id
         for fact in told
-        if fact.id in in_view and not fact.has_ended(now) and in_view.isdisjoint(s.memory for s in fact.sources)
+        if fact.id in in_view and not fact.has_ended(now) and others.isdisjoint(s.memory for s in fact.sources)
     ]
     return tuple(RestingFact(r.id, r.content.text) for r in find_records(ctx, place, resting))
 

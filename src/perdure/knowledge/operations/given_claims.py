@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,11 +16,12 @@ from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.known_beside import known_beside
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
-from perdure.knowledge.records.facts import Claim, Entity, Learned, Span, Value, fact_key
+from perdure.knowledge.operations.replaced_memories import ReplacedMemories
+from perdure.knowledge.records.facts import Claim, Entity, Learned, Value, fact_key
 from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import Action, Decision, KnownFact
 from perdure.knowledge.rules.entities import mention_change, new_entity_changes
-from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact, link_change
+from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact
 from perdure.knowledge.rules.given_claims import (
     MeantClaim,
     adds_one,
@@ -28,11 +29,10 @@ from perdure.knowledge.rules.given_claims import (
     first_confidence,
     predicate_name,
     resolve_given,
+    span_of,
     with_several,
 )
-from perdure.knowledge.rules.over_words import FactWords, says_more
 from perdure.operations.decisions import begin, write
-from perdure.operations.documents import find_states
 from perdure.operations.ports import Context
 from perdure.operations.remember import redacted_in
 from perdure.operations.remember_one import related_memories
@@ -40,14 +40,13 @@ from perdure.operations.writing import retry, tell_redacted
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.instant import Instant
-from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Scope, Shelf, Status, Trust
+from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
 from perdure.records.outcome import ClaimResult, ReplacedFact
 from perdure.rules.decisions import Decisions
 from perdure.rules.source_trust import takes_over
 from perdure.rules.validation.fact_claims import is_memory_id, parsed_claims, refuse
 
 _SHORTEST_ID: Final = 6
-_LONGEST_QUOTE: Final = 200  # characters of the content that stand for a quote where none was given
 
 
 def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
@@ -111,8 +110,7 @@ class _Taker:
         self._read_ahead(claims)
         for each in claims:
             self._take(each)
-        self._retire_unsupported()
-        self._supersede_sources()
+        ReplacedMemories(self.writer, self.handed, self.gone).settle()
         ask_about_near(self.work, self.writer.tally.created)
         if self.handed.memory is not None:
             self._mention(claims)
@@ -175,7 +173,7 @@ class _Taker:
             value_of(claim.value, at),
             Learned.EXPLICIT,
             first_confidence(self._trust(claim), self.handed.confidence, self.policy),
-            self._span(claim),
+            span_of(claim.quote, self.handed.text),
             old=value_of(claim.replaces, at) if claim.replaces else None,
             denied=claim.denied,
             many=many,
@@ -186,14 +184,6 @@ class _Taker:
     def _trust(self, claim: GivenClaim) -> Trust:
         """Return whose word a claim is: what tells its reader to ignore others counts as a stranger's."""
         return Trust.EXTERNAL if takes_over(f"{claim.subject} {claim.value}") else self.handed.trust
-
-    def _span(self, claim: GivenClaim) -> Span:
-        """Return where the words of a claim stand; the beginning of the content where it has no quote."""
-        text = self.handed.text
-        start = text.find(claim.quote) if claim.quote else -1
-        end = start + len(claim.quote) if start >= 0 else min(len(text), _LONGEST_QUOTE)
-        start = max(start, 0)
-        return Span(start, end, text[start:end])
 
     # --- what becomes of it
 
@@ -322,71 +312,6 @@ class _Taker:
         if self.handed.memory is not None:
             return same_audience(record, self.work.record(self.handed.memory))
         return record.state.scope is Scope.LONG_TERM
-
-    # --- what rested on what was replaced
-
-    def _retire_unsupported(self) -> None:
-        """No longer believe the facts that rest on memories that are replaced, and on nothing that is in view."""
-        at = self.handed.at
-        facts = dict.fromkeys([*self.gone, *(f for memory in self.gone for f in self._resting_on(memory))])
-        self.work.read(facts)
-        known = [self.work.facts[i] for i in facts if i in self.work.facts]
-        hidden = {*self.gone, *self._hidden_ids({s.memory for fact in known for s in fact.sources} - self.gone.keys())}
-        for fact in known:
-            is_replaced = fact.id in self.gone and fact.id not in self.writer.tally.reinforced
-            if is_replaced or (fact.sources and all(s.memory in hidden for s in fact.sources)):
-                self.writer.retire(fact.id, FactEvent.REPLACED, at, at, "what it rests on was replaced")
-
-    def _hidden_ids(self, memories: Iterable[str]) -> set[str]:
-        """Return those of some memories that hold no longer."""
-        states = find_states(self.ctx, self.work.namespace, sorted(memories))
-        return {i for i, state in states.items() if state.status in (Status.SUPERSEDED, Status.INVALIDATED)}
-
-    def _supersede_sources(self) -> None:
-        """Supersede the notes of which nothing holds, so that recall and MEMORY.md say what does. Others are marked."""
-        stands = self.handed.memory
-        retired = [self.work.facts[i] for i in dict.fromkeys(self.writer.tally.retired)]
-        memories = {s.memory for fact in retired for s in fact.sources} | set(self.gone)
-        notes = self._notes(memories - {stands})
-        self.work.read_questions(record.id for record in notes)
-        for record in notes:
-            facts = self._resting_on(record.id)
-            self.work.read(facts)
-            states = (self.work.states[i].status for i in facts if i in self.work.facts)
-            believed = any(status in (Status.ACTIVE, Status.ARCHIVED) for status in states)
-            if record.id not in self.gone and (believed or self._says_more(record, facts)):
-                continue
-            because = f"updated: {stands} holds instead" if stands else "no fact that it says is believed any longer"
-            after = replace(record.state, status=Status.SUPERSEDED, status_ms=self.work.now, held=False)
-            self.work.change(record.id, after, "replaced", f"superseded: {because}")
-            if stands is not None and record.id not in self.gone:  # those have their link
-                self.work.link(link_change(SUPERSEDES, stands, record.id, because))
-            self.work.close_reviews(record.id, because)
-
-    def _says_more(self, record: Record, facts: Iterable[str]) -> bool:
-        """Whether a note is pinned, or says more than its facts."""
-        said = [
-            FactWords.of(self.work.facts[i], self.work.record(i).content.text) for i in facts if i in self.work.facts
-        ]
-        return record.state.pinned or says_more(record.content.text, said)
-
-    def _notes(self, memories: Iterable[str]) -> list[Record]:
-        """Return the memories among some that are in view, and that a claim may supersede: what was said stays."""
-        ids = sorted(i for i in memories if i)
-        self.work.include(self.ctx.store.get(self.work.namespace, ids) if ids else [])
-        records = [self.work.record(i) for i in ids if i in self.work.states]
-        stays = (Kind.EPISODE, Kind.FACT)
-        return [
-            r
-            for r in records
-            if r.state.status is Status.ACTIVE
-            and (r.state.kind not in stays or r.id in self.gone)
-            and r.id not in self.writer.tally.reinforced  # what was to be replaced is said again
-        ]
-
-    def _resting_on(self, memory: str) -> list[str]:
-        stored = [o for o, kind, _ in self.ctx.store.links_to(self.work.namespace, memory) if kind == DERIVED]
-        return list(dict.fromkeys((*stored, *self.work.said_in(memory))))
 
     def _mention(self, claims: Sequence[MeantClaim]) -> None:
         """Write down whom the memory is about."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
@@ -14,12 +14,12 @@ from perdure.operations.documents import (
     find_documents_named,
     find_records,
     find_states,
-    pages,
+    successors,
 )
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.memory import SUPERSEDES, Document, Shelf
-from perdure.records.recall import Filters
+from perdure.records.memory import Document, Record, Shelf
+from perdure.records.recall import Filters, OverFact
 
 NOW: Final = Filters()
 
@@ -53,23 +53,14 @@ def _facts(documents: Iterable[Document]) -> dict[str, Fact]:
     return {d.id: Fact.from_data(d.id, d.data) for d in documents}
 
 
-def successors(ctx: Context, namespace: str, memories: Iterable[str]) -> dict[str, str]:
-    """Return memory -> the last of those that took its place one after the other; itself where there is none."""
-    newer: dict[str, str] = {}
-    given = list(dict.fromkeys(memories))
-    seen, new = set(given), set(given)
-    while new:
-        links = [link for page in pages(sorted(new)) for link in ctx.store.links_at(namespace, page)]
-        found = {other: i for i, kind, other in sorted(links) if kind == SUPERSEDES and other in new}
-        newer |= found
-        new = set(found.values()) - seen
-        seen |= new
-    return {i: _last(newer, i) for i in given}
-
-
-def _last(newer: Mapping[str, str], identity: str) -> str:
-    passed = {identity}
-    while (following := newer.get(identity, identity)) not in passed:
-        identity = following
-        passed.add(identity)
-    return identity
+def over_of(ctx: Context, record: Record) -> tuple[OverFact, ...]:
+    """Return what holds no longer of the facts that a memory says, newest first, or of itself where it is a fact."""
+    place = record.namespace
+    own = _facts(find_documents(ctx, place, Shelf.FACT, [record.id]))
+    if not own:
+        said = over_facts(ctx, place, [record.id]).get(record.id)
+        return () if said is None else said.facts
+    now = ctx.clock()
+    gone = [fact for fact in own.values() if is_gone(fact, NOW, now)]
+    over, _ = what_is_over(gone, _beside(ctx, place, gone, now)) if gone else ({}, set())
+    return tuple(over.values())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
 from perdure.knowledge.operations.fact_session import FactSession
@@ -64,8 +63,7 @@ def _confirm_by(writer: ClaimWriter, keeper: str, fact: Fact, at: Instant) -> No
     because = f"said in a session that was promoted: {fact.value.text}"
     for source in fact.sources or (Source("", Span(0, 0, "")),):
         (known,) = writer.work.known([keeper], at)
-        claim = replace(_claim(fact, known.state), span=source.span)
-        writer.reinforce(known, claim, ClaimSource(source.memory or None, at, fact.trust), because)
+        writer.reinforce(known, source.span, ClaimSource(source.memory or None, at, fact.trust), because)
     writer.absorb(fact.id, keeper, at, because)
 
 

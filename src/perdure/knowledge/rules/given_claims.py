@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from perdure.knowledge.extraction.words import base_verb
-from perdure.knowledge.records.facts import Claim, Learned, Predicates
+from perdure.knowledge.records.facts import Claim, Learned, Predicates, Span
 from perdure.knowledge.rules.claim_resolution import (
     Action,
     ConflictStrategy,
@@ -29,6 +29,7 @@ from perdure.rules.source_trust import least_trust
 _WORD: Final = re.compile(r"\w+")
 _CONFIDENCE: Final = 0.7  # of a claim: as of what is asked to be remembered in a message
 _BY_OTHERS: Final = 0.3  # the most that a claim of others (a tool, a web page) has
+_LONGEST_QUOTE: Final = 200  # characters of a text that stand for a quote where none was given
 
 
 _ADDING: Final = word_set("also additionally auch ebenfalls también además aussi également anche inoltre também")
@@ -252,3 +253,11 @@ def _contradicts(claim: Claim, known: KnownFact) -> bool:
     if claim.denied or fact.denied:
         return same and claim.denied != fact.denied
     return not same and not (claim.many or fact.many)
+
+
+def span_of(quote: str, text: str) -> Span:
+    """Return where a quote stands in a text; the beginning of the text where there is none, or it is not there."""
+    start = text.find(quote) if quote else -1
+    end = start + len(quote) if start >= 0 else min(len(text), _LONGEST_QUOTE)
+    start = max(start, 0)
+    return Span(start, end, text[start:end])

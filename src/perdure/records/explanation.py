@@ -1,0 +1,37 @@
+"""What explains one memory: why it is as it is, what of it holds no longer, and what rests on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from perdure.records.fact_claim import FactReasons
+from perdure.records.json_record import JsonRecord
+from perdure.records.outcome import RestingFact
+from perdure.records.recall import OverFact
+from perdure.records.report import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation(JsonRecord):
+    """Why a memory is as it is: its signals taken apart, its history, and what will happen next."""
+
+    id: str  # the memory
+    summary: str  # a few sentences for people
+    signals: Mapping[str, str]  # signal -> how it comes about, in words and numbers
+    value_parts: Mapping[str, float]  # part of value -> its share
+    history: tuple[Entry, ...]  # journal entries about it, oldest first
+    next_move: str  # what falls due next and when, or why nothing will
+    # other memories it is linked to: (kind, id, weight). A kind that leads here ends in ``_by`` or ``_of``
+    links: tuple[tuple[str, str, float], ...] = ()
+    # of a fact: what it rests on, what made it surer, what contradicts it, what comes next
+    fact: FactReasons | None = None
+    says: str = ""  # its words, as they are shown now
+    # facts that hold no longer, of those that it says, or itself where it is one; the newest first
+    over: tuple[OverFact, ...] = ()
+    replaced_by: str | None = None  # of a superseded memory: the last of those that took its place
+    # memory that took the place of it, or of a fact that it says -> its words
+    instead: Mapping[str, str] = field(default_factory=dict)
+    # believed facts that it says: while it is in view those that rest on it alone, which ``update`` takes out of belief
+    # unless they are kept; once it is hidden those that nothing in view says
+    resting: tuple[RestingFact, ...] = ()
