@@ -35,6 +35,7 @@ from perdure.records.errors import (
     StoreTooNew,
     StoreUnfinished,
     TargetTaken,
+    UncountedWarning,
 )
 
 if TYPE_CHECKING:
@@ -152,3 +153,4 @@ __all__ += ["Question", "RatesResult", "Recall", "Reembedded", "ReinforceResult"
 __all__ += ["Report", "Review", "SessionResult", "Stats", "StrengthenResult", "Summaries", "TaskResult", "Timeline"]
 __all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]
 __all__ += ["CompactResult", "ErasureResult", "NewToken", "NotAllowed", "OlderThanHorizon", "RepairResult", "Token"]
+__all__ += ["UncountedWarning"]

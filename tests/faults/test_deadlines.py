@@ -18,6 +18,8 @@ from faults.server_faults import Line
 from perdure import DeadlineExceeded, Memory, StoreBusy
 from perdure.compose import address_of
 from perdure.interfaces.cli.app import app
+from perdure.interfaces.hooks.agent_hooks import run as run_hook
+from perdure.records.errors import UncountedWarning
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.verbs.declaration import VERBS as ALL_VERBS
 
@@ -159,6 +161,48 @@ def test_a_file_that_another_process_writes_is_not_taken_for_an_embedder_that_fa
             assert memory.list() == []
             memory.remember("milk")
             assert memory.stats().without_vector == 0
+
+
+@pytest.fixture
+def busy_file(tmp_path):
+    """A store of one memory that another process writes for as long as the test takes."""
+    path = tmp_path / "agent.db"
+    with perdure.open(path, WORDS_ONLY) as memory:
+        memory.remember("The kettle stays on the third shelf.")
+    started = time.monotonic()
+    with written_by_another(path):
+        yield path
+    assert time.monotonic() - started < PATIENT
+
+
+def test_a_recall_that_cannot_be_counted_stands_and_says_so_at_the_end(busy_file):
+    memory = perdure.open(busy_file, WORDS_ONLY)
+    assert memory.recall("kettle").hits
+    with pytest.warns(UncountedWarning, match="1 recall was not counted"):
+        memory.close()
+
+
+def test_a_command_whose_recall_cannot_be_counted_prints_one_document(busy_file, capsys):
+    code = app(["--store", str(busy_file), "recall", "kettle", "--json"], standalone_mode=False)
+    printed = capsys.readouterr()
+    assert len(json.loads(printed.out)["hits"]) == 1
+    assert (code or 0, "1 recall was not counted" in printed.err) == (0, True)
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "SessionStart"])
+def test_a_hook_answers_though_nothing_can_be_noted(busy_file, event, capsys):
+    given = {
+        "session_id": "s",
+        "hook_event_name": event,
+        "prompt": "Where is the kettle?",
+        "cwd": "/",
+        "source": "startup",
+    }
+    run_hook(event, str(busy_file), None, "default", meaning=False, text=json.dumps(given))
+    printed = capsys.readouterr()
+    assert "third shelf" in json.loads(printed.out)["hookSpecificOutput"]["additionalContext"]
+    assert "it was not noted that memories were shown" in printed.err
 
 
 def test_a_call_on_a_server_ends_when_its_own_time_is_over(url):

@@ -376,6 +376,38 @@ def test_where_the_words_still_stand_is_told(memory):
 
 
 @pytest.mark.parametrize("store", STORES[:2], indirect=True)
+def test_each_of_many_erased_texts_is_searched_for(opening):
+    """It was said that no words were left, though only the first 400 passages had been looked for: of 200 texts."""
+    memory = opening(WORDS_ONLY)
+    texts = [f"Locker {n * 7919 % 10007} of the clinic opens with the code {n * 104729 % 99991}." for n in range(250)]
+    memory.remember_many([{"content": text, "tags": ["patients"]} for text in texts])
+    quoting = {memory.remember(f"Ask Bo about this: {text}").id for text in (texts[0], texts[220], texts[-1])}
+    memory.remember("Locker 12 of the gym opens with a coin.")
+    done = erased(memory, tags=["patients"])
+    assert set(done.places) == {f"memory {i} of namespace default holds words of an erased memory." for i in quoting}
+    assert done.searched > len(texts)
+
+
+@pytest.mark.parametrize("store", STORES[:2], indirect=True)
+def test_the_whole_text_of_a_memory_that_is_shown_shorter_is_searched(opening):
+    memory = opening(WORDS_ONLY)
+    long = " ".join(f"Point {n} of the meeting was about item {n * 7919 % 1009}." for n in range(60))
+    kept = memory.remember(f"{long} {ADDRESS}").id
+    memory.fit(tokens=100, accept_loss="a test", dry_run=False)
+    assert memory.get(kept).form != "full"
+    gone = memory.remember(ADDRESS, importance=1.0).id
+    assert f"memory {kept} of namespace default holds words of an erased memory." in erased(memory, gone).places
+
+
+def test_of_very_many_places_the_rest_is_counted(tmp_path):
+    with opened(tmp_path / "a.db", WORDS_ONLY) as memory:
+        memory.remember_many([f"Note {n}: {ADDRESS}" for n in range(1010)], namespace="work")
+        places = erased(memory, memory.remember(ADDRESS).id).places
+    assert len(places) == 1001
+    assert places[-1] == "10 more rows hold words of an erased memory in namespace work."
+
+
+@pytest.mark.parametrize("store", STORES[:2], indirect=True)
 def test_what_only_resembles_the_words_is_no_place(opening):
     memory = opening()
     memory.remember("The red houses burn in the night.")
@@ -409,6 +441,8 @@ def test_what_came_to_rest_on_it_after_the_dry_run_is_not_confirmed(meaning, clo
 
 def test_words_too_few_to_be_searched_for_are_named(memory):
     kept = memory.remember("PIN 4711")
+    assert "1 short text was not searched for" in " ".join(erased(memory, kept.id).unreachable)
+    kept = memory.remember("milk\neggs\nbread\nbutter\ntea")  # no line of it tells it from others
     assert "1 short text was not searched for" in " ".join(erased(memory, kept.id).unreachable)
     kept = memory.remember(ADDRESS)
     assert "short text" not in " ".join(erased(memory, kept.id).unreachable)

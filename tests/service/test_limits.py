@@ -213,7 +213,7 @@ def test_noting_that_a_token_was_used_does_not_wait_and_is_not_tried_again_at_on
         monkeypatch.setattr(time, "sleep", lambda seconds: (waits.append(seconds), sleep(seconds)))
         assert used() is None
         assert waits == []
-        with within(60), within(90, waits=False):  # the limit around it ends sooner
+        with within(60), within(90, waits=0):  # the limit around it ends sooner
             assert not may_wait()
         other.execute("ROLLBACK")
         clock.passes(seconds=4)

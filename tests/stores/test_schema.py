@@ -117,6 +117,14 @@ def named(kind):
     return [name for name, (its, _) in STATEMENTS.items() if its == kind]
 
 
+@pytest.mark.parametrize("name", [n for n, (_, sql) in STATEMENTS.items() if re.search(r"\bid = packed_id\(", sql)])
+def test_lines_of_the_journal_about_one_memory_are_found_by_an_index(connection, name):
+    """Erasing 5,000 memories read the whole journal of the namespace 5,000 times."""
+    about = [step for step in steps(connection, name) if re.search(r"(SEARCH|SCAN) (j|journal)\b", step)]
+    assert about
+    assert all("journal_memory (namespace=? AND id=?" in step for step in about)
+
+
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_statements_prepare_against_a_fresh_store(connection, name):
     prepared(connection, name, "EXPLAIN ")
@@ -147,7 +155,11 @@ WHOLE = {
     "due_namespaces",
     "overdue_namespaces",
     "find_ids",
-    "rows_with_text",
+    "words_of_memories",
+    "words_of_journal",
+    "words_of_documents",
+    "words_of_recalls",
+    "words_of_notes",
     "texts_with_rows",
     "all_segments",
     *RULES,

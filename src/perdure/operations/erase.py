@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -101,7 +101,7 @@ def erase(
     notes = [*held, *([_PLAIN_NAMES] if names.plain else []), *([_UNREAD] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
     result = replace(result, entities=gone, names=count, places=places, backups=backups, operations=(plan.id,))
-    return _with_remarks(result, purged, texts, notes)
+    return _with_remarks(result, purged, notes)
 
 
 def _rewrite_summary(ctx: Context, namespace: str) -> list[str]:
@@ -278,10 +278,9 @@ def _without(erasure: Erasure) -> Any:
     return lambda lines: without_memories(lines, erasure.ids, erasure.names)
 
 
-def _with_remarks(result: ErasureResult, purged: Purged, texts: Iterable[str], held: Sequence[str]) -> ErasureResult:
-    short = sum(len(text.strip()) < 12 for text in texts)  # noqa: PLR2004  # as stores.erasing
-    many = "1 short text was" if short == 1 else f"{short} short texts were"
-    notes = [f"{many} not searched for: such words may stand anywhere."] if short else []
+def _with_remarks(result: ErasureResult, purged: Purged, held: Sequence[str]) -> ErasureResult:
+    many = "1 short text was" if purged.short == 1 else f"{purged.short:,} short texts were"
+    notes = [f"{many} not searched for: such words may stand anywhere."] if purged.short else []
     return replace(
         result,
         searched=purged.searched,

@@ -17,7 +17,8 @@ from perdure.operations.lifecycle import digest as digesting
 from perdure.operations.ports import Context
 from perdure.operations.remember import Embed
 from perdure.operations.writing import retry
-from perdure.records.errors import InvalidInput, PerdureError
+from perdure.records.deadline import within
+from perdure.records.errors import DeadlineExceeded, InvalidInput, PerdureError, StoreBusy, UncountedWarning
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Form, Kind, Message, Scope, Shelf, Sort
 from perdure.records.plan import Change, Plan, Target
@@ -40,6 +41,8 @@ ASKING_OPEN: Final = "Ask the user what is open at a suitable moment, then call 
 KNOWN_AGAIN: Final = 0.9  # from this likeness on, what a user asks to remember is known already
 QUIET_MS: Final = 600_000
 """A sign of life is written down when the last one is older; other news always is."""
+_NOTE_WAITS: Final = 0.2  # seconds that an answer waits for another process, to note something that it does not need
+_LONGEST_NOTE: Final = 30.0  # seconds that noting it may take
 _PAGE: Final = 500
 _LONGEST_QUESTION: Final = 10_000
 _SHOWN: Final = 200
@@ -69,9 +72,9 @@ class Agent:
         found = self.ctx.store.documents.find(namespace, Shelf.SESSION, [session])
         return self._session(found[0]) if found else None
 
-    def begin(self, session: str, namespace: str, transcript: str) -> None:
-        """Note that a session has begun, or goes on after an end."""
-        self._note(session, namespace, {"transcript": transcript, "ended_ms": None}, "the session begins")
+    def begin(self, session: str, namespace: str, transcript: str) -> bool:
+        """Note that a session has begun, or goes on after an end; False where another process writes the store."""
+        return self._note_now(session, namespace, {"transcript": transcript, "ended_ms": None}, "the session begins")
 
     def unfinished(self, namespace: str, besides: str) -> list[AgentSession]:
         """Return the other sessions that nobody has ended, the longest silent first."""
@@ -112,7 +115,7 @@ class Agent:
 
     def alive(self, session: str, namespace: str, transcript: str) -> None:
         """Note a sign of life."""
-        self._note(session, namespace, {"transcript": transcript}, "the session is active")
+        self._note_now(session, namespace, {"transcript": transcript}, "the session is active")
 
     def ended(self, session: str, namespace: str) -> None:
         """Note that a session was ended: what was worth it was promoted."""
@@ -131,7 +134,7 @@ class Agent:
         )
         if not shown.ids:
             return ""
-        self._note(session, namespace, {"shown": list(shown.ids[:_SHOWN])}, "memories were shown")
+        self._note_now(session, namespace, {"shown": list(shown.ids[:_SHOWN])}, "memories were shown")
         lines = shown.text.splitlines()[2:-1]  # without the marks and the heading of a file
         return context_block(["\n".join(lines)])
 
@@ -153,7 +156,7 @@ class Agent:
         visible = hits[: len(lines)]
         recall, _ = recalling.count_accesses(self.ctx, question, namespace, visible, self.ctx.clock())
         shown_ids = [*self._data(session, namespace).get("shown", ()), *(h.memory.id for h in visible)]
-        self._note(session, namespace, {"shown": shown_ids[-_SHOWN:]}, "memories were shown")
+        self._note_now(session, namespace, {"shown": shown_ids[-_SHOWN:]}, "memories were shown")
         heading = head.format(recall) if recall else "Related to this prompt:"
         doubted = any(h.contested_with or h.question for h in visible)
         return context_block([heading, *lines, *([ASKING] if doubted else [])])
@@ -242,6 +245,16 @@ class Agent:
     def _data(self, session: str, namespace: str) -> dict[str, Any]:
         found = self.ctx.store.documents.find(namespace, Shelf.SESSION, [session])
         return dict(found[0].data) if found else {}
+
+    def _note_now(self, session: str, namespace: str, news: Mapping[str, Any], because: str) -> bool:
+        """Note news of a session where that can be done soon: the user waits for an answer that does not need it."""
+        try:
+            with within(_LONGEST_NOTE, waits=_NOTE_WAITS):
+                self._note(session, namespace, news, because)
+        except (StoreBusy, DeadlineExceeded):
+            self.ctx.warn(f"Another process writes the store, so it was not noted that {because}.", UncountedWarning)
+            return False
+        return True
 
     def _note(self, session: str, namespace: str, news: Mapping[str, Any], because: str) -> None:
         """Write news of a session into its document, whatever another hook has written meanwhile."""

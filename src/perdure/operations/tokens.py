@@ -88,7 +88,7 @@ def _note_use(ctx: Context, identity: str, now: Instant) -> None:
     ctx.noted[identity] = now
     with (
         suppress(StoreReadOnly, StoreBusy, DiskFull, DeadlineExceeded),
-        within(_NOTING_SECONDS, waits=False),
+        within(_NOTING_SECONDS, waits=0),
     ):
         ctx.store.tokens.use(identity, now, now - _MINUTE_MS)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
+from math import inf
 from time import monotonic
 from typing import Final
 
@@ -16,7 +17,7 @@ class _Deadline:
 
     seconds: float  # what the call was given
     until: float  # by the monotonic clock
-    waits: bool = True  # whether it may wait for a file that another process writes
+    waits: float = inf  # seconds that it may wait for a file that another process writes
     written: list[str] = field(default_factory=list)  # its operations that are stored
 
 
@@ -28,12 +29,12 @@ class within:  # noqa: N801  # a context manager, named as what it does
 
     Args:
         seconds: None or 0 for no limit but that around it.
-        waits: False to fail at once where another process writes the file.
+        waits: Seconds after which it fails where another process writes the file; 0 to fail at once.
     """
 
     __slots__ = ("_seconds", "_token", "_waits")
 
-    def __init__(self, seconds: float | None, *, waits: bool = True) -> None:
+    def __init__(self, seconds: float | None, *, waits: float = inf) -> None:
         self._seconds, self._waits = seconds, waits
         self._token: Token[_Deadline | None] | None = None
 
@@ -43,7 +44,7 @@ class within:  # noqa: N801  # a context manager, named as what it does
             outer, until = _CURRENT.get(), monotonic() + self._seconds
             if outer is None or until < outer.until:
                 self._token = _CURRENT.set(_Deadline(self._seconds, until, self._waits))
-            elif not self._waits:
+            elif self._waits < outer.waits:
                 self._token = _CURRENT.set(_Deadline(outer.seconds, outer.until, self._waits))
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -72,10 +73,10 @@ def is_over() -> bool:
     return current is not None and monotonic() >= current.until
 
 
-def may_wait() -> bool:
-    """Whether a file that another process writes may be waited for."""
+def may_wait(waited: float = 0.0) -> bool:
+    """Whether a file that another process writes may be waited for any longer than so many seconds."""
     current = _CURRENT.get()
-    return current is None or (current.waits and monotonic() < current.until)
+    return current is None or (waited < current.waits and monotonic() < current.until)
 
 
 def seconds_left(most: float | None = None, *, known: bool = True, because: str = "") -> float | None:

@@ -285,3 +285,7 @@ class ModelWarning(PerdureWarning):
 
 class AuthorityWarning(PerdureWarning):
     """An authority was not asked, or what it says was not written down; facts stay as they were said."""
+
+
+class UncountedWarning(PerdureWarning):
+    """Memories were shown, and that they were is not stored: another process wrote the store for too long."""

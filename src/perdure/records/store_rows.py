@@ -131,6 +131,7 @@ class Purged:
     # where one was still found: the namespace, empty for the whole store's files, and a sentence
     places: tuple[tuple[str, str], ...] = ()
     unreachable: tuple[str, ...] = ()  # what could not be searched or cleaned, one sentence each
+    short: int = 0  # how many texts were not searched for: no piece of them tells them from others
 
 
 @dataclass(frozen=True, slots=True)

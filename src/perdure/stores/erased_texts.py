@@ -5,26 +5,44 @@ from __future__ import annotations
 import os
 import re
 import threading
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from perdure.stores.byte_search import ByteSearch
+from perdure.stores.packing import unpacked
+from perdure.stores.rows import UNREADABLE
 
 SHORTEST: Final = 12
 """Characters from which a text is distinguished from others by its words; shorter ones are not searched for."""
 _WINDOW: Final = 32
 """Bytes of a passage that is searched for in a file: short enough to stand whole on one page of it."""
 _PASSAGES: Final = 4  # passages of one text
-_MOST: Final = 400  # passages of all texts
+_BATCH: Final = 1 << 20  # characters of rows that are searched at once
+_MOST_LISTED: Final = 1000  # places of one store
 _CHUNK: Final = 1 << 22  # bytes of a file that are read at once
 _PLAIN: Final = re.compile(r'[^"\\\x00-\x1f\x7f-\x9f]+')  # what JSON writes as it is
 _ESCAPED: Final = re.compile(r'\\[nrt]|\\(?=["\\])|\s')  # white space, also as JSON writes it, and what escapes a mark
 _SPACED: Final = re.compile(r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
 """A letter or digit of a script that puts spaces between words."""
 
-Row = tuple[str, str, str, str]  # (what it is, namespace, id, the words that hold a passage)
+_STATEMENTS: Final = (
+    "words_of_memories",
+    "words_of_journal",
+    "words_of_documents",
+    "words_of_recalls",
+    "words_of_notes",
+)
+"""What gives all rows with words; memories first: what they say themselves is known then."""
+
+Values = tuple[Any, ...]  # (what it is, namespace, id, a packed text, other texts)
+Row = tuple[str, str, str, str]  # (what it is, namespace, id, its words)
 
 
 def is_spaced(character: str) -> bool:
@@ -32,16 +50,16 @@ def is_spaced(character: str) -> bool:
     return _SPACED.match(character) is not None
 
 
-def passages(texts: Iterable[str]) -> dict[str, list[str]]:
-    """Return passage -> the texts that it is of: at most four of each and 400 in all; JSON writes them as they are."""
-    found: dict[str, list[str]] = {}
+def passages(texts: Iterable[str]) -> tuple[list[str], int]:
+    """Return up to four passages of each text, as JSON writes them too, and of how many texts there is none."""
+    found: dict[str, None] = {}
+    without = 0
     for text in texts:
         windows = [w for run in _PLAIN.findall(text) for w in _windows(run)]
         step = max(1, len(windows) // _PASSAGES)
-        for window in windows[::step][:_PASSAGES]:
-            if window in found or len(found) < _MOST:
-                found.setdefault(window, []).append(text)
-    return found
+        found.update(dict.fromkeys(windows[::step][:_PASSAGES]))
+        without += not windows
+    return [*found], without
 
 
 def _windows(run: str) -> Iterator[str]:
@@ -70,37 +88,94 @@ class Findings:
     """Where passages of erased texts were found in rows."""
 
     places: list[tuple[str, str]] = field(default_factory=list)  # (namespace, sentence)
-    held: set[str] = field(default_factory=set)  # passages that a row holds, for whatever reason
+    held: set[bytes] = field(default_factory=set)  # passages that a row holds, for whatever reason
+    unlisted: Counter[str] = field(default_factory=Counter)  # namespace -> places that are not listed
+
+    def add(self, kind: str, namespace: str, identity: str) -> None:
+        """List a place, or count it where many are listed."""
+        if len(self.places) < _MOST_LISTED:
+            self.places.append(
+                (namespace, f"{kind} {identity} of namespace {namespace} holds words of an erased memory.")
+            )
+        else:
+            self.unlisted[namespace] += 1
+
+    def sentences(self) -> list[tuple[str, str]]:
+        """Return (namespace, sentence) for what is listed, and of each namespace how much is not."""
+        return [*dict.fromkeys(self.places), *map(_rest, self.unlisted.items())]
 
 
-def find_in_rows(everywhere: Callable[..., Sequence[Row]], phrases: dict[str, list[str]]) -> Findings:
-    """Search the rows of all namespaces.
+def _rest(unlisted: tuple[str, int]) -> tuple[str, str]:
+    namespace, count = unlisted
+    many = "row holds" if count == 1 else "rows hold"
+    return namespace, f"{count:,} more {many} words of an erased memory in namespace {namespace}."
+
+
+def find_in_rows(stream: Callable[[str], Iterable[Values]], phrases: Sequence[str], texts: Iterable[str]) -> Findings:
+    """Search the rows of all namespaces in one pass, however many passages there are.
 
     What a memory that stays says itself is no remnant: where it has a passage, only the whole text is told of, in it
     and in what else its namespace has. Letters of ASCII may stand in the other case, as at the beginning of a sentence.
+
+    Args:
+        stream: Returns all rows of a statement.
+        phrases: Passages of the erased texts.
+        texts: The erased texts.
     """
-    found = Findings()
-    for passage, texts in phrases.items():
-        rows = everywhere("rows_with_text", pattern=_like_pattern(passage))
-        found.held |= {passage for _ in rows}
-        holding = [row for row in rows if _holds_words(row[3], passage)]
-        saying = {namespace for kind, namespace, _, _ in holding if kind == "memory"}
-        for kind, namespace, identity, words in holding:
-            if namespace not in saying or any(_holds_words(words, text) for text in texts):
-                sentence = f"{kind} {identity} of namespace {namespace} holds words of an erased memory."
-                found.places.append((namespace, sentence))
-    found.places = list(dict.fromkeys(found.places))
+    found, said = Findings(), set[tuple[str, bytes]]()  # (namespace, passage) of memories
+    parts, wholes = ByteSearch(map(as_bytes, phrases)), ByteSearch(as_bytes(_folded(text)) for text in texts)
+    for statement in _STATEMENTS if phrases else ():
+        for (kind, namespace, identity, words), held in _rows_holding(stream(statement), parts):
+            found.held |= held
+            folded = _folded(words)
+            here = {(namespace, part) for part in held if _holds_words(folded, _folded(part.decode()))}
+            said |= here if kind == "memory" else set()
+            if here and (here - said or _holds_one(folded, wholes)):
+                found.add(kind, namespace, identity)
     return found
 
 
-def _like_pattern(text: str) -> str:
-    """Return the pattern of LIKE that finds a text inside another; ``!`` escapes."""
-    return "%" + re.sub(r"([!%_])", r"!\1", text) + "%"
+def _rows_holding(rows: Iterable[Values], search: ByteSearch) -> Iterator[tuple[Row, set[bytes]]]:
+    """Yield the rows that hold some words, with these; many rows are searched at once."""
+    batch: list[Row] = []
+    size = 0
+    for values in rows:
+        batch.append(_row(values))
+        size += len(batch[-1][3])
+        if size > _BATCH:
+            yield from _holding(batch, search)
+            batch, size = [], 0
+    yield from _holding(batch, search)
+
+
+def _holding(batch: Sequence[Row], search: ByteSearch) -> Iterator[tuple[Row, set[bytes]]]:
+    blocks = [as_bytes(words) for *_, words in batch]
+    starts = [*accumulate((len(block) + 1 for block in blocks), initial=0)]
+    held: dict[int, set[bytes]] = {}
+    for at, word in search.found_in(b"\0".join(blocks)):
+        held.setdefault(bisect_right(starts, at) - 1, set()).add(word)
+    yield from ((batch[n], words) for n, words in sorted(held.items()))
+
+
+def _row(values: Values) -> Row:
+    kind, namespace, identity, pack, *texts = values
+    with suppress(*UNREADABLE):  # a check says so
+        texts.append(unpacked("", pack))
+    return kind, namespace, identity, "\0".join(filter(None, texts))
+
+
+def as_bytes(text: str) -> bytes:
+    """Return a text as files and rows have it, with letters of ASCII in small."""
+    return text.encode("utf-8", "replace").lower()
+
+
+def _holds_one(folded: str, search: ByteSearch) -> bool:
+    """Whether a text without differences of case and white space holds one of some others as whole words."""
+    return any(_holds_words(folded, word.decode()) for _, word in search.found_in(as_bytes(folded)))
 
 
 def _holds_words(where: str, text: str) -> bool:
-    """Whether a text stands in another one as whole words, whatever the case and the white space."""
-    where, text = _folded(where), _folded(text)
+    """Whether a text stands in another one as whole words; of both the case and the white space are folded."""
     at = where.find(text)
     while text and at >= 0:
         end = at + len(text)
@@ -118,14 +193,14 @@ def _folded(text: str) -> str:
     return " ".join(_ESCAPED.sub(lambda found: "" if found[0] == "\\" else " ", text).split()).casefold()
 
 
-def holds_bytes(file: Path, probes: Sequence[bytes]) -> bool:
-    """Whether a file holds one of some words; these are in small letters, as far as they are of ASCII."""
-    overlap = max((len(probe) for probe in probes), default=1) - 1
+def holds_bytes(file: Path, search: ByteSearch) -> bool:
+    """Whether a file holds one of some words."""
+    overlap = max(0, search.longest - 1)
     with _reading(file) as read:
         rest = b""
         while chunk := read():
-            block = rest + chunk.lower()
-            if any(probe in block for probe in probes):
+            block = rest + chunk
+            if any(True for _ in search.found_in(block)):
                 return True
             rest = block[-overlap:] if overlap else b""
     return False

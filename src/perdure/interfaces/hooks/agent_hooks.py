@@ -69,8 +69,13 @@ def answer_hook(
 
 
 def _start_session(memory: Memory, hook_input: HookInput, namespace: str) -> str:
-    """End sessions that nobody ended, note this one, and return what is known."""
-    for session in memory.agent.unfinished(namespace, besides=hook_input.session)[:_MOST_ENDED]:
+    """Note this session, end those that nobody ended, and return what is known.
+
+    Where another process writes the store the others are left to the next start: the user waits for the answer.
+    """
+    noted = memory.agent.begin(hook_input.session, namespace, _path_text(hook_input.transcript))
+    unfinished = memory.agent.unfinished(namespace, besides=hook_input.session) if noted else []
+    for session in unfinished[:_MOST_ENDED]:
         path = Path(session.transcript) if session.transcript else None
         is_missing = bool(session.mark) and (path is None or not path.is_file())
         if session.silent or is_missing:
@@ -78,7 +83,6 @@ def _start_session(memory: Memory, hook_input: HookInput, namespace: str) -> str
                 _finish(memory, session.id, path, namespace)
             except PerdureError as error:  # one session must not keep the others, nor this start
                 _report(f"session {session.id} could not be ended: {error}")
-    memory.agent.begin(hook_input.session, namespace, _path_text(hook_input.transcript))
     return memory.agent.opening(hook_input.session, namespace)
 
 

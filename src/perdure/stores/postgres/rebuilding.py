@@ -142,12 +142,11 @@ def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
     """Vacuum the tables, search them for passages, and name replicas and archives, which keep what they have."""
     notes = ["Pages of the server's disk and its log of writes keep dead rows until the server reuses them."]
     notes += vacuum(address) + _copies(address)
-    phrases = passages(texts)
-
-    parts = server.everywhere(lambda session: [find_in_rows(session.rows, phrases)], limited=False)
-    places = tuple(dict.fromkeys(place for part in parts for place in part.places))
+    phrases, short = passages(texts)
+    parts = server.everywhere(lambda session: [find_in_rows(session.stream, phrases, texts)], limited=False)
+    places = tuple(dict.fromkeys(place for part in parts for place in part.sentences()))
     notes += [f"The node {node} of the cluster cannot be reached; it was not searched." for node in server.unreachable]
-    return Purged(len(phrases), places, tuple(notes))
+    return Purged(len(phrases), places, tuple(notes), short)
 
 
 def vacuum(address: Address) -> list[str]:

@@ -170,6 +170,14 @@ class PostgresSession:
     ) -> list[tuple[Any, ...]]:
         return self.run(name, parts, slots, **bindings).fetchall()
 
+    def stream(self, name: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a fan-out one by one, however many there are."""
+        self.open()
+        text, bindings = registry("postgres")[name].sql, {}
+        if self.living is not None:
+            text, bindings = limited(text), {"living": array_of("text", self.living)}
+        return self.connection.cursor().stream(_text(text), bindings)
+
     def value(self, name: str, /, **bindings: Any) -> Any:
         row = self.run(name, **bindings).fetchone()
         return None if row is None else row[0]

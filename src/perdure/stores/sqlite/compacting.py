@@ -14,11 +14,11 @@ import apsw
 
 from perdure.records.errors import DiskFull, StoreBusy
 from perdure.records.store_rows import Purged, StoreSize
-from perdure.stores.erased_texts import find_in_rows, holds_bytes, passages
+from perdure.stores.byte_search import ByteSearch
+from perdure.stores.erased_texts import as_bytes, find_in_rows, holds_bytes, passages
 from perdure.stores.sqlite.connection import (
     MEMORY,
     SqliteSession,
-    fetch_all,
     fetch_value,
     run,
     transaction,
@@ -52,19 +52,20 @@ def purge(connection: apsw.Connection, path: str, namespace: str, texts: Sequenc
         SqliteSession(connection, namespace).run("clear_cells")
         run(connection, "merge_words")
         _overwrite_free_pages(connection)
-    phrases = passages(texts)
-    rows = find_in_rows(lambda name, **bindings: fetch_all(connection, name, bindings), phrases)
-    free = [passage for passage in phrases if passage not in rows.held]
+    phrases, short = passages(texts)
+    rows = find_in_rows(lambda name: run(connection, name), phrases, texts)
+    free = ByteSearch({as_bytes(phrase) for phrase in phrases} - rows.held)
     notes = [] if _checkpoint(connection) else [_BUSY.format(path=path)]
     found = _in_files(path, free)
-    if found or _in_files(path, names):
+    if found or _in_files(path, ByteSearch(map(as_bytes, names))):
         try:
             connection.execute("VACUUM")
             notes = [] if _checkpoint(connection) else [_BUSY.format(path=path)]
             found = _in_files(path, free)
         except apsw.Error as error:
             notes.append(f"{path} could not be written anew ({error}); erase again when no other process uses it.")
-    return Purged(len(phrases), (*rows.places, *(("", sentence) for sentence in found)), tuple(notes))
+    places = (*rows.sentences(), *(("", sentence) for sentence in found))
+    return Purged(len(phrases), places, tuple(notes), short)
 
 
 _LARGEST_FILLING: Final = 1 << 26
@@ -104,11 +105,10 @@ def _checkpoint(connection: apsw.Connection) -> bool:
             return True
 
 
-def _in_files(path: str, phrases: Sequence[str]) -> tuple[str, ...]:
-    """Return where the file and its log hold one of some passages, one sentence each."""
-    probes = [passage.encode("utf-8", "replace").lower() for passage in phrases]
+def _in_files(path: str, search: ByteSearch) -> tuple[str, ...]:
+    """Return where the file and its log hold one of some words, one sentence each."""
     files = (Path(path), Path(f"{path}-wal")) if path != ":memory:" else ()
-    holding = [file for file in files if file.is_file() and holds_bytes(file, probes)]
+    holding = [file for file in files if file.is_file() and holds_bytes(file, search)]
     return tuple(f"The file {file} holds words of an erased memory." for file in holding)
 
 

@@ -197,7 +197,7 @@ def _prepare(connection: apsw.Connection) -> None:
 def _wait_for_lock(tries: int) -> bool:
     """Wait a little for another process's lock; False where its time is over, or the call may not wait."""
     waited = sum(_DELAYS_MS[:tries]) + 100 * max(0, tries - len(_DELAYS_MS))
-    if waited >= BUSY_MS or not may_wait():
+    if waited >= BUSY_MS or not may_wait(waited / 1000):
         return False
     time.sleep((_DELAYS_MS[tries] if tries < len(_DELAYS_MS) else 100) / 1000)
     return True

@@ -50,7 +50,7 @@ from perdure.stores.sqlite.rebuilding import rebuild
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.unchanged import Unchanged
-from perdure.stores.sqlite.use import Use
+from perdure.stores.sqlite.use import Use, flush_at_last
 from perdure.stores.sqlite.writing import append_accesses, apply_plan
 from perdure.stores.statements import Session
 
@@ -333,7 +333,7 @@ class SqliteStore(SqlStore):
             atexit.unregister(self.close)
             try:
                 if self._waiting and not self._read_only:
-                    self.flush()
+                    flush_at_last(self.path, self.flush, self._waiting)
             finally:
                 with self._commits.paused():
                     self._connection.close()

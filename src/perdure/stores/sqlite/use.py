@@ -1,16 +1,21 @@
-"""A store's connection for the length of a call."""
+"""A store's connection for the length of a call, and what waits to be written at the end of the last one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Callable, Sized
+from typing import TYPE_CHECKING, Final
 
 import apsw
 
-from perdure.records.deadline import exceeded, seconds_left
-from perdure.stores.sqlite.connection import translate_errors
+from perdure.records.deadline import exceeded, seconds_left, unlimited, within
+from perdure.records.errors import DeadlineExceeded, StoreBusy, UncountedWarning
+from perdure.stores.sqlite.connection import BUSY_MS, translate_errors
 
 if TYPE_CHECKING:
     from perdure.stores.sqlite.store import SqliteStore
+
+_CLOSING_SECONDS: Final = 0.5  # how long a store that is closed waits for a lock to count its last recalls
 
 
 class Use:
@@ -34,3 +39,20 @@ class Use:
         if error is not None:
             self._store._commits.note(error)  # noqa: SLF001  # as above
         self._errors.__exit__(kind, error, trace)
+
+
+def flush_at_last(path: str, flush: Callable[[], None], waiting: Sized) -> None:
+    """Write the accesses that wait; their answers were given, so a lock is waited for briefly, and a loss is told.
+
+    Args:
+        path: The file.
+        flush: Writes them.
+        waiting: The recalls that had them.
+    """
+    try:
+        with unlimited(), within(BUSY_MS / 1000, waits=_CLOSING_SECONDS):
+            flush()
+    except (StoreBusy, DeadlineExceeded):
+        many = "1 recall was" if len(waiting) == 1 else f"{len(waiting):,} recalls were"
+        told = f"{path} is being written by another process: {many} not counted, nor kept for `used`."
+        warnings.warn(told, UncountedWarning, stacklevel=3)

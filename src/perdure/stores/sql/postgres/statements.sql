@@ -883,22 +883,13 @@ ORDER BY operation, position LIMIT :limit;
 UPDATE journal SET before = :before, after = :after, because = :because
 WHERE namespace = :namespace AND operation = :operation AND position = :position;
 
--- name: rows_with_text
+-- name: words_of_memories
 -- kind: fan-out
--- Letters of ASCII in either case, as the files' LIKE has it.
-SELECT 'memory', namespace, id, text || ' ' || coalesce(shown, '') || ' ' || coalesce(source, '') || ' ' || array_to_string(tags, ' ') || ' ' || CAST(metadata AS text) FROM content
-WHERE text COLLATE "C" ILIKE :pattern ESCAPE '!' OR shown COLLATE "C" ILIKE :pattern ESCAPE '!' OR source COLLATE "C" ILIKE :pattern ESCAPE '!'
-  OR array_to_string(tags, ' ') COLLATE "C" ILIKE :pattern ESCAPE '!' OR CAST(metadata AS text) COLLATE "C" ILIKE :pattern ESCAPE '!'
-UNION
-SELECT 'journal line of operation', namespace, operation, coalesce(before, '') || ' ' || coalesce(after, '') || ' ' || because FROM journal
-WHERE before COLLATE "C" ILIKE :pattern ESCAPE '!' OR after COLLATE "C" ILIKE :pattern ESCAPE '!' OR because COLLATE "C" ILIKE :pattern ESCAPE '!'
-UNION
-SELECT 'document of', namespace, id, data FROM document WHERE data COLLATE "C" ILIKE :pattern ESCAPE '!'
-UNION
-SELECT 'recall', namespace, id, query FROM recall_log WHERE query COLLATE "C" ILIKE :pattern ESCAPE '!'
-UNION
-SELECT 'note of operation', namespace, id, note FROM operation WHERE note COLLATE "C" ILIKE :pattern ESCAPE '!'
-ORDER BY 1, 2, 3 LIMIT 200;
+SELECT 'memory', namespace, id, packed, text, shown, source, task, array_to_string(tags, ' '), CAST(metadata AS text) FROM content;
+
+-- name: words_of_journal
+-- kind: fan-out
+SELECT 'journal line of operation', namespace, operation, NULL, before, after, because FROM journal;
 
 -- name: locate
 -- kind: fan-out

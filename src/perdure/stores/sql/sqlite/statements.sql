@@ -682,10 +682,11 @@ SELECT j.target, plain_id(j.id), line_part(j.data, 0, o.id), line_part(j.data, 1
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND o.id = :operation ORDER BY j.position;
 
+-- The lines of one memory: without the name of the index the whole journal of the namespace is read.
 -- name: journal_of_memory
 -- kind: routed
 SELECT o.id, o.operation, j.namespace, o.at_ms, j.target, plain_id(j.id), line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id), o.policy
-FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
+FROM journal AS j INDEXED BY journal_memory JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND j.id = packed_id(:id) ORDER BY j.operation, j.position;
 
 -- By the index of these three (memory_counts).
@@ -748,12 +749,12 @@ SELECT count(*) FROM operation AS o WHERE o.changes <> (
 
 -- name: blank_journal
 -- kind: routed
-UPDATE journal SET data = packed_line('', NULL, NULL, :because)
+UPDATE journal INDEXED BY journal_memory SET data = packed_line('', NULL, NULL, :because)
 WHERE namespace = :namespace AND id = packed_id(:id) AND operation IS NOT (SELECT o.number FROM operation AS o WHERE o.namespace = :namespace AND o.id = :operation);
 
 -- name: rename_journal
 -- kind: routed
-UPDATE journal SET id = packed_id(:other) WHERE namespace = :namespace AND id = packed_id(:id);
+UPDATE journal INDEXED BY journal_memory SET id = packed_id(:other) WHERE namespace = :namespace AND id = packed_id(:id);
 
 -- name: journal_page
 -- kind: routed
@@ -774,23 +775,15 @@ WHERE namespace = :namespace AND position = :position
 SELECT 1 + max(coalesce((SELECT max(o.number) FROM operation AS o), 0),
   coalesce((SELECT max(j.operation) FROM journal AS j WHERE j.namespace = :namespace), 0));
 
--- name: rows_with_text
+-- name: words_of_memories
 -- kind: fan-out
-SELECT 'memory', namespace, id, text || ' ' || coalesce(shown, '') || ' ' || coalesce(source, '') || ' ' || tags || ' ' || metadata FROM content
-WHERE text LIKE :pattern ESCAPE '!' OR shown LIKE :pattern ESCAPE '!' OR source LIKE :pattern ESCAPE '!' OR tags LIKE :pattern ESCAPE '!' OR metadata LIKE :pattern ESCAPE '!'
-UNION
-SELECT 'journal line of operation', j.namespace, o.id,
-  coalesce(line_part(j.data, 0, o.id), '') || ' ' || coalesce(line_part(j.data, 1, o.id), '') || ' ' || coalesce(line_part(j.data, 2, o.id), '')
-FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
-WHERE line_part(j.data, 0, o.id) LIKE :pattern ESCAPE '!' OR line_part(j.data, 1, o.id) LIKE :pattern ESCAPE '!'
-  OR line_part(j.data, 2, o.id) LIKE :pattern ESCAPE '!'
-UNION
-SELECT 'document of', namespace, id, data FROM document WHERE data LIKE :pattern ESCAPE '!'
-UNION
-SELECT 'recall', namespace, id, query FROM recall_log WHERE query LIKE :pattern ESCAPE '!'
-UNION
-SELECT 'note of operation', namespace, id, note FROM operation WHERE note LIKE :pattern ESCAPE '!'
-ORDER BY 1, 2, 3 LIMIT 200;
+SELECT 'memory', namespace, id, packed, text, shown, source, task, tags, metadata FROM content;
+
+-- name: words_of_journal
+-- kind: fan-out
+SELECT 'journal line of operation', j.namespace, o.id, NULL,
+  line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id)
+FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation;
 
 -- name: keys_without_memory
 -- kind: fan-out
