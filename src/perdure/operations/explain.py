@@ -10,7 +10,7 @@ from perdure.operations.documents import find_records, successors
 from perdure.operations.lifecycle.sweep import explain_wait
 from perdure.operations.ports import Context
 from perdure.operations.recall import best_hits, embed_query, of_then, recall
-from perdure.operations.writing import read_record
+from perdure.operations.writing import read_record, refuse_damaged
 from perdure.records.explanation import Explanation
 from perdure.records.instant import text_of
 from perdure.records.memory import MemoryItem, Record, Scope, Status
@@ -26,6 +26,8 @@ def get(ctx: Context, identity: str, *, include_archived: bool, namespace: str |
     """Return one memory, or None where there is none, or only one that is not shown."""
     place = namespace if namespace is not None else ctx.store.locate(identity)
     records = ctx.store.get(place, [identity]) if place is not None else []
+    if not records:
+        refuse_damaged(ctx, place, identity)
     memories = memory_items(records, ctx.policy, ctx.clock())
     if not memories or (memories[0].status is not Status.ACTIVE and not include_archived):
         return None

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 from perdure.operations.ports import Context
 from perdure.operations.tombstones import erased_remark
-from perdure.records.errors import ConflictError, NotFound, PerdureWarning
+from perdure.records.errors import REPAIR, ConflictError, NotFound, PerdureWarning, StoreDamaged
 from perdure.records.memory import Record
 from perdure.rules.redaction import redaction_note
 
@@ -31,11 +31,22 @@ def tell_redacted(ctx: Context, names: Iterable[str]) -> None:
         ctx.warn(redaction_note(found), PerdureWarning)
 
 
+def refuse_damaged(ctx: Context, namespace: str | None, identity: str) -> None:
+    """Refuse a memory that is stored and was left out: its row holds something else than was written.
+
+    Raises:
+        StoreDamaged: It is.
+    """
+    if namespace is not None and ctx.store.locate(identity) == namespace:
+        raise StoreDamaged(f"The memory {identity} of {namespace} is damaged and cannot be read.", remedy=REPAIR)
+
+
 def read_record(ctx: Context, identity: str, namespace: str | None = None) -> Record:
     """Return a memory, wherever it is, or say that there is none."""
     place = namespace if namespace is not None else ctx.store.locate(identity)
     records = ctx.store.get(place, [identity]) if place is not None else []
     if not records:
+        refuse_damaged(ctx, place, identity)
         erased = erased_remark(ctx, namespace, identity)
         raise NotFound(
             f"There is no memory {identity!r}.{erased}", remedy="Use an id that recall, list or history returned."

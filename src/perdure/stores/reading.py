@@ -6,19 +6,31 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
 
-from perdure.records.errors import DamageWarning, StoreDamaged
+from perdure.records.errors import ConflictError, DamageWarning, StoreDamaged
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.maker import maker_of
 from perdure.records.memory import Document, Record, Shelf, State
+from perdure.records.plan import Plan, Target
 from perdure.records.store_rows import Usage
 from perdure.records.vector import Space, Vector
 from perdure.stores.kept_accesses import KeptAccesses, Pairs
-from perdure.stores.rows import UNREADABLE, document_of, glance_of, image_of, record_of, state_of, unreadable
+from perdure.stores.rows import (
+    UNREADABLE,
+    document_of,
+    glance_of,
+    image_of,
+    plain,
+    present,
+    record_of,
+    state_of,
+    unreadable,
+)
 from perdure.stores.statements import Session
 
 
@@ -38,14 +50,38 @@ class SqlDocuments:
         self._rows, self._has_none = rows, has_none
 
     def page(self, namespace: str, shelf: Shelf, after: tuple[str, str], limit: int) -> list[Document]:
-        identity, name = after
-        return self._on_shelf(namespace, shelf, "documents", id=identity, name=name, limit=limit)
+        if self._has_none(namespace, shelf):
+            return []
+        while True:  # a page of which nothing can be read is not the last one
+            key = {"shelf": shelf.value, "id": after[0], "name": after[1], "limit": limit}
+            rows = self._rows(namespace, "documents", **key)
+            found = list(readable_documents(rows))
+            if found or len(rows) < limit:
+                return found
+            after = rows[-1][1:3]
 
     def find(self, namespace: str, shelf: Shelf, ids: Sequence[str]) -> list[Document]:
         return self._on_shelf(namespace, shelf, "documents_of", ids=list(ids))
 
     def find_named(self, namespace: str, shelf: Shelf, names: Sequence[str]) -> list[Document]:
         return self._on_shelf(namespace, shelf, "documents_named", names=list(names))
+
+    @contextmanager
+    def naming_damage(self, plan: Plan) -> Iterator[None]:
+        """Where a plan conflicts because a document that it stores is there and cannot be read, say so instead.
+
+        Raises:
+            StoreDamaged: It is; the plan was made without it.
+        """
+        try:
+            yield
+        except ConflictError:
+            for change in plan.changes:
+                if change.target is Target.DOCUMENT and change.before is None:
+                    key = {"shelf": plain(present(change.after)["shelf"]), "ids": [change.id]}
+                    for values in self._rows(plan.namespace, "documents_of", **key):
+                        document_of(values)
+            raise
 
     def find_about(self, namespace: str, identity: str) -> list[Document]:
         return self._documents(namespace, "documents_about", id=identity)
@@ -56,7 +92,16 @@ class SqlDocuments:
         return self._documents(namespace, name, shelf=shelf.value, **bindings)
 
     def _documents(self, namespace: str, name: str, /, **bindings: Any) -> list[Document]:
-        return [document_of(values) for values in self._rows(namespace, name, **bindings)]
+        return list(readable_documents(self._rows(namespace, name, **bindings)))
+
+
+def readable_documents(rows: Iterable[Sequence[Any]]) -> Iterator[Document]:
+    """Yield the documents of rows; one that is damaged is left out, and a warning names it."""
+    for values in rows:
+        try:
+            yield document_of(values)
+        except StoreDamaged as error:
+            _warn(error)
 
 
 _BEGINNING: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
@@ -211,13 +256,25 @@ def images(session: Session, namespace: str, ids: Sequence[str]) -> dict[str, di
     return {r.id: image_of(r, keys.get(r.id), name, data.get(r.id)) for r in records(session, namespace, ids)}
 
 
-def vectors(session: Session, ids: Sequence[str]) -> dict[str, Vector]:
+def vectors(session: Session, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
     """Return id -> unit vector for those memories that have one in the active space."""
     result: dict[str, Vector] = {}
-    for identity, data in session.rows("vectors_of", ids=list(ids)) if ids else ():
+    if not ids:
+        return result
+    stored, space = session.several(("vectors_of", {"ids": list(ids)}), ("active_space", {}))
+    for identity, data in stored:
+        if len(data) != Space(*space[0][1:]).dimensions or not any(data):
+            warn_of_vectors(namespace, [identity])
+            continue
         values = np.frombuffer(data, np.int8).astype(np.float32)
         result[identity] = (values / np.linalg.norm(values)).astype("<f4").tobytes()
     return result
+
+
+def warn_of_vectors(namespace: str, ids: Sequence[str]) -> None:
+    """Warn of memories whose vectors are not of the size of their space, so that searches go without those."""
+    for identity in ids:
+        _warn(unreadable(f"The vector of the memory {identity} of {namespace}", ValueError("it has a wrong size")))
 
 
 def active_space(session: Session) -> tuple[int, Space] | None:

@@ -87,7 +87,8 @@ def state_of(values: Sequence[Any]) -> State:
     numbers[_FORM] = _FORMS[numbers[_FORM]]
     numbers[_FIRM] = bool(numbers[_FIRM])
     numbers[_SORT] = _SORTS[numbers[_SORT]]
-    if str in map(type, numbers) or numbers[_ACCESSES] < 0:  # a file's columns take any type
+    types = [*map(type, numbers)]
+    if str in types or bytes in types or numbers[_ACCESSES] < 0:  # a file's columns take any type
         raise ValueError("a number of its state is none")
     return _state(_KINDS[kind], _SCOPES[scope], _TIERS[tier], _STATUSES[status], bool(pinned), *numbers)
 
@@ -108,6 +109,8 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
     try:
         listed = () if tags == "[]" else tuple(json_value(tags))
         more = {} if metadata == "{}" else json_value(metadata)
+        if listed and {*map(type, listed)} != {str}:
+            raise TypeError("a tag of it is none")
         if bytes in map(type, (identity, op, session, speaker, text, tags, source, task, metadata, shown)):
             raise ValueError("a text of it is none")
         content = _content(unpacked(text, pack), listed, source, speaker, session, task, turn, more, shown)
@@ -239,7 +242,10 @@ def document_of(values: Sequence[Any]) -> Document:
     """Return a document from (shelf, id, name, data)."""
     shelf, identity, name, data = values
     try:
-        return Document(Shelf(shelf), identity, name, json.loads(data))
+        found = json.loads(data)
+        if not isinstance(found, dict):
+            raise TypeError("its data is no object")
+        return Document(Shelf(shelf), identity, name, found)
     except UNREADABLE as error:
         raise unreadable(f"The document {shelf} {name} about {identity}", error) from error
 

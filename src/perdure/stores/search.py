@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from perdure.records.memory import searchable
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import CandidateColumns, Filters, Pool, Query
 from perdure.stores.packing import unpacked
+from perdure.stores.rows import UNREADABLE
 from perdure.stores.statements import Session
 from perdure.stores.words import (
     COVERED,
@@ -183,7 +185,7 @@ class Search(ABC):
             return rows
         name = self.stemmer.stems(entity)
         texts = self.texts(list(rows))
-        return {row: values for row, values in rows.items() if holds(self.stemmer.stems(texts[row]), name)}
+        return {row: rows[row] for row, text in texts.items() if holds(self.stemmer.stems(text), name)}
 
     def _neighbours(
         self,
@@ -221,8 +223,15 @@ class Search(ABC):
 
 
 def searchable_texts(stored: Iterable[tuple[Any, ...]]) -> dict[int, str]:
-    """Return row -> searchable text, of rows as the statement gives them."""
-    return {row: searchable(unpacked(text, pack), speaker) for row, text, pack, speaker in stored}
+    """Return row -> searchable text, of rows as the statement gives them.
+
+    A damaged one is left out without a word: the warning comes where the memory would be answered.
+    """
+    found: dict[int, str] = {}
+    for row, text, pack, speaker in stored:
+        with suppress(*UNREADABLE):
+            found[row] = searchable(unpacked(text, pack), speaker)
+    return found
 
 
 def _columns(found: Sequence[Narrow], cosine: Mapping[int, float], bm25: Mapping[int, float]) -> CandidateColumns:

@@ -335,7 +335,7 @@ class SqlStore(ABC):
     # --- vectors and their spaces
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
-        return self._read_once(namespace, lambda s: reading.vectors(s, ids)) if ids else {}
+        return self._read_once(namespace, lambda s: reading.vectors(s, namespace, ids)) if ids else {}
 
     def space(self) -> Space | None:
         found = self._global("active_space")

@@ -11,6 +11,7 @@ from typing import Final
 import psycopg
 
 from perdure.records.errors import (
+    REPAIR,
     DiskFull,
     InvalidInput,
     NodeUnavailable,
@@ -85,6 +86,7 @@ _BY_STATE: Final[tuple[tuple[tuple[str, ...], type[PerdureError], str, str], ...
         "Add prepare=no to the URL, or use PgBouncer 1.21 or newer with max_prepared_statements set.",
     ),
     (("XX001", "XX002"), StoreDamaged, "The server reports damaged data ({text}).", "Restore a backup."),
+    (("22000", "22012", "22P02"), StoreDamaged, "A stored value is not what was written ({text}).", REPAIR),
 )
 
 _BY_TEXT: Final[tuple[tuple[str, type[PerdureError], str, str], ...]] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 from warnings import warn
 
@@ -12,13 +13,14 @@ from psycopg.errors import UniqueViolation
 
 from perdure.records.damage import CheckScope, Fault
 from perdure.records.deadline import note_written
-from perdure.records.errors import DiskFull, IncompleteWarning, StoreReadOnly
+from perdure.records.errors import DiskFull, IncompleteWarning, StoreDamaged, StoreReadOnly
 from perdure.records.instant import Instant
 from perdure.records.plan import Plan, Row, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, TransactionView, Unwritable
 from perdure.records.vector import Vector
+from perdure.stores import reading
 from perdure.stores.checking import journal_faults
 from perdure.stores.plans import SqlTransactionView
 from perdure.stores.postgres.approximate import build_index
@@ -50,6 +52,7 @@ _FULL_VACUUM: Final = (
     "The server uses the gaps again itself; to give them back to the disk, its operator runs VACUUM FULL journal"
     " (which locks the table) or pg_repack."
 )
+_MOST_NAMED: Final = 10  # memories whose vectors are damaged that one warning each is given of
 _MOST_CACHED: Final = 1000  # namespaces whose statistics are remembered at once
 _TRIM_EVERY: Final = 20
 """The log of recalls is trimmed at every so many recalls of a process, oftener where it is short: it may be longer by
@@ -124,12 +127,13 @@ class PostgresStore(SqlStore):
             if check is not None:
                 check(SqlTransactionView(session, plan.namespace, self._pool_of(session)))
 
-        try:
-            self._write_noted(plan.namespace, work)
-        except AppliedBefore:
-            return
-        except UniqueViolation as error:
-            raise conflict_of(error, plan) from error
+        with self.documents.naming_damage(plan):
+            try:
+                self._write_noted(plan.namespace, work)
+            except AppliedBefore:
+                return
+            except UniqueViolation as error:
+                raise conflict_of(error, plan) from error
         note_written(plan.id)
 
     def count(self, plan: Plan) -> None:
@@ -161,7 +165,18 @@ class PostgresStore(SqlStore):
     # --- searching
 
     def search(self, namespace: str, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
-        return self._server.read(namespace, lambda s: self._pool_of(s)(query, filters, policy))
+        try:
+            return self._server.read(namespace, lambda s: self._pool_of(s)(query, filters, policy))
+        except StoreDamaged:
+            if query.vector is None or not self._warn_of_vectors(namespace):
+                raise
+            return self.search(namespace, replace(query, vector=None), filters, policy)
+
+    def _warn_of_vectors(self, namespace: str) -> bool:
+        """Warn of vectors of a wrong size, which no other can be compared with; False where there are none."""
+        ids = self._ids(namespace, "wrong_vectors", limit=_MOST_NAMED)
+        reading.warn_of_vectors(namespace, ids)
+        return bool(ids)
 
     def _pool_of(self, session: PostgresSession) -> Callable[[Query, Filters, RecallPolicy], Pool]:
         return lambda query, filters, policy: PostgresSearch(session, policy, self._stemmer).pool(query, filters)
@@ -170,11 +185,16 @@ class PostgresStore(SqlStore):
         if not vectors:
             return []
         statistics = self._statistics.get(namespace, SearchStatistics())
-        found, now = self._server.read(
-            namespace,
-            lambda s: PostgresSearch(s, RecallPolicy(), self._stemmer).nearest(vectors, limit, statistics),
-            once=True,
-        )
+        try:
+            found, now = self._server.read(
+                namespace,
+                lambda s: PostgresSearch(s, RecallPolicy(), self._stemmer).nearest(vectors, limit, statistics),
+                once=True,
+            )
+        except StoreDamaged:
+            if not self._warn_of_vectors(namespace):
+                raise
+            return [[] for _ in vectors]
         if len(self._statistics) > _MOST_CACHED:
             self._statistics = {}
         self._statistics[namespace] = now

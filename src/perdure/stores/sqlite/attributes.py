@@ -66,20 +66,20 @@ def tags_of(text: str) -> list[str]:
         return []
 
 
-def packed(values: Sequence[tuple[int, str, str | None, str, str, str]]) -> NDArray[np.void]:
+def packed(values: Sequence[tuple[Any, str, str | None, str, str, str]]) -> NDArray[np.void]:
     """Return attributes from (created_ms, tags as JSON, session, kind, scope, status).
 
-    A row with an unknown word is damaged; it counts as gone, and a check reports it.
+    A row with an unknown word or another type is damaged; it counts as gone, and a check reports it.
     """
     return np.array(
         [
             (
-                created,
+                created if isinstance(created, int) else 0,
                 tag_bits(tags_of(tags)),
                 session_code(session),
                 KINDS.get(kind, 0),
                 SCOPES.get(scope, 0),
-                STATUSES.get(status, GONE),
+                STATUSES.get(status, GONE) if isinstance(created, int) else GONE,
                 0,
             )
             for created, tags, session, kind, scope, status in values

@@ -72,7 +72,8 @@ class Resident:
                 self._slots.fill(_UNREAD)
                 self._used = 0
                 places = dict(zip(rows.tolist(), positions.tolist(), strict=True))
-            found = session.rows("vectors_at", space=self.space, rows=list(places))
+            read = session.rows("vectors_at", space=self.space, rows=list(places))
+            found = [(row, data) for row, data in read if len(data) == self._matrix.shape[1]]  # others are damaged
             data = np.frombuffer(b"".join(data for _, data in found), np.int8)
             self._keep(np.array([places[row] for row, _ in found], np.int64), data)
             slots = self._slots[positions]

@@ -56,7 +56,7 @@ class Searches:
             return {}
         rows = index.resident.rows_of(ids)
         if None in rows.values():
-            return reading.vectors(session, ids)
+            return reading.vectors(session, namespace, ids)
         identity_of = {row: identity for identity, row in rows.items() if row is not None}
         found, slots = index.slots(session, list(identity_of))
         unit = index.resident.vectors(slots).astype(np.float32)

@@ -137,7 +137,7 @@ class SqliteStore(SqlStore):
             StoreUnavailable: It was removed or replaced; nothing was written.
         """
         self._check_writable()
-        with self._use() as connection:
+        with self.documents.naming_damage(plan), self._use() as connection:
             with overwriting(connection) if plan.erasure else nullcontext(), transaction(connection):
                 session = SqliteSession(connection, plan.namespace)
                 apply_plan(session, plan, fence)

@@ -573,6 +573,12 @@ SELECT count(*) FROM namespace AS n WHERE n.last_row < (
 -- kind: fan-out
 SELECT count(*) FROM embedding AS v JOIN space AS s ON s.number = v.space WHERE vector_dims(v.data) <> s.dimensions;
 
+-- name: wrong_vectors
+-- kind: routed
+SELECT m.id FROM embedding AS v JOIN space AS s ON s.number = v.space AND s.active
+  JOIN memory AS m ON m.namespace = v.namespace AND m.row = v.row
+WHERE v.namespace = :namespace AND vector_dims(v.data) <> s.dimensions ORDER BY m.id LIMIT :limit;
+
 -- --- the schema itself
 
 -- name: has_meta

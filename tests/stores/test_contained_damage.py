@@ -1,0 +1,96 @@
+"""One damaged row keeps no verb from answering about others; what is asked about itself says what is damaged."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+from conftest import HashEmbedder, opened
+from perdure.compose import is_server
+from perdure.records.errors import DamageWarning, StoreDamaged
+from stores.test_damage import POLICY, ROW, lived, run_by_hand
+
+ROWS = {
+    "a fact that is no JSON": "UPDATE document SET data = '{' WHERE shelf = 'fact'",
+    "names that are no object": "UPDATE document SET data = 'null' WHERE shelf = 'alias'",
+    "a packed text": f"UPDATE content SET packed = {{bytes}} WHERE row = {ROW}",
+    "no tag among tags": f"UPDATE content SET tags = {{tags}} WHERE row = {ROW}",
+    "a vector too short": f"UPDATE {{vectors}} SET data = {{short}} WHERE row = {ROW}",
+}
+FORMS = {
+    False: {"{bytes}": "x'00'", "{tags}": "'[null]'", "{vectors}": "vector", "{short}": "x'0102'"},
+    True: {
+        "{bytes}": "decode('00', 'hex')",
+        "{tags}": "CAST(ARRAY[NULL] AS text[])",
+        "{vectors}": "embedding",
+        "{short}": "CAST('[1,2]' AS halfvec)",
+    },
+}
+UNREADABLE = ["a packed text", "no tag among tags"]
+
+
+def damaged(path, clock, name):
+    lived(path, clock)
+    sql = ROWS[name]
+    for slot, value in FORMS[is_server(str(path))].items():
+        sql = sql.replace(slot, value)
+    assert run_by_hand(path, sql) == 1
+    return opened(path, POLICY, clock, HashEmbedder())
+
+
+def calls(memory):
+    yield from (memory.list, memory.digest, memory.facts, memory.stats, memory.entities, memory.alerts, memory.history)
+    for question in ("harbour port", "zebra", "Where does Rita live?"):
+        yield lambda question=question: memory.recall(question)
+    yield lambda: memory.recall("zebra", entity="stripes")
+    yield lambda: memory.remember("the quay has a crane", facts=[])
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_is_asked_about_others_is_answered_with_a_warning_that_names_the_row(path, clock, name):
+    with damaged(path, clock, name) as memory, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert "Harbour server: port 9090, Tuesday deploys" in [h.memory.content for h in memory.recall("harbour").hits]
+        for call in calls(memory):
+            call()
+        found = {str(w.message) for w in told}
+        assert {w.category for w in told} == {DamageWarning}
+        for text in found:
+            assert "cannot be read" in text
+            assert "perdure check" in text
+            assert "perdure repair" in text
+        (row,) = {fault.split(", ")[1].split(":")[0] for fault in memory.check(full=True) if ", " in fault}
+        assert any(row in text for text in found)
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_memory_that_cannot_be_read_is_told_as_damaged_where_it_is_asked_for(path, clock, name):
+    with damaged(path, clock, name) as memory, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamageWarning)
+        (row,) = {fault.split(", ")[1].split(":")[0] for fault in memory.check(full=True) if ", " in fault}
+        for call in (memory.get, memory.why, memory.restore):
+            with pytest.raises(StoreDamaged, match=row) as refused:
+                call(row)
+            assert "perdure repair" in refused.value.remedy
+
+
+def test_a_damaged_document_is_told_where_it_would_be_written_over(path, clock):
+    lived(path, clock)
+    run_by_hand(path, "UPDATE document SET data = '{'")
+    with opened(path, POLICY, clock, HashEmbedder()) as memory, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamageWarning)
+        with pytest.raises(StoreDamaged, match="The document alias"):
+            memory.remember("Rita moved", facts=[{"subject": "Rita", "predicate": "lives in", "value": "Rome"}])
+
+
+def test_a_page_of_documents_that_cannot_be_read_hides_no_later_ones(path, clock):
+    lived(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        memory.remember("Ann moved", facts=[{"subject": "Ann", "predicate": "lives in", "value": "Rome"}])
+    first = "(SELECT min(id) FROM document WHERE shelf = 'fact')"
+    assert run_by_hand(path, f"UPDATE document SET data = '{{' WHERE shelf = 'fact' AND id = {first}") == 1
+    with opened(path, POLICY, clock, HashEmbedder()) as memory, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamageWarning)
+        assert [fact.value for fact in memory.facts()] == ["Rome"]
+        assert "Ann: home: Rome" in [h.memory.content for h in memory.recall("Where does Ann live?").hits]
