@@ -19,7 +19,7 @@ from perdure.rules.language.dates import Period, without_days
 from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
-from perdure.rules.presentation import decided_first, latest_of_conflicts_first, newest_first
+from perdure.rules.presentation import decided_first, latest_of_conflicts_first, named_first, newest_first
 from perdure.rules.ranking import (
     Ranking,
     diversify,
@@ -92,7 +92,7 @@ def _searched(ctx: Context, text: str, namespace: str, limit: int, filters: Filt
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     hits = ctx.extension.mark(ctx, namespace, hits, filters)
     hits = _with_rivals(ctx, namespace, _with_successors(ctx, namespace, hits, filters), filters)
-    hits = decided_first(latest_of_conflicts_first(hits, text))[:limit]
+    hits = named_first(decided_first(latest_of_conflicts_first(hits, text)), text)[:limit]
     if not hits:
         return Recall(text, (), nothing_known=True, note=_join_notes(_bound_note(filters), note))
     return Recall(text, tuple(hits), nothing_known=False, note=_join_notes(note, _absence_note(text, pool, hits)))
