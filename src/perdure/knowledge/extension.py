@@ -30,6 +30,7 @@ from perdure.knowledge.operations.facts import fact_reasons, resting_facts
 from perdure.knowledge.operations.feedback import confirm, deny
 from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.known_beside import known_beside
+from perdure.knowledge.operations.known_names import with_known_names
 from perdure.knowledge.operations.learn import learn
 from perdure.knowledge.operations.model_reading import waiting_sessions
 from perdure.knowledge.operations.over_facts import over_facts, over_of
@@ -93,6 +94,10 @@ class Knowledge(Extension[Context]):
     ) -> tuple[Sequence[str], Sequence[KnownPredicates]]:
         """Return what is known of those whom claims are about."""
         return known_beside(ctx, namespace, claims, besides)
+
+    def with_known_names(self, ctx: Context, namespace: str, text: str, absent: Collection[str], /) -> str:
+        """Return a question with other names of entities replaced by what these are called."""
+        return with_known_names(ctx, namespace, text, absent)
 
     def rank(
         self, ctx: Context, namespace: str, query: Query, pool: Pool, order: Ranking, filters: Filters, /

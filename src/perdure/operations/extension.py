@@ -64,6 +64,10 @@ class Extension(Generic[Ctx_contra]):
         """
         return (), ()
 
+    def with_known_names(self, _ctx: Ctx_contra, _namespace: str, text: str, _absent: Collection[str], /) -> str:
+        """Return a question with names that no memory has, of which ``_absent`` are words, as memories have them."""
+        return text
+
     def rank(
         self, _ctx: Ctx_contra, _namespace: str, _query: Query, _pool: Pool, order: Ranking, _filters: Filters, /
     ) -> Ranking:

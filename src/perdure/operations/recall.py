@@ -19,7 +19,7 @@ from perdure.rules.language.dates import Period, without_days
 from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
-from perdure.rules.presentation import decided_first, latest_of_conflicts_first, newest_first
+from perdure.rules.presentation import decided_first, latest_of_conflicts_first, named_first, newest_first
 from perdure.rules.ranking import (
     Ranking,
     diversify,
@@ -73,18 +73,16 @@ def _searched(ctx: Context, text: str, namespace: str, limit: int, filters: Filt
     """Return what a search by words and meaning brings up."""
     now = ctx.clock()
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
-    query, note = embed_query(ctx, text)
-    pool = ctx.store.search(namespace, query, wide, ctx.policy.recall.for_limit(limit))
-    note = _join_notes(note, _spelling_note(pool))
+    query, pool, note = search_pool(ctx, text, namespace, limit, wide)
     if why := why_nothing_known(pool, ctx.policy.recall):
         why = of_another_time(ctx, query, namespace, limit, filters) or f"no stored memory matches: {why}"
         return Recall(text, (), nothing_known=True, note=_join_notes(why, note))
     found = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(now))
     order = ctx.extension.rank(ctx, namespace, query, pool, found, filters)
     order = order if order is found else with_relevance(order, pool)
-    order, problem = rerank(ctx, text, namespace, order, drop_unrelated(order, ctx.policy.recall))
+    order, problem = rerank(ctx, query.text, namespace, order, drop_unrelated(order, ctx.policy.recall))
     note = _join_notes(note, problem)
-    hits = best_hits(ctx, order, text, namespace, limit, filters, now)
+    hits = best_hits(ctx, order, query.text, namespace, limit, filters, now)
     if not hits:
         why = of_another_time(ctx, query, namespace, limit, filters)
         why = why or _bound_note(filters)
@@ -92,10 +90,27 @@ def _searched(ctx: Context, text: str, namespace: str, limit: int, filters: Filt
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     hits = ctx.extension.mark(ctx, namespace, hits, filters)
     hits = _with_rivals(ctx, namespace, _with_successors(ctx, namespace, hits, filters), filters)
-    hits = decided_first(latest_of_conflicts_first(hits, text))[:limit]
+    hits = named_first(decided_first(latest_of_conflicts_first(hits, text)), query.text)[:limit]
     if not hits:
         return Recall(text, (), nothing_known=True, note=_join_notes(_bound_note(filters), note))
-    return Recall(text, tuple(hits), nothing_known=False, note=_join_notes(note, _absence_note(text, pool, hits)))
+    return Recall(text, tuple(hits), nothing_known=False, note=_join_notes(note, _absence_note(query.text, pool, hits)))
+
+
+def search_pool(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> tuple[Query, Pool, str]:
+    """Return a question as it was searched, what that brought up, and what the caller should know about it.
+
+    A name that no memory has is searched as memories have it, where that is known.
+    """
+    policy = ctx.policy.recall
+    query, note = embed_query(ctx, text)
+    pool = ctx.store.search(namespace, query, filters, policy.for_limit(limit))
+    if pool.absent or why_nothing_known(pool, policy):
+        named = ctx.extension.with_known_names(ctx, namespace, text, pool.absent)
+        if named != text:
+            query, note = embed_query(ctx, named)
+            pool = ctx.store.search(namespace, query, filters, policy.for_limit(limit))
+            note = _join_notes(f'searched as "{named}"', note)
+    return query, pool, _join_notes(note, _spelling_note(pool))
 
 
 def _with_successors(ctx: Context, namespace: str, hits: list[Hit], filters: Filters) -> list[Hit]:

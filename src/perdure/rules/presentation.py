@@ -28,6 +28,7 @@ from perdure.formulas.curve import Array
 from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.recall import Hit
 from perdure.records.vector import Vector
+from perdure.rules.alike_names import mistakable_names, names_another, names_asked, open_with_others
 from perdure.rules.differences import Statements, statements
 from perdure.rules.language.words import content_words, may_answer, query_words, shared_part
 from perdure.rules.pair_signals import ComparedHit, Weight, pair_signals, say_otherwise, weigher
@@ -87,7 +88,7 @@ def newest_first(
     contents = [statements(memory.content) for memory in best]
     pairs = [
         (i, j)
-        for i, j in _pairs(best)
+        for i, j in _of_one_name(question, best, _pairs(best))
         if max(i, j) < bounds.among or (_are_of_people(best, i, j) and say_otherwise(contents[i], contents[j]))
     ]
     signals = _signals(hits[: bounds.compared], pairs, contents, question, vectors)
@@ -105,6 +106,29 @@ def newest_first(
         if chance >= bounds.differs and may_differ(row) and _are_of_people(best, *pair)
     }
     return arranged(hits, question, newer, differing)
+
+
+def _of_one_name(question: str, best: Sequence[MemoryItem], pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs without those of which one is about somebody else whose name is alike."""
+    texts = [memory.content for memory in best]
+    asked = mistakable_names(question, texts)
+    other = [names_another(text, asked) for text in texts]
+    named = [names_asked(text, asked) for text in texts]
+    return [
+        (i, j)
+        for i, j in pairs
+        if not (other[i] and named[j]) and not (other[j] and named[i]) and not open_with_others(texts[i], texts[j])
+    ]
+
+
+def named_first(hits: Sequence[Hit], question: str) -> list[Hit]:
+    """Return the same hits; those about somebody else whose name is alike stand behind those about whom is asked."""
+    texts = [hit.memory.content for hit in hits]
+    asked = mistakable_names(question, texts)
+    named = [at for at, text in enumerate(texts) if names_asked(text, asked)]
+    other = [at for at, text in enumerate(texts) if named and at < named[-1] and names_another(text, asked)]
+    before = [at for at in range(named[-1] + 1 if named else 0) if at not in other]
+    return [hits[at] for at in (*before, *other, *range(len(before) + len(other), len(hits)))]
 
 
 def least_chance(question: str, bounds: Bounds, *, by_words: bool) -> float:

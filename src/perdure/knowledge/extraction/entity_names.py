@@ -95,6 +95,12 @@ def word_form(word: str) -> str:
     return " ".join(lower) if lower in _ACRONYMS and word.isupper() else lower
 
 
+def possessive_ending(word: str) -> str:
+    """Return the possessive ending of a word, empty if it has none."""
+    found = _POSSESSIVE.search(word)
+    return found[0] if found else ""
+
+
 def names_in(text: str, most: int = 4) -> list[str]:
     """Return the normal forms of everything in a text that may be a name: up to so many words side by side."""
     spans = name_words(text)

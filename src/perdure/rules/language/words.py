@@ -31,7 +31,7 @@ _WORD: Final = re.compile(r"[^\W_]+")  # letters and digits of any script, as th
 _CAPITALISED: Final = re.compile(r"\b[A-Z][\w'’-]*")  # noqa: RUF001  # the typographic apostrophe is meant
 _WITHIN: Final = re.compile(r"(?<!^)(?<![.?!]\s)(?<![¿¡])\b[A-Z][\w'’-]*")  # noqa: RUF001  # as above
 _OPENING: Final = " \t\r\n\"'([*-\u2013\u2014\u00ab\u2018-\u201e"
-_QUESTION_WORDS: Final = word_set("""
+QUESTION_WORDS: Final = word_set("""
     qué quién quiénes cuál cuáles cuándo cuánto cuánta cuántos cuántas cómo dónde adónde
     qui quoi quel quelle quels quelles quand comment combien où pourquoi
     wer wen wem wessen was wann wo wohin woher wie wieso weshalb warum welche welcher welches welchen welchem
@@ -85,7 +85,7 @@ def people_named(text: str) -> frozenset[str]:
 def names_in(text: str) -> frozenset[str]:
     """Return the words of a query that are probably names, lower case: capitalised, and not the first of a sentence."""
     found = (_WORD.findall(word.lower()) for word in _WITHIN.findall(text.lstrip(_OPENING)))
-    return frozenset(words[0] for words in found if words) - STOP_WORDS - _QUESTION_WORDS
+    return frozenset(words[0] for words in found if words) - STOP_WORDS - QUESTION_WORDS
 
 
 def is_named(speaker: str | None, names: frozenset[str]) -> bool:

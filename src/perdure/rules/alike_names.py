@@ -1,0 +1,108 @@
+"""Which texts are about somebody else than a question, or than another text, whose name is alike: Anna and Anne Weber.
+
+Only names are compared, as texts write them. Which entities a store knows plays no part, so nothing is looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from perdure.rules.language.words import CALENDAR, QUESTION_WORDS, STOP_WORDS, names_in, word_set
+
+_HEAD: Final = 2000  # characters that are read of a text
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001  # the typographic apostrophe is meant
+_POSSESSIVE: Final = re.compile(r"['’]s?\Z")  # noqa: RUF001  # as above
+_TITLES: Final = word_set("mr mrs ms miss dr prof herr frau señor señora sr sra monsieur madame mme signor signora")
+_NO_NAMES: Final = STOP_WORDS | CALENDAR | QUESTION_WORDS | _TITLES
+
+Name = tuple[str, ...]
+"""The words of a name in their order, lower case."""
+
+
+@lru_cache(maxsize=1024)  # the hits of some answers: each is compared with each other one
+def names_of(text: str) -> tuple[Name, ...]:
+    """Return the names in a text, in their order: capitalised words side by side, without titles.
+
+    A word that only opens a sentence is among them.
+    """
+    found: list[list[str]] = []
+    end = -1
+    head = text[:_HEAD]
+    for match in _WORD.finditer(head):
+        word = _POSSESSIVE.sub("", match[0]).lower()
+        if match[0][0].isupper() and word not in _NO_NAMES:
+            if found and head[end : match.start()] in (" ", "-"):
+                found[-1].append(word)
+            else:
+                found.append([word])
+            end = match.end()
+    return tuple(map(tuple, found))
+
+
+def mistakable_names(question: str, texts: Sequence[str]) -> frozenset[Name]:
+    """Return the names in a question, as some texts have them, that are like another one in these.
+
+    One of several words may be written in the question without capitals.
+    """
+    known = {name for text in texts for name in names_of(text)}
+    words = _words(question)
+    asked = {name for name in known if len(name) > 1 and _holds(words, name)}
+    asked |= {(word,) for word in names_in(question) if not any(word in name for name in asked)}
+    return frozenset(name for name in asked if any(_are_alike(name, other) for other in known - asked))
+
+
+def names_asked(text: str, asked: frozenset[Name]) -> bool:
+    """Return whether a text names one of those who are asked about."""
+    words = _words(text) if asked else ""
+    return any(_holds(words, name) for name in asked)
+
+
+def names_another(text: str, asked: frozenset[Name]) -> bool:
+    """Return whether a text names somebody whose name is like that of those who are asked about, and none of these."""
+    alike = any(_are_alike(name, other) for other in (names_of(text) if asked else ()) for name in asked)
+    return alike and not names_asked(text, asked)
+
+
+def open_with_others(one: str, other: str) -> bool:
+    """Return whether two texts begin with full names that are alike, and not the same: they are about two."""
+    first, second = _opening(one), _opening(other)
+    return bool(first and second) and _are_alike(first, second)
+
+
+def _opening(text: str) -> Name:
+    """Return the full name with which a text begins; empty if there is none."""
+    name = next(iter(names_of(text)), ())
+    return name if len(name) > 1 and _words(text).startswith(f" {' '.join(name)} ") else ()
+
+
+def _are_alike(one: Name, other: Name) -> bool:
+    """Return whether two names are of two, and may be mistaken for each other."""
+    if set(one) <= set(other) or set(other) <= set(one):
+        return False  # a part of a name names the same
+    if min(len(one), len(other)) > 1 and not set(one).isdisjoint(other):
+        return True
+    if min(len(one), len(other)) == 1:  # of a full name one word is called: "Anne" is not Anna Weber
+        return any(_are_spelt_alike(a, b) for a in one for b in other)
+    return len(one) == len(other) and all(a == b or _are_spelt_alike(a, b) for a, b in zip(one, other, strict=True))
+
+
+def _are_spelt_alike(one: str, other: str) -> bool:
+    """Return whether two words differ in one letter behind the first; an ending -s is of the same word."""
+    if len(one) > len(other):
+        one, other = other, one
+    if one[0] != other[0] or len(other) - len(one) > 1 or other == f"{one}s":
+        return False
+    at = next((i for i, letter in enumerate(one) if letter != other[i]), len(one))
+    return one[at + (len(one) == len(other)) :] == other[at + 1 :]
+
+
+def _words(text: str) -> str:
+    words = (_POSSESSIVE.sub("", word) for word in _WORD.findall(text[:_HEAD].lower()))
+    return f" {' '.join(words)} "
+
+
+def _holds(words: str, name: Name) -> bool:
+    return f" {' '.join(name)} " in words
