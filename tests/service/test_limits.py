@@ -239,6 +239,21 @@ def test_a_repeat_with_the_same_key_is_answered_from_the_first(client, memory):
     assert client.post("/v1/strengthen", json=given, headers={"idempotency-key": "x" * 256}).status_code == 422
 
 
+@pytest.mark.parametrize("verb", ["strengthen", "remember"])  # kept by the service, and by the verb itself
+def test_several_different_keys_are_refused_and_the_same_one_twice_is_one(client, memory, verb):
+    kept = memory.remember("Deploys happen on Tuesdays.")
+    given = {"memory_ids": [kept.id]} if verb == "strengthen" else {"content": "Tea is green."}
+    before = len(memory.history())
+    refused = client.post(f"/v1/{verb}", json=given, headers=[("idempotency-key", "k1"), ("Idempotency-Key", "k2")])
+    assert (refused.status_code, refused.json()["fault"]) == (400, "caller")
+    assert "different keys" in refused.json()["detail"]
+    assert len(memory.history()) == before
+    for _ in range(2):
+        done = client.post(f"/v1/{verb}", json=given, headers=[("idempotency-key", "k1"), ("idempotency-key", "k1")])
+        assert done.status_code == 200
+    assert len(memory.history()) == before + 1
+
+
 def test_a_failed_call_may_be_repeated_with_its_key(client, memory):
     headers = {"idempotency-key": "k"}
     kept = memory.remember("Deploys happen on Tuesdays.")

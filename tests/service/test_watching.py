@@ -139,8 +139,20 @@ def test_a_receiver_that_fails_is_told_again_and_a_redirect_is_not_followed(tmp_
         assert [outcome for outcome, _ in runs(memory)] == ["failed"]
         assert len(receiver.got) == 1
         clock.passes(minutes=10)
+        memory.remember("Another stone.")  # the figures have changed, and the event is the same
         assert runs(memory) == [("done", "1 alerts, 1 of them news")]
-    assert len(receiver.got) == 2
+        for expected in ("0 alerts, 1 of them news", "1 alerts, 1 of them news"):  # it is over, and comes again
+            clock.passes(days=2)
+            if expected.startswith("1"):
+                memory.remember_many([f"Brick {n} lies in field {n}." for n in range(200)])
+            assert runs(memory) == [("done", expected)]
+    assert told(receiver) == [("journal_changes", "warning", s) for s in ("firing", "firing", "resolved", "firing")]
+    first, again, over, anew = [headers["webhook-id"] for headers, _ in receiver.got]
+    assert first == again
+    assert len({first, over, anew}) == 3
+    events = [json.loads(body)["data"]["alerts"][0]["id"] for _, body in receiver.got]
+    assert events[0] == events[1]
+    assert len(set(events)) == 3
 
 
 def test_without_the_secret_nothing_is_sent(tmp_path, receiver, monkeypatch):

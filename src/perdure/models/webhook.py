@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hmac
+import json
 import os
 from collections.abc import Callable, Mapping
 from hashlib import sha256
@@ -35,7 +36,7 @@ class Webhook(Posting):
         self._secret_variable, self._clock = secret_variable, clock
 
     def send(self, content: Mapping[str, Any]) -> None:
-        """Send some content; what is answered is not looked at.
+        """Send some content, which has an ``id``; what is answered is not looked at.
 
         Raises:
             WebhookError: It was not taken.
@@ -54,7 +55,7 @@ class Webhook(Posting):
         if not self._secret_variable:
             return {}
         at = str(self._clock() // 1000)
-        identity = sha256(body).hexdigest()[:32]  # the same for each try of one message, so that it can be told apart
+        identity = json.loads(body)["id"]  # the same for each try of one message, so that it can be told apart
         digest = hmac.new(secret_of(self._secret_variable), f"{identity}.{at}.".encode() + body, sha256).digest()
         signature = f"v1,{base64.b64encode(digest).decode()}"
         return {"webhook-id": identity, "webhook-timestamp": at, "webhook-signature": signature}

@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Final
 
 from perdure.operations.documents import PAGE
@@ -13,6 +14,7 @@ from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.review import review
 from perdure.operations.lifecycle.sweep import waits
 from perdure.operations.ports import Context
+from perdure.records.canonical_json import encoded
 from perdure.records.instant import DAY_MS, HOUR_MS, Instant, from_instant, text_of
 from perdure.records.journal_growth import JournalGrowth
 from perdure.records.memory import UNREAD, MemoryItem, Shelf, Status
@@ -42,13 +44,14 @@ def tells_alerts(ctx: Context) -> bool:
     return ctx.policy.alerts.log or ctx.tell_alerts is not None
 
 
-def tell_alerts(ctx: Context, place: str, known: Mapping[str, Any]) -> TaskResult:
+def tell_alerts(ctx: Context, place: str, known: Mapping[str, Any], *, since: Instant) -> TaskResult:
     """Tell what is new since the last run, and what is over.
 
     Args:
         ctx: The memory.
         place: The namespace.
         known: Alert -> severity, as reported at the last run.
+        since: When this was first tried after that run: what is told again has the same ids.
 
     Raises:
         WebhookError: The webhook did not take it; all of it is reported again at the next run.
@@ -64,7 +67,9 @@ def tell_alerts(ctx: Context, place: str, known: Mapping[str, Any]) -> TaskResul
         for row in news:
             _log.warning("alert %s", " ".join(f"{key}={value}" for key, value in row.items()))
     if news and ctx.tell_alerts is not None:
-        ctx.tell_alerts({"type": "perdure.alerts", "timestamp": text_of(ctx.clock()), "data": {"alerts": news}})
+        rows = [{"id": _event_id(place, since, row["name"], row["severity"], row["state"]), **row} for row in news]
+        message = {"id": _event_id(*(row["id"] for row in rows)), "type": "perdure.alerts"}
+        ctx.tell_alerts({**message, "timestamp": text_of(ctx.clock()), "data": {"alerts": rows}})
     firing = {name: alert.severity for name, alert in found.items()}
     return f"{len(firing)} alerts, {len(news)} of them news", {"firing": firing}
 
@@ -76,6 +81,11 @@ def overdue_places(ctx: Context) -> list[str]:
         return []
     waiting = ctx.store.overdue_namespaces(now)
     return [place for place, since, _ in waiting if since is not None and now - since >= hours * HOUR_MS]
+
+
+def _event_id(*parts: object) -> str:
+    """Return the id of what happened: the same however often it is told, and whatever the figures are by then."""
+    return sha256(encoded(list(parts)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _notice(alert: Alert, place: str, state: str) -> dict[str, Any]:

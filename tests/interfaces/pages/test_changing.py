@@ -72,6 +72,23 @@ def test_erasing_lists_what_would_go_and_shows_the_proof(browser, memory, kept):
     assert memory.get(kept, include_archived=True) is None
 
 
+def test_an_erasure_plan_that_is_out_of_date_leads_to_the_plan_as_it_is_now(browser, memory):
+    kept = memory.remember("Maya prefers tea.", facts=[{"subject": "Maya", "predicate": "drink", "value": "tea"}])
+    preview = browser.fill(f"/erase?id={kept.id}", "/erase", reason="asked for", by="Maya")
+    inside = next(inside for action, inside in forms(preview.text) if action.startswith("/erase"))
+    word = inside.partition('name="confirm" value="')[2].partition('"')[0]
+    memory.remember("Maya prefers tea.", facts=[{"subject": "Maya", "predicate": "home", "value": "Oslo"}])
+    reply = browser.answer(preview, "/erase", confirm=word)
+    assert reply.status_code == 422
+    assert "Nothing was erased. Show anew what would go now." in words(reply)
+    assert memory.get(kept.id) is not None
+    anew = browser.answer(reply, "/erase", reason="asked for", by="Maya")
+    assert 'value="asked for"' in reply.text
+    assert "Oslo" in words(anew)
+    word = anew.text.partition('name="confirm" value="')[2].partition('"')[0]
+    assert "Erased" in words(browser.answer(anew, "/erase", confirm=word))
+
+
 def test_a_form_without_the_sessions_token_does_nothing(browser, memory, kept, tmp_path):
     page = browser.get(f"/change?id={kept}&verb=pin")
     fields = hidden(forms(page.text)[0][1])

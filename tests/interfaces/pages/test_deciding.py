@@ -7,8 +7,8 @@ from html import unescape
 
 import pytest
 
-from conftest import WORDS_ONLY, opened
-from interfaces.pages.browsing import words
+from conftest import WORDS_ONLY, opened, tables
+from interfaces.pages.browsing import get_forms, plain, words
 
 
 def said(memory, value, subject="Maya", predicate="drink", **more):
@@ -77,6 +77,26 @@ def test_an_answer_without_a_value_is_refused_in_words(browser, memory, clock):
     assert "The right value is missing." in words(reply)
 
 
+@pytest.mark.parametrize("verdict", ["deny", "correct"])
+def test_an_answer_to_what_was_answered_meanwhile_is_refused_and_told_of(browser, memory, clock, tmp_path, verdict):
+    said(memory, "tea")
+    clock.passes(days=100)
+    page = browser.get("/questions")
+    memory.confirm(memory.facts()[0].id)
+    before = tables(tmp_path / "agent.db")
+    reply = browser.answer(page, "/answer", verdict=verdict, **({"value": "coffee"} if verdict == "correct" else {}))
+    assert reply.status_code == 409
+    assert "no longer open; nothing was changed" in words(reply)
+    assert "a person confirmed it" in words(reply)
+    assert f'href="/memory?id={memory.facts()[0].id}"' in reply.text
+    assert ("What you wrote coffee" in words(reply)) == (verdict == "correct")
+    assert tables(tmp_path / "agent.db") == before
+    clock.passes(days=100)  # the same doubt again is another question
+    assert browser.answer(page, "/answer", verdict="deny").status_code == 409
+    assert browser.answer(browser.get("/questions"), "/answer", verdict="deny").status_code == 200
+    assert memory.facts() == []
+
+
 @pytest.fixture
 def due(memory, clock):
     """Four memories of which maintenance would move each."""
@@ -135,6 +155,24 @@ def test_what_was_done_is_listed_and_undone(browser, memory):
     assert "was already undone" in words(refused)
 
 
+def test_what_was_redone_is_not_called_undone_and_can_be_undone_again(browser, memory):
+    kept = memory.remember("Deploys happen on Tuesdays.").id
+    undone = memory.undo("last")
+    assert "remember 1 memory" in words(browser.get("/plans"))
+    memory.undo(undone.operation)
+    assert memory.get(kept) is not None
+    page = browser.get("/plans")
+    row = next(plain(li) for li in re.findall(r"<li.*?</li>", page.text, re.DOTALL) if "<b>remember" in li)
+    assert (" redone " in row, " undone" in row) == (True, False)
+    told = [plain(li) for li in re.findall(r"<li.*?</li>", browser.get("/").text, re.DOTALL)]
+    assert [", undone" in line for line in told if line.startswith("remember")] == [False]
+    browser.answer(page, "/undo")
+    assert memory.list() == []
+    row = next(li for li in re.findall(r"<li.*?</li>", browser.get("/plans").text, re.DOTALL) if "<b>remember" in li)
+    assert " undone" in plain(row)
+    assert "<form" not in row
+
+
 def test_the_weeks_ahead_add_up_to_the_forecast(browser, memory, due):
     memory.sweep()
     found = memory.forecast(84)
@@ -155,6 +193,17 @@ def test_another_policy_is_tried_beside_todays(browser, memory, due):
     assert f"in view in full {found.other.visible - found.other.shortened} " in text
     assert "1 past recall asked again" in text
     assert "cannot be read" in words(browser.get("/plans", params={"try": 1, "policy": "no = [toml"}))
+
+
+@pytest.mark.parametrize("typed", ["no = [toml", "[tiers]\nwarm_keep = 0.3", "a = <b>1</b>"])
+def test_a_policy_that_is_refused_stays_in_the_form_with_what_is_wrong(browser, memory, typed):
+    reply = browser.get("/plans", params={"try": 1, "policy": typed, "preset": "facts"})
+    assert reply.status_code == 422
+    form = next(form for form in get_forms(reply.text) if "preset" in form.fields)
+    assert form.fields["preset"] == "facts"
+    assert unescape(reply.text.partition('name="policy"')[2].partition(">")[2].partition("</textarea>")[0]) == typed
+    assert "<b>1</b>" not in reply.text
+    assert 'role="alert"' in reply.text.partition('id="whatif"')[2]
 
 
 def test_the_weeks_ahead_of_another_policy_stand_beside_todays_on_one_scale(browser, memory, clock, tmp_path):

@@ -167,3 +167,15 @@ def buttons(form, verdict):
 
 def forms_of_answers(page):
     return re.findall(r'<form method="post" action="/answer" class="answers">(.*?)</form>', page.text, re.DOTALL)
+
+
+def test_an_answer_about_a_side_of_a_conflict_that_was_settled_meanwhile_is_refused(browser, memory, conflict):
+    older, newer = conflict
+    page = browser.get("/questions")
+    browser.answer(page, "/answer", id=newer.id, verdict="confirm")
+    assert [f.value for f in memory.facts()] == ["Monday"]
+    for side, verdict in ((older, "confirm"), (newer, "deny"), (newer, "both")):
+        reply = browser.answer(page, "/answer", id=side.id, verdict=verdict)
+        assert reply.status_code == 409
+        assert "a person confirmed it" in words(reply)
+    assert [f.value for f in memory.facts()] == ["Monday"]

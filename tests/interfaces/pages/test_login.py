@@ -162,6 +162,25 @@ def test_a_revoked_token_ends_its_sessions(browser, tokens, memory):
     assert browser.get("/", follow_redirects=False).headers["location"] == "/login"
 
 
+def test_a_form_sent_after_the_session_has_ended_keeps_what_was_typed_and_leads_to_the_login(browser, tokens, memory):
+    (kept,) = memory.list("team/a")
+    log_in(browser, tokens["admin"].secret)
+    page = browser.get(f"/change?id={kept.id}&verb=update")
+    memory.revoke_token(tokens["admin"].token.id)
+    typed = "Ours: <b>deploys</b> happen on Fridays."
+    reply = browser.answer(page, "/change", words=typed, sure="1")
+    assert (reply.status_code, reply.headers["content-type"][:9]) == (401, "text/html")
+    assert "Your session has ended; nothing was done." in words(reply)
+    assert f"What you wrote {typed}" in words(reply)
+    assert "<b>deploys" not in reply.text
+    assert 'href="/login"' in reply.text
+    assert kept.content not in reply.text
+    assert memory.get(kept.id).content == kept.content
+    for headers in ({"origin": "http://evil.example"}, {**OWN, "sec-fetch-site": "cross-site"}):
+        reply = browser.post("/change", data={"words": "Send your token to evil.example."}, headers=headers)
+        assert (reply.status_code, "evil" in reply.text) == (403, False)
+
+
 def test_logging_in_begins_a_new_session_and_logging_out_ends_it(browser, tokens):
     browser.get("/login")
     before = browser.cookies["perdure_session"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -150,6 +150,7 @@ class Access:
         keyring: Finds out what a token allows.
         sessions: Knows the token behind a browser's cookie.
         page_of: Returns the page that shows an error to a person, below a path where the pages are mounted.
+        logged_out: Returns the page for a person who has sent a form and is not known.
     """
 
     def __init__(
@@ -159,9 +160,10 @@ class Access:
         keyring: Keyring,
         sessions: Sessions,
         page_of: Callable[[PerdureError, str], Response],
+        logged_out: Callable[[Request], Awaitable[Response]],
     ) -> None:
         self._app, self._get_memory, self._keyring, self._sessions = app, get_memory, keyring, sessions
-        self._page_of = page_of
+        self._page_of, self._logged_out = page_of, logged_out
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its memory."""
@@ -173,7 +175,7 @@ class Access:
                 await answer(scope, receive, send)
                 return
             if principal is None and not is_open(scope["path"]):
-                await _ask_for_token(scope)(scope, receive, send)
+                await (await self._ask_for_token(Request(scope, receive)))(scope, receive, send)
                 return
             state = scope.setdefault("state", {})
             state["principal"], state["keyring"] = principal, self._keyring
@@ -227,15 +229,16 @@ class Access:
             login = await run_sync(self._keyring.login_of, session)
         return None if login is None else Principal(login.grant, login.token)
 
+    async def _ask_for_token(self, request: Request) -> Response:
+        """Return the answer to whoever needs a token and has none: a person logs in, and loses no words by it."""
+        if not _is_person(request.scope) or request.method not in {"GET", "POST"}:
+            return problem_of(unauthorized("A token is needed."))
+        if request.method == "POST":
+            return await self._logged_out(request)
+        return RedirectResponse(f"{request.scope.get('root_path', '')}/login", 303, {"cache-control": "no-store"})
+
     def _memory(self, principal: Principal) -> Memory:
         return self._get_memory() if principal.grant is None else self._keyring.memory_of(principal.grant)
-
-
-def _ask_for_token(scope: Scope) -> Response:
-    """Return the answer to whoever needs a token and has none: a person who looks at a page logs in."""
-    if scope["method"] == "GET" and _is_person(scope):
-        return RedirectResponse(f"{scope.get('root_path', '')}/login", 303, {"cache-control": "no-store"})
-    return problem_of(unauthorized("A token is needed."))
 
 
 def _is_person(scope: Scope) -> bool:

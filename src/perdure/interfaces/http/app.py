@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Receive, Scope, Send
 
-from perdure.interfaces.http.access import Access, Keyring
+from perdure.interfaces.http.access import Access, Keyring, unauthorized
 from perdure.interfaces.http.answers import JSON, json_bytes
 from perdure.interfaces.http.call_notes import note_response
 from perdure.interfaces.http.exporting import PATH as EXPORT
@@ -84,7 +84,14 @@ def build_app(get_memory: Callable[[], Memory], settings: Settings, shared: Shar
     is_route = partial(_is_route, routes)
     layers = [
         Middleware(RequestGuard, settings=settings, note=partial(note_response, limits.observed, is_route)),
-        Middleware(Access, get_memory=get_memory, keyring=Keyring(get_memory), sessions=sessions, page_of=_page_of),
+        Middleware(
+            Access,
+            get_memory=get_memory,
+            keyring=Keyring(get_memory),
+            sessions=sessions,
+            page_of=_page_of,
+            logged_out=_logged_out,
+        ),
         Middleware(VerbShortcut, endpoints=endpoints),  # has its own limit of bodies
         Middleware(RequestBodyLimitMiddleware, max_body_size=settings.body_bytes),
     ]
@@ -186,6 +193,14 @@ def _page_of(error: PerdureError, root: str) -> Response:
     if find_spec(PAGES) is None:
         return problem_of(error)
     page: Response = import_module(PAGES).error_page(error, root)
+    return page
+
+
+async def _logged_out(request: Request) -> Response:
+    """Return what a person sees who has sent a form and is not known any longer."""
+    if find_spec(PAGES) is None:
+        return problem_of(unauthorized("A token is needed."))
+    page: Response = await import_module(PAGES).logged_out_page(request)
     return page
 
 

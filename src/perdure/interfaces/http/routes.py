@@ -116,6 +116,7 @@ class VerbRequest:
     query: bytes
     memory: Any  # of its caller
     caller: str  # names the caller, for limits
+    keys: frozenset[str] = frozenset()  # all that Idempotency-Key gives
     until: float | None = None  # when it is ended, by the monotonic clock; None for one that lasts
     progress: Progress | None = None  # is called with (done, total)
 
@@ -199,7 +200,7 @@ class VerbEndpoint:
             raise InvalidInput("A POST takes no arguments in its query string.", remedy="Pass them in the JSON body.")
         body = await self._body(call, receive)
         values = object_of(body) if call.method == "POST" else query_values(call.query, self._parameters)
-        key = call.headers.get("idempotency-key")
+        key = _idempotency_key(call)
         if key is not None and self._has_key:
             values, key = _with_key(values, key), None
         run_verb = self._call if self._limits.tracing is None else partial(self._trace, self._limits.tracing)
@@ -271,7 +272,8 @@ def call_of(scope: Scope) -> VerbRequest:
     memory, method = memory_of(scope), scope["method"]
     if method != "POST":  # others are sent unasked, and again: they must cost nothing
         memory = memory.without_model()
-    return VerbRequest(method, headers_of(scope), scope["query_string"], memory, scope["state"]["principal"].key)
+    keys = frozenset(value.decode("latin-1") for name, value in scope["headers"] if name == b"idempotency-key")
+    return VerbRequest(method, headers_of(scope), scope["query_string"], memory, scope["state"]["principal"].key, keys)
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
@@ -343,6 +345,18 @@ def _no_constant(name: str) -> None:
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _idempotency_key(call: VerbRequest) -> str | None:
+    """Return the key of the header, None where there is none.
+
+    Raises:
+        RequestRefused: Several lines give different ones: any of them may be the one that was meant.
+    """
+    if len(call.keys) > 1:
+        told = "Several lines of the header Idempotency-Key give different keys."
+        raise RequestRefused(400, told, remedy="Send it once. Nothing was done.")
+    return next(iter(call.keys), None)
 
 
 def _with_key(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:

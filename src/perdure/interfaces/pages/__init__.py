@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
-from anyio import to_thread
+from anyio import move_on_after, to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -29,7 +30,7 @@ from perdure.interfaces.pages import (
     questions,
     search,
 )
-from perdure.interfaces.pages.forms import FormGuard, FormRefused
+from perdure.interfaces.pages.forms import FormGuard, FormRefused, read_own_form
 from perdure.interfaces.pages.live import Live
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import FOLDER, respond
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 Handler = Callable[[PageRequest], Answer]
+_READ_SECONDS: Final = 10.0  # for the form of somebody who is not known
 
 READ: Final[Mapping[str, Handler]] = {
     "/": overview.overview,
@@ -139,6 +141,21 @@ def error_page(error: PerdureError, root: str = "") -> Response:
     if isinstance(error, RequestRefused):
         response.headers.update(error.headers)
     return response
+
+
+async def logged_out_page(request: Request) -> Response:
+    """Return the page for a form of somebody whose session has ended: what was typed, and the way to the login."""
+    fields: Mapping[str, list[str]] = {}
+    with suppress(FormRefused, PerdureError), move_on_after(_READ_SECONDS):
+        fields = await read_own_form(request)
+    root = request.scope.get("root_path", "")
+    page_request = PageRequest(cast("Memory", None), "/", root, form=fields, known=False)
+    values = {
+        "message": "Your session has ended; nothing was done.",
+        "remedy": "Log in, then do it again.",
+        "way_on": (f"{root}/login", "Log in"),
+    }
+    return respond(page_request, HtmlPage("error", "Logged out", values, 401, RequestRefused.__name__))
 
 
 def _page_request(request: Request, session: str, form: Mapping[str, list[str]] | None = None) -> PageRequest:

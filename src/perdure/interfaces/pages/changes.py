@@ -97,7 +97,7 @@ def _values(request: PageRequest, item: MemoryItem, action: MemoryAction, words:
         "kept": request.form.get("keep", ()),
         "item": item,
         "action": action,
-        "summary": VERBS[action.verb].summary.replace("``", ""),
+        "summary": VERBS[action.verb].summary.partition("\n\n")[0].replace("``", ""),
         "effect": action.effect(item) if action.effect else None,
         "words": words,
         "sure": not action.asks or action.asks == "reason" or bool(words),

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from perdure.interfaces.http.problems import status_of, told_to_callers
 from perdure.interfaces.pages.memories import read
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
+from perdure.records.errors import InvalidInput
 
 
 def ask(request: PageRequest) -> Answer:
     """Ask why, and by whose decision."""
     sent = _target_and_reason(request)
     request.require("erase")
-    return HtmlPage("erase", "Erase for good", {**sent, "preview": None, "done": None})
+    return HtmlPage("erase", "Erase for good", {**sent, "preview": None, "done": None, "refused": None})
 
 
 def erase(request: PageRequest) -> Answer:
     """List what would go; with the word that the list gave, erase it."""
-    sent = _target_and_reason(request)
+    sent = {**_target_and_reason(request), "preview": None, "done": None, "refused": None}
     arguments: dict[str, Any] = {
         "ids": [sent["identity"]] if sent["identity"] else [],
         "subject": sent["subject"] or None,
@@ -26,11 +28,15 @@ def erase(request: PageRequest) -> Answer:
         "by": request.form_value("by") or None,
     }
     confirm = request.form_value("confirm")
-    if confirm:
-        erasure = request.memory.erase(**arguments, confirm=confirm, dry_run=False)
-        return HtmlPage("erase", "Erased", {**sent, "preview": None, "done": erasure})
-    preview = request.memory.erase(**arguments, dry_run=True)
-    return HtmlPage("erase", "Erase for good", {**sent, "preview": preview, "done": None})
+    try:
+        if confirm:
+            erasure = request.memory.erase(**arguments, confirm=confirm, dry_run=False)
+            return HtmlPage("erase", "Erased", {**sent, "done": erasure})
+        preview = request.memory.erase(**arguments, dry_run=True)
+    except InvalidInput as error:  # such as what would go has changed since: the form goes on from here
+        refused = {**sent, "refused": told_to_callers(error)}
+        return HtmlPage("erase", "Erase for good", refused, status_of(error), type(error).__name__)
+    return HtmlPage("erase", "Erase for good", {**sent, "preview": preview})
 
 
 def _target_and_reason(request: PageRequest) -> dict[str, Any]:

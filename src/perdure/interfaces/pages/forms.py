@@ -49,12 +49,22 @@ class FormGuard:
         Raises:
             FormRefused: It comes from another site, has no token of this session, or is too large.
         """
-        check_origin(request)
-        fields = await _read(request)
+        fields = await read_own_form(request)
         token = next(iter(fields.get(TOKEN, ())), "")
         if not hmac.compare_digest(token.encode(), form_token(session).encode()):
             raise FormRefused("This form has expired. Go back, reload the page and send it again.")
         return fields
+
+
+async def read_own_form(request: Request) -> dict[str, list[str]]:
+    """Return the fields of a form that this site has sent; whether a session is behind it is not looked at.
+
+    Raises:
+        FormRefused: It comes from another site, or is too large.
+        InvalidInput: It cannot be read.
+    """
+    check_origin(request)
+    return await _read(request)
 
 
 def check_origin(request: Request) -> None:

@@ -127,6 +127,16 @@ class PageRequest:
         standing = [o for o in reversed(self.done) if o.operation != "erase" and not o.undone_by]
         return [o.id for o in standing if self.may_undo(o)]
 
+    def standing(self, operation: Operation) -> Operation | None:
+        """Return the operation that makes what one did hold now: itself, or its last redo; None where it is undone."""
+        while operation.undone_by is not None:
+            undo = self.memory.operation(operation.undone_by)
+            redo = None if undo is None or undo.undone_by is None else self.memory.operation(undo.undone_by)
+            if redo is None:
+                return None
+            operation = redo
+        return operation
+
     def operations(self, limit: int, named: Operation | None = None) -> tuple[list[Operation], bool]:
         """Return the newest operations, at most so many, with the named one, and whether there may be others.
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from perdure.interfaces.http.problems import status_of, told_to_callers
 from perdure.interfaces.pages import previews
 from perdure.interfaces.pages.facts import moment
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.pages.plots import Bar, columns, stacked
 from perdure.interfaces.views.values import counted
-from perdure.records.errors import ConflictError, InvalidInput, NotFound
+from perdure.records.errors import ConflictError, InvalidInput, NotFound, PolicyError
 from perdure.records.policy import PRESETS
 
 if TYPE_CHECKING:
@@ -59,9 +60,16 @@ def plans(request: PageRequest) -> Answer:
         "presets": sorted(PRESETS),
         "state": request.memory.upkeep_state(request.namespace),
         "ahead": _ahead(request) if request.query.get("ahead") else None,
-        "trial": _trial(request) if request.query.get("try") else None,
+        "trial": None,
+        "refused": None,
     }
-    return HtmlPage("plans", "Plans", values)
+    if not request.query.get("try"):
+        return HtmlPage("plans", "Plans", values)
+    try:
+        return HtmlPage("plans", "Plans", {**values, "trial": _trial(request)})
+    except (InvalidInput, PolicyError) as error:  # told beside the form, which keeps what was typed
+        refused = {**values, "refused": told_to_callers(error)}
+        return HtmlPage("plans", "Plans", refused, status_of(error), type(error).__name__)
 
 
 def _named(request: PageRequest) -> Operation | None:

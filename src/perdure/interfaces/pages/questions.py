@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
+from perdure.interfaces.pages.previews import digest
+from perdure.interfaces.views.journal import reason_text
+from perdure.records.errors import ConflictError, NotFound
 
 if TYPE_CHECKING:
     from perdure.records.memory import MemoryItem
     from perdure.records.signal_results import Question
 
 _MOST: Final = 20
+_MOST_OPEN: Final = 1000  # open questions among which the answered one is looked for
 _LABELS: Final = {
     "confirm": "Yes, still so",
     "deny": "No",
@@ -35,6 +39,11 @@ class OpenQuestion:
     verdicts: list[tuple[str, str]]  # verdict, and how its button is called
     takes_value: bool  # whether the answer may be another value
 
+    @property
+    def mark(self) -> str:
+        """Names the question, so that an answer to it is not taken for one to another that came up later."""
+        return _mark(self.question)
+
 
 def questions(request: PageRequest) -> Answer:
     """Show the open questions, those about the most valuable memories first."""
@@ -55,9 +64,39 @@ def _open_question(request: PageRequest, question: Question) -> OpenQuestion | N
     return OpenQuestion(question, item, sides, verdicts, takes_value="correct" in question.answers)
 
 
+def _mark(question: Question) -> str:
+    """Return what names a question for as long as it is open; the same doubt that comes up later is another one."""
+    return digest([question.id, question.since, question.against, question.same])
+
+
 def answer(request: PageRequest) -> Answer:
-    """Record what the person said."""
-    verdict = cast("Any", request.required("verdict", "The answer"))
+    """Record what the person said to a question that is still open.
+
+    Raises:
+        InvalidInput: The answer is missing, or does not fit.
+    """
+    verdict, identity = cast("Any", request.required("verdict", "The answer")), request.form_value("id")
+    asked = (one for one in request.memory.review(request.namespace, _MOST_OPEN) if identity in (one.id, *one.against))
+    if all(_mark(question) != request.form_value("asked") for question in asked):
+        return _answered_already(request)
     value = request.required("value", "The right value") if verdict == "correct" else None
     outcome = request.memory.answer(request.required("id", "The memory's id"), verdict, value)
     return Redirect(request.link("/questions", done=outcome.operation))
+
+
+def _answered_already(request: PageRequest) -> Answer:
+    """Return the page that tells what was answered meanwhile, or what else has closed the question."""
+    item = request.memory.get(request.required("id", "The memory's id"), include_archived=True)
+    if item is None:
+        raise NotFound("The memory that this question is about is gone; nothing was changed.")
+    message = "This question is no longer open; nothing was changed."
+    for last in request.memory.why(item.id).history[-1:]:
+        done = request.memory.operation(last.operation_id)
+        who = f" by {done.actor}" if done is not None and done.actor else ""
+        message = f"{message} What was done at {last.at}{who}: {reason_text(last)}."
+    values = {
+        "message": message,
+        "remedy": "",
+        "way_on": (request.link("/memory", id=item.id), "Look at the memory as it is now"),
+    }
+    return HtmlPage("error", "Answered already", values, 409, ConflictError.__name__)

@@ -14,7 +14,8 @@ _MINUTE_MS = 60_000
 _LONGEST_NOTE = 2000
 
 Data = Mapping[str, Any]
-"""{last_ms, outcome, failures, next, note, ...}: when a task last began, how it ended, when it is next due."""
+"""{last_ms, first_ms, outcome, failures, next, note, ...}: when a task last began, and first since it last ended well,
+how it ended, when it is next due."""
 
 
 class Task(StrEnum):
@@ -83,6 +84,7 @@ def begin_run(data: Data | None, now: Instant, owner: str, policy: UpkeepPolicy)
     return {
         **before,
         "last_ms": now,
+        "first_ms": now if before.get("outcome", "done") == "done" else before.get("first_ms", now),
         "outcome": "running",
         "owner": owner,
         "failures": int(before.get("failures", 0)),

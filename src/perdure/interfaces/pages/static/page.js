@@ -29,6 +29,14 @@
     if (field) field.focus(); else location.href = `${document.querySelector("nav a[href*='/search']").href}#q`;
   });
   if (location.hash === "#q") document.getElementById("q")?.focus();
+  // A second click while the first is being answered would be a second call, of what has changed by then.
+  const sent = new WeakMap();
+  document.addEventListener("submit", (event) => {
+    if (event.target.method !== "post") return;
+    if (Date.now() - (sent.get(event.target) ?? 0) < 5000) event.preventDefault();
+    else sent.set(event.target, Date.now());
+  });
+  addEventListener("pageshow", (event) => { if (event.persisted) all("form").forEach((form) => sent.delete(form)); });
   const part = document.querySelector("[data-refresh]");
   const line = document.getElementById("changed");
   if (!document.body.dataset.live || !(part || line) || !window.EventSource) return;
