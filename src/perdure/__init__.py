@@ -17,6 +17,7 @@ from perdure.records.errors import (
     EmbedderError,
     GateStopped,
     InvalidInput,
+    MemoryErased,
     ModelError,
     ModelWarning,
     NotAllowed,
@@ -153,4 +154,4 @@ __all__ += ["Question", "RatesResult", "Recall", "Reembedded", "ReinforceResult"
 __all__ += ["Report", "Review", "SessionResult", "Stats", "StrengthenResult", "Summaries", "TaskResult", "Timeline"]
 __all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]
 __all__ += ["CompactResult", "ErasureResult", "NewToken", "NotAllowed", "OlderThanHorizon", "RepairResult", "Token"]
-__all__ += ["UncountedWarning"]
+__all__ += ["MemoryErased", "UncountedWarning"]

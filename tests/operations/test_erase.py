@@ -20,7 +20,8 @@ from faults.server_faults import own_server
 from perdure.compose import current_instant, import_lines, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.operations.transfer import export_lines
-from perdure.records.errors import InvalidInput, NotFound, TargetTaken
+from perdure.records.errors import InvalidInput, MemoryErased, NotFound, TargetTaken
+from perdure.records.memory import Message
 from perdure.records.plan import ERASED, Erasure
 from perdure.records.policy import Policy
 from perdure.stores.erasing import Redactor
@@ -221,6 +222,39 @@ def test_a_transcript_under_another_name_does_not_bring_it_back(memory, clock):
     assert ADDRESS not in [m.content for m in memory.list()]
     clock.passes(hours=1)
     assert memory.ingest([{"role": "user", "content": ADDRESS}], session="three").added == 1  # said anew
+
+
+def test_a_retry_under_its_key_does_not_bring_it_back(memory):
+    kept = memory.remember(ADDRESS, idempotency_key="k1")
+    later = memory.remember(OTHER, idempotency_key="k2")
+    erased(memory, kept.id)
+    for text in (ADDRESS, "Another text."):
+        with pytest.raises(MemoryErased, match="'k1' was erased for good"):
+            memory.remember(text, idempotency_key="k1")
+    items = [{"content": f"Note {n}."} for n in range(501)]
+    for count in (1, 501):
+        with pytest.raises(MemoryErased, match=f"Item {count + 1}: "):
+            memory.remember_many([*items[:count], {"content": ADDRESS, "idempotency_key": "k1"}])
+    assert [m.content for m in memory.list(limit=1000)] == [OTHER]
+    assert memory.remember(OTHER, idempotency_key="k2").id == later.id
+    memory.remember(ADDRESS, idempotency_key="k3")  # said anew
+    undone = memory.remember("The lights are on.", idempotency_key="k4")
+    memory.undo(undone.operation)
+    assert memory.remember("The lights are on.", idempotency_key="k4").operation
+
+
+def test_a_request_in_a_transcript_that_is_read_again_does_not_bring_its_note_back(memory):
+    said = Message(
+        "Please remember that the staging server listens on port 8081.", at=memory.now, session="s", key="m1"
+    )
+
+    def take_in():
+        memory.agent.take_in("s", "default", [said], transcript="", mark="")
+        return sorted(m.content for m in memory.list(inside="s", include_archived=True))
+
+    assert "the staging server listens on port 8081" in take_in()
+    erased(memory, everything=True)
+    assert take_in() == []
 
 
 def test_what_is_kept_is_when_by_whom_and_why_and_digests_that_differ_from_store_to_store(opening, elsewhere, clock):

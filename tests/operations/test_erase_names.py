@@ -7,9 +7,11 @@ import re
 
 import pytest
 
+import perdure
 from conftest import STORES, WORDS_ONLY, servers
 from perdure.compose import current_instant, import_lines, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
+from perdure.knowledge.operations import erasing
 from perdure.operations.erased_names import places_of_names
 from perdure.operations.transfer import export_lines
 from perdure.records.errors import InvalidInput, NotFound
@@ -471,3 +473,33 @@ def test_the_value_of_an_erased_fact_leaves_the_reasons_of_what_took_its_place(o
     (fact,) = memory.facts("Ann")
     assert fact.value == "migrainex"
     assert "epilepsiax" not in str(memory.why(fact.id)) + str(memory.why(kept.id)) + "".join(map(str, memory.export()))
+
+
+@pytest.fixture
+def looked_at(monkeypatch):
+    """(text, names) of each close look at a text: what somebody's mentions in it cost."""
+    looks, look = [], erasing._names_one_of
+
+    def counted(text, forms):
+        looks.append((text, forms))
+        return look(text, forms)
+
+    monkeypatch.setattr(erasing, "_names_one_of", counted)
+    return looks
+
+
+def test_of_many_entities_each_memory_is_looked_at_for_those_that_it_may_name(tmp_path, looked_at):
+    """Each memory that stayed was searched for each entity that might go: 5,000 of both took minutes."""
+    names = [f"{first} {last}" for first in ("Adra", "Brin", "Coro", "Dane") for last in ("Ekberg", "Fenn", "Gole")]
+    with perdure.open(tmp_path / "a.db", WORDS_ONLY) as memory:
+        for name in names:
+            fact = {"subject": name, "predicate": "knows", "value": "Zora Quill"}
+            memory.remember(f"Zora Quill met {name} on the bridge.", facts=[fact])
+        memory.remember_many([f"Adra's boat number {n} was seen by Adra Lund near Fenn's mill." for n in range(20)])
+        memory.remember_many([f"Did {name}'s dog bark?" for name in names[2:5]])
+        going = set(memory.erase(subject="Zora Quill", reason="test").entities)
+        memories = len(memory.list(limit=100))
+    ids = [name.lower().replace(" ", "-") for name in names]
+    assert going >= {ids[0], *ids[5:]}
+    assert going.isdisjoint(ids[2:5])
+    assert len(looked_at) <= 2 * memories

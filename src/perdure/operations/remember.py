@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple
 from perdure.operations.decisions import begin, write
 from perdure.operations.new_memories import insert, make_vectors
 from perdure.operations.ports import Context, Progress
+from perdure.operations.tombstones import refuse_erased
 from perdure.operations.writing import retry, tell_redacted
 from perdure.records.errors import ConflictError, InvalidInput, PartlyStored, PerdureError
 from perdure.records.fact_claim import GivenClaim, HandedClaims
@@ -54,10 +55,12 @@ def remember(
 
     Raises:
         InvalidInput: What is remembered by itself has a key that was used for another text; nothing was stored.
+        MemoryErased: It has the key of a memory that was erased; nothing was stored.
     """
     outcomes: list[Outcome] = []
     if operation == MERGING and len(drafts) > BATCH:  # a single transaction checks its keys itself
         check_keys(drafts, _texts_of_keys(ctx, drafts, namespace), of=len(drafts))
+        refuse_erased(ctx, namespace, drafts, of=len(drafts))
     in_facts = [name for claims, _ in facts.values() for name in redacted_in(claims)]
     tell_redacted(ctx, [*(name for draft in drafts for name in draft.redacted), *in_facts])
     for start in range(0, len(drafts), BATCH):
@@ -179,6 +182,7 @@ def store_drafts(
 
     Raises:
         InvalidInput: A key was used for another text.
+        MemoryErased: A key is one of a memory that was erased.
     """
     by_key, by_words = _find_known(ctx, drafts, decisions.namespace, besides)
     existing = {**by_key, **by_words}
@@ -186,6 +190,7 @@ def store_drafts(
     if merge:
         texts = {str(drafts[i].key): decisions.records[known].content.text for i, known in by_key.items()}
         check_keys(drafts, texts, before, of)
+        refuse_erased(ctx, decisions.namespace, drafts, before, of)
     for identity in existing.values():
         _show_again(decisions, identity)
     duplicates = _duplicates(drafts, existing)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from perdure.operations.ports import Context
+from perdure.records.errors import MemoryErased
 from perdure.records.memory import Document, Draft, Shelf
 from perdure.rules.erasure import SALT, salted_digest
 
@@ -31,6 +32,38 @@ def without_erased(ctx: Context, namespace: str, drafts: Sequence[Draft]) -> lis
         digest = str(document.data["digest"])
         erased_at[digest] = max(erased_at.get(digest, 0), int(document.data["at_ms"]))
     return [d for d in drafts if not (_has_key(d, salt, keys) or _said_before(d, salt, erased_at))]
+
+
+def erased_keys(ctx: Context, namespace: str, keys: Collection[str]) -> set[str]:
+    """Return those of some idempotency keys whose memory was erased."""
+    found = ctx.store.documents.find(namespace, Shelf.ERASED, [SALT]) if keys else ()
+    if not found:
+        return set()
+    digests = {salted_digest(str(found[0].data["salt"]), key): key for key in keys}
+    return {digests[d.name] for d in ctx.store.documents.find_named(namespace, Shelf.ERASED, sorted(digests))}
+
+
+def refuse_erased(ctx: Context, namespace: str, drafts: Sequence[Draft], before: int = 0, of: int = 1) -> None:
+    """Refuse drafts whose key stands for what was erased: a client's retry must not bring it back.
+
+    Args:
+        ctx: The store.
+        namespace: Where.
+        drafts: What is to be stored.
+        before: How many items of a list came before the drafts, for errors.
+        of: How many items the list has.
+
+    Raises:
+        MemoryErased: One has such a key.
+    """
+    gone = erased_keys(ctx, namespace, {str(draft.key) for draft in drafts if draft.key})
+    for position, draft in enumerate(drafts, before + 1):
+        if draft.key in gone:
+            where = f"Item {position}: " if of > 1 else ""
+            raise MemoryErased(
+                f"{where}What was stored under the idempotency key {draft.key!r} was erased for good.",
+                remedy="Do not try it again; what is to be stored nevertheless needs a key of its own.",
+            )
 
 
 def _laid(ctx: Context, namespace: str) -> Iterator[Document]:

@@ -64,6 +64,10 @@ class NotFound(PerdureError, LookupError):  # noqa: N818  # reads as the stateme
     """No memory, operation or file of that name exists where it was looked for."""
 
 
+class MemoryErased(InvalidInput):
+    """What was stored under an idempotency key was erased for good; a retry does not bring it back."""
+
+
 class OlderThanHorizon(InvalidInput):
     """The journal no longer has what an operation changed: it is older than ``journal.horizon_days``."""
 

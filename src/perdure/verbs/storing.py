@@ -81,6 +81,7 @@ class StoringVerbs:
 
         Raises:
             InvalidInput: A value or a fact is refused, or the key was used for another text; nothing was stored.
+            MemoryErased: What was stored under the key was erased; nothing was stored.
             NotFound: There is no memory of an id in ``replaces``.
         """
         item = {name: value for name, value in locals().items() if name in inputs.ARGUMENTS}
@@ -111,6 +112,7 @@ class StoringVerbs:
         Raises:
             InvalidInput: An item is refused, or its key was used for another text; the error says which one.
                 Nothing was stored.
+            MemoryErased: What was stored under an item's key was erased; nothing was stored.
             PartlyStored: A later transaction failed; it says how many items are stored.
         """
         drafts, facts = inputs.drafts_with_facts(items, policy=self._context.policy, now=self._context.clock())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from perdure.knowledge.extraction.entity_names import Names, Unknown, normal_name
 from perdure.knowledge.extraction.mentions import PLAIN, mentions, names_by_capital
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.entities import find_entity
+from perdure.knowledge.operations.name_index import NameIndex
 from perdure.knowledge.operations.unsaid_names import names_said, near
 from perdure.operations.documents import all_records, find_documents, find_documents_named, find_records
 from perdure.operations.ports import Context
@@ -61,22 +62,42 @@ def orphans(ctx: Context, namespace: str, erased: Collection[str], more: Collect
     named = {d.name for shelf in _NAMING for d in find_documents(ctx, namespace, shelf, sorted(erased))}
     for record in find_records(ctx, namespace, sorted(erased)) if more is not None else ():
         named |= {identity for form in names_said(record.content, names.known) for identity in names.known[form]}
-    candidates = names.entities if more is None else {*named, *more}
-    families = {names.standing(i): _family(names, i) for i in candidates if i in names.entities}
-    families = {i: some for i, some in families.items() if not {*some} & ROLES}
+    families = _families(names, names.entities if more is None else {*named, *more})
     owners = {i: stands for stands, some in families.items() for i in some}
     for shelf in _NAMING:
         for d in find_documents_named(ctx, namespace, shelf, sorted(owners)):
             if d.id not in erased:
                 families.pop(owners[d.name], None)
     forms = {stands: {f for i in some for f in names.entity(i).aliases} for stands, some in families.items()}
-    for record in all_records(ctx, namespace, Filters(include_archived=True)) if forms else ():
-        if record.id not in erased:
-            for stands, some in list(forms.items()):
-                if _said_by(record, some) or _names_one_of(record.content.text, near(record.content.text, some)):
-                    del forms[stands]
-    for stands in forms:
+    records = all_records(ctx, namespace, Filters(include_archived=True)) if forms else ()
+    for stands in forms.keys() - _still_named((r for r in records if r.id not in erased), forms):
         yield from families[stands]
+
+
+def _still_named(records: Iterable[Record], forms: Mapping[str, Collection[str]]) -> set[str]:
+    """Return those of some entities that a memory names, or whose words it is; each with the forms of its names."""
+    owners: dict[str, list[str]] = {}
+    for entity, some in forms.items():
+        for form in some:
+            owners.setdefault(form, []).append(entity)
+    index, found = NameIndex(owners), set[str]()
+    for record in records:
+        for entity in {i for form in index.possible_in(record.content.text) for i in owners[form]} - found:
+            if _names_one_of(record.content.text, near(record.content.text, forms[entity])):
+                found.add(entity)
+        speaker = record.content.speaker or ""
+        found.update(owners.get(normal_name(speaker), ()) if speaker.lower() not in ROLES else ())
+    return found
+
+
+def _families(names: Names, identities: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the entities that some ids stand for, each with those that were merged into it; roles are left out."""
+    merged: dict[str, list[str]] = {}
+    for i in sorted(names.entities):
+        merged.setdefault(names.standing(i), []).append(i)
+    standing = sorted({names.standing(i) for i in identities if i in names.entities})
+    found = {stands: (stands, *(i for i in merged[stands] if i != stands)) for stands in standing}
+    return {stands: family for stands, family in found.items() if not {*family} & ROLES}
 
 
 def _family(names: Names, identity: str) -> tuple[str, ...]:
