@@ -200,6 +200,13 @@ class PostgresStore(SqlStore):
         self._statistics[namespace] = now
         return found
 
+    def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
+        try:
+            return super().events(namespace, day, week, most)
+        except StoreDamaged:  # the server reads all lines or none
+            reading.warn_of_journal(namespace)
+            return []
+
     # --- upkeep of the server
 
     def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:  # noqa: ARG002  # the protocol's
