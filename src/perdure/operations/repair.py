@@ -165,12 +165,18 @@ def _describe_repairs(plan: Plan) -> list[str]:
 
 
 def _describe_changes(changes: Sequence[Change]) -> str:
-    counts = Counter(change.target.value for change in changes)
+    restored = Counter(change.target.value for change in changes if change.after)
+    deleted = Counter(change.target.value for change in changes if not change.after) - restored
     columns = sorted({c for change in changes if change.before and change.after for c in change.after} - {"op"})
     named = f" ({', '.join(columns)})" if columns else ""
-    return (
-        f"{', '.join(f'{kind} row' if n == 1 else f'{n} {kind} rows' for kind, n in counts.items())} restored{named}."
-    )
+    parts = [f"{_count_rows(restored)} restored{named}"] if restored else []
+    parts += [f"{_count_rows(deleted)} deleted"] if deleted else []
+    anew = " Run `perdure reembed`, which makes the vector anew." if deleted[Target.VECTOR.value] else ""
+    return f"{', '.join(parts)}.{anew}"
+
+
+def _count_rows(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{kind} row" if n == 1 else f"{n} {kind} rows" for kind, n in counts.items())
 
 
 def _texts(faults: Sequence[Fault]) -> tuple[str, ...]:
