@@ -14,8 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from perdure.records.errors import InvalidInput
 from perdure.user_folders import data_folder, expanded
 from perdure.verbs.results import as_json, as_object
@@ -99,12 +97,7 @@ class Call:
 
         Args:
             create: Make a store that is not there; without it, it is an error.
-
-        Raises:
-            BadParameter: What the command stores would be gone when it ends.
         """
-        if create and self.store.removeprefix("sqlite:///") == ":memory:":
-            raise typer.BadParameter("A store in memory ends with the command: nothing would be kept. Name a file.")
         import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 
         store = self.prepared_store() if create else self.store
