@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 
 import pytest
 
 from conftest import WORDS_ONLY, finished, opened, python
+from perdure.compose import backup
+from perdure.records.errors import DiskFull
 
 LIMITED = f"""
 import resource, sys
@@ -124,3 +127,20 @@ def test_a_store_that_cannot_even_be_made_can_be_made_later(path, room):
     memory.remember("x")
     assert memory.check() == []
     memory.close()
+
+
+def test_a_backup_that_finds_no_room_names_its_own_disk_and_leaves_nothing(tmp_path):
+    store, folder = tmp_path / "agent.db", tmp_path / "backups"
+    folder.mkdir()
+    with opened(store) as memory:
+        memory.remember_many([f"note {number} " + "words " * 100 for number in range(500)])
+    room = store.stat().st_size // 2
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, usual[1]))
+    try:
+        with pytest.raises(DiskFull, match=f"{folder}/copy.db could not be written: the disk of {folder}.* removed"):
+            backup(store, folder / "copy.db")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert list(folder.iterdir()) == []
+    assert backup(store, folder / "copy.db").memories == 500

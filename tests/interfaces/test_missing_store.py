@@ -7,12 +7,15 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 
+import apsw
 import pytest
 from typer.testing import CliRunner
 
 import perdure
 from perdure.interfaces.cli import app as cli
+from perdure.interfaces.cli.call import Exit
 from perdure.records.errors import NotFound, StoreError
 from perdure.records.identifier import short_id
 
@@ -80,6 +83,22 @@ def test_what_brings_something_in_makes_the_store(home, words):
     assert (home / "new.db").is_file()
     assert run("remember", "in the default store").exit_code == 0
     assert [m["content"] for m in json.loads(run("--json", "list").output)] == ["in the default store"]
+
+
+@pytest.mark.parametrize("place", [":memory:", "sqlite:///:memory:"])
+def test_nothing_is_said_to_be_stored_where_it_is_gone_with_the_command(place):
+    done = run("--store", place, "remember", "tea is ready")
+    assert (done.exit_code, done.stdout) == (Exit.USAGE, "")
+    assert "nothing would be kept" in done.stderr
+
+
+def test_a_check_that_finds_something_names_the_mildest_remedy():
+    run("--store", "agent.db", "remember", "tea is ready")
+    with closing(apsw.Connection("agent.db")) as connection:
+        connection.execute("UPDATE memory SET importance = 0.75")
+    assert "Run `perdure repair`" in " ".join(run("--store", "agent.db", "check").output.split())
+    assert run("--store", "agent.db", "repair", "--apply").exit_code == 0
+    assert "is sound" in run("--store", "agent.db", "check").output
 
 
 def test_an_empty_file_is_no_store_to_read_from(home):

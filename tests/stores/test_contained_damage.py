@@ -8,7 +8,7 @@ import pytest
 
 from conftest import HashEmbedder, opened
 from perdure.compose import is_server
-from perdure.records.errors import DamageWarning, StoreDamaged
+from perdure.records.errors import DamageWarning, InvalidInput, StoreDamaged
 from stores.test_damage import POLICY, ROW, lived, run_by_hand
 
 ROWS = {
@@ -94,3 +94,39 @@ def test_a_page_of_documents_that_cannot_be_read_hides_no_later_ones(path, clock
         warnings.simplefilter("ignore", DamageWarning)
         assert [fact.value for fact in memory.facts()] == ["Rome"]
         assert "Ann: home: Rome" in [h.memory.content for h in memory.recall("Where does Ann live?").hits]
+
+
+def test_lines_of_the_journal_that_are_no_json_keep_nobody_from_the_statistics(path, clock):
+    lived(path, clock)
+    assert run_by_hand(path, "UPDATE journal SET after = '{' WHERE after IS NOT NULL") > 0
+    with opened(path, POLICY, clock, HashEmbedder()) as memory, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamageWarning)
+        assert sum(memory.stats().statuses.values()) == len(memory.list(limit=1000, include_archived=True))
+        memory.alerts()
+
+
+@pytest.mark.parametrize("shelf", ["alias", "entity"])
+def test_undoing_a_repair_brings_no_document_that_no_verb_can_read(path, clock, shelf):
+    lived(path, clock)
+    assert run_by_hand(path, f"UPDATE document SET data = '{{\"names\":5}}' WHERE shelf = '{shelf}'") == 1
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        done = memory.repair(dry_run=False)
+        with pytest.raises(InvalidInput, match=f"cannot be undone: the document {shelf} rita"):
+            memory.undo(done.operation)
+        assert [fact.value for fact in memory.facts()] == ["Oslo"]
+
+
+def test_a_repair_of_a_number_that_was_bytes_and_of_tags_is_undone(path, clock):
+    lived(path, clock)
+    if is_server(str(path)):
+        assert run_by_hand(path, f"UPDATE content SET tags = CAST(ARRAY[NULL] AS text[]) WHERE row = {ROW}") == 1
+    else:
+        assert run_by_hand(path, f"UPDATE memory SET created_ms = x'00' WHERE row = {ROW}") == 1
+    with opened(path, POLICY, clock, HashEmbedder()) as memory, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamageWarning)
+        assert len(memory.list(limit=1000, include_archived=True)) == 15
+        done = memory.repair(dry_run=False)
+        assert done.left == ()
+        memory.undo(done.operation)
+        assert len(memory.list(limit=1000, include_archived=True)) == 16
+        assert memory.check(full=True) == []

@@ -535,6 +535,30 @@ def test_an_altered_vector_is_made_anew(path, clock):
         assert memory.check(full=True) == []
 
 
+LOST_VECTORS = {
+    "a missing vector": f"DELETE FROM {{vectors}} WHERE row = {ROW}",
+    "an altered vector": f"UPDATE {{vectors}} SET data = {{other}} WHERE row = {ROW}",
+}
+
+
+@pytest.mark.parametrize("name", LOST_VECTORS)
+def test_a_vector_comes_from_a_copy_or_it_is_said_how_it_is_made_anew(path, clock, tmp_path, name):
+    lived(path, clock)
+    backup(path, tmp_path / "copy.db")
+    table, other = ("vector", "CAST(x'01' || substr(data, 2) AS BLOB)")
+    if is_server(str(path)):
+        table, other = "embedding", "(data * array_fill(-1, ARRAY[64])::vector::halfvec)"
+    assert run_by_hand(path, LOST_VECTORS[name].format(vectors=table, other=other)) == 1
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        alone = memory.repair()
+        assert any("`perdure reembed`" in text for text in (*alone.repairs, *alone.left))
+        assert not any("vector row restored" in text for text in alone.repairs)
+        done = memory.repair(source=str(tmp_path / "copy.db"), dry_run=False)
+        assert (done.left, memory.check(full=True)) == ((), [])
+        assert any("vector row restored." in text for text in done.repairs)
+        assert memory.reembed().embedded == 0
+
+
 def test_a_sound_store_needs_no_repair(path, clock):
     lived(path, clock)
     with opened(path, POLICY, clock, HashEmbedder()) as memory:

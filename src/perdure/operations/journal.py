@@ -11,6 +11,7 @@ from perdure.operations.documents import PAGE, find_records, find_states, pages
 from perdure.operations.identify import LAST
 from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
+from perdure.operations.repair import REPAIR, check_undoable
 from perdure.operations.undo_past_erasures import ERASE, rebase_on_erasures
 from perdure.operations.writing import read_record
 from perdure.records.access import Role
@@ -60,7 +61,7 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
     Raises:
         NotFound: There is no such operation, or none is left to take back.
         NotAllowed: The caller's token could not have made it.
-        InvalidInput: It was taken back already.
+        InvalidInput: It was taken back already, or is a repair of what no verb could read.
         OlderThanHorizon: The journal has not kept what it changed.
         ConflictError: A row has changed since; the error lists the memories, and nothing was written.
     """
@@ -82,7 +83,10 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
             f"The operation {operation.id} erased memories for good; it cannot be undone.",
             remedy="A backup made elsewhere before it may still hold them.",
         )
-    plan = _take_back(ctx, operation, _whole_changes(ctx, operation))
+    changes = _whole_changes(ctx, operation)
+    if operation.operation == REPAIR:
+        check_undoable(operation.id, changes)
+    plan = _take_back(ctx, operation, changes)
     return UndoResult(operation.id, plan.note, (plan,), (plan.id,), _rest_of_run(ctx, operation))
 
 

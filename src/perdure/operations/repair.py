@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Store
 from perdure.records.damage import LOST, WHOLE, Fault
-from perdure.records.errors import ConflictError, StoreDamaged
-from perdure.records.plan import Change, Plan, Row
+from perdure.records.errors import ConflictError, InvalidInput, StoreDamaged
+from perdure.records.plan import Change, Plan, Row, Target
 from perdure.records.store_results import RepairResult
 
+REPAIR: Final = "repair"
 _ROWS: Final = {"memory", "content", "vector", "link", "document"}
 _DERIVED: Final = {"rule", "schema", "words", "codes", "space", "recall"}
 _REBUILT: Final = "Search indexes and counts are made anew from the rows; triggers that are not Perdure's are dropped."
@@ -50,6 +51,38 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
         remaining = ctx.store.check(WHOLE)
     repairs = _repairs(plans, derived=derived)
     return RepairResult(dry_run, _texts(faults), repairs, _texts(remaining), tuple(plan.id for plan in plans))
+
+
+def check_undoable(operation: str, changes: Sequence[Change]) -> None:
+    """Check that taking a repair back brings no document that no verb could read.
+
+    Raises:
+        InvalidInput: A document was of another form than that which the repair put in its place.
+    """
+    was = {_place(c, c.before): c.before["data"] for c in changes if c.target is Target.DOCUMENT and c.before}
+    became = {_place(c, c.after): c.after["data"] for c in changes if c.target is Target.DOCUMENT and c.after}
+    for place, data in was.items():
+        if place not in became or not _are_alike(data, became[place]):
+            raise InvalidInput(
+                f"The repair {operation} cannot be undone: the document {' '.join(place)} was none that can be read.",
+                remedy="Nothing is to be done: it is as the journal says.",
+            )
+
+
+def _place(change: Change, row: Row) -> tuple[str, str, str]:
+    return str(row["shelf"]), change.id, str(row["name"])
+
+
+def _are_alike(one: Any, other: Any) -> bool:
+    """Whether two documents have the same keys with values of the same types, as far as both have one."""
+    if not (isinstance(one, dict) and isinstance(other, dict)) or one.keys() != other.keys():
+        return False
+    pairs = [(one[key], other[key]) for key in one]
+    return all(a is None or b is None or _kind(a) is _kind(b) for a, b in pairs)
+
+
+def _kind(value: Any) -> type:
+    return float if type(value) is int else type(value)
 
 
 def _repairs(plans: Sequence[Plan], *, derived: bool) -> tuple[str, ...]:
@@ -120,7 +153,7 @@ def _plan(ctx: Context, namespace: str, ids: Sequence[str], copies: Mapping[str,
     now = ctx.clock()
     identity = ctx.ids(now)
     changes = ctx.store.repairs(namespace, ids, identity, copies, doubted)
-    return Plan(identity, "repair", namespace, now, tuple(changes), ctx.policy.version, f"repair: {len(ids)} damaged")
+    return Plan(identity, REPAIR, namespace, now, tuple(changes), ctx.policy.version, f"repair: {len(ids)} damaged")
 
 
 def _describe_repairs(plan: Plan) -> list[str]:
@@ -132,12 +165,18 @@ def _describe_repairs(plan: Plan) -> list[str]:
 
 
 def _describe_changes(changes: Sequence[Change]) -> str:
-    counts = Counter(change.target.value for change in changes)
+    restored = Counter(change.target.value for change in changes if change.after)
+    deleted = Counter(change.target.value for change in changes if not change.after) - restored
     columns = sorted({c for change in changes if change.before and change.after for c in change.after} - {"op"})
     named = f" ({', '.join(columns)})" if columns else ""
-    return (
-        f"{', '.join(f'{kind} row' if n == 1 else f'{n} {kind} rows' for kind, n in counts.items())} restored{named}."
-    )
+    parts = [f"{_count_rows(restored)} restored{named}"] if restored else []
+    parts += [f"{_count_rows(deleted)} deleted"] if deleted else []
+    anew = " Run `perdure reembed`, which makes the vector anew." if deleted[Target.VECTOR.value] else ""
+    return f"{', '.join(parts)}.{anew}"
+
+
+def _count_rows(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{kind} row" if n == 1 else f"{n} {kind} rows" for kind, n in counts.items())
 
 
 def _texts(faults: Sequence[Fault]) -> tuple[str, ...]:

@@ -237,6 +237,9 @@ def _memory_faults(
     if expected.lines and not expected.exists and not expected.erased:
         yield Fault("memory", "The journal says that it was taken back.", namespace, identity)
     for part, columns in wrong_columns(expected, record, *stored).items():
+        if part == "vector" and stored[1] is None:
+            yield Fault(part, "Its vector is missing; `perdure reembed` makes it anew.", namespace, identity)
+            continue
         problem = "It differs" if part == "memory" else f"Its {part} differs"
         named = ", ".join(columns)
         yield Fault(part, f"{problem} from what the journal says: {named}.", namespace, identity, tuple(columns))

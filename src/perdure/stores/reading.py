@@ -189,6 +189,11 @@ def _glance(record: Record) -> Glance:
     return Glance(record.id, state.kind, state.scope, state.status, content.session, state.created_ms, content.text)
 
 
+def warn_of_journal(namespace: str) -> None:
+    """Warn that a line of a namespace's journal is no JSON, so that what came and went cannot be counted."""
+    _warn(unreadable(f"A line of the journal of {namespace}", ValueError("it is no JSON")))
+
+
 def _warn(error: StoreDamaged) -> None:
     warnings.warn(f"{error.message} Answers go without it. {error.remedy}", DamageWarning, stacklevel=2)
 

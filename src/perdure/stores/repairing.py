@@ -66,7 +66,7 @@ def row_repairs(
         if identity in records:
             image = images(session, namespace, [identity])[identity]
             changes += _restore_row(identity, journalled, operation, (records[identity], image), copy)
-            changes += _vector(identity, journalled, name, vectors.get(identity))
+            changes += _vector(identity, journalled, name, vectors.get(identity), copy)
         else:
             whole = _whole(journalled, operation, left.get(identity), copy)
             changes += _restore_unreadable(identity, journalled, states.get(identity), whole, operation)
@@ -248,13 +248,17 @@ def _is_text(journalled: Expected, text: str) -> bool:
     return journalled.digests.get("text") in (None, digest_of(text))
 
 
-def _vector(identity: str, journalled: Expected, space: str, data: Any) -> Iterator[Change]:
-    """Yield the change that drops an altered vector: the embedder makes it anew."""
+def _vector(identity: str, journalled: Expected, space: str, data: Any, copy: Row | None) -> Iterator[Change]:
+    """Yield the changes that drop an altered vector and store the copy's; without one the embedder makes it anew."""
     digest = journalled.vectors.get(space)
-    if data is not None and digest is not None and digest_of(data) != digest:
+    if digest is None or (data is not None and digest_of(data) == digest):
+        return
+    if data is not None:
         because = "repaired: the vector was altered and is made anew"
         altered = data if isinstance(data, bytes) else str(data).encode()  # else the journal could not be read again
         yield Change(Target.VECTOR, identity, {"space": space, "int8": altered}, None, because)
+    if copy is not None and copy["space"] == space and digest_of(copy["int8"]) == digest:
+        yield Change(Target.VECTOR, identity, None, {"space": space, "int8": copy["int8"]}, _FROM_COPY)
 
 
 def _links(session: Session, ids: Sequence[str], expected: Mapping[str, Expected]) -> list[Change]:

@@ -197,6 +197,8 @@ def _namespace(call: Call, declared: Verb, arguments: Mapping[str, Any]) -> dict
 def run_verb(call: Call, declared: Verb, arguments: dict[str, Any], notes: Mapping[str, Any] | None = None) -> Exit:
     """Run a verb on the store of a call, print its result, and return the exit code."""
     arguments |= _namespace(call, declared, arguments)
+    if declared.creates_store and call.store.removeprefix("sqlite:///") == ":memory:":
+        raise typer.BadParameter("A store in memory ends with the command: nothing would be kept. Name a file.")
     with call.memory(create=declared.creates_store) as memory:
         method = getattr(memory, declared.method.__name__)
         if declared.passes_progress:

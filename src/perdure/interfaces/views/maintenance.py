@@ -198,11 +198,14 @@ def _state_of_file(request: Request) -> str:
     return "out of date; run without --check to update it"
 
 
+_MEND: Final = "Run `perdure repair`, which shows what it can mend; the rest comes from a backup (--source)."
+
+
 def view_check(faults: Sequence[str], request: Request) -> Iterator[Block]:
     """Show what is wrong with a store."""
     store = Foreign(request.notes.get("store", "The store"))
     yield from (Line(Foreign(fault), tone="warning") for fault in faults)
-    verdict = f" has {counted(len(faults), 'fault')}. Restore a backup." if faults else " is sound."
+    verdict = f" has {counted(len(faults), 'fault')}. {_MEND}" if faults else " is sound."
     yield Line((store, verdict))
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from perdure.records.damage import CheckScope, Fault
+from perdure.records.errors import StoreDamaged
 from perdure.stores.checking import RULES, broken_rules, journal_faults
 from perdure.stores.postgres.rebuilding import schema_faults, word_faults
 from perdure.stores.postgres.schema import SchemaStatus, newest
@@ -20,20 +21,36 @@ OWN_RULES: Final = {
 }
 
 
+def _space_faults(server: Server) -> Iterator[Fault]:
+    yield from space_faults(server.admin(lambda s: s.rows("spaces"), reading=True))
+
+
+def _row_faults(
+    server: Server, namespaces: Callable[[], Sequence[str]], scope: CheckScope, stemmer: Stemmer
+) -> Iterator[Fault]:
+    for namespace in namespaces():
+        yield from journal_faults(server.read, namespace, scope)
+        if scope.whole:
+            yield from word_faults(server, namespace, stemmer)
+
+
 def find_faults(
-    server: Server, schema: SchemaStatus, namespaces: Iterable[str], scope: CheckScope, stemmer: Stemmer
+    server: Server, schema: SchemaStatus, namespaces: Callable[[], Sequence[str]], scope: CheckScope, stemmer: Stemmer
 ) -> Iterator[Fault]:
     """Yield what is wrong.
 
     Args:
         server: Where to look.
         schema: What is known of its schema.
-        namespaces: Those that are compared with their journals.
+        namespaces: Returns those that are compared with their journals.
         scope: How much of them.
         stemmer: Splits texts for the index of words.
     """
-    if schema.version == newest():  # a later one is its own version's to compare
-        yield from schema_faults(server)
+    known = schema.version == newest()  # a later one is its own version's to compare
+    incomplete = False
+    for fault in schema_faults(server) if known else ():
+        incomplete |= fault.columns[0] in ("table", "column")
+        yield fault
     if schema.unfenced:
         message = "The role bypasses row-level security: use one that is not a superuser and has no BYPASSRLS."
         yield Fault("schema", message)
@@ -41,11 +58,14 @@ def find_faults(
     def count(name: str) -> int:
         return sum(int(n) for (n,) in server.everywhere(lambda s: s.rows(name), limited=False))
 
-    yield from space_faults(server.admin(lambda s: s.rows("spaces"), reading=True))
-    yield from broken_rules(count, {**RULES, **OWN_RULES})
-    for namespace in namespaces:
-        yield from journal_faults(server.read, namespace, scope)
-        if scope.whole:
-            yield from word_faults(server, namespace, stemmer)
+    steps: list[Iterator[Fault]] = [_space_faults(server)]
+    steps += [broken_rules(count, {name: rule}) for name, rule in {**RULES, **OWN_RULES}.items()]
+    steps += [_row_faults(server, namespaces, scope, stemmer)]
+    for step in steps:
+        try:
+            yield from step
+        except StoreDamaged as error:
+            if not incomplete:  # else what keeps the rest from being looked at is named already
+                yield Fault("server", error.message)
     for node in server.unreachable:
         yield Fault("server", f"The node {node} of the cluster cannot be reached; it was not checked.")

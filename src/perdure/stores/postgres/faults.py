@@ -21,7 +21,6 @@ from perdure.records.errors import (
     StoreDenied,
     StoreError,
     StoreReadOnly,
-    StoreTooOld,
     StoreUnavailable,
 )
 
@@ -62,10 +61,10 @@ _BY_STATE: Final[tuple[tuple[tuple[str, ...], type[PerdureError], str, str], ...
         "If another role owns the tables, connect as that role, or have it run `REASSIGN OWNED BY it TO role`.",
     ),
     (
-        ("42P01", "42703"),
-        StoreTooOld,
-        "The server's tables are from another version ({text}).",
-        "Run `perdure migrate URL`.",
+        ("42P01", "42703"),  # the version was looked at when the store was opened
+        StoreDamaged,
+        "A table or a column of the store is missing ({text}).",
+        "Run `perdure check`, which names what is missing, then `perdure repair`, or restore a backup.",
     ),
     (
         ("42883", "42704"),

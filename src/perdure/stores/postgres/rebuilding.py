@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -11,11 +11,11 @@ import psycopg
 from psycopg import sql
 
 from perdure.records.damage import Fault
-from perdure.records.errors import StoreDenied
+from perdure.records.errors import StoreDamaged, StoreDenied
 from perdure.records.store_rows import Purged
 from perdure.stores.erased_texts import find_in_rows, passages
 from perdure.stores.packing import unpacked
-from perdure.stores.postgres.distribution import is_distributed
+from perdure.stores.postgres.distribution import distribute, is_distributed
 from perdure.stores.postgres.faults import plain, translated
 from perdure.stores.postgres.inserting import (
     SPAN,
@@ -29,12 +29,21 @@ from perdure.stores.postgres.inserting import (
 from perdure.stores.postgres.schema import differences, remedies, schema_of
 from perdure.stores.postgres.server import Address, PostgresSession, Server, connect
 from perdure.stores.rows import UNREADABLE
+from perdure.stores.rows import document_of as stored_document
 from perdure.stores.statements import registry
 from perdure.stores.words import Stemmer
 
 PAGE: Final = 5000  # memories whose words are compared on one view of the store
 _TEXTS: Final = ("clear_orphan_contents", "clear_orphan_vectors")
-_STEPS: Final = ("clear_orphan_accesses", "clear_orphan_keys", "clear_tags", "fill_tags", "clear_postings")
+_PLACE: Final = ("shelf", "id", "name")
+_STEPS: Final = (
+    "clear_unreadable_recalls",
+    "clear_orphan_accesses",
+    "clear_orphan_keys",
+    "clear_tags",
+    "fill_tags",
+    "clear_postings",
+)
 
 
 def schema_faults(server: Server) -> list[Fault]:
@@ -57,9 +66,11 @@ def restore_schema(address: Address) -> None:
     with connect(address) as connection:
         try:
             with connection.transaction():
-                found = _differences(connection)
-                for statement in remedies(found, distributed=is_distributed(connection)):
+                found, spread = _differences(connection), is_distributed(connection)
+                for statement in remedies(found, distributed=spread):
                     connection.execute(statement.encode())
+                if spread:
+                    distribute(connection, lambda _: None)  # tables that were made anew
         except psycopg.errors.InsufficientPrivilege as error:
             raise StoreDenied(
                 f"The role may not change the tables ({plain(error)}).", remedy="Run repair as the tables' owner."
@@ -68,21 +79,39 @@ def restore_schema(address: Address) -> None:
             raise translated(error) from error
 
 
-def rebuild(server: Server, namespaces: Iterable[str], stemmer: Stemmer, *, keep_texts: bool) -> None:
-    """Make the indexes of words and tags and the counts of some namespaces anew, each in one transaction."""
+def rebuild(server: Server, namespaces: Callable[[], Iterable[str]], stemmer: Stemmer, *, keep_texts: bool) -> None:
+    """Make the indexes of words and tags and the counts of some namespaces anew, each in one transaction.
+
+    Namespaces whose own row is lost get another first, and what no plan can name as it stands is deleted: documents
+    that are no JSON, and lines of the log of recalls without ids. Documents come back from the journal.
+    """
     steps = _STEPS if keep_texts else (*_TEXTS, *_STEPS)
-    for namespace in namespaces:
+    lost = server.everywhere(lambda session: session.rows("lost_namespaces"), limited=False)
+    for namespace in [str(place).removeprefix(server.address.prefix) for (place,) in lost]:
+        server.write(namespace, lambda session, _: session.run("restore_namespace"))
+    for namespace in namespaces():
         server.write(namespace, lambda session, _: _rebuild(session, stemmer, steps))
 
 
 def _rebuild(session: PostgresSession, stemmer: Stemmer, steps: Iterable[str]) -> None:
     for name in steps:
         session.run(name)
+    _clear_unreadable_documents(session)
     for page in _pages(session, stemmer):
         insert_postings(session, numbered_postings(page[0][0], [(row, document) for row, _, document in page]))
         session.run("renew_lengths", row=[row for row, *_ in page], length=[document.length for *_, document in page])
     session.run("recount")
     session.run("restore_policy")
+
+
+def _clear_unreadable_documents(session: PostgresSession) -> None:
+    place: Sequence[str] = ("", "", "")
+    while rows := session.rows("document_page", **dict(zip(_PLACE, place, strict=True)), limit=PAGE):
+        for *place, data in rows:
+            try:
+                stored_document((*place, data))
+            except StoreDamaged:
+                session.run_rows("delete_document", [{**dict(zip(_PLACE, place, strict=True)), "before": data}])
 
 
 def _pages(session: PostgresSession, stemmer: Stemmer) -> Iterator[list[tuple[int, str, IndexedText]]]:

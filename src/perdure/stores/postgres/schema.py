@@ -14,7 +14,15 @@ from typing import Any, Final
 import psycopg
 
 from perdure.records.damage import Fault
-from perdure.records.errors import NotAStore, PerdureError, StoreDenied, StoreError, StoreTooNew, StoreTooOld
+from perdure.records.errors import (
+    NotAStore,
+    PerdureError,
+    StoreDamaged,
+    StoreDenied,
+    StoreError,
+    StoreTooNew,
+    StoreTooOld,
+)
 from perdure.stores.postgres import distribution
 from perdure.stores.postgres.distribution import Say, migration_steps, tables
 from perdure.stores.postgres.faults import COLLIDED, plain, translated
@@ -26,11 +34,16 @@ Schema = Mapping[tuple[str, str], str]
 
 _ACTS: Final = {"trigger", "rule", "policy", "function", "constraint"}
 """What acts on statements: of these nothing may be there that a new store lacks."""
+_NEEDED: Final = {"meta", "space", "content", "operation", "journal"}
+"""Tables of which nothing else has what they held; the others are made anew, and filled as far as others say it."""
+_MISSING: Final = "is missing"
+_LOST: Final = "is missing, and only a backup has what it held"
 _NEAR: Final = "embedding.embedding_near_"
 """How the names of indexes for approximate search begin; maintenance makes them."""
 _WORD: Final = re.compile(r"[\w'.-]+|[=<>!~]+")
 _ALIAS: Final = re.compile(r"\bAS \w+|::\w+")
 _CREATE: Final = re.compile(r"CREATE (?:UNIQUE )?(INDEX|POLICY) (\w+) ON (\w+)")
+_ABOUT: Final = re.compile(r"(?:CREATE TABLE|ALTER TABLE|CREATE (?:UNIQUE )?(?:INDEX|POLICY) \w+ ON) (\w+)")
 
 
 def schema_of(rows: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str], str]:
@@ -52,8 +65,11 @@ def differences(found: Schema, *, distributed: bool) -> Iterator[Fault]:
     On a cluster policies are written in another way, and are recognised by their names.
     """
     expected = new_schema()
-    for kind, name in expected.keys() - found.keys():
-        yield _fault(kind, name, "is missing")
+    lost = {name for kind, name in expected.keys() - found.keys() if kind == "table"}
+    for kind, name in sorted(expected.keys() - found.keys(), key=lambda key: (key[0] != "table", key)):
+        if kind == "table" or name.split(".", maxsplit=1)[0] not in lost:
+            needs_backup = name in _NEEDED if kind == "table" else kind == "column"
+            yield _fault(kind, name, _LOST if needs_backup else _MISSING)
     for (kind, name), body in found.items():
         if (kind, name) not in expected:
             if _is_foreign(kind, name, distributed=distributed):
@@ -72,7 +88,7 @@ def _is_foreign(kind: str, name: str, *, distributed: bool) -> bool:
 
 
 def _fault(kind: str, name: str, how: str) -> Fault:
-    return Fault("schema", f"The {kind} {name} {how}.", columns=(kind, name))
+    return Fault("server" if how == _LOST else "schema", f"The {kind} {name} {how}.", columns=(kind, name))
 
 
 def remedies(faults: Iterable[Fault], *, distributed: bool) -> list[str]:
@@ -86,7 +102,10 @@ def remedies(faults: Iterable[Fault], *, distributed: bool) -> list[str]:
         kind, name = fault.columns
         table, _, own = name.partition(".")
         quoted = own.replace('"', '""')
-        is_there = not fault.message.endswith("is missing.")
+        is_there = _MISSING not in fault.message
+        if kind == "table" and not is_there:
+            found += [] if name in _NEEDED else [step for step in steps if (m := _ABOUT.match(step)) and m[1] == name]
+            continue
         if kind in ("trigger", "rule", "policy") and is_there:
             found.append(f'DROP {kind} "{quoted}" ON "{table}"')
         if kind == "index" and is_there:
@@ -129,10 +148,13 @@ def check_schema(address: Address) -> SchemaStatus:
     with connect(address) as connection:
         try:
             version, oldest = _versions(connection)
+            has_tables = connection.execute(_text("has_tables")).fetchone() == (True,)
             read_only, unfenced = connection.execute(_text("server_status")).fetchone() or (True, True)
         except psycopg.Error as error:
             raise _refusal(error) from error
     if version == 0:
+        if has_tables:
+            raise _without_meta()
         raise StoreTooOld(
             f"{address.shown} has no Perdure tables.", remedy="Run `perdure migrate` with the same URL once."
         )
@@ -202,6 +224,13 @@ def _refusal(error: psycopg.Error) -> PerdureError:
     return translated(error)
 
 
+def _without_meta() -> StoreDamaged:
+    return StoreDamaged(
+        "The table meta, which says of which version the others are, is lost or empty.",
+        remedy="Restore a backup; nothing was changed.",
+    )
+
+
 def _not_ours() -> NotAStore:
     return NotAStore(
         "The table meta in this database is not Perdure's.",
@@ -221,6 +250,8 @@ def _run_migrations(connection: Connection, address: Address, say: Say, *, distr
         connection.execute(_text("lock_meta"))
         connection.execute(_text("seed_meta"))
         found, oldest = _versions(connection)
+        if found == 0 and connection.execute(_text("has_tables")).fetchone() == (True,):
+            raise _without_meta()
         if found > newest() and oldest > newest():
             raise StoreTooNew(
                 f"{address.shown} has schema {found}; this Perdure supports up to {newest()}.",

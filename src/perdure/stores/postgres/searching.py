@@ -13,6 +13,7 @@ import psycopg
 from numpy.typing import NDArray
 
 from perdure.formulas.fusion import idf
+from perdure.records.errors import REPAIR, StoreDamaged
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.vector import Vector
@@ -92,6 +93,8 @@ class PostgresSearch(Search):
             calls["count_session"] = {"session": filters.session}
         found = dict(zip(calls, self.postgres.several(*calls.items()), strict=True))
         self.statistics = SearchStatistics.of(found["search_statistics"])
+        if not found["search_statistics"] and found.get("document_counts"):
+            raise StoreDamaged("The namespace has memories, but its own row is missing.", remedy=REPAIR)
         self._counts = dict.fromkeys(terms, 0) | {t: int(n) for t, n in found.get("document_counts", ())}
         counts = [self._counts.get(stem, 0) for stem in entity]
         counts += [int(n) for name in ("count_tags", "count_session") for (n,) in found.get(name, ())]

@@ -200,6 +200,13 @@ class PostgresStore(SqlStore):
         self._statistics[namespace] = now
         return found
 
+    def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
+        try:
+            return super().events(namespace, day, week, most)
+        except StoreDamaged:  # the server reads all lines or none
+            reading.warn_of_journal(namespace)
+            return []
+
     # --- upkeep of the server
 
     def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:  # noqa: ARG002  # the protocol's
@@ -230,13 +237,13 @@ class PostgresStore(SqlStore):
         """Return what is wrong with the server's tables, or with one namespace; empty for sound ones."""
         if namespace is not None:
             return list(journal_faults(self._server.read, namespace, scope))
-        return list(find_faults(self._server, self.schema, self.namespaces(), scope, self._stemmer))
+        return list(find_faults(self._server, self.schema, self.namespaces, scope, self._stemmer))
 
     def rebuild(self, *, keep_texts: bool) -> None:
         """Make indexes of words and counts anew, after what is missing of the schema, or acts on it and is not ours."""
         restore_schema(self.address)
         self._admin(restore_spaces)
-        rebuild(self._server, self.namespaces(), self._stemmer, keep_texts=keep_texts)
+        rebuild(self._server, self.namespaces, self._stemmer, keep_texts=keep_texts)
 
     def purge(self, namespace: str, texts: Sequence[str], names: Sequence[str] = ()) -> Purged:  # noqa: ARG002  # the protocol's
         """Vacuum the tables, and search them for passages of the erased texts."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from psycopg import Cursor
 from psycopg.errors import UniqueViolation
 
-from perdure.records.errors import ConflictError
+from perdure.records.errors import REPAIR, PerdureError, StoreDamaged
 from perdure.records.plan import Change, Plan, Row, Target
 from perdure.records.store_rows import Lease
 from perdure.stores.erasing import erase_traces
@@ -129,8 +129,14 @@ def _write_journal(session: PostgresSession, plan: Plan, vectors: Mapping[tuple[
         session.run_rows("insert_journal", group)
 
 
-def conflict_of(error: UniqueViolation, plan: Plan) -> ConflictError:
-    """Return what a broken uniqueness means: the plan was applied before, or somebody else was faster."""
+_COUNTED: Final = ("memory_pkey", "content_pkey", "operation_namespace_number_key")
+"""What the numbers in a namespace's own row keep from colliding; on a cluster with the number of a shard behind."""
+
+
+def conflict_of(error: UniqueViolation, plan: Plan) -> PerdureError:
+    """Return what a broken uniqueness means: the plan was applied before, somebody was faster, or counts are wrong."""
+    if (error.diag.constraint_name or "").startswith(_COUNTED):
+        return StoreDamaged(f"The row of the namespace {plan.namespace} counts fewer rows than it has.", remedy=REPAIR)
     if error.diag.table_name in {"operation", "journal"}:
         return applied_before(plan)
     if error.diag.table_name == "document":

@@ -438,6 +438,10 @@ SELECT count(*) FROM access AS a WHERE NOT EXISTS (
 -- kind: fan-out
 SELECT count(*) FROM memory AS m WHERE NOT EXISTS (SELECT 1 FROM namespace AS n WHERE n.namespace = m.namespace);
 
+-- name: lost_namespaces
+-- kind: fan-out
+SELECT DISTINCT m.namespace FROM memory AS m WHERE NOT EXISTS (SELECT 1 FROM namespace AS n WHERE n.namespace = m.namespace);
+
 -- --- moving a store: the cursor's columns first, then those of the part (records/transfer.py)
 
 -- name: move_namespace

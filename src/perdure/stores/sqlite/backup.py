@@ -50,6 +50,7 @@ _SIDE_FILES: Final = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite keeps beside a store while it is used."""
 _ALONE_MS: Final = 2000  # how long a restore waits for others to close the store that it replaces
 _NO_RIGHT: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _KEPT_NAME: Final = "before-restore"
 
 
@@ -193,20 +194,34 @@ def _copy_moment(source: apsw.Connection, name: str, growing: Path, target: Path
     """Copy one moment of a store into a new file, check it there, and flush it."""
     with translate_errors(name), snapshot(source):
         expected = _counts(source)  # also begins the read transaction that the copy runs in
-        with closing(apsw.Connection(str(growing))) as copy:
+        with _telling_full_disk(target), closing(apsw.Connection(str(growing))) as copy:
             copy.execute("PRAGMA synchronous = OFF")  # flushed once, when it is whole
-            try:
-                with copy.backup("main", source, "main") as going:
-                    while not going.done:
-                        going.step(_PAGES)
-            except (apsw.FullError, apsw.IOError) as error:
-                raise DiskFull(f"{target} could not be written ({error}).", remedy="Free some space.") from error
+            with copy.backup("main", source, "main") as going:
+                while not going.done:
+                    going.step(_PAGES)
     return _verify_copy(growing, name, target, expected)
+
+
+@contextmanager
+def _telling_full_disk(target: Path) -> Iterator[None]:
+    """Name the file that grows where its disk is full: SQLite says nothing, and others would name the store."""
+    try:
+        yield
+    except (apsw.FullError, apsw.IOError) as error:
+        raise _disk_full(target) from error
+
+
+def _disk_full(target: Path) -> DiskFull:
+    return DiskFull(
+        f"{target} could not be written: the disk of {target.parent}, or a quota or a limit on it, is full. What was "
+        "written of it was removed.",
+        remedy="Free some space there, or choose another folder.",
+    )
 
 
 def _verify_copy(growing: Path, name: str, target: Path, expected: tuple[int, int] | None) -> Copied:
     """Check a copy whole and flush it; ``expected`` is how many memories and operations the store has, if known."""
-    with translate_errors(name), closing(apsw.Connection(str(growing))) as copy:
+    with translate_errors(name), _telling_full_disk(target), closing(apsw.Connection(str(growing))) as copy:
         add_functions(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
         copy.execute("PRAGMA trusted_schema = OFF")
@@ -246,6 +261,8 @@ def _faults(connection: apsw.Connection) -> list[str]:
             return work(SqliteSession(connection, namespace))
 
         return [str(fault) for fault in find_faults(connection, read, WHOLE)]
+    except (apsw.FullError, apsw.IOError):
+        raise
     except apsw.Error as error:  # the file is ours alone: nothing but damage is left
         return [f"SQLite: {error}."]
     finally:
@@ -280,6 +297,8 @@ def _new_file(target: Path) -> Iterator[Path]:
         yield growing
         _flush(target.parent)
     except OSError as error:
+        if error.errno in _FULL:
+            raise _disk_full(target) from error
         kind = StoreReadOnly if error.errno in _NO_RIGHT else DiskFull
         raise kind(
             f"{target} could not be written ({error.strerror}).", remedy="Check the folder and the space on the disk."

@@ -586,6 +586,11 @@ WHERE v.namespace = :namespace AND vector_dims(v.data) <> s.dimensions ORDER BY 
 SELECT EXISTS (SELECT 1 FROM pg_class
   WHERE relname = 'meta' AND relkind IN ('r', 'p') AND relnamespace = CAST(current_schema() AS regnamespace));
 
+-- name: has_tables
+-- kind: admin
+SELECT count(*) = 3 FROM pg_class WHERE relname IN ('memory', 'content', 'operation') AND relkind IN ('r', 'p')
+  AND relnamespace = CAST(current_schema() AS regnamespace);
+
 -- name: create_meta
 -- kind: admin
 CREATE TABLE IF NOT EXISTS meta (key text COLLATE "C" PRIMARY KEY, value text NOT NULL);
@@ -788,7 +793,18 @@ DELETE FROM posting WHERE namespace = :namespace;
 -- name: fill_tags
 -- kind: routed
 INSERT INTO tag (namespace, tag, row)
-SELECT c.namespace, t.tag, c.row FROM content AS c CROSS JOIN LATERAL unnest(c.tags) AS t(tag) WHERE c.namespace = :namespace;
+SELECT c.namespace, t.tag, c.row FROM content AS c CROSS JOIN LATERAL unnest(c.tags) AS t(tag)
+WHERE c.namespace = :namespace AND t.tag IS NOT NULL;
+
+-- name: clear_unreadable_recalls
+-- kind: routed
+DELETE FROM recall_log WHERE namespace = :namespace AND array_position(hits, NULL) IS NOT NULL;
+
+-- name: restore_namespace
+-- kind: routed
+INSERT INTO namespace (namespace, version, created_ms, policy)
+SELECT m.namespace, 0, min(m.created_ms), '' FROM memory AS m WHERE m.namespace = :namespace GROUP BY m.namespace
+ON CONFLICT (namespace) DO NOTHING;
 
 -- name: renew_lengths
 -- kind: routed
@@ -799,6 +815,7 @@ WHERE c.namespace = :namespace AND c.row = i.row AND c.length <> i.length;
 -- name: recount
 -- kind: routed
 UPDATE namespace AS n SET
+  version = greatest(n.version, (SELECT coalesce(max(o.number), 0) FROM operation AS o WHERE o.namespace = :namespace)),
   documents = (SELECT count(*) FROM content AS c WHERE c.namespace = :namespace),
   length = (SELECT coalesce(sum(c.length), 0) FROM content AS c WHERE c.namespace = :namespace),
   vectors = (SELECT count(*) FROM embedding AS v WHERE v.namespace = :namespace),

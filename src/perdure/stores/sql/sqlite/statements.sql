@@ -565,10 +565,6 @@ INSERT INTO sqlite_sequence (name, seq) SELECT 'memory', max(
 -- kind: fan-out
 SELECT coalesce(max(number), 0) - count(*) FROM operation WHERE number BETWEEN 1 AND 4294967295;
 
--- name: lost_namespaces
--- kind: fan-out
-SELECT DISTINCT m.namespace FROM memory AS m WHERE NOT EXISTS (SELECT 1 FROM namespace AS n WHERE n.namespace = m.namespace);
-
 -- name: restore_namespace
 -- kind: routed
 INSERT INTO namespace (namespace, version, created_ms, policy)
