@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 import perdure
-from conftest import HASHED, STORES, WORDS_ONLY, HashEmbedder, opened, tables
+from conftest import HASHED, STORES, WORDS_ONLY, HashEmbedder, opened, servers, tables
 from faults.server_faults import own_server
 from perdure.compose import current_instant, import_lines, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
@@ -166,8 +166,10 @@ def test_no_row_of_a_server_keeps_it_and_its_dead_rows_are_named(path, opening):
     done = erased(memory, secret.id, namespace="home")
     assert (done.places, done.searched > 0) == ((), True)
     assert any("dead rows" in note for note in done.unreachable)
-    assert not any("could not be vacuumed" in note for note in done.unreachable)
+    assert not any("vacuumed" in note for note in done.unreachable)
     assert tables_with("Harbour Lane") == []
+    if servers().on_cluster():
+        return  # its nodes count that
     with psycopg.connect(path) as connection:
         rows = connection.execute("SELECT relname FROM pg_stat_user_tables WHERE last_vacuum IS NOT NULL").fetchall()
     assert {name for (name,) in rows} >= {"memory", "content", "posting", "tag", "embedding", "journal", "recall_log"}

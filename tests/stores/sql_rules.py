@@ -8,7 +8,8 @@
 5. What Citus refuses does not occur: a sub-select in a policy, an insert of a list that reads no distributed table (it
    would go through the coordinator by COPY, which row-level security forbids), several statements in one text, an
    outer join of a fan-out that keeps the rows of what is no table of namespaces (it crashes). Nor does a sub-select
-   that has its namespace from the row around it: Citus would ask every node.
+   that has its namespace from the row around it: Citus would ask every node. Nor does what asks a node for each piece
+   of a table: a node that is down would be waited for as often.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ NOT_PORTABLE = re.compile(
     re.IGNORECASE,
 )
 PLANNER = re.compile(r"^\s*SET\s+(?!LOCAL\b)|\bset_config\s*\((?![^)]*,\s*true\s*\))", re.IGNORECASE | re.MULTILINE)
+PIECEMEAL = re.compile(r"\b(run_command_on_\w*(placements|shards)|citus_\w*(relation|table)_size)\s*\(", re.IGNORECASE)
 _TEXT = re.compile(r"'(?:[^']|'')*'")
 _COMMENT = re.compile(r"--[^\n]*")
 
@@ -125,6 +127,7 @@ def broken_statement(engine: str, name: str, kind: str, sql: str) -> list[str]:
     found = [*_words(sql), *_moved(tree), *_unkeyed(tree, engine)]
     if engine == "postgres":
         found += _pulled(tree)
+        found += ["it asks a node for each piece of a table"] if PIECEMEAL.search(sql) else []
     if kind == "routed":
         found += _untied(tree, engine)
         found += _asked_of_all(tree) if engine == "postgres" else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from collections import namedtuple
 from contextlib import closing
 
@@ -11,9 +12,9 @@ import apsw
 import numpy as np
 import pytest
 
-from conftest import WORDS_ONLY, Clock, on_a_file, opened, python, weekly_on_a_server
+from conftest import WORDS_ONLY, Clock, as_operator, on_a_file, opened, python, servers, weekly_on_a_server
 from perdure.compose import is_server
-from perdure.records.errors import DiskFull, StoreBusy
+from perdure.records.errors import DeadlineExceeded, DiskFull, StoreBusy
 
 POLICY = {**WORDS_ONLY, "journal": {"horizon_days": 30}}
 
@@ -79,6 +80,18 @@ def test_a_preview_says_what_it_would_give_and_applying_gives_it(full, clock):
         assert [(m.id, m.content, m.state) for m in memory.list(limit=1000)] == known
         assert memory.recall("harbour ships").hits
         assert memory.check(full=True) == []
+
+
+@as_operator
+@pytest.mark.parametrize("store", ["postgres"], indirect=True)
+def test_a_server_whose_tables_are_locked_is_waited_for_until_the_call_must_end(memory, path):
+    memory.remember("stored before")
+    with servers().reader(path) as operator, operator.transaction():
+        operator.execute("LOCK TABLE content IN SHARE MODE")  # as one who builds an index
+        began = time.monotonic()
+        with pytest.raises(DeadlineExceeded):
+            memory.within(0.4).compact(dry_run=False)
+        assert time.monotonic() - began < 3
 
 
 @on_a_file

@@ -1,6 +1,7 @@
 """A node of a cluster that is down costs its own namespaces, and nothing else.
 
-The server here is one: a policy raises what Citus says of a lost node, and a function answers as Citus's own does.
+The server here is one: a policy raises what Citus says of a lost node, and Citus's catalog and its functions are made
+up, of two nodes.
 """
 
 from __future__ import annotations
@@ -18,22 +19,52 @@ from perdure.stores.postgres.distribution import limited, tables
 from stores.sql_rules import namespaced, statements
 
 NODE = "10.0.0.9:5432"
-CLUSTER = f"""
+REFUSED = f"connection to the remote node perdure@{NODE} failed with the following error: refused"
+SILENT = f"could not establish any connections to the node {NODE} after 5000 ms"
+CLUSTER = """
 CREATE FUNCTION answers(place text) RETURNS boolean LANGUAGE plpgsql STABLE COST 100000 AS $$
 BEGIN
   IF place LIKE 'dark%' AND EXISTS (SELECT 1 FROM meta WHERE key = 'down') THEN
-    RAISE 'connection to the remote node perdure@{NODE} failed with the following error: refused'
-      USING ERRCODE = '08006';
+    RAISE '%', (SELECT value FROM meta WHERE key = 'down') USING ERRCODE = '08006';
   END IF;
   RETURN true;
 END $$;
-CREATE FUNCTION run_command_on_placements(name text, command text) RETURNS TABLE (success boolean, result text)
-LANGUAGE plpgsql AS $$
+INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+  VALUES (99999, 'citus', 10, 2200, false, '0');
+CREATE TABLE asked (command text);
+CREATE TABLE pg_dist_node AS SELECT * FROM (VALUES
+  (1, '10.0.0.8', 5432, true, 'primary'), (2, '10.0.0.9', 5432, true, 'primary'),
+  (3, '10.0.0.7', 5432, true, 'secondary')) AS n(groupid, nodename, nodeport, isactive, noderole);
+CREATE TABLE pg_dist_placement AS SELECT * FROM (VALUES (1, 1), (2, 2)) AS p(groupid, shardid);
+CREATE TABLE pg_dist_shard AS SELECT CAST(name AS regclass) AS logicalrelid, shardid
+  FROM unnest(ARRAY['namespace', 'memory']) AS name CROSS JOIN generate_series(1, 2) AS shardid;
+CREATE TABLE pg_dist_partition AS
+  SELECT CAST(name AS regclass) AS logicalrelid FROM unnest(ARRAY['meta', 'memory']) AS name;
+CREATE VIEW namespace_1 AS SELECT * FROM namespace WHERE namespace NOT LIKE 'dark%';
+CREATE VIEW namespace_2 AS SELECT * FROM namespace WHERE namespace LIKE 'dark%';
+CREATE VIEW memory_1 AS SELECT 1;
+CREATE VIEW memory_2 AS SELECT 1;
+CREATE FUNCTION shard_name(name regclass, shard integer) RETURNS text LANGUAGE sql
+  RETURN concat_ws('_', name, shard);
+CREATE FUNCTION master_run_on_worker(names text[], ports integer[], commands text[], parallel boolean)
+RETURNS TABLE (node_name text, node_port integer, success boolean, result text) LANGUAGE plpgsql AS $$
 BEGIN
-  RETURN QUERY SELECT false, 'failed to connect to {NODE}';
-  RETURN QUERY EXECUTE format('SELECT true, CAST((' || command || ') AS text)',
-    '(SELECT * FROM namespace WHERE namespace = ANY(''{{light,lamp}}''))');
+  FOR node_name, node_port, result IN SELECT * FROM unnest(names, ports, commands) LOOP
+    success := node_name = '10.0.0.8' OR NOT EXISTS (SELECT 1 FROM meta WHERE key = 'down');
+    IF NOT success THEN
+      result := 'failed to connect to ' || node_name || ':' || node_port;
+    ELSIF result LIKE 'VACUUM%' THEN
+      INSERT INTO asked VALUES (result);
+    ELSE
+      EXECUTE result INTO result;
+    END IF;
+    RETURN NEXT;
+  END LOOP;
 END $$;
+CREATE FUNCTION run_command_on_workers(command text)
+RETURNS TABLE (nodename text, nodeport integer, success boolean, result text) LANGUAGE sql
+  RETURN master_run_on_worker(ARRAY['10.0.0.8', '10.0.0.9'], ARRAY[5432, 5432], ARRAY[command, command], true);
+GRANT ALL ON ALL TABLES IN SCHEMA public TO perdure;
 """ + "".join(
     f"CREATE POLICY node ON {table} AS RESTRICTIVE USING (answers(namespace)) WITH CHECK (answers(namespace));"
     for table, spread in tables().items()
@@ -55,10 +86,10 @@ def switch(path):
     with servers().reader(path) as operator:
         operator.execute(CLUSTER)
 
-        def turn(*, down):
+        def turn(*, down, says=REFUSED):
             operator.execute("DELETE FROM meta WHERE key = 'down'")
             if down:
-                operator.execute("INSERT INTO meta VALUES ('down', 'yes')")
+                operator.execute("INSERT INTO meta VALUES ('down', %s)", (says,))
 
         yield turn
 
@@ -75,8 +106,9 @@ def memory(path, switch, monkeypatch):
         yield memory
 
 
-def test_other_namespaces_are_read_and_written_as_ever(memory, switch):
-    switch(down=True)
+@pytest.mark.parametrize("says", [REFUSED, SILENT])
+def test_other_namespaces_are_read_and_written_as_ever(memory, switch, says):
+    switch(down=True, says=says)
     with pytest.raises(NodeUnavailable, match=NODE):
         memory.recall("tea", "dark")
     with pytest.raises(NodeUnavailable, match=NODE):
@@ -124,6 +156,62 @@ def test_what_asks_all_namespaces_leaves_some_out_and_names_the_node(memory, swi
 def faults_of(memory):
     """What a check finds, but for the policies by which these tests hide a node's rows."""
     return [fault for fault in memory.check() if ".node is not Perdure's" not in fault]
+
+
+def test_what_asks_all_namespaces_is_whole_in_itself_right_after_the_node_came_back(memory, switch, monkeypatch):
+    monkeypatch.setattr(faults, "PAUSE", 60.0)
+    switch(down=True)
+    with pytest.raises(NodeUnavailable, match=NODE):
+        memory.recall("tea", "dark")
+    switch(down=False)  # nobody has tried again yet
+    with pytest.warns(IncompleteWarning, match=DOWN):
+        assert memory.stats().memories == 4
+
+
+def test_compacting_names_the_node_and_vacuums_the_others(memory, switch, path):
+    assert not any(NODE in note for note in memory.compact(dry_run=False).notes)
+    assert vacuumed(path) == ["VACUUM memory_1", "VACUUM memory_2"]
+    switch(down=True)
+    done = memory.compact(dry_run=False)
+    assert [note for note in done.notes if "vacuumed" in note] == [
+        f"The node {NODE} of the cluster cannot be reached: it was not vacuumed."
+    ]
+    assert vacuumed(path) == ["VACUUM memory_1"]
+    assert any(NODE in note for note in memory.compact().notes)
+
+
+def vacuumed(path):
+    """What the nodes were asked to vacuum since the last look."""
+    with servers().reader(path) as operator:
+        return sorted(command for (command,) in operator.execute("DELETE FROM asked RETURNING command"))
+
+
+@pytest.fixture
+def replica(path):
+    """One that is away, and known to the server, which stands for the coordinator and for its two nodes."""
+    with servers().reader(path) as operator:
+        operator.execute("SELECT pg_create_physical_replication_slot('away')")
+        yield
+        operator.execute("SELECT pg_drop_replication_slot('away')")
+
+
+@pytest.mark.usefixtures("replica")
+def test_erasing_asks_all_nodes_what_else_holds_the_rows(memory, switch):
+    assert any("Replicas of the server (3," in sentence for sentence in erased(memory, "light"))
+    switch(down=True)
+    told = erased(memory, "lamp")
+    assert [sentence for sentence in told if NODE in sentence] == [
+        f"The node {NODE} of the cluster cannot be reached: it was not vacuumed, not searched, not asked for replicas."
+    ]
+
+
+def erased(memory, namespace):
+    """What erasing a memory of a namespace could not reach."""
+    (chosen, *_) = memory.list(namespace)
+    shown = memory.erase([chosen.id], reason="asked to", namespace=namespace)
+    return memory.erase(
+        [chosen.id], reason="asked to", namespace=namespace, confirm=shown.confirm, dry_run=False
+    ).unreachable
 
 
 def test_upkeep_goes_on_elsewhere_and_catches_up_later(memory, switch):

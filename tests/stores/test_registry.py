@@ -226,6 +226,14 @@ def test_a_test_that_becomes_a_join_may_have_its_namespace_from_the_row_around_i
 
 
 @pytest.mark.parametrize(
+    "function", ["run_command_on_placements", "run_command_on_shards", "citus_total_relation_size"]
+)
+def test_a_question_to_a_node_for_each_piece_of_a_table_is_refused(function):
+    sql = f"SELECT * FROM {function}('memory', 'SELECT 1');"
+    assert any("each piece" in broken for broken in broken_statement("postgres", "x", "admin", sql))
+
+
+@pytest.mark.parametrize(
     "start", ["(SELECT namespace FROM namespace ORDER BY namespace LIMIT 9) AS n", "space AS n", "first AS n"]
 )
 def test_an_outer_join_by_which_the_coordinator_crashes_is_refused(start):

@@ -37,6 +37,25 @@ def test_what_a_store_takes_on_a_cluster_is_what_its_nodes_keep(path):
     assert grown > 600 * 750  # the texts alone
 
 
+@pytest.mark.skipif(not servers().on_cluster(), reason="it takes a cluster")
+def test_compacting_vacuums_every_piece_of_a_table_on_a_cluster(path):
+    with opened(path, WORDS_ONLY, Clock()) as memory, servers().reader(path) as connection:
+        memory.remember_many([f"{number} of the harbour" for number in range(20)])
+        pieces = connection.execute(
+            "SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = CAST('memory' AS regclass)"
+        )
+        before = vacuums(connection)
+        memory.compact(dry_run=False)
+        assert vacuums(connection) - before == pieces.fetchone()[0]
+
+
+def vacuums(connection):
+    """How often pieces of the table of memories were vacuumed, all together."""
+    command = "SELECT vacuum_count FROM pg_stat_user_tables WHERE relid = CAST(%L AS regclass)"
+    counts = connection.execute("SELECT result FROM run_command_on_placements('memory', %s)", (command,), prepare=False)
+    return sum(int(count) for (count,) in counts)
+
+
 def test_policies_say_the_same_on_a_cluster_without_sub_selects():
     for _, sql in migrations("postgres"):
         here, there = (migration_steps(sql, distributed=d) for d in (False, True))

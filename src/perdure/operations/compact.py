@@ -19,10 +19,10 @@ def compact(ctx: Context, *, dry_run: bool = True) -> CompactResult:
         StoreReadOnly, StoreBusy, DiskFull: It could not be done; the store is as it was.
     """
     size = ctx.store.size()
-    if dry_run:
-        return CompactResult(dry_run, size.bytes, size.bytes - size.unused)
-    notes = ctx.store.compact()
-    return CompactResult(dry_run, size.bytes, ctx.store.size().bytes, notes)
+    notes = () if dry_run else ctx.store.compact()
+    after = size.bytes - size.unused if dry_run else ctx.store.size().bytes
+    left_out = (f"The node {node} cannot be reached: these sizes leave it out." for node in ctx.store.unreachable)
+    return CompactResult(dry_run, size.bytes, after, (*notes, *left_out))
 
 
 def compact_if_it_pays(ctx: Context) -> TaskResult:

@@ -15,11 +15,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.records.deadline import exceeded, is_over
+from perdure.records.deadline import exceeded, is_over, seconds_left
 from perdure.records.errors import StoreBusy
 from perdure.stores.postgres.connections import Connection
 
 GRACE: Final = 2.0  # seconds that a server has to obey a cancellation
+NODE_SECONDS: Final = 5.0  # for a connection of a cluster's coordinator to one of its nodes
 _PAUSE: Final = 0.25  # seconds between two looks
 _IDLE: Final = 40
 """After so many looks without a transaction the thread ends; the next transaction starts another."""
@@ -92,6 +93,17 @@ def _cut(connection: Connection) -> None:
         line = socket.socket(fileno=os.dup(connection.pgconn.socket))
         with line:
             line.shutdown(socket.SHUT_RDWR)
+
+
+def node_milliseconds() -> int:
+    """Return how long a cluster's coordinator may wait for a node that does not even refuse a connection.
+
+    It is a quarter of the call's time at most, so that the other nodes are heard in what is left.
+
+    Raises:
+        DeadlineExceeded: The call's time is over.
+    """
+    return max(1, int(1000 * min(NODE_SECONDS, (seconds_left(4 * NODE_SECONDS) or 0.0) / 4)))
 
 
 def too_late(seconds: int, *, known: bool) -> StoreBusy:

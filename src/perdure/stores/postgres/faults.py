@@ -106,7 +106,9 @@ _BY_TEXT: Final[tuple[tuple[str, type[PerdureError], str, str], ...]] = (
 """What a refused connection says: libpq gives no code for it. The last two need ``does not exist`` besides."""
 
 
-_NODE: Final = re.compile(r"(?:remote node (?:\S+@)?|executing command on |failed to connect to )(\S+:\d+)")
+_NODE: Final = re.compile(
+    r"(?:remote node (?:\S+@)?|connections to the node |executing command on |failed to connect to )(\S+:\d+)"
+)
 
 
 def lost_node(error: psycopg.Error) -> str:

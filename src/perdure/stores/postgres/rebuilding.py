@@ -11,10 +11,12 @@ import psycopg
 from psycopg import sql
 
 from perdure.records.damage import Fault
+from perdure.records.deadline import exceeded, seconds_left
 from perdure.records.errors import StoreDamaged, StoreDenied
 from perdure.records.store_rows import Purged
 from perdure.stores.erased_texts import find_in_rows, passages
 from perdure.stores.packing import unpacked
+from perdure.stores.postgres.deadlines import Deadlines
 from perdure.stores.postgres.distribution import distribute, is_distributed
 from perdure.stores.postgres.faults import plain, translated
 from perdure.stores.postgres.inserting import (
@@ -27,12 +29,13 @@ from perdure.stores.postgres.inserting import (
     rows_in,
 )
 from perdure.stores.postgres.schema import differences, remedies, schema_of
-from perdure.stores.postgres.server import Address, PostgresSession, Server, connect
+from perdure.stores.postgres.server import Address, Connection, PostgresSession, Server, connect
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.rows import document_of as stored_document
 from perdure.stores.statements import registry
 from perdure.stores.words import Stemmer
 
+_PAGES: Final = "Pages of the server's disk and its log of writes keep dead rows until the server reuses them."
 PAGE: Final = 5000  # memories whose words are compared on one view of the store
 _TEXTS: Final = ("clear_orphan_contents", "clear_orphan_vectors")
 _PLACE: Final = ("shelf", "id", "name")
@@ -169,37 +172,57 @@ _TABLES: Final = (
 
 def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
     """Vacuum the tables, search them for passages, and name replicas and archives, which keep what they have."""
-    notes = ["Pages of the server's disk and its log of writes keep dead rows until the server reuses them."]
-    notes += vacuum(address) + _copies(address)
+    notes, dusty = _vacuum(address, server)
+    copies, unasked = _copies(server)
     phrases, short = passages(texts)
     parts = server.everywhere(lambda session: [find_in_rows(session.stream, phrases, texts)], limited=False)
     places = tuple(dict.fromkeys(place for part in parts for place in part.sentences()))
-    notes += [f"The node {node} of the cluster cannot be reached; it was not searched." for node in server.unreachable]
-    return Purged(len(phrases), places, tuple(notes), short)
+    lost = [
+        f"The node {node} of the cluster cannot be reached: it was not vacuumed, not searched, not asked for replicas."
+        for node in sorted({*dusty, *unasked, *server.unreachable})
+    ]
+    return Purged(len(phrases), places, (_PAGES, *notes, *copies, *lost), short)
 
 
-def vacuum(address: Address) -> list[str]:
-    """Vacuum the tables outside of any transaction; return what could not be."""
-    notes = []
+def vacuum(address: Address, server: Server) -> list[str]:
+    """Vacuum the tables outside of any transaction, those of a cluster on its nodes; return what could not be.
+
+    Raises:
+        DeadlineExceeded: The call's time is over.
+    """
+    notes, dusty = _vacuum(address, server)
+    return [*notes, *(f"The node {node} of the cluster cannot be reached: it was not vacuumed." for node in dusty)]
+
+
+def _vacuum(address: Address, server: Server) -> tuple[list[str], list[str]]:
+    """Vacuum the tables; return which could not be, and which nodes did not answer."""
     with connect(address) as connection:
+        if not is_distributed(connection):
+            return _vacuum_tables(connection), []
+    return [], server.ask_nodes("vacuum_on_nodes", limited=False, tables=list(_TABLES))[1]
+
+
+def _vacuum_tables(connection: Connection) -> list[str]:
+    failed: dict[str, list[str]] = {}
+    with Deadlines().limit(connection, seconds_left()) as limit:
         for table in _TABLES:
             try:
                 connection.execute(sql.SQL("VACUUM {}").format(sql.Identifier(table)))
             except psycopg.Error as error:
-                notes.append(f"The table {table} could not be vacuumed: {str(error).strip()}")
-    return notes
+                if limit.passed:
+                    raise exceeded() from error
+                failed.setdefault(plain(error), []).append(table)
+    return [f"Not vacuumed: {', '.join(missing)} ({reason})." for reason, missing in failed.items()]
 
 
-def _copies(address: Address) -> list[str]:
-    """Return what else holds the rows, and is out of reach."""
+def _copies(server: Server) -> tuple[list[str], list[str]]:
+    """Return what else holds the rows, and is out of reach; and which nodes of a cluster were asked in vain."""
+    answers, unasked = server.ask_nodes("copies_of_nodes")
+    found = server.admin(lambda session: session.rows("copies_of_server"), reading=True)
+    found += [json.loads(told) for told in answers]
     notes = []
-    with connect(address) as connection:
-        found = connection.execute(registry("postgres")["copies_of_server"].sql).fetchall()
-        if connection.clustered:
-            nodes = connection.execute(registry("postgres")["copies_of_nodes"].sql).fetchall()
-            found += [json.loads(result) for answered, result in nodes if answered]
     if replicas := sum(count for count, _ in found):
         notes.append(f"Replicas of the server ({replicas}, also those away) follow with a delay; check them.")
     if any(archived != "off" for _, archived in found):
         notes.append("The server archives its log of writes: backups made from it hold what was erased.")
-    return notes
+    return notes, unasked

@@ -22,9 +22,9 @@ from perdure.records.errors import NodeUnavailable, PerdureError, StoreError
 from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.arrays import array_of, array_types
 from perdure.stores.postgres.connections import Connection, Connections, dial
-from perdure.stores.postgres.deadlines import Deadlines, Limit, too_late
+from perdure.stores.postgres.deadlines import Deadlines, Limit, node_milliseconds, too_late
 from perdure.stores.postgres.distribution import limited
-from perdure.stores.postgres.faults import COLLIDED, Outages, is_lost, lost_node, translated
+from perdure.stores.postgres.faults import COLLIDED, Outages, is_lost, lost_node, node_unavailable, translated
 from perdure.stores.statements import filled, registry, with_columns
 
 T = TypeVar("T")
@@ -252,9 +252,17 @@ class Server:
         raise AssertionError
 
     def _live_namespaces(self) -> list[str]:
-        """Return the namespaces on nodes that answer."""
-        parts = self.admin(lambda s: s.rows("living_namespaces", prefix=self.address.prefix))
-        return [name for answered, names in parts if answered for name in json.loads(names)]
+        """Return the namespaces on nodes that answer; one that is known to be down is not waited for again."""
+        answers, _ = self.ask_nodes("living_namespaces", prefix=self.address.prefix, down=list(self.unreachable))
+        return [name for names in answers for name in json.loads(names)]
+
+    def ask_nodes(self, name: str, /, *, limited: bool = True, **bindings: Any) -> tuple[list[str], list[str]]:
+        """Ask each node of a cluster for itself; return the answers, and the nodes that gave none. No cluster: none."""
+        work = _reading(lambda s: s.rows(name, **bindings) if s.connection.clustered else [], once=False)
+        parts = self._run_transaction("admin", None, ADMIN, work, limited=limited)
+        for node in (silent := [node for node, answered, _ in parts if not answered]):
+            self._outages.note(node, None, node_unavailable(node))
+        return [told for _, answered, told in parts if answered], silent
 
     def admin(self, work: Callable[[PostgresSession], T], *, reading: bool = False) -> T:
         """Run statements about what belongs to no namespace."""
@@ -378,9 +386,10 @@ def scope(connection: Connection, reach: Reach, place: str, prefix: str) -> list
     settings = {"perdure.reach": reach, "perdure.prefix": prefix, "perdure.namespace": place}
     if not connection.clustered:
         return [(_SCOPE, {name.removeprefix("perdure."): value for name, value in settings.items()})]
+    waits = {"citus.node_connection_timeout": str(node_milliseconds()), "citus.propagate_set_commands": "local"}
     return [
         (sql.SQL("SET LOCAL {} = {}").format(sql.SQL(name), sql.Literal(value)), {})
-        for name, value in {"citus.propagate_set_commands": "local", "jit": "off", **settings}.items()
+        for name, value in {**waits, "jit": "off", **settings}.items()
     ]
 
 

@@ -59,11 +59,6 @@ _TRIM_EVERY: Final = 20
 as many for each process."""
 
 
-def _size_of_tables(session: PostgresSession) -> int:
-    on_nodes = session.value("size_on_cluster", tables=list(tables())) if session.connection.clustered else None
-    return int(on_nodes or session.value("size_of_tables"))
-
-
 class PostgresStore(SqlStore):
     """Memories on a PostgreSQL server that many processes and machines may use at once. Safe to share between threads.
 
@@ -225,13 +220,15 @@ class PostgresStore(SqlStore):
         """
         if self.prefix:
             return StoreSize(0, 0)
-        return StoreSize(self._server.admin(_size_of_tables, reading=True), 0)
+        sizes, _ = self._server.ask_nodes("size_on_nodes", tables=list(tables()), down=list(self.unreachable))
+        here = () if sizes else self._global("size_of_tables")
+        return StoreSize(sum(map(int, sizes)) + sum(int(size) for (size,) in here), 0)
 
     def compact(self) -> tuple[str, ...]:
         """Vacuum the tables, which blocks nobody; only an operator can give their gaps back to the disk."""
         if self.read_only:
             raise StoreReadOnly(f"{self.address.shown} is read-only.", remedy="Use the primary's URL.")
-        return (_OPERATORS,) if self.prefix else (*vacuum(self.address), _FULL_VACUUM)
+        return (_OPERATORS,) if self.prefix else (*vacuum(self.address, self._server), _FULL_VACUUM)
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
         """Return what is wrong with the server's tables, or with one namespace; empty for sound ones."""

@@ -506,11 +506,29 @@ SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_catalog.pg_class 
 WHERE c.relkind = 'r' AND pg_table_is_visible(c.oid) AND c.relname IN ('namespace', 'memory', 'content', 'tag', 'posting',
   'embedding', 'link', 'access', 'recall_log', 'idempotency', 'operation', 'journal', 'document', 'lease');
 
--- The tables that lie over a cluster, on all nodes that answer; NULL where they do not.
--- name: size_on_cluster
+-- Each node is asked once, for the pieces of all tables that lie there: one that is down is waited for once.
+-- name: size_on_nodes
 -- kind: admin
-SELECT sum(citus_total_relation_size(logicalrelid, fail_on_error => false)) FROM pg_dist_partition
-WHERE CAST(logicalrelid AS text) = ANY(CAST(:tables AS text[]));
+SELECT concat_ws(':', a.node_name, a.node_port), a.success, a.result
+FROM (SELECT array_agg(o.nodename) AS names, array_agg(o.nodeport) AS ports, array_agg(o.command) AS commands FROM (
+  SELECT n.nodename, n.nodeport, 'SELECT ' || string_agg(
+    format('pg_total_relation_size(%L)', shard_name(s.logicalrelid, s.shardid)), ' + ') AS command
+  FROM pg_dist_node AS n JOIN pg_dist_placement AS p ON p.groupid = n.groupid JOIN pg_dist_shard AS s ON s.shardid = p.shardid
+  WHERE n.isactive AND n.noderole = 'primary' AND CAST(s.logicalrelid AS text) = ANY(CAST(:tables AS text[]))
+    AND concat_ws(':', n.nodename, n.nodeport) <> ALL(CAST(:down AS text[]))
+  GROUP BY n.nodename, n.nodeport) AS o) AS nodes
+CROSS JOIN LATERAL master_run_on_worker(nodes.names, nodes.ports, nodes.commands, true) AS a;
+
+-- The tables on every node, outside of any transaction there.
+-- name: vacuum_on_nodes
+-- kind: admin
+SELECT concat_ws(':', a.node_name, a.node_port), a.success, a.result
+FROM (SELECT array_agg(o.nodename) AS names, array_agg(o.nodeport) AS ports, array_agg(o.command) AS commands FROM (
+  SELECT n.nodename, n.nodeport, 'VACUUM ' || string_agg(shard_name(s.logicalrelid, s.shardid), ', ') AS command
+  FROM pg_dist_node AS n JOIN pg_dist_placement AS p ON p.groupid = n.groupid JOIN pg_dist_shard AS s ON s.shardid = p.shardid
+  WHERE n.isactive AND n.noderole = 'primary' AND CAST(s.logicalrelid AS text) = ANY(CAST(:tables AS text[]))
+  GROUP BY n.nodename, n.nodeport) AS o) AS nodes
+CROSS JOIN LATERAL master_run_on_worker(nodes.names, nodes.ports, nodes.commands, true) AS a;
 
 -- name: lock_namespace
 -- kind: routed
@@ -650,14 +668,21 @@ SELECT create_distributed_table(CAST(:table AS regclass), 'namespace', colocate_
 -- kind: fan-out
 SELECT * FROM memory WHERE namespace = ANY(CAST(:living AS text[]));
 
--- Each shard is asked for itself, so that the others answer where a node is down. What the transaction may see does not
+-- Each node is asked for itself, so that the others answer where one is down. What the transaction may see does not
 -- reach the shards this way and is set beside the reading, which by OFFSET 0 comes after it.
 -- name: living_namespaces
 -- kind: admin
-SELECT success, result FROM run_command_on_placements('namespace', format(
-  'SELECT coalesce(json_agg(n.namespace), ''[]'') FROM
+SELECT concat_ws(':', a.node_name, a.node_port), a.success, a.result
+FROM (SELECT array_agg(o.nodename) AS names, array_agg(o.nodeport) AS ports, array_agg(o.command) AS commands FROM (
+  SELECT n.nodename, n.nodeport, format('SELECT coalesce(json_agg(n.namespace), ''[]'') FROM
     (SELECT set_config(''perdure.reach'', ''fan-out'', true), set_config(''perdure.prefix'', %L, true) AS prefix) AS s
-    CROSS JOIN LATERAL (SELECT x.namespace FROM %%s AS x WHERE starts_with(x.namespace, s.prefix) OFFSET 0) AS n', CAST(:prefix AS text)));
+    CROSS JOIN LATERAL (SELECT x.namespace FROM (%s) AS x WHERE starts_with(x.namespace, s.prefix) OFFSET 0) AS n',
+    CAST(:prefix AS text), string_agg(format('SELECT namespace FROM %s', shard_name(s.logicalrelid, s.shardid)), ' UNION ALL ')) AS command
+  FROM pg_dist_node AS n JOIN pg_dist_placement AS p ON p.groupid = n.groupid JOIN pg_dist_shard AS s ON s.shardid = p.shardid
+  WHERE n.isactive AND n.noderole = 'primary' AND CAST(s.logicalrelid AS text) = 'namespace'
+    AND concat_ws(':', n.nodename, n.nodeport) <> ALL(CAST(:down AS text[]))
+  GROUP BY n.nodename, n.nodeport) AS o) AS nodes
+CROSS JOIN LATERAL master_run_on_worker(nodes.names, nodes.ports, nodes.commands, true) AS a;
 
 -- An index may be left unfinished by a build that was stopped: it is dropped before the next one.
 -- name: near_index_valid
@@ -729,7 +754,7 @@ SELECT
 
 -- name: copies_of_nodes
 -- kind: admin
-SELECT success, result FROM run_command_on_workers('SELECT json_build_array(
+SELECT concat_ws(':', nodename, nodeport), success, result FROM run_command_on_workers('SELECT json_build_array(
   (SELECT count(*) FROM pg_stat_replication) + (SELECT count(*) FROM pg_replication_slots WHERE NOT active),
   current_setting(''archive_mode''))');
 
