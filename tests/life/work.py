@@ -23,6 +23,15 @@ MOST: Final = 1.5
 FEWEST_CALLS: Final = 5
 FEWEST_MEMORIES: Final = 10
 """What a beginning needs to be compared with: of fewer single ones decide."""
+EARLY: Final = (0.1, 0.25)
+LATE: Final = (0.85, 1.0)
+"""The parts of a life that are compared, as shares of its length. What lies between is not counted: counting costs
+as much as the calls."""
+
+
+def days_of(part: tuple[float, float], length: int) -> range:
+    """Return the days of a part of a life that is so many days long."""
+    return range(*(round(share * length) for share in part))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,12 @@ class Work:
                 delattr(memory, verb)
 
     def _counted(self, player: Player, verb: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        compared = {day for part in (EARLY, LATE) for day in days_of(part, player.life.length)}
+
         def run(*args: Any, **kwargs: Any) -> Any:
+            day = (player.clock.now - START).days
+            if day not in compared:
+                return call(*args, **kwargs)
             self._functions = self._steps = 0
             self._gated = False
             before = sys.getprofile()
@@ -88,14 +102,15 @@ class Work:
                 sys.setprofile(before)
             memories = result.examined if isinstance(result, Report) else max(1, len(player.told.texts))
             if memories and not self._gated:
-                day = (player.clock.now - START).days
                 self.calls[verb].append(Call(day, self._functions, self._steps, memories))
             return result
 
         return run
 
     def weigh(self, player: Player, day: int) -> None:
-        """Write down how many bytes a memory takes in the evening of a day."""
+        """Write down how many bytes a memory takes in the evening of a day that is compared."""
+        if all(day not in days_of(part, player.life.length) for part in (EARLY, LATE)):
+            return
         stored = max(1, sum(player.memory.stats().statuses.values()))
         self.bytes_each[day] = player.memory.compact(dry_run=True).bytes_after / stored
 
@@ -115,7 +130,7 @@ class Work:
         quartile is compared: a memory with facts takes three times as many as one without, and what a call is given
         differs more in a life than what it costs.
         """
-        early, late = range(length // 10, length // 4), range(round(length * 0.85), length)
+        early, late = days_of(EARLY, length), days_of(LATE, length)
         sizes = [statistics.median(self.bytes_each[day] for day in days) for days in (early, late)]
         yield "bytes for each memory", *sizes
         for verb, calls in self.calls.items():

@@ -14,7 +14,7 @@ from conftest import STORES, WORDS_ONLY, on_a_file, on_two_servers_too
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
-from perdure.operations.monitoring import PLACES
+from perdure.operations import monitoring
 from perdure.operations.store_protocol import Documents, Store
 from perdure.records.access import Grant
 from perdure.stores.postgres.store import PostgresStore
@@ -31,6 +31,13 @@ POLICY = {
 HOST = "localhost:8766"
 on_both = pytest.mark.parametrize("store", STORES[:2], indirect=True)
 MORE = 12
+PLACES = 8
+"""So many namespaces are looked into here: what holds of these holds of the 50 of a store in use."""
+
+
+@pytest.fixture(autouse=True)
+def _few_places(monkeypatch):
+    monkeypatch.setattr(monitoring, "PLACES", PLACES)
 
 
 def fill(memory, names, each=1):
