@@ -172,14 +172,14 @@ _TABLES: Final = (
 
 def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
     """Vacuum the tables, search them for passages, and name replicas and archives, which keep what they have."""
-    notes, dusty = _vacuum(address, server)
+    notes, unvacuumed = _vacuum(address, server)
     copies, unasked = _copies(server)
     phrases, short = passages(texts)
     parts = server.everywhere(lambda session: [find_in_rows(session.stream, phrases, texts)], limited=False)
     places = tuple(dict.fromkeys(place for part in parts for place in part.sentences()))
     lost = [
         f"The node {node} of the cluster cannot be reached: it was not vacuumed, not searched, not asked for replicas."
-        for node in sorted({*dusty, *unasked, *server.unreachable})
+        for node in sorted({*unvacuumed, *unasked, *server.unreachable})
     ]
     return Purged(len(phrases), places, (_PAGES, *notes, *copies, *lost), short)
 
@@ -190,8 +190,8 @@ def vacuum(address: Address, server: Server) -> list[str]:
     Raises:
         DeadlineExceeded: The call's time is over.
     """
-    notes, dusty = _vacuum(address, server)
-    return [*notes, *(f"The node {node} of the cluster cannot be reached: it was not vacuumed." for node in dusty)]
+    notes, unvacuumed = _vacuum(address, server)
+    return [*notes, *(f"The node {node} of the cluster cannot be reached: it was not vacuumed." for node in unvacuumed)]
 
 
 def _vacuum(address: Address, server: Server) -> tuple[list[str], list[str]]:
