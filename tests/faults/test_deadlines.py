@@ -86,6 +86,27 @@ def test_a_server_that_is_silent_is_given_up(url):
         line.close()
 
 
+def test_a_call_on_a_halted_server_ends_within_a_second_of_its_time_and_so_does_a_command(url, tmp_path, capsys):
+    line = Line(int(address_of(url).shown.rpartition("/")[0].rpartition(":")[2]))
+    policy = tmp_path / "p.toml"
+    policy.write_text('[embedder]\nmodel = "none"\n', "utf-8")
+    try:
+        with perdure.open(line.through(url), policy=WORDS_ONLY) as memory:
+            memory.remember("zebra one")
+            line.silent = True
+            started = time.monotonic()
+            with pytest.raises(DeadlineExceeded, match=r"longer than 0\.5 s"):
+                memory.within(0.5).recall("zebra")
+            assert time.monotonic() - started < 0.5 + 1.5  # a busy machine adds something
+        started = time.monotonic()
+        words = ["--timeout", "1", "recall", "zebra", "--store", line.through(url), "--policy", str(policy), "--json"]
+        assert app(words, standalone_mode=False) == 1
+        assert time.monotonic() - started < PATIENT  # libpq waits two seconds at least, and ten unless it is told
+        assert json.loads(capsys.readouterr().out)["error"] == "StoreUnavailable"
+    finally:
+        line.close()
+
+
 def test_a_limit_ends_with_its_transaction(url):
     """A later transaction on the same connection is not cut by the limit of an earlier one."""
     with perdure.open(within(url), policy=WORDS_ONLY) as memory:

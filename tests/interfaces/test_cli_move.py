@@ -69,11 +69,11 @@ def test_copy_to_a_server_and_back_never_shows_the_password(folder):
 
 
 def test_a_server_without_tables_is_refused_with_what_to_run(folder):
-    with places("postgres", folder) as make:
-        url = make()
-        with servers().reader(url) as connection:
-            connection.execute("DROP TABLE meta")
+    url = servers().fresh_database(migrated=False)
+    try:
         found = told(folder, "copy", "a.db", url, code=1)
+    finally:
+        servers().drop_database(url)
     assert found["error"] == "StoreTooOld"
     assert "perdure migrate" in found["remedy"]
 

@@ -79,11 +79,14 @@ def may_wait(waited: float = 0.0) -> bool:
     return current is None or (waited < current.waits and monotonic() < current.until)
 
 
-def seconds_left(most: float | None = None, *, known: bool = True, because: str = "") -> float | None:
+def seconds_left(
+    most: float | None = None, *, least: float = 0.0, known: bool = True, because: str = ""
+) -> float | None:
     """Return how long the next step may take: so many seconds, or fewer where the call ends before; None for no limit.
 
     Args:
         most: So many seconds.
+        least: A step that would take longer than what is left is not begun with so little.
         known: For the error: whether what the steps before have written is known.
         because: For the error: what the call has waited for.
 
@@ -94,7 +97,7 @@ def seconds_left(most: float | None = None, *, known: bool = True, because: str 
     if current is None:
         return most
     remaining = current.until - monotonic()
-    if remaining <= 0:
+    if remaining <= least:
         raise exceeded(known=known, because=because)
     return remaining if most is None else min(remaining, most)
 

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perdure.records.deadline import within
 from perdure.records.errors import InvalidInput
 from perdure.user_folders import data_folder, expanded
 from perdure.verbs.results import as_json, as_object
@@ -101,8 +102,11 @@ class Call:
         import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 
         store = self.prepared_store() if create else self.store
-        with short_warnings(), perdure.open(store, policy=self.policy, create=create) as memory:
-            yield memory if self.timeout is None else memory.within(self.timeout)
+        with short_warnings():
+            with within(self.timeout):
+                opened = perdure.open(store, policy=self.policy, create=create)
+            with opened as memory:
+                yield memory if self.timeout is None else memory.within(self.timeout)
 
     def show(
         self,

@@ -19,7 +19,8 @@ from perdure.records.deadline import exceeded, is_over, seconds_left
 from perdure.records.errors import StoreBusy
 from perdure.stores.postgres.connections import Connection
 
-GRACE: Final = 2.0  # seconds that a server has to obey a cancellation
+GRACE: Final = 0.5  # seconds that a server has to obey a cancellation; with two looks a call outlasts its time by one
+_SENDING: Final = 2.0  # seconds that a cancellation may take to arrive, also after the line was cut
 NODE_SECONDS: Final = 5.0  # for a connection of a cluster's coordinator to one of its nodes
 _PAUSE: Final = 0.25  # seconds between two looks
 _IDLE: Final = 40
@@ -84,7 +85,7 @@ class Deadlines:
 
 def _cancel(connection: Connection) -> None:
     with suppress(Exception):  # it answers by now, or it will be cut
-        connection.cancel_safe(timeout=GRACE)
+        connection.cancel_safe(timeout=_SENDING)
 
 
 def _cut(connection: Connection) -> None:

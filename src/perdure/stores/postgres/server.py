@@ -38,7 +38,9 @@ WRITING: Final = "writing"
 UNFLUSHED: Final = "writing, not flushed"
 ADMIN: Final = "admin"
 
+_SHORTEST: Final = 1.0  # seconds below which a server that gave no sign is not tried again: libpq takes two for it
 LONGEST_PAUSE: Final = 0.5
+_UNLIMITED: Final = 3600.0
 COLLISIONS: Final = 20
 _BEGIN_READING: Final = sql.SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _SCOPE: Final = sql.SQL(
@@ -292,11 +294,12 @@ class Server:
             limited: Whether the time limit of the address holds.
         """
         place = self.address.prefix + needs if needs else needs
-        tries, again, lacking = 0, False, ""
+        tries, again, lacking, least = 0, False, "", 0.0
         self._outages.check(place)
         while True:
             connection, watched = None, None
-            seconds = seconds_left(self.address.seconds if limited else None, known=not again, because=lacking)
+            most = self.address.seconds if limited else None
+            seconds = seconds_left(most, least=least, known=not again, because=lacking)
             try:
                 connection = self._connections.take(seconds)
                 begin = opening(connection, reach, place or "", self.address.prefix, mode)
@@ -311,6 +314,7 @@ class Server:
                     raise too_late(self.address.seconds, known=not (again or session.committing)) from error
                 lost = is_lost(error, connection)
                 lacking = translated(error).message if lost else ""
+                least = _SHORTEST if isinstance(error, psycopg.errors.ConnectionTimeout) else 0.0
                 again = again or (lost and connection is not None and session.committing)
                 met = error.sqlstate in COLLIDED and tries < COLLISIONS
                 if not (lost and self._worth_waiting(error, place)) and not met:
@@ -320,9 +324,12 @@ class Server:
                 return result
             finally:
                 self._give_back(connection, watched)
-            if lost:
-                self._connections.forget()
-            time.sleep(min(LONGEST_PAUSE, 0.01 * 2 ** min(tries, 7)) if lost else 0.002 * tries)
+            self._pause(tries, lost=lost)
+
+    def _pause(self, tries: int, *, lost: bool) -> None:
+        if lost:
+            self._connections.forget()
+        time.sleep(min(LONGEST_PAUSE, 0.01 * 2 ** min(tries, 7)) if lost else 0.002 * tries)
 
     def _give_back(self, connection: Connection | None, watched: Limit | None) -> None:
         if connection is not None:
@@ -400,7 +407,7 @@ def connect(address: Address) -> Connection:
         PerdureError: The server cannot be reached or refuses; the subclass says why.
     """
     try:
-        return dial(address.dsn, prepares=address.prepares)
+        return dial(address.dsn, prepares=address.prepares, seconds=seconds_left(_UNLIMITED) or _UNLIMITED)
     except psycopg.Error as error:
         raise translated(error) from error
 
