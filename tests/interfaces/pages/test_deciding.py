@@ -77,6 +77,23 @@ def test_an_answer_without_a_value_is_refused_in_words(browser, memory, clock):
     assert "The right value is missing." in words(reply)
 
 
+@pytest.mark.parametrize("how", ["confirm", "deny", "mute", "archive"])
+def test_the_refusal_of_a_late_answer_names_what_was_done(browser, memory, clock, how):
+    said(memory, "tea")
+    clock.passes(days=100)
+    page = browser.get("/questions")
+    fact = memory.facts()[0].id
+    memory.archive(fact, "a test") if how == "archive" else memory.answer(fact, how)
+    told = words(browser.answer(page, "/answer", verdict="confirm"))
+    reason = {
+        "archive": "archived by hand: a test",
+        "mute": "a person does not want to be asked",
+        "deny": "a person denied it",
+    }
+    assert f"UTC: {how}: " in told
+    assert reason.get(how, "a person confirmed it") in told
+
+
 @pytest.mark.parametrize("verdict", ["deny", "correct"])
 def test_an_answer_to_what_was_answered_meanwhile_is_refused_and_told_of(browser, memory, clock, tmp_path, verdict):
     said(memory, "tea")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.pages.previews import digest
-from perdure.interfaces.views.journal import reason_text
+from perdure.interfaces.views.journal import operation_text, reason_text
 from perdure.records.errors import ConflictError, NotFound
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _answered_already(request: PageRequest) -> Answer:
     for last in request.memory.why(item.id).history[-1:]:
         done = request.memory.operation(last.operation_id)
         who = f" by {done.actor}" if done is not None and done.actor else ""
-        message = f"{message} What was done at {last.at}{who}: {reason_text(last)}."
+        message = f"{message} What was done last, at {last.at}{who}: {operation_text(last)}: {reason_text(last)}."
     values = {
         "message": message,
         "remedy": "",

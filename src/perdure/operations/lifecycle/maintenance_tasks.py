@@ -300,7 +300,7 @@ def _embed(ctx: Context, place: str) -> TaskResult:
 def _alert(ctx: Context, place: str) -> TaskResult:
     """Tell of alerts that came and went."""
     run = state(ctx, place).get(Task.ALERT, {})
-    return tell_alerts(ctx, place, run.get("firing", {}), since=run.get("first_ms", 0))
+    return tell_alerts(ctx, place, run.get("firing", {}), since=run.get("first_ms", run.get("last_ms", 0)))
 
 
 def _compact(ctx: Context, _: str) -> TaskResult:

@@ -14,8 +14,10 @@ _MINUTE_MS = 60_000
 _LONGEST_NOTE = 2000
 
 Data = Mapping[str, Any]
-"""{last_ms, first_ms, outcome, failures, next, note, ...}: when a task last began, and first since it last ended well,
-how it ended, when it is next due."""
+"""{last_ms, outcome, failures, next, note, ...}: when a task last began, how it ended, when it is next due.
+
+One that did not end well has ``first_ms``: when the first of its runs began that did not.
+"""
 
 
 class Task(StrEnum):
@@ -81,10 +83,11 @@ def earliness(owner: str, namespace: str, task: Task) -> float:
 def begin_run(data: Data | None, now: Instant, owner: str, policy: UpkeepPolicy) -> dict[str, Any]:
     """Return what is written down when a worker begins; if it dies, another one tries after the retry time."""
     before = dict(data or {})
+    if before.get("outcome", "done") != "done":
+        before.setdefault("first_ms", before["last_ms"])
     return {
         **before,
         "last_ms": now,
-        "first_ms": now if before.get("outcome", "done") == "done" else before.get("first_ms", now),
         "outcome": "running",
         "owner": owner,
         "failures": int(before.get("failures", 0)),
@@ -95,7 +98,7 @@ def begin_run(data: Data | None, now: Instant, owner: str, policy: UpkeepPolicy)
 def finish_run(running: Data, task: Task, note: str, policy: UpkeepPolicy, more: Data) -> dict[str, Any]:
     """Return what is written down about a run that ended well."""
     ended = {"outcome": "done", "failures": 0, "note": note, "next": running["last_ms"] + interval(task, policy)}
-    return {**running, **more, **ended}
+    return {name: value for name, value in {**running, **more, **ended}.items() if name != "first_ms"}
 
 
 def fail_run(running: Data, problem: str, now: Instant, policy: UpkeepPolicy) -> dict[str, Any]:
