@@ -38,10 +38,11 @@ def find_faults(
         message = "The role bypasses row-level security: use one that is not a superuser and has no BYPASSRLS."
         yield Fault("schema", message)
 
-    def count(name: str) -> int:
-        return sum(int(n) for (n,) in server.everywhere(lambda s: s.rows(name), limited=False))
+    def count(name: str, **bindings: int) -> int:
+        return sum(int(n) for (n,) in server.everywhere(lambda s: s.rows(name, **bindings), limited=False))
 
-    yield from space_faults(server.admin(lambda s: s.rows("spaces"), reading=True))
+    spaces = server.admin(lambda s: s.rows("spaces"), reading=True)
+    yield from space_faults(spaces, lambda number: count("count_without_vector", space=number))
     yield from broken_rules(count, {**RULES, **OWN_RULES})
     for namespace in namespaces:
         yield from journal_faults(server.read, namespace, scope)
