@@ -625,6 +625,25 @@ def test_backups_of_the_vault_are_rewritten_and_still_read(tmp_path):
         assert [m.content for m in other.list()] == [OTHER]
 
 
+def test_a_name_that_a_backup_keeps_beside_the_words_of_another_memory_is_told(tmp_path):
+    policy = {**WORDS_ONLY, "upkeep": {"backup_folder": str(tmp_path / "kept")}}
+    with perdure.open(tmp_path / "a.db", policy) as memory:
+        given = {"tags": ["anna-schmidt"]}, {"metadata": {"told": "Anna Schmidt"}}, {"source": "mail of Anna Schmidt"}
+        kept = [memory.remember(f"The bins go out on day {n}.", **more).id for n, more in enumerate(given)]
+        memory.remember(ADDRESS, facts=[{"subject": "Anna Schmidt", "predicate": "home", "value": "Harbour Lane"}])
+        for identity in kept:
+            memory.move(identity, "vault", "it matters")
+        memory.upkeep("worker", eager=True)
+        [backup] = (tmp_path / "kept").glob("*.jsonl")
+        done = erased(memory, subject="Anna Schmidt")
+        assert {place for place in done.places if "backup" in place} == {
+            f"memory {identity} ({column}) in the backup {backup} holds an erased name."
+            for identity, column in zip(kept, ("tags", "metadata", "source"), strict=True)
+        }
+        backup.unlink()
+        assert not any("backup" in place for place in erased(memory, kept[0]).places)
+
+
 def test_another_process_that_reads_does_not_hide_what_is_left(tmp_path):
     """While somebody keeps an old snapshot, the log of writes holds the words: that is said, and mended later."""
     path = tmp_path / "a.db"

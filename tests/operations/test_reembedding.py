@@ -32,6 +32,19 @@ def best(memory):
 
 
 @weekly_on_a_server
+def test_the_first_vectors_of_a_store_are_interrupted_and_it_stays_sound(opening):
+    """A check called a store damaged after its first run had been ended: searches used no embedding space."""
+    opening().remember_many(TEXTS)
+    stopped = opening(embedder=Failing(32, after=1))
+    with pytest.raises(EmbedderError):
+        stopped.reembed()
+    assert stopped.check(full=True) == []
+    resumed = opening(embedder=HashEmbedder(32))
+    assert (resumed.reembed().embedded, resumed.stats().without_vector) == (700 - 256, 0)
+    assert resumed.check(full=True) == []
+
+
+@weekly_on_a_server
 def test_a_new_space_is_filled_in_steps_and_only_then_searched(opening, path):
     old = opening(embedder=HashEmbedder(64))
     old.remember_many(TEXTS)

@@ -16,6 +16,7 @@ import pytest
 
 from conftest import STORES, Clock, HashEmbedder, edit, on_a_file, opened, servers
 from perdure.compose import backup, is_server
+from perdure.records.errors import MemoryErased
 from perdure.stores.postgres.schema import new_schema, schema_of
 from perdure.stores.rows import STATE_COLUMNS
 from perdure.stores.statements import migrations, registry
@@ -421,6 +422,31 @@ def test_what_cannot_be_read_is_no_sound_row_though_the_journal_says_the_same(pa
         found = memory.check(full=True)
         memory.undo(memory.repair(dry_run=False).operation)
         assert memory.check(full=True) == found
+
+
+TOMBSTONES = {
+    "lost": "DELETE FROM document WHERE shelf = 'erased' AND id <> 'salt'",
+    "altered": "UPDATE document SET data = replace(data, 'she asked', 'no reason') WHERE shelf = 'erased'",
+    "renamed": "UPDATE document SET name = 'another' WHERE shelf = 'erased' AND id <> 'salt'",
+    "the salt": "DELETE FROM document WHERE shelf = 'erased' AND id = 'salt'",
+}
+
+
+@pytest.mark.parametrize("how", TOMBSTONES)
+def test_what_is_left_of_an_erased_memory_is_checked_and_restored(path, clock, how):
+    """Lines about it are erased, so nothing was known of it any longer: a lost tombstone let it come back."""
+    with opened(path, POLICY, clock) as memory:
+        gone = memory.remember("Harbour server: port 8080", idempotency_key="k-1")
+        word = memory.erase([gone.id], reason="she asked").confirm
+        memory.erase([gone.id], reason="she asked", confirm=word, dry_run=False)
+        assert memory.check(full=True) == []
+    run_by_hand(path, TOMBSTONES[how])
+    with opened(path, POLICY, clock) as memory:
+        assert any("document erased" in str(fault) for fault in memory.check())
+        memory.repair(dry_run=False)
+        assert memory.check(full=True) == []
+        with pytest.raises(MemoryErased):
+            memory.remember("Harbour server: port 8080", idempotency_key="k-1")
 
 
 @pytest.mark.parametrize("name", ["a letter of a text", "a missing content"])

@@ -96,8 +96,9 @@ def erase(
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
         backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure)))
         purged = ctx.store.purge(plan.namespace, texts, sorted({*names.words, *names.ids}))
-        places = (*(place for _, place in purged.places), *places_of_names(ctx.store, plan.namespace, names))
+        named = places_of_names(ctx.store, plan.namespace, names, ctx.backups)
         held = _rewrite_summary(ctx, plan.namespace)
+    places = (*(place for _, place in purged.places), *named)
     notes = [*held, *([_PLAIN_NAMES] if names.plain else []), *([_UNREAD] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
     result = replace(result, entities=gone, names=count, places=places, backups=backups, operations=(plan.id,))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
+from perdure.operations.ports import Backups
 from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import pages
 from perdure.records.plan import ErasedNames
@@ -45,21 +47,35 @@ def searched_names(names: ErasedNames) -> frozenset[str]:
     return frozenset(text for text in map(_plain, (*names.words, *names.ids)) if text)
 
 
-def places_of_names(store: Store, namespace: str, names: ErasedNames) -> tuple[str, ...]:
-    """Return where a name still stands in a namespace, one sentence for each row, which does not repeat the name."""
-    search = _Search.of(names)
+def places_of_names(
+    store: Store, namespace: str, names: ErasedNames, backups: Backups | None = None
+) -> tuple[str, ...]:
+    """Return where a name still stands in a namespace and in its backups, one sentence for each row.
+
+    No sentence repeats the name. Of many rows some are listed, and the rest is counted.
+    """
     if not (names.words or names.ids):
         return ()
-    found: list[str] = []
-    left = 0
-    for part in _PARTS:
-        for page in pages(store.transfer, (namespace, part), None):
-            for row in page:
-                if column := search.column(part, row):
-                    left += len(found) >= _MOST
-                    found += [] if len(found) >= _MOST else [search.sentence(part, row, column, namespace)]
-    rest = [f"{left:,} more {'row holds' if left == 1 else 'rows hold'} an erased name."] if left else []
-    return (*found, *rest)
+    search = _Search.of(names)
+    sentences = search.sentences((part, row) for part in _PARTS for row in _rows(store, namespace, part))
+    found = _listed(f"{where} of namespace {namespace} holds an erased name." for where in sentences)
+    for path, lines in () if backups is None else backups.read(namespace):
+        sentences = search.sentences((line["part"], line) for line in lines if line.get("part") in _WORDS)
+        found += _listed(f"{where} in the backup {path} holds an erased name." for where in sentences)
+    return tuple(found)
+
+
+def _rows(store: Store, namespace: str, part: str) -> Iterator[Line]:
+    for page in pages(store.transfer, (namespace, part), None):
+        yield from page
+
+
+def _listed(sentences: Iterable[str]) -> list[str]:
+    """Return the first of some sentences about rows, and how many more there are."""
+    told = iter(sentences)
+    found = [*islice(told, _MOST)]
+    left = sum(1 for _ in told)
+    return [*found, *([f"{left:,} more {'row holds' if left == 1 else 'rows hold'} an erased name."] if left else [])]
 
 
 def holds_name(names: ErasedNames) -> Callable[[str, Line], bool]:
@@ -133,7 +149,13 @@ class _Search:
             for found in _WORD.finditer(written)
         )
 
-    def sentence(self, part: str, row: Line, column: str, namespace: str) -> str:
+    def sentences(self, rows: Iterable[tuple[str, Line]]) -> Iterator[str]:
+        """Yield where rows hold a name, each with the part that it is of."""
+        for part, row in rows:
+            if column := self.column(part, row):
+                yield self._place(part, row, column)
+
+    def _place(self, part: str, row: Line, column: str) -> str:
         """Return where a name was found."""
         match part:
             case "memory":
@@ -147,7 +169,7 @@ class _Search:
                 where = f"{column} of operation {row['id']}"
             case _:
                 where = f"{part} {row['id']}"
-        return f"{where} of namespace {namespace} holds an erased name."
+        return where
 
 
 def _whole(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -76,6 +76,9 @@ class Backups(Protocol):
         Raises:
             DiskFull, StoreError: One could not be written; it is as it was.
         """
+
+    def read(self, namespace: str) -> Iterator[tuple[str, Iterator[Line]]]:
+        """Yield where each backup of a namespace is, and its lines."""
 
 
 class SummaryFile(Protocol):

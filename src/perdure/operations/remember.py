@@ -59,8 +59,7 @@ def remember(
     """
     outcomes: list[Outcome] = []
     if operation == MERGING and len(drafts) > BATCH:  # a single transaction checks its keys itself
-        check_keys(drafts, _texts_of_keys(ctx, drafts, namespace), of=len(drafts))
-        refuse_erased(ctx, namespace, drafts, of=len(drafts))
+        _check_all_keys(ctx, drafts, namespace)
     in_facts = [name for claims, _ in facts.values() for name in redacted_in(claims)]
     tell_redacted(ctx, [*(name for draft in drafts for name in draft.redacted), *in_facts])
     for start in range(0, len(drafts), BATCH):
@@ -226,6 +225,12 @@ def check_keys(drafts: Sequence[Draft], known: Mapping[str, str], before: int = 
             f"{where}The idempotency key {draft.key!r} was used for another text.",
             remedy="Use a key of its own for each text.",
         )
+
+
+def _check_all_keys(ctx: Context, drafts: Sequence[Draft], namespace: str) -> None:
+    """Check the keys of a list of several transactions before the first of them."""
+    check_keys(drafts, _texts_of_keys(ctx, drafts, namespace), of=len(drafts))
+    refuse_erased(ctx, namespace, drafts, of=len(drafts))
 
 
 def _texts_of_keys(ctx: Context, drafts: Sequence[Draft], namespace: str) -> dict[str, str]:

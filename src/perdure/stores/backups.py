@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -43,8 +43,8 @@ class BackupFolder:
         return str(path)
 
     def _expire(self, namespace: str) -> None:
-        """Remove the oldest backups of a namespace; their names sort as their instants do."""
-        files = sorted(self.folder.glob(f"{_file_name(namespace)}-*.jsonl"))
+        """Remove the oldest backups of a namespace."""
+        files = self._paths(namespace)
         for file in files[: -self.kept] if self.kept else ():
             with suppress(OSError):  # the next backup tries again
                 file.unlink()
@@ -56,13 +56,23 @@ class BackupFolder:
             DiskFull, StoreError: One could not be written; it is as it was.
         """
         changed = []
-        for path in sorted(self.folder.glob(f"{_file_name(namespace)}-*.jsonl")):
+        for path in self._paths(namespace):
             before = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
             after = list(change(before))
             if after != before:
                 self._replace(path, after)
                 changed.append(str(path))
         return changed
+
+    def read(self, namespace: str) -> Iterator[tuple[str, Iterator[Line]]]:
+        """Yield where each backup of a namespace is, and its lines."""
+        for path in self._paths(namespace):
+            with path.open(encoding="utf-8") as lines:
+                yield str(path), map(json.loads, lines)
+
+    def _paths(self, namespace: str) -> list[Path]:
+        """Return the backups of a namespace, the oldest first: their names sort as their instants do."""
+        return sorted(self.folder.glob(f"{_file_name(namespace)}-*.jsonl"))
 
     def _replace(self, path: Path, lines: Iterable[Line]) -> None:
         growing = growing_path(path, r"vault-.*\.jsonl")

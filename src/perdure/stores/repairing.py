@@ -283,7 +283,8 @@ def _documents(session: Session, ids: Sequence[str], expected: Mapping[str, Expe
     stored = by_id(session.rows("documents_at", ids=list(ids)))
     for identity, journalled in expected.items():
         present = stored.get(identity, {})
-        for key in () if journalled.erased else dict.fromkeys((*journalled.documents, *present)):
+        known = (key for key in (*journalled.documents, *present) if journalled.knows(key[0]))
+        for key in dict.fromkeys(known):
             journal_data = journalled.documents.get(key)
             data = present.get(key)
             if not document_fits(journal_data, data) and not isinstance(journal_data, int):

@@ -8,7 +8,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 from perdure.records.digests import DIGESTS, digest_of, metadata_digest
-from perdure.records.memory import Record
+from perdure.records.memory import Record, Shelf
 from perdure.records.plan import Row, Target
 from perdure.stores.row_digest import ROW, row_digest, row_of
 from perdure.stores.rows import (
@@ -69,6 +69,10 @@ class Expected:
     erased: bool = False  # whether lines lost what they said when something was erased
     anchor: int | None = None  # digest of the row as it was when the last of its trimmed lines was written
     rewound: dict[str, Any] = field(default_factory=dict)  # column -> value then, of what has changed since
+
+    def knows(self, shelf: str) -> bool:
+        """Whether the lines say what documents a shelf has; where some were erased, only what erasing laid is known."""
+        return not self.erased or shelf == Shelf.ERASED
 
     def play(self, target: str, before_text: str | None, after_text: str | None, operation: str) -> None:
         """Take in the next line of the journal: (kind of row, before, after, operation)."""
@@ -272,12 +276,14 @@ def wrong_links(expected: Expected, stored: Mapping[tuple[str, str], float]) -> 
 
 
 def wrong_documents(expected: Expected, stored: Mapping[tuple[str, str], str]) -> Iterator[str]:
-    """Yield what is wrong with the documents about a memory, session, task or entity; as for links."""
-    if expected.erased:
-        return
+    """Yield what is wrong with the documents about a memory, session, task or entity, as far as the journal knows."""
     for (shelf, name), data in expected.documents.items():
+        if not expected.knows(shelf):
+            continue
         if (shelf, name) not in stored:
             yield f"The document {shelf} {name} is missing."
         elif not document_fits(data, stored[shelf, name]):
             yield f"The document {shelf} {name} is not as it was written."
-    yield from (f"The document {s} {n} is in no journal." for s, n in stored if (s, n) not in expected.documents)
+    for shelf, name in stored:
+        if (shelf, name) not in expected.documents and expected.knows(shelf):
+            yield f"The document {shelf} {name} is in no journal."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from perdure.records.damage import Fault
@@ -10,12 +10,18 @@ from perdure.records.vector import Space
 from perdure.stores.statements import Session
 
 
-def space_faults(rows: Sequence[tuple[Any, ...]]) -> Iterator[Fault]:
-    """Yield what is wrong with (number, name, model, dimensions, version, active)."""
+def space_faults(rows: Sequence[tuple[Any, ...]], lacking: Callable[[int], int]) -> Iterator[Fault]:
+    """Yield what is wrong with the spaces. While the first vectors of a store are made, searches use none.
+
+    Args:
+        rows: (number, name, model, dimensions, version, active).
+        lacking: Returns how many memories have no vector in the space of a number.
+    """
     for _, name, *known, _ in rows:
         if _of_name(name) != Space(*known):
             yield Fault("space", f"The embedding space {name} is told as another: {', '.join(map(str, known))}.")
-    if rows and sum(active in (True, 1) for *_, active in rows) != 1:
+    active = sum(is_active in (True, 1) for *_, is_active in rows)
+    if active > 1 or (not active and any(lacking(number) == 0 for number, *_ in rows)):
         yield Fault("space", "Searches use no embedding space, or several at once.")
 
 

@@ -21,8 +21,9 @@ OWN_RULES: Final = {
 }
 
 
-def _space_faults(server: Server) -> Iterator[Fault]:
-    yield from space_faults(server.admin(lambda s: s.rows("spaces"), reading=True))
+def _space_faults(server: Server, count: Callable[..., int]) -> Iterator[Fault]:
+    spaces = server.admin(lambda s: s.rows("spaces"), reading=True)
+    yield from space_faults(spaces, lambda number: count("count_without_vector", space=number))
 
 
 def _row_faults(
@@ -55,10 +56,10 @@ def find_faults(
         message = "The role bypasses row-level security: use one that is not a superuser and has no BYPASSRLS."
         yield Fault("schema", message)
 
-    def count(name: str) -> int:
-        return sum(int(n) for (n,) in server.everywhere(lambda s: s.rows(name), limited=False))
+    def count(name: str, **bindings: int) -> int:
+        return sum(int(n) for (n,) in server.everywhere(lambda s: s.rows(name, **bindings), limited=False))
 
-    steps: list[Iterator[Fault]] = [_space_faults(server)]
+    steps: list[Iterator[Fault]] = [_space_faults(server, count)]
     steps += [broken_rules(count, {name: rule}) for name, rule in {**RULES, **OWN_RULES}.items()]
     steps += [_row_faults(server, namespaces, scope, stemmer)]
     for step in steps:

@@ -96,7 +96,10 @@ def _rule_faults(connection: apsw.Connection) -> list[Iterator[Fault]]:
 
 
 def _space_faults(connection: apsw.Connection) -> Iterator[Fault]:
-    yield from space_faults(fetch_all(connection, "spaces"))
+    def lacking(space: int) -> int:
+        return int(fetch_value(connection, "count_without_vector", {"space": space}))
+
+    yield from space_faults(fetch_all(connection, "spaces"), lacking)
 
 
 def _word_faults(connection: apsw.Connection) -> Iterator[Fault]:
