@@ -7,13 +7,14 @@ up, of two nodes.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 import pytest
 import sqlglot
 from sqlglot import exp
 
 from conftest import WORDS_ONLY, Clock, HashEmbedder, as_operator, opened, servers
-from perdure.records.errors import IncompleteWarning, NodeUnavailable, NotFound
+from perdure.records.errors import DeadlineExceeded, IncompleteWarning, NodeUnavailable, NotFound
 from perdure.stores.postgres import faults
 from perdure.stores.postgres.distribution import limited, tables
 from stores.sql_rules import namespaced, statements
@@ -24,6 +25,9 @@ SILENT = f"could not establish any connections to the node {NODE} after 5000 ms"
 CLUSTER = """
 CREATE FUNCTION answers(place text) RETURNS boolean LANGUAGE plpgsql STABLE COST 100000 AS $$
 BEGIN
+  IF CAST(current_setting('citus.node_connection_timeout') AS integer) < 10 THEN
+    RAISE 'outside the valid range' USING ERRCODE = '22023';
+  END IF;
   IF place LIKE 'dark%' AND EXISTS (SELECT 1 FROM meta WHERE key = 'down') THEN
     RAISE '%', (SELECT value FROM meta WHERE key = 'down') USING ERRCODE = '08006';
   END IF;
@@ -96,7 +100,7 @@ def switch(path):
 
 @pytest.fixture
 def memory(path, switch, monkeypatch):
-    monkeypatch.setattr(faults, "PATIENCE", 0.3)
+    monkeypatch.setattr(faults, "NODE_PATIENCE", 0.3)
     monkeypatch.setattr(faults, "PAUSE", 0.0)
     clock = Clock()
     with opened(path, WORDS_ONLY, clock, HashEmbedder()) as memory:
@@ -115,6 +119,11 @@ def test_other_namespaces_are_read_and_written_as_ever(memory, switch, says):
         memory.remember("more", "dark")
     assert memory.recall("tea", "light").hits
     assert memory.remember("more tea", "lamp").id
+
+
+def test_a_call_that_has_hardly_any_time_left_is_no_error_of_the_store(memory):
+    with suppress(DeadlineExceeded):
+        assert memory.within(0.03).recall("tea", "light").hits
 
 
 def test_it_is_waited_for_once_and_then_the_answer_comes_at_once(memory, switch, monkeypatch):

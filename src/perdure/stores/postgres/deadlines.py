@@ -22,6 +22,7 @@ from perdure.stores.postgres.connections import Connection
 GRACE: Final = 0.5  # seconds that a server has to obey a cancellation; with two looks a call outlasts its time by one
 _SENDING: Final = 2.0  # seconds that a cancellation may take to arrive, also after the line was cut
 NODE_SECONDS: Final = 5.0  # for a connection of a cluster's coordinator to one of its nodes
+_LEAST: Final = 10  # milliseconds: Citus takes no fewer
 _PAUSE: Final = 0.25  # seconds between two looks
 _IDLE: Final = 40
 """After so many looks without a transaction the thread ends; the next transaction starts another."""
@@ -104,7 +105,7 @@ def node_milliseconds() -> int:
     Raises:
         DeadlineExceeded: The call's time is over.
     """
-    return max(1, int(1000 * min(NODE_SECONDS, (seconds_left(4 * NODE_SECONDS) or 0.0) / 4)))
+    return max(_LEAST, int(1000 * min(NODE_SECONDS, (seconds_left(4 * NODE_SECONDS) or 0.0) / 4)))
 
 
 def too_late(seconds: int, *, known: bool) -> StoreBusy:

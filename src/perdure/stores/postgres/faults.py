@@ -163,7 +163,10 @@ def plain(error: psycopg.Error) -> str:
 
 
 PATIENCE: Final = 30.0
-"""What was lost is waited for so long, by whoever needs it; a restart or a failover takes a few seconds."""
+"""A server that was lost is waited for so long; a restart or a failover takes a few seconds."""
+
+NODE_PATIENCE: Final = 5.0
+"""A node of a cluster is waited for so long: longer, its callers would hold the threads that other nodes' need."""
 
 PAUSE: Final = 5.0
 """What has not come back by then is tried again by one caller at most in so many seconds."""
@@ -176,6 +179,10 @@ class _Outage:
     since: float
     tried: float
     error: PerdureError
+
+
+def _patience(name: str) -> float:
+    return PATIENCE if name == SERVER else NODE_PATIENCE
 
 
 class Outages:
@@ -207,7 +214,7 @@ class Outages:
             now = time.monotonic()
             for name in self._needed_outages(place):
                 outage = self._down[name]
-                waits = (place != "" or name == SERVER) and now < outage.since + PATIENCE
+                waits = (place != "" or name == SERVER) and now < outage.since + _patience(name)
                 if not waits and now < outage.tried + PAUSE:
                     raise type(outage.error)(outage.error.message, remedy=outage.error.remedy)
                 outage.tried = now
@@ -220,7 +227,7 @@ class Outages:
             outage.tried, outage.error = now, error
             if place:
                 self._homes[place] = node
-            return outage.since + PATIENCE
+            return outage.since + _patience(node)
 
     def clear(self, place: str | None) -> None:
         """Note that a transaction succeeded: what it needed is back."""
