@@ -62,6 +62,29 @@ def calls_of(call):
     return entered
 
 
+def every(rows):
+    """Try each row of a table in one case, which tells all rows that fail; a case for each costs more than most rows.
+
+    For tests without fixtures that take a row's values in their order.
+    """
+
+    def of(test):
+        def each():
+            wrong = {}
+            for row in rows:
+                values = row if isinstance(row, tuple) else (row,)
+                try:
+                    test(*values)
+                except Exception as error:  # noqa: BLE001  # whatever it is, it is told
+                    wrong[", ".join(getattr(value, "name", repr(value)) for value in values)] = repr(error)
+            assert not wrong, "\n".join(f"{row}: {error}" for row, error in wrong.items())
+
+        each.__name__, each.__doc__ = test.__name__, test.__doc__
+        return each
+
+    return of
+
+
 weekly = pytest.mark.skipif(not LONG_RUN, reason="make weekly runs it")
 """For a test whose promise a quicker one of make test holds, too."""
 
@@ -124,7 +147,10 @@ if ROOMY:
 os.environ["PERDURE_RLM_CONFIG"] = str(Path(__file__).parent / "nothing" / "rlm-config.json")
 """No test reads the configuration of whoever runs it."""
 
-LONG = {"test_year.py", "test_lives.py", "test_patterns.py", "test_browser.py", "test_screenshots.py"}
+LONG = {
+    *("test_year.py", "test_lives.py", "test_patterns.py", "test_browser.py", "test_screenshots.py"),
+    *("test_workers.py", "test_serve_options.py"),
+}
 """Files of tests that would keep one process busy when the others have nothing left to do."""
 
 CASES, CASES_ON_A_SERVER = budget(2, 10_000), budget(1, 10_000)

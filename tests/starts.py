@@ -35,6 +35,8 @@ import perdure.operations.hooks, perdure.operations.ingest
 import perdure.interfaces.entry, perdure.interfaces.cli.app, perdure.interfaces.hooks.agent_hooks
 import perdure.interfaces.mcp.run, perdure.interfaces.mcp.server, perdure.interfaces.mcp.tools
 import perdure.interfaces.views.memory, perdure.interfaces.views.terminal
+import perdure.interfaces.http.serve, perdure.interfaces.http.supervisor, uvicorn
+import asyncio, logging, pathlib, signal, subprocess, traceback
 from perdure.models import local
 
 local._open_session = cache(local._open_session)
@@ -77,29 +79,70 @@ while True:
     orders.send(b"born")
     for stream in streams:
         os.close(stream)
+
+def run(module, code=""):
+    status = 0
+    try:
+        if module == "-c":
+            exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
+        else:
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if not isinstance(end.code, int | None):
+            raise
+        status = end.code or 0
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(status)  # as Python says it
+    os._exit(status)
+
+WORKER = [sys.executable, "-P", "-m", "perdure.interfaces.http.worker"]
+start = subprocess.Popen._execute_child
+
+def fork_worker(process, args, executable, preexec_fn, close_fds, pass_fds, *rest):
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if list(args[:4]) != WORKER or any((pathlib.Path(one) / "sitecustomize.py").exists() for one in paths):
+        return start(process, args, executable, preexec_fn, close_fds, pass_fds, *rest)
+    process.pid = os.fork()
+    process._child_created = True
+    if process.pid:
+        return process._close_pipe_fds(*rest[5:11])
+    os.setpgid(0, 0)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    kept = [2, *sorted(pass_fds), 256]
+    for before, after in zip(kept, kept[1:]):
+        os.closerange(before + 1, after)
+    for logger in [logging.root, *logging.root.manager.loggerDict.values()]:
+        getattr(logger, "handlers", []).clear()
+    asyncio.set_event_loop(None)
+    asyncio._set_running_loop(None)
+    atexit._clear()
+    sys.argv[:] = args[3:]
+    try:
+        run(args[3])
+    except SystemExit as end:
+        print(end.code, file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    os._exit(1)  # never on into what the service was doing
+
+subprocess.Popen._execute_child = fork_worker
 order = json.loads(told)
 orders.close()
 become(order, streams)
-code = 0
-try:
-    if order["module"] == "-c":
-        exec(compile(order["code"], "<string>", "exec"), {"__name__": "__main__"})
-    else:
-        runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
-except SystemExit as end:
-    if not isinstance(end.code, int | None):
-        raise
-    code = end.code or 0
-threading._shutdown()
-atexit._run_exitfuncs()
-try:
-    sys.stdout.flush()
-    sys.stderr.flush()
-except (OSError, ValueError):
-    sys.exit(code)  # as Python says it
-os._exit(code)
+run(order["module"], order.get("code"))
 """
-"""A child ends as Python does, but takes nothing apart that was loaded: that costs more than most commands."""
+"""A child ends as Python does, but takes nothing apart that was loaded: that costs more than most commands.
+
+The workers of a service are forked from it in the same way: it opens no store, and has loaded what they need. Where
+Python is told to run something when it starts (sitecustomize), it starts.
+"""
 
 
 class Mother:

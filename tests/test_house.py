@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import every
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 import import_graph
 
@@ -192,3 +194,17 @@ def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
     )
+
+
+def test_a_test_of_every_row_of_a_table_tells_each_that_fails():
+    seen = []
+
+    @every([(1, "one"), (2, "two"), (3, "three")])
+    def each(number, word):
+        seen.append(word)
+        assert number == len("one") - 1, f"{word} is too much"
+
+    with pytest.raises(AssertionError, match=r"1, 'one'.*one is too much(.|\n)*3, 'three'.*three is too much") as told:
+        each()
+    assert seen == ["one", "two", "three"]
+    assert "'two'" not in str(told.value)

@@ -20,7 +20,7 @@ from mcp.client.stdio import stdio_client
 from typer.testing import CliRunner
 
 import perdure
-from conftest import ENV
+from conftest import ENV, every
 from perdure import UntrustedPolicyWarning
 from perdure.compose_policy import RLM_KEYS
 from perdure.interfaces.cli import app as cli
@@ -115,7 +115,7 @@ def load():
 # --- which keys are protected
 
 
-@pytest.mark.parametrize(("name", "key"), KEYS, ids=[f"{n}.{f.name}" for n, f in KEYS])
+@every(KEYS)
 def test_every_key_says_whether_it_is_protected(name, key):
     assert key.metadata["protected"] in (True, False)
     assert key.metadata["path"] in ("", "file", "folder", "output")

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import perdure
+from conftest import every
 from perdure.compose import load_policy
 from perdure.formulas.strength import never_forgotten_from
 from perdure.records.errors import PerdureError, PolicyError
@@ -62,7 +63,7 @@ def refused(name: str, value: object) -> bool:
 
 
 @pytest.mark.behaviour("P1")
-@pytest.mark.parametrize(("name", "key"), KEYS, ids=named(KEYS))
+@every(KEYS)
 def test_every_key_has_a_default_within_its_bounds_and_a_meaning(name, key):
     assert len(key.metadata["help"]) > 10
     assert key.metadata["help"].endswith(".")
@@ -73,7 +74,7 @@ def test_every_key_has_a_default_within_its_bounds_and_a_meaning(name, key):
 
 
 @pytest.mark.behaviour("P2")
-@pytest.mark.parametrize(("name", "key"), BOUNDED, ids=named(BOUNDED))
+@every(BOUNDED)
 def test_bounds_are_inclusive_and_what_lies_outside_is_refused(name, key):
     low, high, full = key.metadata["low"], key.metadata["high"], f"{name}.{key.name}"
     kind = type(key.default)
@@ -85,7 +86,7 @@ def test_bounds_are_inclusive_and_what_lies_outside_is_refused(name, key):
     assert refused(full, high + step)
 
 
-@pytest.mark.parametrize(("name", "key"), BOUNDED, ids=named(BOUNDED))
+@every(BOUNDED)
 def test_numbers_must_be_finite_numbers(name, key):
     for value in (math.nan, math.inf, -math.inf, True, False, "1", None, [1], {}):
         assert refused(f"{name}.{key.name}", value), value
@@ -107,7 +108,7 @@ def test_a_text_may_be_empty_but_must_be_text(full):
         assert refused(full, value), value
 
 
-@pytest.mark.parametrize(("name", "key"), [(n, f) for n, f in BOUNDED if isinstance(f.default, int)])
+@every([(n, f) for n, f in BOUNDED if isinstance(f.default, int)])
 def test_whole_numbers_must_be_whole(name, key):
     assert refused(f"{name}.{key.name}", float(key.default))
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from conftest import every
 from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.extraction.claims import claims
 from perdure.knowledge.records.facts import Learned
@@ -403,7 +404,7 @@ NOTHING = [
 
 
 @pytest.mark.behaviour("CL19", "WH10")
-@pytest.mark.parametrize(("text", "told"), {**A_PERSONS_CHAT, **AN_AGENTS_USER, **A_CUSTOMER, **SAID_IN_HASTE}.items())
+@every({**A_PERSONS_CHAT, **AN_AGENTS_USER, **A_CUSTOMER, **SAID_IN_HASTE}.items())
 def test_an_everyday_statement_claims_what_it_says(text, told):
     assert [shown(claim) for claim in read(text)] == told
 
@@ -460,7 +461,7 @@ def test_what_is_cut_or_said_of_life_states_nothing(text):
 
 
 @pytest.mark.behaviour("CL20")
-@pytest.mark.parametrize("text", NOTHING)
+@every(NOTHING)
 def test_what_states_nothing_claims_nothing(text):
     assert [shown(claim) for claim in read(text)] == []
 

@@ -10,6 +10,7 @@ import pytest
 import sqlglot
 
 import perdure.stores
+from conftest import every
 from perdure.stores.statements import migrations, registry
 from stores.sql_rules import ENGINES, FOLDER, broken_migration, broken_statement, namespaced, statements
 
@@ -78,7 +79,7 @@ def test_a_method_that_stands_twice_is_found(tmp_path):
     assert [sorted(places) for places in bodies(tmp_path).values()] == [["one.py:one", "other.py:other"]]
 
 
-@pytest.mark.parametrize(("engine", "name"), ALL)
+@every(ALL)
 def test_a_statement_breaks_no_rule(engine, name):
     kind, sql = statements(engine)[name]
     assert not re.search(r"\{\w|COLUMN\b", sql)
