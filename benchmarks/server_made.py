@@ -22,7 +22,8 @@ import made
 from made import SPACE, identity
 from perdure.compose import migrate
 from perdure.stores.postgres.local import local_server
-from perdure.stores.postgres.server import Address, PostgresSession
+from perdure.stores.postgres.server import Address
+from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sqlite.store import SqliteStore
 from report import say

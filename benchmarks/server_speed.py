@@ -149,7 +149,7 @@ def one_namespace(bench: Bench, server: ServerTime, url: str, name: str, asked: 
 
 def write_plans(url: str, asked: Asked) -> None:
     """Write the plans of the statements of a few recalls, each as it was run last."""
-    from perdure.stores.postgres.server import PostgresSession  # noqa: PLC0415  # its driver may be missing
+    from perdure.stores.postgres.session import PostgresSession  # noqa: PLC0415  # its driver may be missing
 
     PLANS.mkdir(exist_ok=True)
     run, seen = PostgresSession._run, dict[str, Any]()  # noqa: SLF001  # plans are of what it sends

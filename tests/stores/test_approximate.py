@@ -11,7 +11,7 @@ from conftest import Clock, as_operator
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Query
 from perdure.records.vector import Space
-from perdure.stores.postgres.server import PostgresSession, _text
+from perdure.stores.postgres.session import PostgresSession, _text
 from servers import drop_database, fresh_database, reader
 
 LARGE, SMALL, DIMENSIONS = 3000, 200, 64

@@ -25,7 +25,7 @@ from perdure.records.errors import NotFound, PerdureError
 from perdure.records.plan import Plan
 from perdure.stores.postgres.arrays import Halfvecs, array_of, array_types, prepare
 from perdure.stores.postgres.inserting import TYPES
-from perdure.stores.postgres.server import _text
+from perdure.stores.postgres.session import _text
 from perdure.stores.rows import MEMORY_COLUMNS
 from perdure.stores.statements import filled, registry, with_columns
 from servers import drop_database, fresh_database, on_cluster, with_prefix

@@ -17,7 +17,7 @@ from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Row
 from perdure.stores.packing import packed, unpacked
 from perdure.stores.plans import stored_meanwhile
-from perdure.stores.postgres.server import PostgresSession
+from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.rows import MEMORY_COLUMNS, content_digest, plain, present
 from perdure.stores.words import Stemmer
 

@@ -29,7 +29,8 @@ from perdure.stores.postgres.inserting import (
     rows_in,
 )
 from perdure.stores.postgres.schema import differences, remedies, schema_of
-from perdure.stores.postgres.server import Address, Connection, PostgresSession, Server, connect
+from perdure.stores.postgres.server import Address, Connection, Server, connect
+from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.rows import UNREADABLE
 from perdure.stores.rows import document_of as stored_document
 from perdure.stores.statements import registry

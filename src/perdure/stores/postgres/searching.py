@@ -18,7 +18,7 @@ from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.vector import Vector
 from perdure.stores.postgres.inserting import SPAN, term_of
-from perdure.stores.postgres.server import PostgresSession
+from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search, searchable_texts
 from perdure.stores.statements import filter_parts
 from perdure.stores.words import MOST_SPELLINGS, Stemmer, Term, worth_searching

@@ -30,7 +30,8 @@ from perdure.stores.postgres.faults import node_unavailable
 from perdure.stores.postgres.rebuilding import purge, rebuild, restore_schema, vacuum
 from perdure.stores.postgres.schema import SchemaStatus, check_schema
 from perdure.stores.postgres.searching import PostgresSearch, SearchStatistics
-from perdure.stores.postgres.server import Address, PostgresSession, Server
+from perdure.stores.postgres.server import Address, Server
+from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.postgres.transfer import PostgresTransfer
 from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_of
 from perdure.stores.rows import present

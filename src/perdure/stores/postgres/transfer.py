@@ -14,7 +14,8 @@ from perdure.records.transfer import Cursor, Line
 from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.connections import make_ready
 from perdure.stores.postgres.faults import translated
-from perdure.stores.postgres.server import READING, PostgresSession, Reach, Server, connect, opening, scope
+from perdure.stores.postgres.server import Server, connect
+from perdure.stores.postgres.session import READING, PostgresSession, Reach, opening, scope
 from perdure.stores.postgres.writing import AppliedBefore, write_rows
 from perdure.stores.transfer import LARGE, SqlTransfer, line_of, page_of, place, there_already
 from perdure.stores.words import Stemmer

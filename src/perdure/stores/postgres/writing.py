@@ -35,7 +35,7 @@ from perdure.stores.postgres.inserting import (
     refuse_duplicates,
     update_content,
 )
-from perdure.stores.postgres.server import PostgresSession
+from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.rows import lease_lost, present
 from perdure.stores.words import Stemmer
 

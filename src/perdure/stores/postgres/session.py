@@ -1,0 +1,209 @@
+"""One open transaction of a PostgreSQL server: what it may see, and the statements of the registry that it runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, Final, Literal
+
+import psycopg
+from psycopg import sql
+
+from perdure.records.errors import StoreError
+from perdure.stores.postgres.arrays import array_of, array_types
+from perdure.stores.postgres.connections import Connection
+from perdure.stores.postgres.deadlines import node_milliseconds
+from perdure.stores.postgres.distribution import limited
+from perdure.stores.statements import filled, registry, with_columns
+
+Reach = Literal["routed", "fan-out", "admin"]
+Mode = Literal["reading", "writing", "writing, not flushed", "admin"]
+Query = str | sql.SQL | sql.Composed
+Opening = tuple[Query, dict[str, str]]
+
+READING: Final = "reading"
+WRITING: Final = "writing"
+UNFLUSHED: Final = "writing, not flushed"
+ADMIN: Final = "admin"
+
+_BEGIN_READING: Final = sql.SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+_SCOPE: Final = sql.SQL(
+    "SELECT set_config('jit', 'off', true), set_config('perdure.reach', %(reach)b, true),"
+    " set_config('perdure.prefix', %(prefix)b, true), set_config('perdure.namespace', %(namespace)b, true)"
+)
+"""One statement that is prepared once, whatever the namespace."""
+_PLACEHOLDER: Final = re.compile(r"(?<![:\w]):(\w+)")
+
+
+@cache
+def _text(statement: str) -> str:
+    """Return a statement of the registry as the driver takes it."""
+    return _PLACEHOLDER.sub(r"%(\1)b", statement.replace("%", "%%")).rstrip(";\n")
+
+
+class PostgresSession:
+    """One open transaction and what it may see. Runs statements of the registry, and nothing else."""
+
+    def __init__(self, connection: Connection, reach: Reach, place: str, opening: Sequence[Opening] = ()) -> None:
+        self.connection, self.reach, self.place = connection, reach, place
+        self.opening = opening  # the statements that open the transaction
+        self.unsent = list(opening)  # of these, what was not sent yet
+        self.closing = False  # whether what is run next is all: the transaction ends in the same round trip
+        self.ended = False
+        self.pipeline: psycopg.Pipeline | None = None
+        self.committing = False
+        self.living: list[str] | None = None  # a fan-out sees these namespaces only; None is all
+
+    def run(
+        self,
+        name: str,
+        parts: tuple[str, ...] | None = None,
+        slots: Mapping[str, str] | None = None,
+        /,
+        **bindings: Any,
+    ) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Run a named statement; a routed one is bound to this transaction's namespace.
+
+        Args:
+            name: In the registry.
+            parts: Conditions of the registry that fill the slot ``{filters}``.
+            slots: Numbers that the statement's type names need.
+            bindings: Values.
+        """
+        text = registry("postgres")[name].sql if parts is None else filled("postgres", name, parts)
+        for slot, number in (slots or {}).items():
+            text = text.replace(f"{{{slot}}}", str(int(number)))
+        return self._run(name, text, bindings)
+
+    def run_with(
+        self,
+        name: str,
+        columns: Sequence[str],
+        checked: Sequence[str],
+        types: tuple[tuple[str, str], ...],
+        /,
+        **bindings: Any,
+    ) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Run a named statement for some columns."""
+        text = with_columns("postgres", name, tuple(columns), tuple(checked), "", types)
+        return self._run(name, text, bindings)
+
+    def run_rows(self, name: str, rows: Sequence[Mapping[str, Any]]) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Run a named statement once for all rows: their values go out as one array for each column that it takes."""
+        lists = [binding for binding, _ in array_types(_text(registry("postgres")[name].sql))]
+        bindings = {binding: [row[binding] for row in rows] for binding in lists}
+        return self.run(name, **(bindings or rows[0]))
+
+    def _run(self, name: str, text: str, bindings: dict[str, Any]) -> psycopg.Cursor[tuple[Any, ...]]:
+        kind = registry("postgres")[name].kind
+        if kind not in (self.reach, "admin"):
+            raise StoreError(
+                f"The {kind} statement {name} was run in a {self.reach} transaction.", remedy="Report this."
+            )
+        if kind == "routed":
+            bindings["namespace"] = self.place
+        if kind == "fan-out" and self.living is not None:
+            text, bindings["living"] = limited(text), self.living
+        query = _text(text)
+        for binding, element in array_types(query):
+            if isinstance(bindings[binding], list):
+                bindings[binding] = array_of(element, bindings[binding])
+        return self._send(query, bindings)
+
+    def _send(self, query: Query, bindings: Mapping[str, Any] | None = None) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Run a statement; what opens and ends the transaction goes with it."""
+        if self.pipeline is None and (self.unsent or self.closing or self.ended):
+            with self.together():
+                return self.connection.execute(query, bindings)
+        return self.connection.execute(query, bindings)
+
+    def open(self) -> None:
+        """Send what opens the transaction, if it was not sent yet."""
+        unsent, self.unsent = self.unsent, []
+        for query, bindings in unsent:
+            self.connection.execute(query, bindings or None)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Send the statements of the block without waiting for each other's answers: these are there after it."""
+        if self.pipeline is not None:
+            yield
+            return
+        if self.ended:  # there was more to read after all, which opens another one
+            self.unsent, self.ended = list(self.opening), False
+        try:
+            with self.connection.pipeline() as self.pipeline:
+                self.open()
+                yield
+                if self.closing:
+                    self.connection.execute("COMMIT")
+                    self.ended = True
+        finally:
+            self.pipeline = None
+
+    def several(self, *calls: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
+        with self.together():
+            cursors = [self.run(name, **bindings) for name, bindings in calls]
+        return [cursor.fetchall() for cursor in cursors]
+
+    def rows(
+        self,
+        name: str,
+        parts: tuple[str, ...] | None = None,
+        slots: Mapping[str, str] | None = None,
+        /,
+        **bindings: Any,
+    ) -> list[tuple[Any, ...]]:
+        return self.run(name, parts, slots, **bindings).fetchall()
+
+    def stream(self, name: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a fan-out one by one, however many there are."""
+        self.open()
+        text, bindings = registry("postgres")[name].sql, {}
+        if self.living is not None:
+            text, bindings = limited(text), {"living": array_of("text", self.living)}
+        return self.connection.cursor().stream(_text(text), bindings)
+
+    def value(self, name: str, /, **bindings: Any) -> Any:
+        row = self.run(name, **bindings).fetchone()
+        return None if row is None else row[0]
+
+    def changed(self, name: str, /, **bindings: Any) -> int:
+        """Run a named statement, wait for it, and return how many rows it changed."""
+        cursor = self.run(name, **bindings)
+        self.settle()
+        return cursor.rowcount
+
+    def settle(self) -> None:
+        """Wait until all statements so far have been run: only then their counts of rows are known."""
+        if self.pipeline is not None:
+            self.pipeline.sync()
+
+    def set_local(self, setting: str, value: str | int) -> None:
+        """Set a planner's switch until the end of this transaction."""
+        self._send(sql.SQL("SET LOCAL {} = {}").format(sql.SQL(setting), sql.Literal(value)))
+
+
+def opening(connection: Connection, reach: Reach, place: str, prefix: str, mode: Mode) -> list[Opening]:
+    """Return the statements that open a transaction and say what it may see."""
+    begin: list[Opening] = [(_BEGIN_READING if mode == READING else sql.SQL("BEGIN"), {})]
+    if mode == UNFLUSHED:
+        begin.append((sql.SQL("SET LOCAL synchronous_commit = off"), {}))
+    return [*begin, *scope(connection, reach, place, prefix)]
+
+
+def scope(connection: Connection, reach: Reach, place: str, prefix: str) -> list[Opening]:
+    """Return the statements that say what the open transaction may see from here on.
+
+    Citus takes what is set locally to its workers only where it is told to, and only what SET LOCAL sets.
+    """
+    settings = {"perdure.reach": reach, "perdure.prefix": prefix, "perdure.namespace": place}
+    if not connection.clustered:
+        return [(_SCOPE, {name.removeprefix("perdure."): value for name, value in settings.items()})]
+    waits = {"citus.node_connection_timeout": str(node_milliseconds()), "citus.propagate_set_commands": "local"}
+    return [
+        (sql.SQL("SET LOCAL {} = {}").format(sql.SQL(name), sql.Literal(value)), {})
+        for name, value in {**waits, "jit": "off", **settings}.items()
+    ]
