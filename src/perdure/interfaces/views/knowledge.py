@@ -111,10 +111,10 @@ def state(name: str) -> str:
 
 
 def true_period(begin: str, end: str, name: str) -> str:
-    """Return when something was true; what was denied as it began never was, what was replaced was for a while."""
-    if begin != end:
-        return period(begin, end)
-    return "never" if name == "invalidated" else f"on {_day(begin)} at most"
+    """Return when something was true; what was denied never was, what was replaced as it began was for a while."""
+    if name == "invalidated":
+        return "never"
+    return period(begin, end) if begin != end else f"on {_day(begin)} at most"
 
 
 def period(begin: str, end: str) -> str:
