@@ -65,7 +65,8 @@ def view_learnt(learnt: Learnt, request: Request) -> Iterator[Block]:
     facts = f"{counted(len(learnt.created), 'new fact')}, {len(learnt.reinforced):,} confirmed"
     messages = f"{counted(learnt.messages, 'message')} read: " if learnt.messages else ""
     head = f"{messages}{facts}, {len(learnt.retired):,} no longer believed."
-    became = ClaimResult(asked=learnt.asked, replaced=learnt.replaced, unknown=learnt.unknown)
+    parts = {name: getattr(learnt, name) for name in ("asked", "replaced", "unknown", "superseded")}
+    became = ClaimResult(**parts)
     yield from view_beside(head, became, learnt.related, learnt.predicates)
     yield from ending(learnt, request)
 

@@ -54,6 +54,8 @@ class LearnTally:
     """Fact -> what took its place only because it is newer or surer."""
     unknown: list[str] = field(default_factory=list)
     """What claims are said to replace, and nothing is known of."""
+    superseded: list[str] = field(default_factory=list)
+    """Notes of which nothing is believed any longer."""
 
     def learnt(self, messages: int, operations: tuple[str, ...]) -> Learnt:
         """Return it as the answer of a verb."""

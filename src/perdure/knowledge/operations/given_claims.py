@@ -33,6 +33,7 @@ from perdure.knowledge.rules.given_claims import (
 from perdure.knowledge.rules.over_words import FactWords, says_more
 from perdure.operations.documents import find_states
 from perdure.operations.ports import Context
+from perdure.operations.remember_one import related_memory
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.instant import Instant
@@ -73,7 +74,8 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
         ReplacedFact(i, writer.work.record(i).content.text, tally.displaced.get(i, "")) for i in learnt.retired
     )
     unknown = tuple(dict.fromkeys(tally.unknown))
-    return ClaimResult(learnt.created, learnt.reinforced, learnt.retired, learnt.asked, replaced, unknown)
+    notes = tuple(related_memory(writer.work.record(i)) for i in tally.superseded)
+    return ClaimResult(learnt.created, learnt.reinforced, learnt.retired, learnt.asked, replaced, unknown, notes)
 
 
 class _Taker:
@@ -294,6 +296,9 @@ class _Taker:
 
     def _wrong_past(self, each: MeantClaim, *, may_be_id: bool) -> list[Fact]:
         """Return the facts of the past that a claim is said instead of: by value, by id, or in the words of a note."""
+        is_over = each.claim.valid_to is not None and each.claim.valid_to <= self.handed.at
+        if not may_be_id and not (is_over and (self.gone or each.claim.old is not None)):
+            return []  # of a predicate with many values all would be read
         found = said_instead(past_facts(self.work, each.subject, each.claim.predicate), each.claim, self.gone)
         if not found and may_be_id and (ids := self._ids(each.given.replaces)):
             self.work.read(ids)
@@ -346,12 +351,18 @@ class _Taker:
             believed = any(status in (Status.ACTIVE, Status.ARCHIVED) for status in states)
             if record.id not in self.gone and (believed or self._says_more(record, facts)):
                 continue
-            because = f"updated: {stands} holds instead" if stands else "no fact that it says is believed any longer"
-            after = replace(record.state, status=Status.SUPERSEDED, status_ms=self.work.now, held=False)
-            self.work.change(record.id, after, "replaced", f"superseded: {because}")
-            if stands is not None and record.id not in self.gone:  # those have their link
+            self._supersede_note(record, stands)
+
+    def _supersede_note(self, record: Record, stands: str | None) -> None:
+        """Supersede a memory by the one that stands for it, if one does; those that the call names have their link."""
+        because = f"updated: {stands} holds instead" if stands else "no fact that it says is believed any longer"
+        after = replace(record.state, status=Status.SUPERSEDED, status_ms=self.work.now, held=False)
+        self.work.change(record.id, after, "replaced", f"superseded: {because}")
+        if record.id not in self.gone:
+            self.writer.tally.superseded.append(record.id)
+            if stands is not None:
                 self.work.link(link_change(SUPERSEDES, stands, record.id, because))
-            self.work.close_reviews(record.id, because)
+        self.work.close_reviews(record.id, because)
 
     def _says_more(self, record: Record, facts: Iterable[str]) -> bool:
         """Whether a note is pinned, or says more than its facts."""

@@ -29,7 +29,7 @@ def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
         done = writer.tally.learnt(0, () if written is None else (written,))
         memories, known = known_beside(ctx, namespace, claims, {*done.created, *done.reinforced, *done.retired})
         related, result = related_memories(ctx, decisions, memories, done.created), result_of(writer)
-        done = replace(done, replaced=result.replaced, unknown=result.unknown)
+        done = replace(done, replaced=result.replaced, unknown=result.unknown, superseded=result.superseded)
         return replace(done, related=related, predicates=tuple(known))
 
     return retry(attempt)
