@@ -254,3 +254,25 @@ def test_a_note_that_says_nothing_more_goes_with_its_fact(memory, clock):
     clock.passes(days=40)
     memory.remember("Mia eats everything now.", facts=[{**claim, "value": "omnivore"}])
     assert memory.get(note.id) is None
+
+
+def test_the_reply_names_the_note_that_went_with_its_fact_and_the_call_that_keeps_both(memory, clock):
+    note = memory.remember("Ana's ritual is tea.", facts=[TEA])
+    clock.passes(days=10)
+    done = memory.remember("Ana's ritual is a walk.", facts=[WALK])
+    (told,) = done.facts.superseded
+    assert (told.id, told.content, memory.get(note.id, include_archived=True).status) == (
+        note.id,
+        note.memory.content,
+        "superseded",
+    )
+    lines = reply(done).splitlines()
+    assert f'Superseded: "Ana\'s ritual is tea." {note.id[-8:]}.' in lines
+    assert f'If both hold: review(id="{done.facts.created[0][-8:]}", verdict="both")' in lines
+    clock.passes(days=10)
+    learnt = memory.learn(claims=[{**WALK, "value": "a nap"}])
+    assert [m.id for m in learnt.superseded] == [done.id]
+    named = memory.remember(
+        "Ana's ritual is a swim.", facts=[{**WALK, "value": "a swim"}], replaces=[learnt.created[0]]
+    )
+    assert named.facts.superseded == ()  # nothing but what the caller named

@@ -57,6 +57,9 @@ HAPPENS = {
 def test_each_row_of_the_table_of_facts_happens(memory, clock, row, raw_store):
     if row.source is FactState.AGING or row.event is FactEvent.AGED:
         identity = aged(raw_store, memory, clock)
+    elif row.source is FactState.SUPERSEDED:
+        past = {"subject": "user", "predicate": "home", "value": "Lyon", "valid_to": "2020-01-01"}
+        (identity,) = memory.learn(claims=[past | {"valid_from": "2018-01-01"}]).created
     else:
         identity = a_fact(memory, clock)
         clock.passes(days=1)
@@ -71,9 +74,10 @@ def test_each_row_of_the_table_of_facts_happens(memory, clock, row, raw_store):
 
 
 @pytest.mark.behaviour("KN26")
-def test_superseded_and_invalidated_are_final():
-    assert {FactState.SUPERSEDED, FactState.INVALIDATED} == TERMINAL
+def test_invalidated_is_final_and_superseded_may_only_be_denied():
+    assert {FactState.INVALIDATED} == TERMINAL
     assert not [event for event in FactEvent for final in TERMINAL if allowed(final, event)]
+    assert [event for event in FactEvent if allowed(FactState.SUPERSEDED, event)] == [FactEvent.DENIED]
     with pytest.raises(KeyError):
         status_after(FactState.SUPERSEDED, FactEvent.RESTORED)
 

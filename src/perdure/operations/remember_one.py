@@ -15,7 +15,7 @@ from perdure.operations.writing import read_record, retry, tell_redacted
 from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim
 from perdure.records.glance import Glance
-from perdure.records.instant import text_of
+from perdure.records.instant import Instant, text_of
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Scope, Status
 from perdure.records.outcome import ClaimResult, RelatedMemory, Remembered
 from perdure.records.plan import Change, Target
@@ -178,6 +178,14 @@ def related_memories(
     return tuple(map(_related_memory, islice(shown, _MOST)))
 
 
+def related_memory(record: Record) -> RelatedMemory:
+    """Return a memory as a reply tells it: its id, its day and its first words."""
+    return _told(record.id, record.state.created_ms, record.content.text)
+
+
 def _related_memory(glance: Glance) -> RelatedMemory:
-    words = " ".join(glance.text.split())
-    return RelatedMemory(glance.id, text_of(glance.created_ms)[:10], words[:_LENGTH])
+    return _told(glance.id, glance.created_ms, glance.text)
+
+
+def _told(identity: str, created: Instant, text: str) -> RelatedMemory:
+    return RelatedMemory(identity, text_of(created)[:10], " ".join(text.split())[:_LENGTH])

@@ -70,6 +70,15 @@ class ReplacedFact(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
+class RelatedMemory(JsonRecord):
+    """An earlier memory that may be about the same thing."""
+
+    id: str  # its id
+    created_at: str  # the day on which it happened: ``2026-11-21``
+    content: str  # its first 100 characters
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimResult(JsonRecord):
     """What became of the facts that were handed over, as ids of facts."""
 
@@ -80,15 +89,8 @@ class ClaimResult(JsonRecord):
     asked: tuple[str, ...] = ()
     replaced: tuple[ReplacedFact, ...] = ()  # those that are no longer believed, in words
     unknown: tuple[str, ...] = ()  # what ``replaces`` of a fact names, and nothing is known of
-
-
-@dataclass(frozen=True, slots=True)
-class RelatedMemory(JsonRecord):
-    """An earlier memory that may be about the same thing."""
-
-    id: str  # its id
-    created_at: str  # the day on which it happened: ``2026-11-21``
-    content: str  # its first 100 characters
+    # the notes of which nothing is believed any longer, besides those that the call names as replaced
+    superseded: tuple[RelatedMemory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

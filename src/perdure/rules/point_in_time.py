@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 from perdure.records.instant import Instant
@@ -31,7 +32,33 @@ def believed_until(validity: Validity, state: State) -> Instant | None:
     Belief is counted from the instant at which something was learned to the instant at which it was unlearned, whatever
     days the messages are of: talk that is taken in later was known to nobody before.
     """
-    return None if validity.retired is None else max(validity.retired, state.recorded_ms)
+    if validity.retired is None:
+        return None
+    return state.status_ms if is_denied_past(validity, state) else max(validity.retired, state.recorded_ms)
+
+
+def is_past(validity: Validity, state: State) -> bool:
+    """Whether a fact was over when it was told, and is still held to have been true then."""
+    return state.status is Status.SUPERSEDED and _was_over(validity, state)
+
+
+def is_denied_past(validity: Validity, state: State) -> bool:
+    """Whether a fact was over when it was told, and was said later to have been wrong."""
+    return state.status is Status.INVALIDATED and _was_over(validity, state)
+
+
+def status_at(validity: Validity | None, state: State, known_at: Instant | None) -> Status:
+    """Return a memory's status; a past that was denied later than ``known_at`` was held to be true then."""
+    denied_later = known_at is not None and known_at < state.status_ms
+    was_past = denied_later and validity is not None and is_denied_past(validity, state)
+    return Status.SUPERSEDED if was_past else state.status
+
+
+def _was_over(validity: Validity, state: State) -> bool:
+    """Whether a fact ceased to be believed as it was learned; what is denied as it holds has no time left."""
+    end, begin = validity.valid_to, validity.valid_from
+    began = state.created_ms if begin is None else begin
+    return end is not None and began < end and validity.retired is not None and validity.retired <= state.recorded_ms
 
 
 def was_there(record: Record, validity: Validity | None, filters: Filters) -> bool:
@@ -42,13 +69,14 @@ def was_there(record: Record, validity: Validity | None, filters: Filters) -> bo
     state, then = record.state, filters.known_at
     if then is not None and state.recorded_ms > then:
         return False
-    retired = None if validity is None else believed_until(validity, state)
+    status = status_at(validity, state, then)
+    retired = None if validity is None else believed_until(validity, replace(state, status=status))
     hidden = state.status_ms if retired is None else retired
     seen = state.status is Status.ACTIVE or filters.include_archived or (then is not None and hidden > then)
     if filters.as_of is None or state.kind is not Kind.FACT:
         return seen and (filters.as_of is None or state.recorded_ms <= filters.as_of)
     # What was replaced by then was still known to have been true before; what was denied never was.
-    if state.status is Status.INVALIDATED and not seen:
+    if status is Status.INVALIDATED and not seen:
         return False
     begin = _true_from(record, validity)
     end = None if validity is None else validity.valid_to

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
         entities,
         entity_summaries,
         facts,
-        given_claims,
         learn,
+        learn_claims,
         procedures,
         verify,
     )
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from perdure.rules import policy_check
     from perdure.rules.validation import queries
 else:
-    answer_sheet, change_rates, entities, entity_summaries, facts, given_claims, learn, procedures, verify = (
+    answer_sheet, change_rates, entities, entity_summaries, facts, learn_claims, learn, procedures, verify = (
         lazy_modules(
             "perdure.knowledge.operations",
             "answer_sheet",
@@ -64,7 +64,7 @@ else:
             "entities",
             "entity_summaries",
             "facts",
-            "given_claims",
+            "learn_claims",
             "learn",
             "procedures",
             "verify",
@@ -104,7 +104,7 @@ class FactVerbs:
             raise InvalidInput("Give either sessions to learn from or facts to store.", remedy="Pass one of the two.")
         if not claims:
             return learn.learn_from(self._context, namespace, sessions)
-        return given_claims.learn_claims(self._context, namespace, claims)
+        return learn_claims.learn_claims(self._context, namespace, claims)
 
     @verb(
         _FACTS,

@@ -65,7 +65,8 @@ def view_learnt(learnt: Learnt, request: Request) -> Iterator[Block]:
     facts = f"{counted(len(learnt.created), 'new fact')}, {len(learnt.reinforced):,} confirmed"
     messages = f"{counted(learnt.messages, 'message')} read: " if learnt.messages else ""
     head = f"{messages}{facts}, {len(learnt.retired):,} no longer believed."
-    became = ClaimResult(asked=learnt.asked, replaced=learnt.replaced, unknown=learnt.unknown)
+    parts = {name: getattr(learnt, name) for name in ("asked", "replaced", "unknown", "superseded")}
+    became = ClaimResult(**parts)
     yield from view_beside(head, became, learnt.related, learnt.predicates)
     yield from ending(learnt, request)
 
@@ -111,10 +112,10 @@ def state(name: str) -> str:
 
 
 def true_period(begin: str, end: str, name: str) -> str:
-    """Return when something was true; what was denied as it began never was, what was replaced was for a while."""
-    if begin != end:
-        return period(begin, end)
-    return "never" if name == "invalidated" else f"on {_day(begin)} at most"
+    """Return when something was true; what was denied never was, what was replaced as it began was for a while."""
+    if name == "invalidated":
+        return "never"
+    return period(begin, end) if begin != end else f"on {_day(begin)} at most"
 
 
 def period(begin: str, end: str) -> str:

@@ -148,7 +148,7 @@ def view_beside(
         yield Line(("replaces: nothing is known of ", Foreign(words)), tone="warning")
         room -= _tokens(f"replaces: nothing is known of '{words}'")
     if facts.replaced:
-        lines, spent = _replaced(facts.replaced, room)
+        lines, spent = _replaced(facts, room)
         yield from lines
         room -= spent
     ending = []
@@ -165,21 +165,30 @@ def view_beside(
     yield from ending
 
 
-def _replaced(facts: Sequence[ReplacedFact], room: float) -> tuple[list[Line], float]:
-    """Return what shows which facts are no longer believed and how both are kept, and its tokens."""
-    by = next((fact.by for fact in facts if fact.by), "")
-    spent = _HEAD_TOKENS + (_COMMAND_TOKENS if by else 0.0)
-    most = min(_FEW_IDS, max(1, int((room - spent) / _ROOM_TOKENS)))
-    shown: list[Text] = []
-    for fact in facts[:most]:
-        words = _fit(fact.content[:_BRIEF], min(_NAME_TOKENS, (room - spent) / most - _ENTRY_TOKENS))
-        spent += _ENTRY_TOKENS + _tokens(words)
-        shown.append((Foreign(words), " ", Identifier(fact.id)))
-    more = f" and {len(facts) - most:,} more" if facts[most:] else ""
-    lines = [Line(("No longer believed: ", joined(shown), more, "."))]
+def _replaced(result: ClaimResult, room: float) -> tuple[list[Line], float]:
+    """Return what shows which facts, and notes, are no longer believed and how both are kept, and its tokens."""
+    by = next((fact.by for fact in result.replaced if fact.by), "")
+    spent = _COMMAND_TOKENS if by else 0.0
+    notes = _named("Superseded: ", result.superseded, (room - spent) / 2) if result.superseded else None
+    spent += notes[1] if notes else 0.0
+    facts, of_facts = _named("No longer believed: ", result.replaced, room - spent)
+    lines = [facts, notes[0]] if notes else [facts]
     if by:
         lines.append(Line(("If both hold: ", command("review", id=Identifier(by), verdict="both"))))
-    return lines, spent
+    return lines, spent + of_facts
+
+
+def _named(head: str, memories: Sequence[ReplacedFact | RelatedMemory], room: float) -> tuple[Line, float]:
+    """Return a line that names memories by their first words, and its tokens."""
+    spent = float(_HEAD_TOKENS)
+    most = min(_FEW_IDS, max(1, int((room - spent) / _ROOM_TOKENS)))
+    shown: list[Text] = []
+    for memory in memories[:most]:
+        words = _fit(memory.content[:_BRIEF], min(_NAME_TOKENS, (room - spent) / most - _ENTRY_TOKENS))
+        spent += _ENTRY_TOKENS + _tokens(words)
+        shown.append((Foreign(words), " ", Identifier(memory.id)))
+    more = f" and {len(memories) - most:,} more" if memories[most:] else ""
+    return Line((head, joined(shown), more, ".")), spent
 
 
 def _related(related: Sequence[RelatedMemory], room: float) -> Iterator[Block]:

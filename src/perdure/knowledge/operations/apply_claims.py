@@ -26,6 +26,7 @@ from perdure.records.memory import CONFLICT_WITH, DERIVED, SUPERSEDES, Kind, Rec
 from perdure.records.plan import Change
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.unarchive import unarchive
+from perdure.rules.point_in_time import is_past
 from perdure.rules.source_trust import least_trust
 
 
@@ -53,6 +54,8 @@ class LearnTally:
     """Fact -> what took its place only because it is newer or surer."""
     unknown: list[str] = field(default_factory=list)
     """What claims are said to replace, and nothing is known of."""
+    superseded: list[str] = field(default_factory=list)
+    """Notes of which nothing is believed any longer."""
 
     def learnt(self, messages: int, operations: tuple[str, ...]) -> Learnt:
         """Return it as the answer of a verb."""
@@ -187,7 +190,7 @@ class ClaimWriter:
             return
         self.work.read_questions([newer])
         asking = Decision(Action.ASK, (first,), ConflictStrategy.ASK, first.fact.predicate, because)
-        self._record_conflict(first, newer, asking, "open", at)
+        self.record_conflict(first, newer, asking, "open", at)
         self._ask(newer, older, because, at)
 
     def _is_believed(self, identity: str) -> bool:
@@ -206,17 +209,20 @@ class ClaimWriter:
         self.tally.reinforced.append(identity)
 
     def retire(self, identity: str, event: FactEvent, ended: Instant, at: Instant, because: str) -> None:
-        """No longer believe a fact."""
+        """No longer believe a fact; one of the past keeps its days, though it was wrong."""
         state, fact = self.work.states[identity], self.work.facts[identity]
         now = state_of(state, self.work.ctx.policy, self.work.now)
-        if not allowed(now, event):
+        was_past = is_past(fact, state)
+        if not allowed(now, event) or (state.status is Status.SUPERSEDED and not was_past):
             return
-        after = replace(state, status=status_after(now, event), status_ms=max(at, state.status_ms), held=False)
+        since = self.work.now if was_past else max(at, state.status_ms)
+        after = replace(state, status=status_after(now, event), status_ms=since, held=False)
         self.work.change(identity, after, event.value, f"{event.value}: {because}")
         begin = fact.valid_from if fact.valid_from is not None else state.created_ms
         until = begin if event is FactEvent.DENIED else max(begin, ended)
         # The world changed when the message says; who asks later what was believed asks when it was learned.
-        self.work.rewrite(replace(fact, valid_to=until, retired=self.work.now), because)
+        if not was_past:
+            self.work.rewrite(replace(fact, valid_to=until, retired=self.work.now), because)
         self._settle(identity, because, believed=False)
         self.tally.retired.append(identity)
 
@@ -274,7 +280,7 @@ class ClaimWriter:
                     outcome = "kept"
                 case Action.ASK:
                     self._ask(new_id, known.fact.id, decision.because, source.at)
-            self._record_conflict(known, new_id, decision, outcome, source.at)
+            self.record_conflict(known, new_id, decision, outcome, source.at)
         if decision.action is Action.YIELD:
             self._retire_yielding(new_id, decision, source)
 
@@ -300,7 +306,8 @@ class ClaimWriter:
                 self.work.rewrite(replace(other, valid_to=begin), because)
         return until
 
-    def _record_conflict(self, known: KnownFact, new_id: str, decision: Decision, outcome: str, at: Instant) -> None:
+    def record_conflict(self, known: KnownFact, new_id: str, decision: Decision, outcome: str, at: Instant) -> None:
+        """Write down how two facts that contradict each other were decided about."""
         state = self.work.states[new_id]
         sides = [
             {"memory": known.fact.id, "value": known.fact.shown_value, "confidence": round(known.confidence, 4)},

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from perdure.knowledge.extraction.values import LONGEST, value_of
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
 from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.operations.past_claims import replace_past
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision
@@ -22,7 +24,11 @@ from perdure.records.instant import Instant
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Shelf, Status
 from perdure.records.outcome import Outcome
 from perdure.rules.lifecycle.reinforcement import validate_state
+from perdure.rules.point_in_time import is_past
 from perdure.rules.redaction import labelled_secrets, redact_with
+
+_OF_THE_PAST: Final = ("correct", "deny")
+"""Answers that may be given about what was over when it was told."""
 
 Act = Callable[[ClaimWriter, Record, Instant], str | None]
 """Carries an answer out, and returns the id of the memory that it made, if any."""
@@ -182,6 +188,8 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
     if new_value.norm == fact.value.norm and not fact.denied:
         raise InvalidInput(f"{identity} says that already.", remedy="Confirm it instead.")
     because = f"a person corrected it: {fact.shown_value} to {new_value.text}"
+    if is_past(fact, work.states[identity]):
+        return _correct_past(writer, fact, new_value, now, because)
     if (other := _fact_with_value(work, fact, new_value, now)) is not None:
         return _replace_by_known(writer, identity, other, now, because)
     rivals = [i for sides in work.open_conflicts(identity) for i in sides if i != identity]
@@ -208,6 +216,18 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
     state = work.states[identity]
     origin = ClaimSource(None, now, scope=state.scope, session=work.decisions.records[identity].content.session)
     return writer.carry_out(decision, claim, fact.subject, name, origin)
+
+
+def _correct_past(writer: ClaimWriter, fact: Fact, value: Value, now: Instant, because: str) -> str:
+    """Write down what was true in the days of a fact of the past instead of it; return the new fact."""
+    work, span = writer.work, Span(0, len(value.text), value.text)
+    claim = Claim(
+        fact.subject, fact.predicate, fact.type, value, Learned.CORRECTION, work.ctx.policy.knowledge.correction, span
+    )
+    claim = replace(claim, many=fact.many, valid_from=fact.valid_from, valid_to=fact.valid_to)
+    source = ClaimSource(None, now, scope=work.states[fact.id].scope, session=work.record(fact.id).content.session)
+    name = names_of(work.ctx, work.namespace).entity(fact.subject).name
+    return replace_past(writer, claim, (fact.subject, name), source, [fact], because)
 
 
 def _is_believed(work: FactSession, identity: str) -> bool:
@@ -268,13 +288,14 @@ def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) 
     def attempt() -> Outcome:
         now = ctx.clock()
         record = read_record(ctx, identity)
-        if record.state.status is not Status.ACTIVE:
+        work = FactSession(ctx, record.namespace, now)
+        work.read([identity])
+        was_past = verb in _OF_THE_PAST and identity in work.facts and is_past(work.facts[identity], record.state)
+        if record.state.status is not Status.ACTIVE and not was_past:
             raise InvalidInput(
                 f"{identity} is {record.state.status}, and so nothing is believed of it.",
                 remedy="Restore it first if it is archived; what was superseded or invalidated stays so.",
             )
-        work = FactSession(ctx, record.namespace, now)
-        work.read([identity])
         if identity not in work.facts:
             work.include([record])
         new_id = act(ClaimWriter(work), work.record(identity), now)

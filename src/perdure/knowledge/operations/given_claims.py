@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
 from perdure.knowledge.extraction.references import FIRST_PERSON, speaker_name
@@ -13,58 +13,38 @@ from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, same_audience
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
-from perdure.knowledge.operations.known_beside import known_beside
+from perdure.knowledge.operations.past_claims import PastBeside, past_facts, said_instead, take_past, with_days_of
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
-from perdure.knowledge.records.facts import Claim, Entity, Learned, Value, fact_key
-from perdure.knowledge.records.results import Learnt
+from perdure.knowledge.records.facts import Claim, Entity, Fact, Learned, Value, fact_key
 from perdure.knowledge.rules.claim_resolution import Action, Decision, KnownFact
 from perdure.knowledge.rules.entities import mention_change, new_entity_changes
-from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact
+from perdure.knowledge.rules.fact_records import ACTS, draft_fact
 from perdure.knowledge.rules.given_claims import (
     MeantClaim,
     adds_one,
     contradictions,
     first_confidence,
+    outranks,
     predicate_name,
     resolve_given,
     span_of,
     with_several,
 )
-from perdure.operations.decisions import begin, write
 from perdure.operations.ports import Context
-from perdure.operations.remember import redacted_in
-from perdure.operations.remember_one import related_memories
-from perdure.operations.writing import retry, tell_redacted
+from perdure.operations.remember_one import related_memory
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.instant import Instant
 from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
 from perdure.records.outcome import ClaimResult, ReplacedFact
 from perdure.rules.decisions import Decisions
+from perdure.rules.point_in_time import is_past
 from perdure.rules.source_trust import takes_over
-from perdure.rules.validation.fact_claims import is_memory_id, parsed_claims, refuse
+from perdure.rules.validation.fact_claims import is_memory_id, refuse
 
 _SHORTEST_ID: Final = 6
-
-
-def learn_claims(ctx: Context, namespace: str, raw_claims: Any) -> Learnt:
-    """Write down claims that stand in no memory, as one operation."""
-    claims, _ = parsed_claims(raw_claims, None, policy=ctx.policy, now=ctx.clock())
-    tell_redacted(ctx, redacted_in(claims))
-
-    def attempt() -> Learnt:
-        decisions = begin(ctx, namespace, ctx.clock())
-        writer = take_claims(ctx, decisions, [HandedClaims(claims, None, "", decisions.now)])
-        written = write(ctx, decisions, "learn", f"learn: {len(claims)} claims")
-        done = writer.tally.learnt(0, () if written is None else (written,))
-        memories, known = known_beside(ctx, namespace, claims, {*done.created, *done.reinforced, *done.retired})
-        related, result = related_memories(ctx, decisions, memories, done.created), result_of(writer)
-        done = replace(done, replaced=result.replaced, unknown=result.unknown)
-        return replace(done, related=related, predicates=tuple(known))
-
-    return retry(attempt)
 
 
 def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaims]) -> ClaimWriter:
@@ -93,7 +73,8 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
         ReplacedFact(i, writer.work.record(i).content.text, tally.displaced.get(i, "")) for i in learnt.retired
     )
     unknown = tuple(dict.fromkeys(tally.unknown))
-    return ClaimResult(learnt.created, learnt.reinforced, learnt.retired, learnt.asked, replaced, unknown)
+    notes = tuple(related_memory(writer.work.record(i)) for i in tally.superseded)
+    return ClaimResult(learnt.created, learnt.reinforced, learnt.retired, learnt.asked, replaced, unknown, notes)
 
 
 class _Taker:
@@ -220,10 +201,13 @@ class _Taker:
         claim, at = each.claim, self.handed.at
         source = ClaimSource(self.handed.memory, at, self._trust(each.given), self.handed.scope, self.handed.session)
         known, replaced = self._known_facts(each)
-        if claim.old is not None and not replaced:
+        unmet = claim.old is not None and not replaced
+        wrong = self._wrong_past(each, may_be_id=unmet)
+        if claim.old is not None and unmet and not wrong:
             self._report_unknown(each, claim.old)
+        claim = with_days_of(claim, wrong, each.given.replaces)
         if claim.valid_to is not None and claim.valid_to <= at:
-            self._take_past(each, known, source)
+            self._take_past(replace(each, claim=claim), known, wrong, source)
             return
         claim, decision = self._resolve(each, known, replaced)
         faded = self.work.faded(each.subject, claim.predicate, claim.value.norm, denied=claim.denied)
@@ -294,17 +278,28 @@ class _Taker:
             return []
         return self.work.known([i for i in ids if self.work.states[i].status is Status.ACTIVE], at)
 
-    def _take_past(self, each: MeantClaim, known: Sequence[KnownFact], source: ClaimSource) -> None:
-        """Write down what was true, and no longer is: it contradicts nothing that holds now."""
-        claim, because = each.claim, f"it held until then: {each.claim.value.text}"
-        ended = claim.valid_to or source.at
-        same = [k for k in known if k.fact.value.norm == claim.value.norm and k.fact.denied == claim.denied]
-        for k in same:
-            self.writer.retire(k.fact.id, FactEvent.ENDED, ended, source.at, because)
-        if not same:
-            new_id = self.writer.make(claim, each.subject, each.name, source, because)
-            self.writer.retire(new_id, FactEvent.ENDED, ended, source.at, because)
-            self.writer.tally.retired.remove(new_id)
+    def _take_past(self, each: MeantClaim, known: Sequence[KnownFact], wrong: list[Fact], source: ClaimSource) -> None:
+        """Write down what was true, and no longer is, instead of what was wrong of it."""
+        past = past_facts(self.work, each.subject, each.claim.predicate)
+        same = [f for f in self._touchable(past, each) if f.value.norm == each.claim.value.norm and not f.denied]
+        take_past(self.writer, each.claim, (each.subject, each.name), source, PastBeside(known, same, wrong))
+
+    def _wrong_past(self, each: MeantClaim, *, may_be_id: bool) -> list[Fact]:
+        """Return the facts of the past that a claim is said instead of: by value, by id, or in the words of a note."""
+        is_over = each.claim.valid_to is not None and each.claim.valid_to <= self.handed.at
+        if not may_be_id and not (is_over and (self.gone or each.claim.old is not None)):
+            return []  # of a predicate with many values all would be read
+        found = said_instead(past_facts(self.work, each.subject, each.claim.predicate), each.claim, self.gone)
+        if not found and may_be_id and (ids := self._ids(each.given.replaces)):
+            self.work.read(ids)
+            known = [self.work.facts[i] for i in ids if i in self.work.facts]
+            found = [fact for fact in known if is_past(fact, self.work.states[fact.id])]
+        return self._touchable(found, each)
+
+    def _touchable(self, facts: Sequence[Fact], each: MeantClaim) -> list[Fact]:
+        """Return the facts that a claim may touch: those for the same to see that nobody more trusted said."""
+        trust = self._trust(each.given)
+        return [fact for fact in facts if self._is_beside(fact.id) and not outranks(fact, trust)]
 
     def _is_beside(self, identity: str) -> bool:
         """Whether the claims may touch a fact: what is seen inside one session says nothing about what all see."""

@@ -82,6 +82,7 @@ class ReplacedMemories:
             because = f"updated: {stands} holds instead" if stands else "no fact that it says is believed any longer"
             after = replace(record.state, status=Status.SUPERSEDED, status_ms=self.work.now, held=False)
             self.work.change(record.id, after, "replaced", f"superseded: {because}")
+            self.writer.tally.superseded += [record.id] if record.id not in self.gone else []
             if stands is not None and record.id not in self.gone:  # those have their link
                 self.work.link(link_change(SUPERSEDES, stands, record.id, because))
             self.work.close_reviews(record.id, because)

@@ -32,6 +32,7 @@ class Learnt(Written):
     predicates: tuple[KnownPredicates, ...] = ()  # what else is known of those whom such facts are about
     replaced: tuple[ReplacedFact, ...] = ()  # of facts that were handed over: those no longer believed, in words
     unknown: tuple[str, ...] = ()  # what ``replaces`` of such facts names, and nothing is known of
+    superseded: tuple[RelatedMemory, ...] = ()  # the notes of which nothing is believed any longer
 
     @property
     def reason(self) -> str:

@@ -99,6 +99,8 @@ def _outdated_line(s: SheetEntry) -> str:
     true = f"true {s.since} to {s.until}"
     if s.until <= s.since:
         true = f"was never true; said {s.since}" if s.state == "invalidated" else f"true on {s.since} at most"
+    elif s.state == "invalidated":
+        true = f"was not true {s.since} to {s.until}"
     retired = f", believed until {s.retired}" if s.retired else ""
     by = f", replaced by {', '.join(map(short_id, s.replaced_by))}" if s.replaced_by else ""
     return f"- {flat(s.says, _LONGEST)} ({s.state}: {true}{retired}{by}) [{short_id(s.id)}]{_source_lines(s)}"

@@ -13,8 +13,9 @@ from perdure.records.memory import Document, MemoryItem, Record, State, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Entry
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
-from perdure.rules.point_in_time import believed_until
+from perdure.rules.point_in_time import believed_until, is_past
 
+_PAST: Final = "It was over when it was told; correct or deny it if it was wrong."
 _WINS: Final = {
     "trust_db": "an authority wins",
     "trust_authority": "an authority wins",
@@ -53,7 +54,9 @@ def explain_fact(
             _conflict(memory.id, d) for d in sorted(conflicts, key=lambda d: (d.data["at_ms"], d.id, d.name))
         ),
         checks=tuple(_check(d) for d in sorted(checks, key=lambda d: (int(d.data.get("at_ms", 0)), d.name))),
-        next=tuple(foretell(memory.state, policy, now, muted=fact.asked_not)),
+        next=(_PAST,)
+        if is_past(fact, memory.state)
+        else tuple(foretell(memory.state, policy, now, muted=fact.asked_not)),
     )
 
 

@@ -17,7 +17,7 @@ from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.recall import Filters
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
-from perdure.rules.point_in_time import believed_until
+from perdure.rules.point_in_time import believed_until, status_at
 
 
 class FactState(StrEnum):
@@ -72,6 +72,7 @@ TABLE: Final = (
             (_E.DENIED, _S.INVALIDATED, "denied without another value, or an authority disagrees"),
         )
     ),
+    FactTransition(_S.SUPERSEDED, _E.DENIED, _S.INVALIDATED, "it was over when it was told, and that was wrong"),
     FactTransition(_S.ARCHIVED, _E.RESTORED, _S.ACTIVE, "brought back by hand, or said again"),
 )
 _NEXT: Final = {(row.source, row.event): row.target for row in TABLE}
@@ -129,6 +130,7 @@ def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple
     then = filters.known_at
     if then is not None and state.recorded_ms > then:
         return None
+    state = replace(state, status=status_at(fact, state, then))
     until = believed_until(fact, state)
     hidden = state.status_ms if until is None else until
     believed = state.status is Status.ACTIVE or (then is not None and hidden > then)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from perdure.knowledge.extraction.words import base_verb
-from perdure.knowledge.records.facts import Claim, Learned, Predicates, Span
+from perdure.knowledge.records.facts import Claim, Fact, Learned, Predicates, Span
 from perdure.knowledge.rules.claim_resolution import (
     Action,
     ConflictStrategy,
@@ -182,10 +182,10 @@ def resolve_given(
         trust: Whose word it is: it does not correct what somebody more trusted said.
         corrects: It says what holds now, in the place of whatever contradicts it.
     """
-    if any(_says(claim, k) and _outranks(k, trust) for k in known):
+    if any(_says(claim, k) and outranks(k.fact, trust) for k in known):
         return claim, Decision(Action.NOTHING, because="somebody more trusted said so already")
     rivals = [k for k in known if k.fact.id in replaced or _contradicts(claim, k)]
-    outranked = any(_outranks(k, trust) for k in rivals)
+    outranked = any(outranks(k.fact, trust) for k in rivals)
     if rivals and not outranked and (corrects or any(k.fact.id in replaced for k in rivals)):
         sure = max(claim.confidence, policy.correction) if trust is Trust.USER else claim.confidence
         claim = replace(claim, learned=Learned.CORRECTION, confidence=sure)
@@ -233,9 +233,9 @@ def _by_days(claim: Claim, rivals: Sequence[KnownFact], policy: KnowledgePolicy)
     return Action.REPLACE if is_later and min(surer) >= -policy.gap else None
 
 
-def _outranks(known: KnownFact, trust: Trust) -> bool:
+def outranks(fact: Fact, trust: Trust) -> bool:
     """Whether a fact was said by somebody more trusted."""
-    return least_trust((trust, known.fact.trust)) is not known.fact.trust
+    return least_trust((trust, fact.trust)) is not fact.trust
 
 
 def _says(claim: Claim, known: KnownFact) -> bool:
