@@ -68,7 +68,8 @@ def take_past(
     for fact in overlapping:
         writer.retire(fact.id, FactEvent.DENIED, ended, source.at, f"it was said not to have been: {claim.value.text}")
     if again and not claim.denied:
-        writer.reinforce(writer.work.known(again[:1], source.at)[0], claim.span, source, f"said again: {claim.value.text}")
+        (known,) = writer.work.known(again[:1], source.at)
+        writer.reinforce(known, claim.span, source, f"said again: {claim.value.text}")
     elif not believed and not overlapping:
         replace_past(writer, claim, subject, source, beside.wrong, because)
 
