@@ -27,7 +27,7 @@ from perdure.records.instant import to_instant
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.differences import statements
 from perdure.rules.language.tokens import count_tokens, pieces
-from perdure.rules.meaning_guard import conflict, lost
+from perdure.rules.meaning_guard import conflict, lost_meaning
 from perdure.rules.pattern_extraction import find_candidates
 from perdure.rules.prompt_context import BEGIN, remove_blocks
 from perdure.rules.redaction import redact
@@ -68,7 +68,10 @@ def _events(text: str) -> object:
 
 READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     "cut into pieces, counted": (lambda text: (pieces(text), count_tokens(text)), HOSTILE),
-    "compared in meaning": (lambda text: (conflict(text, text + " x"), lost(text, text)), (*HOSTILE, "not ", "Ab ")),
+    "compared in meaning": (
+        lambda text: (conflict(text, text + " x"), lost_meaning(text, text)),
+        (*HOSTILE, "not ", "Ab "),
+    ),
     "searched for what is worth keeping": (
         lambda text: find_candidates("remember " + text),
         (*HOSTILE, "note: ", "x is y "),

@@ -21,7 +21,7 @@ from typing import Any
 import beam
 from chats import data_file
 from facts import MARCH_2024, NAMES, POLICY
-from perdure.knowledge.extraction.claims import answered, claims
+from perdure.knowledge.extraction.claims import claims, claims_with_answer
 from perdure.knowledge.records.facts import UNNAMED, Claim
 from report import Row, finished, parser, say
 
@@ -49,7 +49,7 @@ def turns() -> Iterator[tuple[str, str, str, str]]:
 def read(text: str, before: str) -> list[Claim]:
     """Return what is read of a message; a correction that names no predicate is no fact by itself."""
     own = claims(text, MARCH_2024, NAMES, speaker="user", policy=POLICY)
-    found = answered(text, before, MARCH_2024, NAMES, own, POLICY) if before else own
+    found = claims_with_answer(text, before, MARCH_2024, NAMES, own, POLICY) if before else own
     return [claim for claim in found if claim.predicate != UNNAMED]
 
 

@@ -34,7 +34,7 @@ import perdure
 from perdure.compose import is_server, store_at
 from perdure.operations.remember import remember
 from perdure.records.vector import Space
-from perdure.rules.validation.inputs import draft
+from perdure.rules.validation.inputs import check_draft
 from perdure.stores.sqlite.lines import add_functions
 
 LONG_RUN = "PERDURE_LONG_RUN" in os.environ
@@ -515,5 +515,5 @@ def bare_fact(memory, content, namespace="default", **labels):
 def bare_memories(memory, items, namespace="default"):
     """Store memories of any kind in one operation, as importing does."""
     context = memory._context
-    made = [draft(policy=memory.policy, now=context.clock(), **item) for item in items]
+    made = [check_draft(policy=memory.policy, now=context.clock(), **item) for item in items]
     return remember(context, made, namespace)

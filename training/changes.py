@@ -37,7 +37,7 @@ from perdure.rules.presentation import (
     BOUNDS,
     Bounds,
     Pair,
-    arranged,
+    arrange_hits,
     compared,
     least_chance,
     may_differ,
@@ -221,7 +221,7 @@ def arrangement(
         if differs >= bounds.differs:
             sets[i][1].add((a, b))
     places = {id(case): at for at, case in enumerate(cases)}
-    return lambda case: arranged(case.hits, case.text, *sets[places[id(case)]])
+    return lambda case: arrange_hits(case.hits, case.text, *sets[places[id(case)]])
 
 
 def told(name: str, found: updates.Figures, plain: updates.Figures) -> str:

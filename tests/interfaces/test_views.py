@@ -32,7 +32,7 @@ from perdure.interfaces.views.blocks import (
 )
 from perdure.interfaces.views.model import DATA, render_text
 from perdure.interfaces.views.terminal import draw
-from perdure.interfaces.views.values import counted
+from perdure.interfaces.views.values import pluralize
 from perdure.knowledge.records import authority, results
 from perdure.records import consolidation_results as groups
 from perdure.records import recall, report
@@ -384,7 +384,7 @@ def test_no_result_writes_lines_that_its_texts_ask_for(kind, text):
     ],
 )
 def test_numbers_stand_with_their_nouns(number, noun, told):
-    assert counted(number, noun) == told
+    assert pluralize(number, noun) == told
 
 
 def test_a_document_ends_its_last_line():

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY, HashEmbedder
-from perdure.knowledge.rules.fact_records import TABLE, TERMINAL, FactEvent, FactState, allowed, state_of, status_after
+from perdure.knowledge.rules.fact_records import (
+    TABLE,
+    TERMINAL,
+    FactEvent,
+    FactState,
+    accepts_event,
+    state_of,
+    status_after,
+)
 from perdure.records.instant import to_instant
 from perdure.records.memory import Status
 
@@ -76,8 +84,8 @@ def test_each_row_of_the_table_of_facts_happens(memory, clock, row, raw_store):
 @pytest.mark.behaviour("KN26")
 def test_invalidated_is_final_and_superseded_may_only_be_denied():
     assert {FactState.INVALIDATED} == TERMINAL
-    assert not [event for event in FactEvent for final in TERMINAL if allowed(final, event)]
-    assert [event for event in FactEvent if allowed(FactState.SUPERSEDED, event)] == [FactEvent.DENIED]
+    assert not [event for event in FactEvent for final in TERMINAL if accepts_event(final, event)]
+    assert [event for event in FactEvent if accepts_event(FactState.SUPERSEDED, event)] == [FactEvent.DENIED]
     with pytest.raises(KeyError):
         status_after(FactState.SUPERSEDED, FactEvent.RESTORED)
 

@@ -14,7 +14,7 @@ from perdure.records.policy import Policy
 from perdure.records.report import Digest
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import BEGIN, END, Candidates, build_digest, choose_entries
-from perdure.rules.lifecycle.digest_entries import SECTIONS, asserted_bytes, substance
+from perdure.rules.lifecycle.digest_entries import SECTIONS, asserted_bytes, information_score
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, direction, memory
 
@@ -353,7 +353,7 @@ def test_the_estimate_is_not_below_what_tokenizers_count(text, counted):
 )
 def test_a_message_counts_for_what_it_asserts_dates_names_and_numbers(text, asserted, told):
     assert asserted_bytes(text) == asserted
-    assert substance(text) == pytest.approx((0.5 + 0.5 * min(1.0, asserted / 240)) * (1 + 2 * told))
+    assert information_score(text) == pytest.approx((0.5 + 0.5 * min(1.0, asserted / 240)) * (1 + 2 * told))
 
 
 @pytest.mark.behaviour("M3c")

@@ -72,7 +72,7 @@ BAD_NAMESPACES = {
 
 
 def draft(content="words", **given):
-    return intake.draft(content, policy=POLICY, now=NOW, **given)
+    return intake.check_draft(content, policy=POLICY, now=NOW, **given)
 
 
 def refuses(act) -> InvalidInput:
@@ -480,7 +480,7 @@ def test_the_limits_of_the_policy_apply():
     tight = policy_from({"limits": {"content_bytes": 100, "tags": 1, "metadata_bytes": 20, "future_seconds": 0}})
 
     def made(**given):
-        return intake.draft(given.pop("content", "x"), policy=tight, now=NOW, **given)
+        return intake.check_draft(given.pop("content", "x"), policy=tight, now=NOW, **given)
 
     made(content="x" * 100, tags=["a"], metadata={"a": 1})
     refuses(lambda: made(content="x" * 101))

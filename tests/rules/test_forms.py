@@ -26,7 +26,7 @@ from perdure.rules.lifecycle.compression_forms import (
     unit_cosine,
 )
 from perdure.rules.lifecycle.trajectory import replay
-from perdure.rules.meaning_guard import lost
+from perdure.rules.meaning_guard import lost_meaning
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, state
 from rules.test_shortening import sentences
@@ -126,7 +126,7 @@ def test_a_form_that_is_taken_is_shorter_and_loses_nothing_that_the_guard_checks
         assert (made.text, made.tokens) == (None, count_tokens(text))
         return
     assert made.tokens == count_tokens(made.text) < made.whole == count_tokens(text)
-    gone = lost(text, made.text)
+    gone = lost_meaning(text, made.text)
     assert [m for m in gone if form is Form.SUMMARY or not m.startswith("modal")] == []
 
 
@@ -232,7 +232,7 @@ def test_chinese_texts_have_forms_or_stay_whole():
         for form in LADDER[1:]:
             made = render_form(text, form, STRICT)
             taken += not made.refused
-            assert made.refused or (made.tokens < made.whole and not lost(text, made.text))
+            assert made.refused or (made.tokens < made.whole and not lost_meaning(text, made.text))
     assert taken
 
 

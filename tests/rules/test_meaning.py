@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import budget
-from perdure.rules.meaning_guard import anchors, conflict, lost
+from perdure.rules.meaning_guard import anchors, conflict, lost_meaning
 from rules.test_tokens import data_file
 
 ANY = settings(max_examples=budget(50, 800), deadline=None, derandomize=True)
@@ -174,7 +174,7 @@ def test_anchors_are_listed_in_order_and_in_a_normal_form():
     ],
 )
 def test_what_a_compression_loses_is_named(original, shorter, missing):
-    assert lost(original, shorter) == missing
+    assert lost_meaning(original, shorter) == missing
 
 
 WORDS = (
@@ -187,7 +187,7 @@ words = st.sampled_from(WORDS.split(" "))
 @ANY
 @given(st.lists(words, max_size=25).map(" ".join))
 def test_a_text_loses_nothing_to_itself_and_may_stand_for_itself(text):
-    assert lost(text, text) == ()
+    assert lost_meaning(text, text) == ()
     assert conflict(text, text) == ""
 
 
@@ -205,14 +205,14 @@ def test_a_text_with_one_thing_more_is_never_lost_in_one_without(parts, at, more
 @given(st.text(string.printable + "é中’“", max_size=200), st.text(string.printable + "é中", max_size=200))  # noqa: RUF001
 def test_any_texts_can_be_judged(one, other):
     assert isinstance(conflict(one, other), str)
-    assert all(lost(one, other))
+    assert all(lost_meaning(one, other))
 
 
 @pytest.mark.parametrize("part", ["is ", "ha ", "ha. ", "not ", "Ab ", '"', "a\n", "5 "])
 def test_a_hostile_text_does_not_contradict_itself(part):
     text = part * (2_000 // len(part))
     assert conflict(text, text) == ""
-    assert all(lost(text, text))
+    assert all(lost_meaning(text, text))
 
 
 def test_one_and_a_thing_in_one_text_stand_for_themselves():

@@ -14,7 +14,7 @@ from perdure.rules.differences import LONGEST, differ, statements
 from perdure.rules.language.words import may_answer
 from perdure.rules.presentation import (
     BOUNDS,
-    arranged,
+    arrange_hits,
     compared,
     least_chance,
     may_differ,
@@ -184,4 +184,4 @@ def test_pairs_whose_chances_are_not_computed_would_change_nothing(told, questio
         of_people = all(may_answer(made[at].memory.speaker) for at in pair)
         if difference >= BOUNDS.differs and may_differ(row) and of_people:
             differing.add(pair)
-    assert newest_first(made, question) == arranged(made, question, newer, differing)
+    assert newest_first(made, question) == arrange_hits(made, question, newer, differing)

@@ -264,11 +264,11 @@ def test_what_is_told_has_kinds_and_counts_and_no_secret():
 def test_a_draft_says_what_was_replaced_and_a_policy_may_keep_it():
     policy = Policy()
     given_ = {"tags": [NPM], "metadata": {"k": CARD}, "source": "a", "now": 0}
-    draft = intake.draft(f"Use {GITHUB}.", policy=policy, idempotency_key="k", **given_)
+    draft = intake.check_draft(f"Use {GITHUB}.", policy=policy, idempotency_key="k", **given_)
     assert (draft.text, draft.tags, draft.key) == ("Use [redacted: github token].", ("[redacted: npm token]",), "k")
     assert draft.redacted == ("github token", "npm token", "card number")
     kept = replace(policy, knowledge=replace(policy.knowledge, redact=False))
-    assert intake.draft(GITHUB, policy=kept, now=0).text == GITHUB
+    assert intake.check_draft(GITHUB, policy=kept, now=0).text == GITHUB
 
 
 @pytest.mark.behaviour("SF9")

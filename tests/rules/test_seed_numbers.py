@@ -20,7 +20,7 @@ from perdure.records.policy import Policy
 from perdure.rules.lifecycle.signals import current_signals
 from perdure.rules.lifecycle.trajectory import replay
 from perdure.rules.policy_check import policy_from
-from perdure.rules.validation.inputs import draft
+from perdure.rules.validation.inputs import check_draft
 from rules.builders import DAY, HOUR, START, born, state
 
 SEED = policy_from({"preset": "tiered"})
@@ -228,7 +228,7 @@ def test_confirmation_of_a_fact(before, count, expected):
     ],
 )
 def test_confidence_at_birth(kind, expected):
-    assert draft("words", policy=DEFAULT, now=START, kind=kind.value).confidence == expected
+    assert check_draft("words", policy=DEFAULT, now=START, kind=kind.value).confidence == expected
 
 
 @pytest.mark.behaviour("S21")

@@ -10,7 +10,7 @@ from conftest import budget
 from perdure.models.wordpiece import WordPiece
 from perdure.rules.language.tokens import count_tokens
 from perdure.rules.lifecycle.shortening import drop_stop_words, extract_sentences, keywords, summarize
-from perdure.rules.meaning_guard import lost
+from perdure.rules.meaning_guard import lost_meaning
 from rules.test_tokens import chat
 
 ANY = settings(max_examples=budget(50, 800), deadline=None, derandomize=True)
@@ -59,13 +59,13 @@ def test_the_telegraphic_form(text, short):
 @ANY
 @given(sentences)
 def test_the_telegraphic_form_loses_nothing_that_the_guard_checks(text):
-    assert lost(text, drop_stop_words(text)) == ()
+    assert lost_meaning(text, drop_stop_words(text)) == ()
 
 
 def test_no_message_of_a_real_chat_loses_anything_and_four_tenths_of_the_tokens_go():
     texts, tokenizer = chat(), WordPiece()
     short = [drop_stop_words(text) for text in texts]
-    assert [(a, b) for a, b in zip(texts, short, strict=True) if lost(a, b)] == []
+    assert [(a, b) for a, b in zip(texts, short, strict=True) if lost_meaning(a, b)] == []
     ratio = sum(len(tokenizer.ids(t)) for t in short) / sum(len(tokenizer.ids(t)) for t in texts)
     assert 0.5 <= ratio <= 0.65
 

@@ -24,7 +24,7 @@ from sqlglot import exp
 
 from perdure.stores.postgres.distribution import migration_steps
 from perdure.stores.rows import CONTENT_COLUMNS, MEMORY_COLUMNS
-from perdure.stores.statements import filled, migrations, registry, with_columns
+from perdure.stores.statements import fill_filters, migrations, registry, with_columns
 
 FOLDER = files("perdure.stores") / "sql"
 ENGINES = sorted(item.name for item in FOLDER.iterdir() if (item / "statements.sql").is_file())
@@ -96,7 +96,7 @@ def statements(engine: str) -> dict[str, tuple[str, str]]:
             continue
         sql = statement.sql
         if "{filters}" in sql:
-            sql = filled(engine, name, filters)
+            sql = fill_filters(engine, name, filters)
         elif "{sets:" in sql or "{after:" in sql:
             types = tuple((column, "text") for column in MEMORY_COLUMNS)
             chosen = CONTENT_WRITTEN if name == "update_content" else MEMORY_COLUMNS

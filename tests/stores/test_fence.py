@@ -27,7 +27,7 @@ from perdure.stores.postgres.arrays import Halfvecs, array_of, array_types, prep
 from perdure.stores.postgres.inserting import TYPES
 from perdure.stores.postgres.session import _text
 from perdure.stores.rows import MEMORY_COLUMNS
-from perdure.stores.statements import filled, registry, with_columns
+from perdure.stores.statements import fill_filters, registry, with_columns
 from servers import drop_database, fresh_database, on_cluster, with_prefix
 
 STATEMENTS = registry("postgres")
@@ -220,7 +220,7 @@ def _vector():
 
 def filled_out(name):
     """A statement of the registry with every slot filled."""
-    text = filled("postgres", name, PARTS).replace("{dimensions}", "64")
+    text = fill_filters("postgres", name, PARTS).replace("{dimensions}", "64")
     if "{after:" in STATEMENTS[name].sql:
         columns = MEMORY_COLUMNS if name == "insert_memory" else ("tier", "due_ms")
         text = with_columns("postgres", name, columns, ("status",), "", TYPES)

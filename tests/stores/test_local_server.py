@@ -36,7 +36,7 @@ def reachable():
 
 def as_perdure(server, statements):
     """Run statements as the role, with its password."""
-    program = local_programs.programs(server.data) / "psql"
+    program = local_programs.programs_folder(server.data) / "psql"
     command = [str(program), "-XqAt", "-v", "ON_ERROR_STOP=1", server.dsn()]
     return local_programs.run(command, text=statements).strip()
 
@@ -57,7 +57,7 @@ def test_it_starts_with_a_role_that_is_no_superuser(server):
 
 def test_without_the_password_nobody_comes_in(server):
     password = json.loads((server.data / "perdure.json").read_text())["perdure"]
-    program = str(local_programs.programs(server.data) / "psql")
+    program = str(local_programs.programs_folder(server.data) / "psql")
     for wrong in (
         server.dsn().replace(password, "wrong"),
         server.dsn("postgres", SUPERUSER).replace("postgres:", "postgres:x"),

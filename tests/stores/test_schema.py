@@ -14,7 +14,7 @@ from perdure.stores.rows import STATE_COLUMNS
 from perdure.stores.sqlite.checking import OWN_RULES
 from perdure.stores.sqlite.lines import add_functions
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.stores.statements import filled, migrations, registry
+from perdure.stores.statements import fill_filters, migrations, registry
 from stores.sql_rules import statements
 
 SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
@@ -134,7 +134,7 @@ def test_every_filter_fits_alone_and_all_of_them_together(connection):
     parts = [name for name, s in registry("sqlite").items() if name.startswith("filter_") and s.kind == "part"]
     assert len(parts) == 13
     for chosen in [(), *[(p,) for p in parts], tuple(parts)]:
-        sql = filled("sqlite", "passing", chosen)
+        sql = fill_filters("sqlite", "passing", chosen)
         connection.execute("EXPLAIN " + sql, dict.fromkeys(re.findall(r":(\w+)", sql), 0))
 
 
@@ -222,7 +222,7 @@ def test_due_rows_come_in_order_from_their_index(connection):
 
 
 def test_the_newest_memories_in_view_come_in_order_from_their_index(connection):
-    sql = filled("sqlite", "list_records", ("filter_active",))
+    sql = fill_filters("sqlite", "list_records", ("filter_active",))
     found = connection.execute(f"EXPLAIN QUERY PLAN {sql}", {"namespace": "default", "limit": 50}).fetchall()
     told = " ".join(row[3] for row in found)
     assert "memory_newest" in told

@@ -112,7 +112,7 @@ def _check_with_model(
 
 def _draft(ctx: Context, candidate: NoteCandidate, place: Place) -> Draft:
     policy, is_request = ctx.policy, place.sort is Sort.REQUEST
-    draft = intake.draft(
+    draft = intake.check_draft(
         candidate.content,
         policy=policy,
         now=ctx.clock(),

@@ -26,7 +26,7 @@ from perdure.records.recall import Filters, Hit
 from perdure.records.report import Ingested
 from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import BEGIN, END
-from perdure.rules.lifecycle.digest_entries import tells
+from perdure.rules.lifecycle.digest_entries import is_informative
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.prompt_context import context_block, fit_lines
 from perdure.rules.redaction import redact_by_policy
@@ -175,7 +175,7 @@ class Agent:
         hidden = shown | over | session_messages | {h.memory.id for h in hits if h.updated_by}
         related = {h.memory.id for h in hits if h.relevance >= RELEVANCE and h.memory.id not in hidden}
         related |= {h.memory.id for h in hits if not related.isdisjoint(h.contested_with)}  # both sides of a conflict
-        return [h for h in hits if h.memory.id in related - hidden and tells(h.memory)]
+        return [h for h in hits if h.memory.id in related - hidden and is_informative(h.memory)]
 
     def _with_whole_texts(self, hits: Sequence[Hit], namespace: str) -> list[Hit]:
         """Return hits with what is stored of them: what is shown here is bounded by tokens, not by forms."""

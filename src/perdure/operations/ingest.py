@@ -239,7 +239,7 @@ class _Drafting:
 
     def _draft(self, message: Message, content: Any) -> Draft:
         try:
-            return intake.draft(
+            return intake.check_draft(
                 content,
                 policy=self._ctx.policy,
                 now=self._now,

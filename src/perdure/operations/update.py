@@ -68,7 +68,7 @@ def _check_replaceable(record: Record, claims: Sequence[GivenClaim]) -> None:
 def _draft(ctx: Context, record: Record, content: str) -> Draft:
     """Return the new words with the labels of a memory."""
     labels, state = record.content, record.state
-    return inputs.draft(
+    return inputs.check_draft(
         content,
         policy=ctx.policy,
         now=ctx.clock(),

@@ -98,7 +98,7 @@ def seconds_left(
         return most
     remaining = current.until - monotonic()
     if remaining <= least:
-        raise exceeded(known=known, because=because)
+        raise deadline_error(known=known, because=because)
     return remaining if most is None else min(remaining, most)
 
 
@@ -109,7 +109,7 @@ def note_written(operation: str) -> None:
         current.written.append(operation)
 
 
-def exceeded(*, known: bool = True, because: str = "") -> DeadlineExceeded:
+def deadline_error(*, known: bool = True, because: str = "") -> DeadlineExceeded:
     """Return the error that ends a call whose time is over.
 
     Args:

@@ -14,7 +14,7 @@ _SHORT: Final = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _LONGEST + 1
 
 
-def given(value: object) -> str:
+def shown_value(value: object) -> str:
     """Return how an error shows a value that it refuses: as Python writes it, cut where it is long, deep or huge."""
     try:
         shown = repr(value) if isinstance(value, str) else _SHORT.repr(value)

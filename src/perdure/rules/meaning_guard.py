@@ -60,7 +60,7 @@ def anchors(text: str) -> Anchors:
     return Anchors(found["number"], found["date"], found["negation"], found["modal"], found["name"], found["code"])
 
 
-def lost(original: str, shorter: str) -> tuple[str, ...]:
+def lost_meaning(original: str, shorter: str) -> tuple[str, ...]:
     """Return what a compression loses, in words for people; empty means that it may go on.
 
     Each number, date, name and identifier must be said at least once, each modal as often as before, and each negation

@@ -105,7 +105,7 @@ def newest_first(
         for pair, row, chance in zip(pairs, signals, difference.tolist(), strict=True)
         if chance >= bounds.differs and may_differ(row) and _are_of_people(best, *pair)
     }
-    return arranged(hits, question, newer, differing)
+    return arrange_hits(hits, question, newer, differing)
 
 
 def _of_one_name(question: str, best: Sequence[MemoryItem], pairs: Sequence[Pair]) -> list[Pair]:
@@ -158,7 +158,9 @@ def may_differ(signals: Array) -> bool:
     return row.differ > 0 or row.denial > 0
 
 
-def arranged(hits: Sequence[Hit], question: str, newer: AbstractSet[Pair], differing: AbstractSet[Pair]) -> list[Hit]:
+def arrange_hits(
+    hits: Sequence[Hit], question: str, newer: AbstractSet[Pair], differing: AbstractSet[Pair]
+) -> list[Hit]:
     """Return the same hits with links between pairs, those of ``newer`` in order of time if the question allows it."""
     best = [hit.memory for hit in hits]
     newer = {(i, j) for i, j in newer if _came_later(best[j], best[i])}

@@ -13,7 +13,7 @@ else:
 LEVEL: Final = 19  # packed once, read rarely: the smallest result is worth the milliseconds
 
 
-def packed(text: str) -> tuple[str, bytes | None]:
+def pack_text(text: str) -> tuple[str, bytes | None]:
     """Return a text as (text column, packed column); short texts stay as they are, because zstd makes them longer."""
     data = text.encode("utf-8")
     smaller = zstd.compress(data, LEVEL)

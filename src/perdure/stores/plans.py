@@ -27,8 +27,8 @@ from perdure.stores.rows import (
     Shape,
     document_text,
     journal_form,
-    plain,
-    present,
+    plain_value,
+    require_row,
     shape_of,
 )
 from perdure.stores.statements import Session
@@ -138,37 +138,39 @@ class PlanWriter(ABC):
     # --- the narrow tables
 
     def _insert_links(self, changes: list[Change]) -> None:
-        self._insert_rows("insert_link", [{**present(c.after), "id": c.id} for c in changes])
+        self._insert_rows("insert_link", [{**require_row(c.after), "id": c.id} for c in changes])
 
     def _delete_links(self, changes: list[Change]) -> None:
-        self._match_rows("delete_link", [{**present(c.before), "id": c.id} for c in changes], changes)
+        self._match_rows("delete_link", [{**require_row(c.before), "id": c.id} for c in changes], changes)
 
     def _insert_accesses(self, changes: list[Change]) -> None:
         times = Counter[tuple[str, int]]()  # one statement may count a memory once at each instant
         for c in changes:
-            times[c.id, present(c.after)["at_ms"]] += present(c.after)["times"]
+            times[c.id, require_row(c.after)["at_ms"]] += require_row(c.after)["times"]
         self._insert_rows("insert_access", [{"id": i, "at_ms": at, "times": n} for (i, at), n in times.items()])
 
     def _delete_accesses(self, changes: list[Change]) -> None:
-        self._match_rows("delete_access", [{**present(c.before), "id": c.id} for c in changes], changes)
+        self._match_rows("delete_access", [{**require_row(c.before), "id": c.id} for c in changes], changes)
 
     def _update_namespace(self, changes: list[Change]) -> None:
-        policies = [{"before": present(c.before)["policy"], "after": present(c.after)["policy"]} for c in changes]
+        policies = [
+            {"before": require_row(c.before)["policy"], "after": require_row(c.after)["policy"]} for c in changes
+        ]
         self._match_rows("namespace_policy", policies, changes)
 
     def _insert_documents(self, changes: list[Change]) -> None:
-        rows = [{**_place(c), "data": document_text(present(c.after))} for c in changes]
+        rows = [{**_place(c), "data": document_text(require_row(c.after))} for c in changes]
         self._insert_rows("insert_document", rows)
 
     def _update_documents(self, changes: list[Change]) -> None:
         rows = [
-            {**_place(c), "before": document_text(present(c.before)), "after": document_text(present(c.after))}
+            {**_place(c), "before": document_text(require_row(c.before)), "after": document_text(require_row(c.after))}
             for c in changes
         ]
         self._match_rows("update_document", rows, changes)
 
     def _delete_documents(self, changes: list[Change]) -> None:
-        rows = [{**_place(c), "before": document_text(present(c.before))} for c in changes]
+        rows = [{**_place(c), "before": document_text(require_row(c.before))} for c in changes]
         self._match_rows("delete_document", rows, changes)
 
     # --- what has moved on
@@ -186,8 +188,8 @@ class PlanWriter(ABC):
 
 def _place(change: Change) -> dict[str, Any]:
     """Return where a change's document is."""
-    row = present(change.after if change.before is None else change.before)
-    return {"shelf": plain(row["shelf"]), "id": change.id, "name": row["name"]}
+    row = require_row(change.after if change.before is None else change.before)
+    return {"shelf": plain_value(row["shelf"]), "id": change.id, "name": row["name"]}
 
 
 def _fits(change: Change, op: str | None) -> bool:
@@ -211,7 +213,7 @@ def turns(keys: Sequence[Any], changes: Sequence[Change]) -> list[list[Change]]:
 
 def int8_vectors(changes: Sequence[Change]) -> list[bytes]:
     """Return the vectors that memories or vector changes carry, on the grid of int8 that every store keeps."""
-    stored = [present(c.after) for c in changes]
+    stored = [require_row(c.after) for c in changes]
     data: list[bytes] = [after.get("int8") or b"" for after in stored]
     fresh = [i for i, after in enumerate(stored) if after.get("vector")]
     if fresh:

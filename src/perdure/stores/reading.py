@@ -25,9 +25,9 @@ from perdure.stores.rows import (
     document_of,
     glance_of,
     image_of,
-    plain,
-    present,
+    plain_value,
     record_of,
+    require_row,
     state_of,
     unreadable,
 )
@@ -78,7 +78,7 @@ class SqlDocuments:
         except ConflictError:
             for change in plan.changes:
                 if change.target is Target.DOCUMENT and change.before is None:
-                    key = {"shelf": plain(present(change.after)["shelf"]), "ids": [change.id]}
+                    key = {"shelf": plain_value(require_row(change.after)["shelf"]), "ids": [change.id]}
                     for values in self._rows(plan.namespace, "documents_of", **key):
                         document_of(values)
             raise

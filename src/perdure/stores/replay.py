@@ -17,12 +17,12 @@ from perdure.stores.rows import (
     STATE_COLUMNS,
     TOLD,
     UNREADABLE,
-    decoded,
+    decode_row,
     document_text,
     is_creation,
     is_trimmed,
     json_value,
-    plain,
+    plain_value,
     state_of,
     stored_text,
     with_defaults,
@@ -76,7 +76,7 @@ class Expected:
 
     def play(self, target: str, before_text: str | None, after_text: str | None, operation: str) -> None:
         """Take in the next line of the journal: (kind of row, before, after, operation)."""
-        before, after = decoded(before_text), decoded(after_text)
+        before, after = decode_row(before_text), decode_row(after_text)
         if self.birth is None and after is not None and is_creation(target, before, after):
             self._begin(after, operation)
             return
@@ -160,7 +160,7 @@ class Expected:
 
     def _play_link(self, before: Row | None, after: Row | None) -> None:
         row = after or before or {}
-        key = (str(plain(row["kind"])), row["other"])
+        key = (str(plain_value(row["kind"])), row["other"])
         if after is None:
             self.links.pop(key, None)
         else:
@@ -168,7 +168,7 @@ class Expected:
 
     def _play_document(self, before: Row | None, after: Row | None) -> None:
         row = after or before or {}
-        key = (str(plain(row["shelf"])), row["name"])
+        key = (str(plain_value(row["shelf"])), row["name"])
         if after is None:
             self.documents.pop(key, None)
         else:

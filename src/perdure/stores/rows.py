@@ -170,7 +170,7 @@ def entry_of(values: Sequence[Any]) -> Entry:
     """Return a line of a memory's journal from (operation id, operation, namespace, at, target, id, before, ...)."""
     try:
         op_id, operation, space, at, target, memory, before, after, because, policy = values
-        rows = decoded(before), decoded(after)
+        rows = decode_row(before), decode_row(after)
         trimmed = is_trimmed(target, *rows)
         whole = rows[0], with_defaults(rows[1], op_id) if target == Target.MEMORY and rows[0] is None else rows[1]
         images = (None, None) if trimmed else (_plain_columns(whole[0]), _plain_columns(whole[1]))
@@ -183,7 +183,7 @@ def change_of(values: Sequence[Any]) -> Change:
     """Return a change from the journal's (target, id, before, after, because)."""
     target, identity, before, after, because = values
     try:
-        images = (decoded(before), decoded(after))
+        images = (decode_row(before), decode_row(after))
         trimmed = is_trimmed(target, *images)
         if target == Target.MEMORY:
             images = (_brought_up(images[0]), _brought_up(with_defaults(images[1]) if images[0] is None else images[1]))
@@ -261,10 +261,10 @@ def column_value(column: str, value: Any) -> Any:
         return _encode_list(list(value)) if value else "[]"
     if column == "metadata":
         return _encode_sorted(value) if value else "{}"
-    return plain(value)
+    return plain_value(value)
 
 
-def plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Return an enum member as its text, anything else as it is."""
     if isinstance(value, str):
         return str.__str__(value)
@@ -327,7 +327,7 @@ def lease_lost(fence: Lease) -> LeaseLost:
     )
 
 
-def present(row: Row | None) -> Row:
+def require_row(row: Row | None) -> Row:
     """Return the row of a change that must have one."""
     if row is None:
         raise StoreError("A change contains no row.", remedy=f"{BUG} Nothing was written.")
@@ -358,7 +358,7 @@ _encode_sorted: Final = _encoder(sort_keys=True)
 """Made once: making an encoder costs as much as a short row."""
 
 
-def decoded(text: str | None) -> dict[str, Any] | None:
+def decode_row(text: str | None) -> dict[str, Any] | None:
     """Return a journal text as a row again."""
     if text is None:
         return None

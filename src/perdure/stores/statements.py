@@ -51,7 +51,7 @@ def registry(engine: str) -> dict[str, Statement]:
 
 
 @cache
-def filled(engine: str, name: str, parts: tuple[str, ...]) -> str:
+def fill_filters(engine: str, name: str, parts: tuple[str, ...]) -> str:
     """Return a statement whose slot ``{filters}`` holds some parts of the registry, joined by AND.
 
     Where it has a slot ``{among}``, those parts that list rows stand there.

@@ -21,7 +21,7 @@ from perdure.stores.operation_digests import COLUMNS
 from perdure.stores.reading import records
 from perdure.stores.replay import Expected, wrong_columns
 from perdure.stores.row_digest import ROW, row_digest, row_of
-from perdure.stores.rows import decoded, document_text, is_trimmed
+from perdure.stores.rows import decode_row, document_text, is_trimmed
 from perdure.stores.statements import Session
 
 _OPERATIONS: Final = 200  # operations that are looked at in one transaction
@@ -40,7 +40,7 @@ class _Line:
 
     @property
     def sides(self) -> tuple[Row | None, Row | None]:
-        return decoded(self.row["before"]), decoded(self.row["after"])
+        return decode_row(self.row["before"]), decode_row(self.row["after"])
 
     @property
     def trimmed(self) -> bool:
@@ -164,7 +164,7 @@ def _anchor(
     for operation, position, before_text, after_text in reversed(story):
         if operation in operations:
             return None if row is None else ((operation, position), row_digest(row))
-        before, after = decoded(before_text), decoded(after_text)
+        before, after = decode_row(before_text), decode_row(after_text)
         if (before is None and after is None) or is_trimmed(Target.MEMORY, before, after):
             return None  # erased since, or a later line has the digest already
         row = {} if after is None else row
@@ -240,7 +240,7 @@ def _text(row: Row) -> str:
 
 def renewed_documents(text: str | None, renewed: Mapping[int, int]) -> str | None:
     """Return a side of a trimmed line with the digests of documents that were rewritten since."""
-    row = decoded(text)
+    row = decode_row(text)
     digest = None if row is None else row.get(DIGESTS, {}).get("data")
     if row is None or digest is None or digest not in renewed:
         return text

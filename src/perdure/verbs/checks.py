@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perdure.records.access import Role
 from perdure.records.damage import WHOLE, CheckScope
-from perdure.records.errors import BUG, REPAIR, InvalidInput, NotAllowed, PerdureError, StoreDamaged, given
+from perdure.records.errors import BUG, REPAIR, InvalidInput, NotAllowed, PerdureError, StoreDamaged, shown_value
 from perdure.records.instant import to_instant
 from perdure.rules.validation.values import checked_id, checked_text
 from perdure.verbs.declaration import Parameter, Verb
@@ -202,20 +202,20 @@ def _out_of_range(parameter: Parameter, noun: str, value: Any) -> InvalidInput:
     else:
         span = "" if bounds.ge is None else f" of at least {bounds.ge:g}"
     return InvalidInput(
-        f"{parameter.name} must be {noun}{span}, not {given(value)}.", remedy="Give a number in that range."
+        f"{parameter.name} must be {noun}{span}, not {shown_value(value)}.", remedy="Give a number in that range."
     )
 
 
 def _flag(parameter: Parameter, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise InvalidInput(f"{parameter.name} must be True or False, not {given(value)}.", remedy="Pass a bool.")
+        raise InvalidInput(f"{parameter.name} must be True or False, not {shown_value(value)}.", remedy="Pass a bool.")
     return value
 
 
 def _choice(parameter: Parameter, value: Any) -> str:
     if not isinstance(value, str) or value not in parameter.choices:
         raise InvalidInput(
-            f"{parameter.name} must be one of {', '.join(parameter.choices)}, not {given(value)}.",
+            f"{parameter.name} must be one of {', '.join(parameter.choices)}, not {shown_value(value)}.",
             remedy="Choose one of them.",
         )
     return str(value)

@@ -22,7 +22,7 @@ from perdure.interfaces.cli.setup import Tools, extra_needed
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, PlainText
 from perdure.interfaces.views.maintenance import looked_into
-from perdure.interfaces.views.values import counted, tally
+from perdure.interfaces.views.values import counts_in_words, pluralize
 from perdure.records.errors import InvalidInput, StoreBusy, StoreUnavailable
 from perdure.records.report import Operation
 from perdure.rules.escaping import terminal_line
@@ -341,11 +341,12 @@ def _redraw(screen: Any, now: Look) -> None:
 
 def _picture_blocks(now: Look) -> Iterator[Block]:
     yield Line(
-        f"{counted(now.stats.memories, 'memory')} in view at {now.stats.at[:19].replace('T', ' ')} UTC", tone="strong"
+        f"{pluralize(now.stats.memories, 'memory')} in view at {now.stats.at[:19].replace('T', ' ')} UTC",
+        tone="strong",
     )
     yield Pairs(
         (
-            ("tiers", tally(now.stats.tiers)),
+            ("tiers", counts_in_words(now.stats.tiers)),
             ("due", f"{now.stats.due_now:,} now, {now.stats.due_soon:,} within 7 days"),
             ("questions", f"{now.stats.questions:,} to a person"),
         )

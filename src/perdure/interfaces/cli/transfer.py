@@ -11,7 +11,7 @@ import typer
 from perdure.interfaces.cli.call import Call, short_warnings, without_password
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Foreign, Line
-from perdure.interfaces.views.values import counted
+from perdure.interfaces.views.values import pluralize
 from perdure.user_folders import expanded
 from perdure.verbs.lazy import lazy_modules
 
@@ -57,11 +57,11 @@ def export(
         )
     seconds = round(time.perf_counter() - started, 3)
     if file == export_files.STDIO:
-        print(f"Exported {counted(rows, 'row')}.", file=sys.stderr)
+        print(f"Exported {pluralize(rows, 'row')}.", file=sys.stderr)
         return
     call.answer(
         {"file": file, "rows": rows, "seconds": seconds},
-        Line((f"Exported {counted(rows, 'row')} to ", Foreign(file), f" in {seconds:.1f} s.")),
+        Line((f"Exported {pluralize(rows, 'row')} to ", Foreign(file), f" in {seconds:.1f} s.")),
     )
 
 
@@ -117,11 +117,11 @@ def copy(
 
 def _show(call: Call, moved: Moved, verb: str, address: str, started: float) -> None:
     seconds = round(time.perf_counter() - started, 3)
-    rows = f"{counted(moved.written, 'row')} written, {counted(sum(moved.parts.values()), 'row')} verified"
-    head = f"{verb} {counted(moved.namespaces, 'namespace')} to "
+    rows = f"{pluralize(moved.written, 'row')} written, {pluralize(sum(moved.parts.values()), 'row')} verified"
+    head = f"{verb} {pluralize(moved.namespaces, 'namespace')} to "
     lines = [Line((head, Foreign(address), f" in {seconds:.1f} s: {rows}.")), *view_of(moved.parts, Request("copy"))]
     if moved.redacted:
-        lines.append(Line(f"{counted(moved.redacted, 'row')} held secrets, which were replaced.", tone="warning"))
+        lines.append(Line(f"{pluralize(moved.redacted, 'row')} held secrets, which were replaced.", tone="warning"))
     if not moved.whole:
         lines.append(Line("The file was truncated: only its complete part is stored.", tone="warning"))
     call.answer({"store": address, **moved.to_dict(), "seconds": seconds}, *lines)
@@ -139,7 +139,13 @@ def backup(
     counts = {"memories": saved.memories, "operations": saved.operations, "bytes": saved.size}
     call.answer(
         {"store": call.shown_store, "file": str(saved.path), **counts, "seconds": seconds},
-        Line((f"Backed up {counted(saved.memories, 'memory')} to ", Foreign(str(saved.path)), f" in {seconds:.1f} s.")),
+        Line(
+            (
+                f"Backed up {pluralize(saved.memories, 'memory')} to ",
+                Foreign(str(saved.path)),
+                f" in {seconds:.1f} s.",
+            )
+        ),
     )
 
 
@@ -157,5 +163,5 @@ def restore_backup(
     counts = {"memories": result.memories, "operations": result.operations}
     call.answer(
         {"store": call.shown_store, "file": file, **counts, "kept": kept_path},
-        Line((f"Restored {counted(result.memories, 'memory')} to ", Foreign(call.shown_store), ".", *note)),
+        Line((f"Restored {pluralize(result.memories, 'memory')} to ", Foreign(call.shown_store), ".", *note)),
     )

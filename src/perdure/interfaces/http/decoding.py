@@ -34,8 +34,8 @@ def result_of(verb: Verb, data: Mapping[str, Any]) -> Any:
     type_ = verb.result_type(perdure)
     options = [option for option in _options(type_) if option is not NoneType]
     if any(is_dataclass(option) or (get_origin(option) or option) in {dict, Mapping} for option in options):
-        return decoded(type_, data)
-    return decoded(type_, data[verb.items])
+        return decode_value(type_, data)
+    return decode_value(type_, data[verb.items])
 
 
 def may_be_none(verb: Verb) -> bool:
@@ -43,7 +43,7 @@ def may_be_none(verb: Verb) -> bool:
     return NoneType in _options(verb.result_type(perdure))
 
 
-def decoded(type_: Any, data: Any) -> Any:
+def decode_value(type_: Any, data: Any) -> Any:
     """Return a value of a type from JSON data; what has no type of its own stays as it is."""
     if isinstance(type_, str):  # a name within ``list["Entry"]``
         type_ = getattr(perdure, type_)
@@ -51,11 +51,11 @@ def decoded(type_: Any, data: Any) -> Any:
     if data is None:
         return None
     if origin in {Union, UnionType}:
-        return decoded(_matching_type(type_args, data), data)
+        return decode_value(_matching_type(type_args, data), data)
     if origin in _AS_LISTS:
         return _sequence(origin, type_args, data)
     if origin in {dict, Mapping}:
-        return {key: decoded(type_args[1], value) for key, value in data.items()}
+        return {key: decode_value(type_args[1], value) for key, value in data.items()}
     return _single(type_, data)
 
 
@@ -75,8 +75,8 @@ def _options(type_: Any) -> tuple[Any, ...]:
 
 def _sequence(origin: Any, type_args: tuple[Any, ...], data: Any) -> Any:
     if origin is tuple and type_args[-1] is not Ellipsis:
-        return tuple(decoded(part, value) for part, value in zip(type_args, data, strict=True))
-    values = [decoded(type_args[0], value) for value in data]
+        return tuple(decode_value(part, value) for part, value in zip(type_args, data, strict=True))
+    values = [decode_value(type_args[0], value) for value in data]
     return values if origin is list else frozenset(values) if origin is frozenset else tuple(values)
 
 
@@ -109,7 +109,7 @@ def _record(type_: Any, data: Mapping[str, Any]) -> Any:
         return dict(data)  # it says more briefly what it holds
     hints, merged = _hints(type_), getattr(type_, "_merged", ())
     values = {f.name: data if f.name in merged else data.get(f.name) for f in fields(type_) if f.init}
-    return type_(**{name: decoded(hints[name], value) for name, value in values.items()})
+    return type_(**{name: decode_value(hints[name], value) for name, value in values.items()})
 
 
 def _plan(data: Mapping[str, Any]) -> Plan:

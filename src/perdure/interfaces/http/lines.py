@@ -35,7 +35,7 @@ def lines_of(verb: Verb, items: Iterable[Any], seconds: float | None) -> Payload
         items: What is in it.
         seconds: How long making its lines may take in all; None for no limit.
     """
-    chunks = timed(chunks_of(map(as_json, items)), seconds)
+    chunks = limit_time(chunks_of(map(as_json, items)), seconds)
     if not verb.reads:
         return Payload(b"".join(chunks), LINES, operation=operation_of(verb, items))
     first, second = next(chunks, b""), next(chunks, b"")
@@ -55,7 +55,7 @@ def chunks_of(lines: Iterable[Any]) -> Iterator[bytes]:
         yield b"\n".join((*pending, b""))
 
 
-def timed(chunks: Iterator[bytes], seconds: float | None) -> Iterator[bytes]:
+def limit_time(chunks: Iterator[bytes], seconds: float | None) -> Iterator[bytes]:
     """Yield chunks while making them takes at most so many seconds in all; what the client takes does not count.
 
     Raises:

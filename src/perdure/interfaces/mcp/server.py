@@ -17,7 +17,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool
 import perdure
 from perdure.compose_models import heard_warnings
 from perdure.interfaces.mcp.elicitation import ASKING, Asker, can_ask
-from perdure.interfaces.mcp.tools import arguments_of, call_tool, failed, tool_of, verbs_of
+from perdure.interfaces.mcp.tools import arguments_of, call_tool, tool_error, tool_of, verbs_of
 from perdure.records.errors import NotFound, PerdureError
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
@@ -107,15 +107,17 @@ class MemoryServer(MCPServer[Any]):
         self, name: str, seconds: Any, arguments: Mapping[str, Any], more: Mapping[str, Any]
     ) -> CallToolResult:
         if name not in self._verbs:
-            return failed(NotFound(f"Unknown tool: {name!r}.", remedy="List the tools.").to_dict())
+            return tool_error(NotFound(f"Unknown tool: {name!r}.", remedy="List the tools.").to_dict())
         try:
             return await run_sync(partial(self._call, name, seconds, arguments, more))
         except PerdureError as error:
-            return failed(self._lazy_memory.describe_error(error))
+            return tool_error(self._lazy_memory.describe_error(error))
         except Exception:  # noqa: BLE001  # the outermost place: a client gets no internals, the log all
             _log.exception("The tool %s failed unexpectedly.", name)
             data = {"error": "InternalError", "message": f"{name} failed because of an internal error."}
-            return failed({**data, "remedy": "Try again once; the server's log has the details.", "fault": "machine"})
+            return tool_error(
+                {**data, "remedy": "Try again once; the server's log has the details.", "fault": "machine"}
+            )
 
     def _call(self, name: str, seconds: Any, arguments: Mapping[str, Any], more: Mapping[str, Any]) -> CallToolResult:
         verb = self._verbs[name]

@@ -51,7 +51,7 @@ def tool_of(verb: Verb, profile: str) -> Tool:
     )
 
 
-def offered(verb: Verb, profile: str) -> list[Parameter]:
+def offered_parameters(verb: Verb, profile: str) -> list[Parameter]:
     """Return the parameters that a profile's tool has."""
     names = None if profile == "full" else verb.agent
     return [p for p in verb.parameters if p.param.tool and not p.param.local and (names is None or p.name in names)]
@@ -59,7 +59,7 @@ def offered(verb: Verb, profile: str) -> list[Parameter]:
 
 def input_schema(verb: Verb, profile: str) -> dict[str, Any]:
     """Return the JSON Schema of a tool's arguments."""
-    parameters = offered(verb, profile)
+    parameters = offered_parameters(verb, profile)
     return object_schema(parameters, {p.name: parameter_schema(p, p.param.tool_choices) for p in parameters})
 
 
@@ -107,7 +107,9 @@ def arguments_of(verb: Verb, values: Mapping[str, Any], profile: str) -> dict[st
     Raises:
         InvalidInput: There is no such argument, or one is missing.
     """
-    return json_arguments(verb, values, offered(verb, profile), where="tool", schema="the tool's input schema")
+    return json_arguments(
+        verb, values, offered_parameters(verb, profile), where="tool", schema="the tool's input schema"
+    )
 
 
 def answer(structured: Mapping[str, Any], text: str) -> CallToolResult:
@@ -115,7 +117,7 @@ def answer(structured: Mapping[str, Any], text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=dict(structured))
 
 
-def failed(error: Mapping[str, Any]) -> CallToolResult:
+def tool_error(error: Mapping[str, Any]) -> CallToolResult:
     """Return a tool error: the message and what to do next as text, the same as data in ``_meta``.
 
     Not as structured content: that must follow the tool's output schema, and strict clients reject what does not.

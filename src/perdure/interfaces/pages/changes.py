@@ -9,7 +9,7 @@ from typing import Any, Final
 from perdure.interfaces.http.problems import status_of, told_to_callers
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.views.journal import operation_note
-from perdure.interfaces.views.values import counted
+from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PerdureError
 from perdure.records.memory import Form, Kind, MemoryItem, Status
 from perdure.records.outcome import Remembered, RestingFact
@@ -186,7 +186,7 @@ def _stopped(request: PageRequest, rest: Sequence[str], undone: int, error: Perd
     message, remedy = told_to_callers(error)
     failed = request.memory.operation(rest[0])
     name = f"{failed.operation} ({operation_note(failed)})" if failed else rest[0]
-    many = f"{undone} of {counted(undone + len(rest), 'operation')} {'is' if undone == 1 else 'are'} undone."
+    many = f"{undone} of {pluralize(undone + len(rest), 'operation')} {'is' if undone == 1 else 'are'} undone."
     told = f"{many} The next one, {name}, is not: {message}"
     values = {"message": told, "remedy": f"{remedy} Then undo the rest.".strip(), "undo": (rest, "Undo the rest")}
     title = "Not all is undone" if undone else "Nothing is undone"

@@ -36,7 +36,7 @@ def memory_file(request: PageRequest) -> Answer:
     file = _file_now(request)
     is_file = file is not None and not file.fault
     before = (file.text or "") if file is not None and is_file else own.text
-    lines = list(compared(before, digest.text)) if is_file or chosen else []
+    lines = list(diff_lines(before, digest.text)) if is_file or chosen else []
     values = {
         "digest": digest,
         "profiles": PROFILES,
@@ -65,7 +65,7 @@ def _file_now(request: PageRequest) -> FileNow | None:
         return FileNow(path.name, None, str(error))
 
 
-def compared(before: str, after: str) -> Iterator[tuple[str, str]]:
+def diff_lines(before: str, after: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of two texts: (``same``, ``removed`` or ``added``, line)."""
     old, new = before.splitlines(), after.splitlines()
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from perdure.interfaces.pages.kept_alerts import KEPT
 from perdure.interfaces.pages.page_request import OFFERED, Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.plots import Bar, columns, stacked
-from perdure.interfaces.views.values import counted
+from perdure.interfaces.views.values import pluralize
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -84,7 +84,7 @@ def sentence(stats: Stats) -> str:
     """Return in a sentence what a namespace knows."""
     if not stats.memories:
         return "Nothing is known here yet."
-    kinds = [counted(n, "procedure" if kind == "procedure" else kind) for kind, n in stats.kinds.items() if n]
+    kinds = [pluralize(n, "procedure" if kind == "procedure" else kind) for kind, n in stats.kinds.items() if n]
     *first, last = sorted(kinds, key=lambda text: -int(text.split()[0].replace(",", "")))
     text = f"{', '.join(first)} and {last}" if first else last
     tokens = sum(size.tokens for size in stats.sizes.get("tier", {}).values())
@@ -119,7 +119,7 @@ def _lists(stats: Stats) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     risky = {i for i, *_ in stats.at_risk}
     fading = [(i, f"value {v:.2f}, on {at[:10]}") for i, v, at in stats.about_to_fade if i not in risky]
     yield "About to fade", "Archived within 30 days without further access.", fading[:_MOST_LISTED]
-    promising = [(i, f"value {v:.2f}, {counted(n, 'access')}") for i, v, n in stats.vault_candidates[:_MOST_LISTED]]
+    promising = [(i, f"value {v:.2f}, {pluralize(n, 'access')}") for i, v, n in stats.vault_candidates[:_MOST_LISTED]]
     yield "Nearly worth the vault", "Used often, and almost valuable enough to stay for good.", promising
 
 

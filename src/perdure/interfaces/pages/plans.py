@@ -14,7 +14,7 @@ from perdure.interfaces.pages import previews
 from perdure.interfaces.pages.facts import moment
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.pages.plots import Bar, columns, stacked
-from perdure.interfaces.views.values import counted
+from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PolicyError
 from perdure.records.policy import PRESETS
 
@@ -187,12 +187,12 @@ def _part(plans_made: Sequence[Plan], marked: dict[str, str], chosen: Sequence[s
     for plan in plans_made:
         changes = tuple(change for change in plan.changes if change.id in ids)
         if changes:
-            some = counted(len({change.id for change in changes}), "memory")
+            some = pluralize(len({change.id for change in changes}), "memory")
             yield replace(plan, changes=changes, note=f"{plan.operation}: the part chosen by a person, {some}")
 
 
 def _preview_outdated(many: int) -> ConflictError:
-    message = f"What maintenance would do has changed for {counted(many, 'memory')} since; nothing was written."
+    message = f"What maintenance would do has changed for {pluralize(many, 'memory')} since; nothing was written."
     return ConflictError(message, remedy="Preview it again.")
 
 

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.pages.page_request import Answer, PageRequest, Redirect
-from perdure.interfaces.views.values import tally
+from perdure.interfaces.views.values import counts_in_words
 from perdure.records.canonical_json import encoded
 from perdure.records.errors import ConflictError, InvalidInput
 
@@ -81,7 +81,7 @@ def _merges(request: PageRequest) -> Previewed:
         for group in groups
         for keeper in (group.representative_id,)
     ]
-    alike = [f"Pairs that are alike: {tally(report.labels)}"] if report.labels else []
+    alike = [f"Pairs that are alike: {counts_in_words(report.labels)}"] if report.labels else []
     return Previewed("consolidate", merges, report.plans, [*alike, *report.notes])
 
 

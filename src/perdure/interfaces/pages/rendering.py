@@ -18,7 +18,7 @@ from perdure.interfaces.pages import drawing
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.journal import operation_note, operation_text, reason_text, total_note
-from perdure.interfaces.views.values import amount, counted, when
+from perdure.interfaces.views.values import format_figure, format_instant, pluralize
 from perdure.records.identifier import shown_id
 from perdure.records.report import Operation
 
@@ -74,13 +74,13 @@ def environment() -> Environment:
     )
     templates.filters |= {
         "lines": drawing.lines,
-        "brief": brief,
-        "when": when,
+        "render_excerpt": render_excerpt,
+        "when": format_instant,
         "short": shown_id,
-        "counted": counted,
+        "counted": pluralize,
         "note": note_of,
-        "told": told,
-        "amount": lambda alert, value: amount(alert.name, value),
+        "render_operations": render_operations,
+        "amount": lambda alert, value: format_figure(alert.name, value),
         "what": operation_text,
         "why": reason_text,
     }
@@ -89,12 +89,12 @@ def environment() -> Environment:
         "foreign": drawing.foreign,
         "undo_form": drawing.undo_form,
         "token_field": drawing.token_field,
-        "shown": shown,
+        "render_result": render_result,
     }
     return templates
 
 
-def shown(request: PageRequest, result: object, verb: str, **arguments: object) -> Markup:
+def render_result(request: PageRequest, result: object, verb: str, **arguments: object) -> Markup:
     """Return the view of a result as HTML."""
     return drawing.draw(request, view_of(result, Request(verb, arguments, {"no_facts": request.memory.no_facts})))
 
@@ -104,19 +104,19 @@ def note_of(operation: Operation, most: int = _LONGEST_NOTE) -> Markup:
     return drawing.foreign(operation_note(operation), most)
 
 
-def told(operations: Sequence[Operation]) -> Markup:
+def render_operations(operations: Sequence[Operation]) -> Markup:
     """Return what some operations of one run were and did."""
     runs = [(name, list(some)) for name, some in groupby(operations, attrgetter("operation"))]
     return Markup("; ").join(
         Markup("{}. {}{}").format(
             name,
             drawing.foreign(total_note(some), _LONGEST_NOTE),
-            "" if len(some) == 1 else f" ({counted(len(some), 'operation')})",
+            "" if len(some) == 1 else f" ({pluralize(len(some), 'operation')})",
         )
         for name, some in runs
     )
 
 
-def brief(words: str, most: int = 140) -> Markup:
+def render_excerpt(words: str, most: int = 140) -> Markup:
     """Return the beginning of what others wrote, on one line."""
     return drawing.foreign(words, most)

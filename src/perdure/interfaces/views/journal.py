@@ -22,7 +22,7 @@ from perdure.interfaces.views.blocks import (
     command,
 )
 from perdure.interfaces.views.knowledge import period, state, true_period
-from perdure.interfaces.views.values import MOST, beyond_limit, cell, counted, first, label, sum_of, undo
+from perdure.interfaces.views.values import MOST, beyond_limit, cell, first, label, pluralize, sum_of, undo
 from perdure.records.explanation import Explanation
 from perdure.records.fact_claim import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.identifier import shown_id
@@ -209,7 +209,7 @@ def _singular(plural: re.Match[str]) -> str:
 
 def _amount(number: int, noun: str) -> str:
     """Return a number with its noun; ``archived`` and its like are none, and have no plural."""
-    return f"{number:,} {noun}" if noun.endswith("ed") else counted(number, noun)
+    return f"{number:,} {noun}" if noun.endswith("ed") else pluralize(number, noun)
 
 
 def view_undo_result(result: UndoResult, request: Request) -> Iterator[Block]:
@@ -218,7 +218,7 @@ def view_undo_result(result: UndoResult, request: Request) -> Iterator[Block]:
     yield undone
     if rest := result.remaining:
         them = "is not undone. To undo it too" if len(rest) == 1 else "are not undone. To undo them too, in this order"
-        yield Line(f"{counted(len(rest), 'more operation')} of this run {them}:", tone="warning")
+        yield Line(f"{pluralize(len(rest), 'more operation')} of this run {them}:", tone="warning")
         yield from first([Line(command("undo", operation_id=Identifier(i)), item=True) for i in rest])
     yield from redo
 
@@ -226,7 +226,7 @@ def view_undo_result(result: UndoResult, request: Request) -> Iterator[Block]:
 def view_plan(plans: Sequence[Plan], request: Request) -> Iterator[Block]:
     """Show plans that were applied, or written to a file."""
     for p in plans:
-        changes = f"{counted(len(p.changes), 'change')}, hides {p.hides:,}, shortens {len(p.shortened):,}"
+        changes = f"{pluralize(len(p.changes), 'change')}, hides {p.hides:,}, shortens {len(p.shortened):,}"
         if p.undoes:
             yield Line(("Undone: ", Foreign(p.note.removeprefix("undoes ")), f"; {changes}."))
         else:
@@ -245,7 +245,7 @@ view_apply = view_plan
 def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Block]:
     """Show what would be erased and the call that confirms it, or what was erased and where it was searched for."""
     many = len(erasure.memories) + len(erasure.derived)
-    count = counted(many, "memory")
+    count = pluralize(many, "memory")
     if erasure.dry_run:
         yield Line(f"This would erase {count} for good; it cannot be undone.", tone="strong")
         yield from _would_go(erasure.lines, many)
@@ -262,8 +262,8 @@ def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Bl
         yield Line(("Show this to the person. Only after they agree, to erase exactly this: ", call), reader="model")
         return
     yield from _id_line("people and things, as the journal calls them now", erasure.entities)
-    passages, places = counted(erasure.searched, "passage"), counted(len(erasure.places), "place")
-    names = f" and for {counted(erasure.names, 'name')}" if erasure.names else ""
+    passages, places = pluralize(erasure.searched, "passage"), pluralize(len(erasure.places), "place")
+    names = f" and for {pluralize(erasure.names, 'name')}" if erasure.names else ""
     yield Line(f"Searched the store for {passages} of the erased texts{names}: found in {places}.")
     yield from (Line((Foreign(place),), item=True) for place in erasure.places)
     yield from (Line(("Rewritten: ", Foreign(backup)), item=True) for backup in erasure.backups)

@@ -8,7 +8,17 @@ from typing import Final
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, PlainText, Quote, Table, Text
 from perdure.interfaces.views.memory import view_beside
-from perdure.interfaces.views.values import MOST, beyond_limit, cell, counted, ending, joined, rest, table, tally
+from perdure.interfaces.views.values import (
+    MOST,
+    beyond_limit,
+    cell,
+    counts_in_words,
+    ending,
+    join_texts,
+    pluralize,
+    rest,
+    table,
+)
 from perdure.knowledge.records.results import AnswerSheet, FactLine, Learnt, Summaries, Timeline, Verified
 from perdure.records.outcome import ClaimResult
 
@@ -30,7 +40,7 @@ def view_facts(facts: Sequence[FactLine], request: Request) -> Iterator[Block]:
 
 def _fact(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
     quote = Foreign(f.sources[-1][1], _BRIEF) if f.sources else f"({f.learned})"
-    remarks = joined((*_remarks(f), *_links(f, values)), "; ")
+    remarks = join_texts((*_remarks(f), *_links(f, values)), "; ")
     return (Identifier(f.id), Foreign(f.name), *_claim(f), f"{f.confidence:.2f}", _day(f.valid_from), quote, remarks)
 
 
@@ -48,22 +58,30 @@ def view_timeline(timeline: Timeline, _: Request) -> Iterator[Block]:
 def _entry(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
     true, believed = true_period(f.valid_from, f.valid_to, f.state), period(f.believed_from, f.believed_to)
     confidence = f"{f.confidence:.2f}" if f.state in _BELIEVED_STATES else "-"
-    return (Identifier(f.id), true, believed, *_claim(f), state(f.state), confidence, joined(_links(f, values), "; "))
+    return (
+        Identifier(f.id),
+        true,
+        believed,
+        *_claim(f),
+        state(f.state),
+        confidence,
+        join_texts(_links(f, values), "; "),
+    )
 
 
 def view_learnt(learnt: Learnt, request: Request) -> Iterator[Block]:
     """Show what messages taught."""
     if learnt.waiting:
         yield Line(
-            f"{counted(learnt.waiting, 'message')} not yet read by the language model: run learn again later.",
+            f"{pluralize(learnt.waiting, 'message')} not yet read by the language model: run learn again later.",
             tone="warning",
         )
     if learnt.reason:
         yield Line(learnt.reason)
     if not (learnt.messages or learnt.changed):
         return
-    facts = f"{counted(len(learnt.created), 'new fact')}, {len(learnt.reinforced):,} confirmed"
-    messages = f"{counted(learnt.messages, 'message')} read: " if learnt.messages else ""
+    facts = f"{pluralize(len(learnt.created), 'new fact')}, {len(learnt.reinforced):,} confirmed"
+    messages = f"{pluralize(learnt.messages, 'message')} read: " if learnt.messages else ""
     head = f"{messages}{facts}, {len(learnt.retired):,} no longer believed."
     parts = {name: getattr(learnt, name) for name in ("asked", "replaced", "unknown", "superseded")}
     became = ClaimResult(**parts)
@@ -77,7 +95,7 @@ def view_summaries(summaries: Summaries, request: Request) -> Iterator[Block]:
         yield Line(summaries.reason)
     for s in summaries.made:
         shown = Identifier(s.id) if s.id else "not stored yet"
-        yield Quote(s.text, (shown, Foreign(s.entity), f"summarizes {counted(len(s.sources), 'memory')}"), whole=True)
+        yield Quote(s.text, (shown, Foreign(s.entity), f"summarizes {pluralize(len(s.sources), 'memory')}"), whole=True)
     yield from ending(summaries, request)
 
 
@@ -88,7 +106,7 @@ def view_answer_sheet(sheet: AnswerSheet, _: Request) -> Iterator[Block]:
 
 def view_verified(result: Verified, request: Request) -> Iterator[Block]:
     """Show what authorities said of facts, what needs attention first, and what memories cite that is not there."""
-    yield Line(result.note or tally(result.counts))
+    yield Line(result.note or counts_in_words(result.counts))
     if verdicts := sorted(result.verdicts, key=lambda v: _ATTENTION.index(v.outcome)):
         yield from table(verdicts, "id key claimed authority known outcome evidence replaced_by")
     cited = [c for c in result.cited if c.sight != "fine"]
@@ -102,7 +120,7 @@ def view_verified(result: Verified, request: Request) -> Iterator[Block]:
     if result.unasked:
         yield Line(("No authority covers ", cell("", result.unasked)), tone="warning")
     if result.left:
-        yield Line(f"{counted(result.left, 'memory')} left for the next run.")
+        yield Line(f"{pluralize(result.left, 'memory')} left for the next run.")
     yield from ending(result, request)
 
 
@@ -149,7 +167,7 @@ def _links(f: FactLine, values: Mapping[str, str]) -> Iterator[Text]:
     replaced = tuple(i for i in f.supersedes if i in values)
     for words, ids in (("conflicts with ", f.contested), ("replaced by ", f.superseded_by), ("replaces ", replaced)):
         if ids:
-            yield (words, joined(Foreign(values[i], _BRIEF) if i in values else Identifier(i) for i in ids))
+            yield (words, join_texts(Foreign(values[i], _BRIEF) if i in values else Identifier(i) for i in ids))
 
 
 def _day(moment: str) -> str:

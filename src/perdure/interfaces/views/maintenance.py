@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, PlainText, Span, Text, command
-from perdure.interfaces.views.values import amount, counted, ending, first, tally, undo, when
+from perdure.interfaces.views.values import (
+    counts_in_words,
+    ending,
+    first,
+    format_figure,
+    format_instant,
+    pluralize,
+    undo,
+)
 from perdure.records.consolidation_results import SessionResult
 from perdure.records.report import Alert, Ingested, Report, Stats, TierMove
 
@@ -22,21 +30,21 @@ def view_report(report: Report, request: Request) -> Iterator[Block]:
     is_forecast = request.verb == "forecast"
     if is_forecast:
         days = request.arguments.get("days", 30)
-        yield Line(f"{counted(len(report.moved), 'move')} within {days:g} days without further access.")
+        yield Line(f"{pluralize(len(report.moved), 'move')} within {days:g} days without further access.")
     yield from _moves(report, heading=not is_forecast)
     yield from () if is_forecast else ending(report, request)
 
 
 def _moves(report: Report, *, heading: bool = True) -> Iterator[Block]:
     if heading:
-        accesses = f", {counted(report.counted, 'access')} counted" if report.counted else ""
-        moves = f"{counted(len(report.moved), 'move')} {'due' if report.dry_run else 'made'}"
-        yield Line(f"{moves}; {counted(report.examined, 'memory')} examined{accesses}.")
+        accesses = f", {pluralize(report.counted, 'access')} counted" if report.counted else ""
+        moves = f"{pluralize(len(report.moved), 'move')} {'due' if report.dry_run else 'made'}"
+        yield Line(f"{moves}; {pluralize(report.examined, 'memory')} examined{accesses}.")
     if report.moved:
-        yield Line(tally(report.tally))
+        yield Line(counts_in_words(report.tally))
     yield from first([_move(m) for m in report.moved])
     for hold in report.held:
-        reason = f": {counted(len(hold.ids), 'move')}. {hold.because}"
+        reason = f": {pluralize(len(hold.ids), 'move')}. {hold.because}"
         yield Line(("Held back in ", Foreign(hold.namespace), reason), tone="warning")
 
 
@@ -50,10 +58,10 @@ def view_session_result(result: SessionResult, _: Request) -> Iterator[Block]:
     if not result.anew:
         yield Line((Foreign(result.session), f" had already ended at {result.ended_at}; nothing was left to do."))
         return
-    yield Line(("Ended ", Foreign(result.session), f"; {counted(len(result.tasks), 'open task')} completed."))
+    yield Line(("Ended ", Foreign(result.session), f"; {pluralize(len(result.tasks), 'open task')} completed."))
     if result.promotion is not None:
-        summaries = counted(result.promotion.crystallized_count, "summary")
-        yield Line(f"Promoted {counted(result.promotion.promoted_count, 'memory')}, {summaries} made.")
+        summaries = pluralize(result.promotion.crystallized_count, "summary")
+        yield Line(f"Promoted {pluralize(result.promotion.promoted_count, 'memory')}, {summaries} made.")
     if result.report is not None and (result.report.moved or result.report.held):
         yield from _moves(result.report)
     yield from undo(result.operations)
@@ -71,7 +79,7 @@ def view_stats(stats: Stats, request: Request) -> Iterator[Block]:
     yield from _memory_lines("Archived within 30 days without further access:", _with_dates(rest), says)
     held = [(i, None, f"since {_minute(at)}") for i, at in stats.held_first[:_FEW]]
     yield from _memory_lines("Held back by a gate, longest first:", held, says)
-    promising = [(i, value, counted(accesses, "access")) for i, value, accesses in stats.vault_candidates]
+    promising = [(i, value, pluralize(accesses, "access")) for i, value, accesses in stats.vault_candidates]
     yield from _memory_lines("Nearly worth the vault:", promising, says)
     rows = [(i, None, f"retention {retention:.2f}") for i, retention in stats.reviews]
     more = stats.review_suggested - len(rows)
@@ -98,7 +106,7 @@ def _with_dates(rows: Iterable[tuple[str, float, str]]) -> list[tuple[str, float
 
 
 def _minute(at: str) -> str:
-    return when(datetime.fromisoformat(at))
+    return format_instant(datetime.fromisoformat(at))
 
 
 def _memory_lines(
@@ -125,7 +133,7 @@ def view_alerts(alerts: Sequence[Alert], request: Request) -> Iterator[Block]:
     """Show what needs attention, the most severe first."""
     for alert in alerts:
         text = (f"{alert.severity}: ", Foreign(alert.namespace), ": ", Foreign(alert.message))
-        limits = f" ({amount(alert.name, alert.value)}, threshold {amount(alert.name, alert.threshold)})"
+        limits = f" ({format_figure(alert.name, alert.value)}, threshold {format_figure(alert.name, alert.threshold)})"
         yield Line((*text, limits), tone="plain" if alert.severity == "info" else "warning")
         lines = [(Identifier(i), *_words(i, request.notes.get("says"))) for i in alert.ids[:_FEW]]
         yield from first([Line(line, item=True) for line in lines])
@@ -142,18 +150,18 @@ def view_alerts(alerts: Sequence[Alert], request: Request) -> Iterator[Block]:
 def _stats_pairs(stats: Stats, request: Request) -> Iterator[tuple[str, Text]]:
     if "store" in request.notes:
         yield "store", Foreign(request.notes["store"])
-    yield "memories", f"{stats.memories:,} in {counted(stats.namespaces, 'namespace')}"
+    yield "memories", f"{stats.memories:,} in {pluralize(stats.namespaces, 'namespace')}"
     for name in ("tiers", "statuses", "kinds"):
-        yield name, tally(getattr(stats, name))
+        yield name, counts_in_words(getattr(stats, name))
     if stats.value_percentiles:
         percentiles = ", ".join(f"{name} {value:.2f}" for name, value in stats.value_percentiles.items())
-        yield "value", f"{percentiles} (of {counted(stats.sampled, 'memory')})"
+        yield "value", f"{percentiles} (of {pluralize(stats.sampled, 'memory')})"
     yield "due", f"{stats.due_now:,} now, {stats.due_soon:,} within 7 days"
     if stats.value_by_form:
         yield "value by form", ", ".join(f"{form} {value:.2f}" for form, value in stats.value_by_form.items())
     yield "archived soon", f"{stats.fading:,} within 30 days without further access"
     if stats.held:
-        yield "held back", tally(stats.held)
+        yield "held back", counts_in_words(stats.held)
     yield "questions", f"{stats.questions:,} to a person"
     if stats.journal:
         yield from _growth_pairs(stats.journal)
@@ -161,9 +169,15 @@ def _stats_pairs(stats: Stats, request: Request) -> Iterator[tuple[str, Text]]:
     yield "embedding space", Foreign(stats.space) if stats.space else "none"
     if use := stats.model:
         tokens = f"{use.tokens_in:,} tokens in, {use.tokens_out:,} tokens out"
-        yield "language model", f"{counted(use.calls, 'call')}, {use.failures:,} failed, {use.seconds:.1f} s; {tokens}"
+        yield (
+            "language model",
+            f"{pluralize(use.calls, 'call')}, {use.failures:,} failed, {use.seconds:.1f} s; {tokens}",
+        )
     if stats.unread:
-        yield ("not read yet", f"{counted(stats.unread, 'message')} by the language model; run learn with the session")
+        yield (
+            "not read yet",
+            f"{pluralize(stats.unread, 'message')} by the language model; run learn with the session",
+        )
     if (hint := request.notes.get("no_facts")) and "fact" not in stats.kinds:
         yield "facts", f"none. {hint}"
 
@@ -172,7 +186,7 @@ def _growth_pairs(growth: JournalGrowth) -> Iterator[tuple[str, Text]]:
     size = f"; {growth.characters / 1e6:,.1f} million characters" if growth.characters else ""
     yield "journal", f"{growth.total:,} changes, {growth.day:,} within a day, {growth.week:,} within a week{size}"
     if growth.events:
-        yield "within a week", tally({name: week for name, (_, week) in growth.events.items()})
+        yield "within a week", counts_in_words({name: week for name, (_, week) in growth.events.items()})
 
 
 def view_digest(digest: Digest | str, request: Request) -> Iterator[Block]:
@@ -180,7 +194,7 @@ def view_digest(digest: Digest | str, request: Request) -> Iterator[Block]:
     if isinstance(digest, str):
         yield PlainText(digest)
         return
-    size = f"{counted(len(digest.ids), 'memory')}, at most {digest.tokens:,} tokens, profile {digest.profile}"
+    size = f"{pluralize(len(digest.ids), 'memory')}, at most {digest.tokens:,} tokens, profile {digest.profile}"
     file = request.notes.get("file")
     if file is None:
         yield PlainText(digest.text, size)
@@ -205,7 +219,7 @@ def view_check(faults: Sequence[str], request: Request) -> Iterator[Block]:
     """Show what is wrong with a store."""
     store = Foreign(request.notes.get("store", "The store"))
     yield from (Line(Foreign(fault), tone="warning") for fault in faults)
-    verdict = f" has {counted(len(faults), 'fault')}. {_MEND}" if faults else " is sound."
+    verdict = f" has {pluralize(len(faults), 'fault')}. {_MEND}" if faults else " is sound."
     yield Line((store, verdict))
 
 
@@ -221,7 +235,7 @@ def view_upkeep_state(states: Mapping[str, Mapping[str, Mapping[str, Any]]], _: 
     for namespace, tasks in states.items():
         for task, data in tasks.items():
             note = (" ", Foreign(data["note"])) if data.get("note") else ""
-            times = f"last {when(data['last_ms'])}, next {when(data['next'])}."
+            times = f"last {format_instant(data['last_ms'])}, next {format_instant(data['next'])}."
             text = (Foreign(namespace), f": {task} {data['outcome']}, {times}", note)
             yield Line(text, tone="plain" if data["outcome"] == "done" else "warning")
     if not any(states.values()):
@@ -230,12 +244,12 @@ def view_upkeep_state(states: Mapping[str, Mapping[str, Mapping[str, Any]]], _: 
 
 def view_ingested(ingested: Ingested, request: Request) -> Iterator[Block]:
     """Show what an ingest brought in, and where its facts are shown if the policy has them learned."""
-    files = f" from {counted(request.notes['files'], 'file')}" if "files" in request.notes else ""
+    files = f" from {pluralize(request.notes['files'], 'file')}" if "files" in request.notes else ""
     echoes = f", {ingested.echoes:,} only repeated recalled memories" if ingested.echoes else ""
     skipped = f"; {ingested.skipped:,} already stored{echoes}."
-    yield Line((f"Stored {counted(ingested.added, 'memory')}{files} in ", Foreign(request.namespace), skipped))
+    yield Line((f"Stored {pluralize(ingested.added, 'memory')}{files} in ", Foreign(request.namespace), skipped))
     if ingested.used:
-        yield Line(f"{counted(ingested.used, 'recalled memory')} marked as helpful.")
+        yield Line(f"{pluralize(ingested.used, 'recalled memory')} marked as helpful.")
     if ingested.operations and request.notes.get("no_facts") == "":  # else "facts" and "stats" say how to learn them
         yield Line(("To see the facts that were learned: ", command("facts")), tone="faint", reader="person")
     yield from undo(ingested.operations)

@@ -10,7 +10,15 @@ from typing import Final
 
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text, command
-from perdure.interfaces.views.values import beyond_limit, cell, counted, joined, sum_of, undo, when
+from perdure.interfaces.views.values import (
+    beyond_limit,
+    cell,
+    format_instant,
+    join_texts,
+    pluralize,
+    sum_of,
+    undo,
+)
 from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.memory import MemoryItem
 from perdure.records.outcome import (
@@ -58,11 +66,11 @@ def view_memory_item(m: MemoryItem, _: Request) -> Iterator[Block]:
         "namespace": Foreign(m.namespace),
         "kind": m.kind.value,
         "scope, tier": f"{m.scope}, {m.tier}",
-        "form": f"{m.form}, {counted(m.tokens, 'token')}",
+        "form": f"{m.form}, {pluralize(m.tokens, 'token')}",
         "status": _status(m),
-        "happened": when(m.created_at),
-        "stored": when(m.recorded_at),
-        "next check": when(m.due_at),
+        "happened": format_instant(m.created_at),
+        "stored": format_instant(m.recorded_at),
+        "next check": format_instant(m.due_at),
         **{name: f"{getattr(m, name):.3f}" for name in _NUMBERS},
         "accesses": f"{m.access_count:,}",
         **{name: cell(name, value) for name in _OPTIONAL if (value := getattr(m, name))},
@@ -82,7 +90,7 @@ def view_list(memories: Sequence[MemoryItem], request: Request) -> Iterator[Bloc
 
 def _row(m: MemoryItem) -> tuple[Text, ...]:
     value, content = f"{m.value:.2f}", Foreign(m.content, _BRIEF)
-    return (Identifier(m.id), when(m.created_at), m.kind.value, m.tier.value, _status(m), value, content)
+    return (Identifier(m.id), format_instant(m.created_at), m.kind.value, m.tier.value, _status(m), value, content)
 
 
 def view_outcome(outcome: Outcome, request: Request) -> Iterator[Block]:
@@ -188,7 +196,7 @@ def _named(head: str, memories: Sequence[ReplacedFact | RelatedMemory], room: fl
         spent += _ENTRY_TOKENS + _tokens(words)
         shown.append((Foreign(words), " ", Identifier(memory.id)))
     more = f" and {len(memories) - most:,} more" if memories[most:] else ""
-    return Line((head, joined(shown), more, ".")), spent
+    return Line((head, join_texts(shown), more, ".")), spent
 
 
 def _related(related: Sequence[RelatedMemory], room: float) -> Iterator[Block]:
@@ -263,7 +271,7 @@ def _stands_higher(hit: Hit, ahead: Hit) -> bool:
 def _other_namespaces(request: Request) -> Iterator[Block]:
     others = [name for name in request.notes.get("namespaces", ()) if name != request.namespace]
     if others:
-        names = joined([*(Foreign(name) for name in others[:_OTHERS]), *(["…"] if len(others) > _OTHERS else [])])
+        names = join_texts([*(Foreign(name) for name in others[:_OTHERS]), *(["…"] if len(others) > _OTHERS else [])])
         yield Line(("Searched namespace ", Foreign(request.namespace), "; the store also has ", names, "."))
 
 
@@ -279,7 +287,7 @@ def _hit(hit: Hit, places: Mapping[str, int]) -> Iterator[Block]:
 def _marks(memory: MemoryItem) -> Iterator[Text]:
     """Yield what is to be known of a memory before its words are relied on."""
     yield f"{memory.kind}, {memory.tier}"
-    yield when(memory.created_at)
+    yield format_instant(memory.created_at)
     if not memory.aging:  # of what nobody confirmed for long the day says more than a small number
         yield f"confidence {memory.confidence:.2f}"
     if memory.status != "active":
@@ -291,7 +299,7 @@ def _marks(memory: MemoryItem) -> Iterator[Text]:
     if memory.session:
         yield ("session ", Foreign(memory.session))
     if memory.tags:
-        yield ("tags ", joined(Foreign(tag) for tag in memory.tags))
+        yield ("tags ", join_texts(Foreign(tag) for tag in memory.tags))
 
 
 def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:

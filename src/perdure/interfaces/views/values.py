@@ -128,17 +128,17 @@ def beyond_limit(rows: Sequence[Any], request: Request) -> Iterator[Line]:
 def cell(name: str, value: Any, most: int = _BRIEF) -> Text:
     """Return the value of a field as text; empty for none."""
     if isinstance(value, datetime) or (isinstance(value, int) and _INSTANT.fullmatch(name)):
-        return when(value)
+        return format_instant(value)
     if isinstance(value, bool | int | float):
         return _number(value)
     if isinstance(value, str):
         span = Identifier(value) if shown_id(value) != value else Foreign(value, most if len(value) > most else 0)
         return span if value else ""
     if is_dataclass(value):
-        return joined(cell(f.name, getattr(value, f.name), most) for f in fields(value))
+        return join_texts(cell(f.name, getattr(value, f.name), most) for f in fields(value))
     if isinstance(value, Mapping):
-        return joined((cell("", key), " ", cell(key, one, most)) for key, one in value.items())
-    return joined(cell(name, one, most) for one in value or ())
+        return join_texts((cell("", key), " ", cell(key, one, most)) for key, one in value.items())
+    return join_texts(cell(name, one, most) for one in value or ())
 
 
 def _number(value: float) -> str:
@@ -154,19 +154,19 @@ def label(name: str) -> str:
     return " ".join(_LABELS.get(word, word) for word in name.split("_"))
 
 
-def joined(texts: Iterable[Text], separator: str = ", ") -> Text:
+def join_texts(texts: Iterable[Text], separator: str = ", ") -> Text:
     """Return texts one after the other, without empty ones; empty if there are none."""
     parts = [part for text in texts if text for part in (separator, text)]
     return tuple(parts[1:]) or ""
 
 
-def counted(number: int, noun: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     """Return a number with its noun, for example ``1 file``, ``1,200 memories``."""
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('s') else 's'}"
     return f"{number:,} {noun if number == 1 else plural}"
 
 
-def tally(counts: Mapping[str, int]) -> str:
+def counts_in_words(counts: Mapping[str, int]) -> str:
     """Return counts in words, for example ``hot 3, warm 12``."""
     return ", ".join(f"{name} {count:,}" for name, count in counts.items()) or "none"
 
@@ -177,7 +177,7 @@ def sum_of(parts: Mapping[str, float]) -> str:
     return " + ".join(f"{name} {value:.3f}" for name, value in nonzero.items()) or "nothing"
 
 
-def when(moment: datetime | Instant | None) -> str:
+def format_instant(moment: datetime | Instant | None) -> str:
     """Return an instant as ``2026-11-21 09:30 UTC``."""
     if moment is None:
         return "never"
@@ -195,7 +195,7 @@ def _is_rows(value: Any) -> bool:
     return any(is_dataclass(one) for one in values)
 
 
-def amount(name: str, value: float) -> str:
+def format_figure(name: str, value: float) -> str:
     """Return a figure as a person reads it; the end of its name says its unit."""
     if name.endswith("_hours"):
         days = value / 24

@@ -12,8 +12,8 @@ from perdure.knowledge.extraction.raw_claims import (
     RawClaim,
     claim_of,
     from_to,
+    join_words,
     name_of,
-    said,
     value_kind,
     value_words,
 )
@@ -41,7 +41,7 @@ def attribute_of(words: Words) -> Attribute | None:
     owner, noun = words[:owned], words[owned + 1 :]
     if low in OWNERS and len(owner) > 1 and owner[-1].low in WORDS["kin"] and [w.low for w in noun] == ["name"]:
         return _clean(OWNERS[low], (*owner[1:], *noun))
-    return _clean(said(owner), noun) if all(is_name(w) for w in owner) else None
+    return _clean(join_words(owner), noun) if all(is_name(w) for w in owner) else None
 
 
 def _clean(owner: str, noun: Words) -> Attribute | None:
@@ -70,7 +70,11 @@ def read_attribute(clause: Clause, predicates: Predicates) -> list[RawClaim]:
     if changing.verb in WORDS["changing"]:
         places = from_to(changing)
         has_new_value = places is not None and not places[0] and places[2] and not clause.denied
-        return changed(changing, attribute, places[1], places[2], predicates) if has_new_value and places else []
+        return (
+            changed_attributes(changing, attribute, places[1], places[2], predicates)
+            if has_new_value and places
+            else []
+        )
     return _attribute_value(clause, attribute, predicates) if clause.verb == "be" and not clause.past else []
 
 
@@ -87,7 +91,9 @@ def read_office(clause: Clause) -> list[RawClaim]:
     return [RawClaim(owner, name_of(words[1 : at + 1]), span_of(name), span, many=False, kind="contact")]
 
 
-def changed(clause: Clause, attribute: Attribute, new: Words, old: Words, predicates: Predicates) -> list[RawClaim]:
+def changed_attributes(
+    clause: Clause, attribute: Attribute, new: Words, old: Words, predicates: Predicates
+) -> list[RawClaim]:
     """Return that an attribute has a new value: a number, a day or a code, or any that names the one before."""
     value = value_kind(clause, new)
     name, kind = _predicate_and_sort(attribute, value, predicates)

@@ -101,7 +101,7 @@ def claims(
     return _deduplicate(found)[:MOST]
 
 
-def answered(
+def claims_with_answer(
     text: str, question: str, said_at: Instant, predicates: Predicates, found: list[Claim], policy: KnowledgePolicy
 ) -> list[Claim]:
     """Return what a message says with the question before it: what it answers, and its own claims in that light.

@@ -242,7 +242,7 @@ _SLOTS: Final[dict[str, Callable[[Clause, int], int | None]]] = {
 }
 
 
-def listed(words: Words) -> Iterator[Words]:
+def list_items(words: Words) -> Iterator[Words]:
     """Return the items of a list: "pork, beef and lamb"; each at most three words, or the whole."""
     items: list[list[Word]] = [[]]
     for word in words:

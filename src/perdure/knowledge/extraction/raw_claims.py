@@ -42,7 +42,7 @@ def name_of(words: Sequence[Word]) -> str:
     return "_".join("".join(c if c.isalnum() else "_" for c in word).strip("_") for word in kept if word)
 
 
-def said(words: Sequence[Word]) -> str:
+def join_words(words: Sequence[Word]) -> str:
     """Return words as said, one blank between."""
     return " ".join(w.form for w in words).replace(" 's", "'s")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.knowledge.extraction.attributes import attribute_of, changed, read_attribute
+from perdure.knowledge.extraction.attributes import attribute_of, changed_attributes, read_attribute
 from perdure.knowledge.extraction.clauses import Clause
 from perdure.knowledge.extraction.patterns import (
     STATES,
     Match,
-    listed,
+    list_items,
     match,
     name_end,
     points,
@@ -18,7 +18,7 @@ from perdure.knowledge.extraction.patterns import (
     thing_end,
     version_end,
 )
-from perdure.knowledge.extraction.raw_claims import MOST, RawClaim, claim_of, from_to, name_of, named_day, said
+from perdure.knowledge.extraction.raw_claims import MOST, RawClaim, claim_of, from_to, join_words, name_of, named_day
 from perdure.knowledge.extraction.words import OWNERS, PEOPLE, Words, base_verb, is_name, singular, skip_determiners
 from perdure.knowledge.languages import WORDS
 from perdure.knowledge.records.facts import Learned, Predicates
@@ -39,7 +39,7 @@ def read_clause(clause: Clause, predicates: Predicates) -> list[RawClaim]:
     if (relative := _relative(clause)) is not None:
         return _of_relative(clause, *relative, predicates)
     if is_name(clause.subject[0]) and all(w.low != "'s" for w in clause.subject):
-        return _of_somebody(clause, said(clause.subject), predicates)
+        return _of_somebody(clause, join_words(clause.subject), predicates)
     return read_attribute(clause, predicates)
 
 
@@ -85,7 +85,7 @@ def _act(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
     if clause.denied and not over and stop < len(rest) and rest[stop].low in WORDS["beside"] - _REASONS:
         return []  # who does not eat meat on Fridays eats meat
     value = rest[skip_determiners(rest) : stop]
-    return [claim_of(clause, who, predicates.name(verb), item, many=True, kind=ACT) for item in listed(value)]
+    return [claim_of(clause, who, predicates.name(verb), item, many=True, kind=ACT) for item in list_items(value)]
 
 
 def _bare_act(clause: Clause, who: str) -> RawClaim:
@@ -132,7 +132,7 @@ def _of_relative(clause: Clause, owner: str, relation: Words, name: Words, predi
     if name:
         span = (clause.subject[0].start, name[-1].end)
         known = RawClaim(owner, f"{kin}_name", span_of(name), span, many=many, kind="name")
-        return [known, *_of_somebody(replace(clause, start=name[0].start), said(name), predicates)]
+        return [known, *_of_somebody(replace(clause, start=name[0].start), join_words(name), predicates)]
     called = _name_after(clause) if clause.verb == "be" else None
     return [claim_of(clause, owner, f"{kin}_name", called, many=many, kind="name")] if called else []
 
@@ -218,7 +218,7 @@ def _change(clause: Clause, who: str, predicates: Predicates) -> list[RawClaim]:
         if attribute is None:
             return []
         owner = who if attribute.owner in {*PEOPLE, "I"} else attribute.owner
-        return changed(clause, attribute._replace(owner=owner), new, old, predicates)
+        return changed_attributes(clause, attribute._replace(owner=owner), new, old, predicates)
     return _switch_claims(clause, who, new, old, predicates) if clause.verb in WORDS["switching"] else []
 
 

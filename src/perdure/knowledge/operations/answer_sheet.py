@@ -15,7 +15,7 @@ from perdure.knowledge.operations.fact_recall import open_conflicts, outdated_me
 from perdure.knowledge.operations.facts import fact_lines, facts_about
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.results import AnswerSheet, FactLine, SheetEntry, SheetQuote
-from perdure.knowledge.rules.answer_sheets import within
+from perdure.knowledge.rules.answer_sheets import fit_sheet
 from perdure.knowledge.rules.fact_answers import (
     ANSWERS,
     SheetQuestion,
@@ -103,7 +103,7 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
         as_of="" if then.as_of is None else text_of(then.as_of),
         known_at="" if then.known_at is None else text_of(then.known_at),
     )
-    return within(sheet, BUDGET if budget is None else budget, ctx.tokens, _opening(sheet, found))
+    return fit_sheet(sheet, BUDGET if budget is None else budget, ctx.tokens, _opening(sheet, found))
 
 
 def _opening(sheet: AnswerSheet, found: _Found) -> str:

@@ -13,7 +13,7 @@ from perdure.knowledge.records.results import Learnt
 from perdure.knowledge.rules.claim_resolution import BY_ORDER, Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import (
     FactEvent,
-    allowed,
+    accepts_event,
     draft_fact,
     link_change,
     new_fact,
@@ -213,7 +213,7 @@ class ClaimWriter:
         state, fact = self.work.states[identity], self.work.facts[identity]
         now = state_of(state, self.work.ctx.policy, self.work.now)
         was_past = is_past(fact, state)
-        if not allowed(now, event) or (state.status is Status.SUPERSEDED and not was_past):
+        if not accepts_event(now, event) or (state.status is Status.SUPERSEDED and not was_past):
             return
         since = self.work.now if was_past else max(at, state.status_ms)
         after = replace(state, status=status_after(now, event), status_ms=since, held=False)

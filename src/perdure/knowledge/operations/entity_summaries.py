@@ -24,7 +24,7 @@ from perdure.records.plan import Plan
 from perdure.records.recall import Filters
 from perdure.rules.consolidation.merge_plan import stands_for_link
 from perdure.rules.language.tokens import count_tokens
-from perdure.rules.meaning_guard import lost
+from perdure.rules.meaning_guard import lost_meaning
 
 SOURCE: Final = "summarized"
 _SHARED: Final = Filters(isolated=True)  # what others may not see is not summed up for all
@@ -126,7 +126,7 @@ def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts:
     )
     most = count_tokens(material) // 2
     reply = write_summaries(ctx, {profile.entity: (material, most)}).get(profile.entity)
-    if reply is None or count_tokens(reply) > most or lost(reply, material):
+    if reply is None or count_tokens(reply) > most or lost_meaning(reply, material):
         return profile
     return replace(profile, text=reply)
 

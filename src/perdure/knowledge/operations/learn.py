@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.knowledge.extraction.claims import answered, as_note, claims
+from perdure.knowledge.extraction.claims import as_note, claims, claims_with_answer
 from perdure.knowledge.extraction.event_types import asks_whether_still, event_of, is_bare_denial
 from perdure.knowledge.extraction.references import FIRST_PERSON, WINDOW, may_refer
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, LearnTally, same_audience
@@ -217,7 +217,7 @@ class _Learner:
         """Return what a message says in the light of the question that somebody else asked just before."""
         question = self._message_before(record)
         registry, at, policy = resources(self.ctx).predicates, record.state.created_ms, self.ctx.policy.knowledge
-        return answered(record.content.text, question, at, registry, found, policy) if question else found
+        return claims_with_answer(record.content.text, question, at, registry, found, policy) if question else found
 
     def _message_before(self, record: Record) -> str:
         """Return what somebody else said just before; empty if nobody did."""

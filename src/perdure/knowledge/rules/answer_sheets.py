@@ -18,7 +18,7 @@ Group = tuple[str, tuple[SheetEntry, ...]]
 """Section of the sheet, and statements that only make sense together."""
 
 
-def within(sheet: AnswerSheet, budget: int, count: Callable[[str], int], first: str) -> AnswerSheet:
+def fit_sheet(sheet: AnswerSheet, budget: int, count: Callable[[str], int], first: str) -> AnswerSheet:
     """Return a sheet with its text, the section ``first`` at its top, and with no more on it than fits a budget.
 
     Other memories are left out first, then what is out of date, then what is known; both sides of a conflict stay
@@ -54,7 +54,9 @@ def _arrange(sheet: AnswerSheet, groups: Sequence[Group], left_out: int) -> Answ
 
 
 def _text(sheet: AnswerSheet, first: str) -> str:
-    aging = [_fact_line(s) + (f"\n  Ask: {flat(s.question, _LONGEST)}" if s.question else "") for s in sheet.aging]
+    aging = [
+        _fact_line(s) + (f"\n  Ask: {on_one_line(s.question, _LONGEST)}" if s.question else "") for s in sheet.aging
+    ]
     contested = [
         "- One of these:\n" + "\n".join(f"  {_fact_line(s)}".replace("\n", "\n  ") for s in sides)
         for sides in sheet.contested
@@ -67,7 +69,7 @@ def _text(sheet: AnswerSheet, first: str) -> str:
         "memories": ("Said in other memories, as it was then", [_memory_line(s) for s in sheet.memories]),
         "unknown": ("Not known", [f"- {sentence}" for sentence in sheet.unknown]),
     }
-    lines = [f"Question: {flat(sheet.query, _LONGEST_QUOTE)}", HEAD, *_time(sheet)]
+    lines = [f"Question: {on_one_line(sheet.query, _LONGEST_QUOTE)}", HEAD, *_time(sheet)]
     for name in sorted(sections, key=lambda name: name != first):
         title, entries = sections[name]
         lines += [f"\n{title}", *entries] if entries else []
@@ -87,12 +89,12 @@ def _fact_line(s: SheetEntry) -> str:
     true = f"{s.since} to {s.until}" if s.until else f"since {s.since}"
     if s.unconfirmed_since:
         true += f", not confirmed since {s.unconfirmed_since}"
-    return f"- {flat(s.says, _LONGEST)} (sure {s.confidence:.2f}, {true}) [{short_id(s.id)}]{_source_lines(s)}"
+    return f"- {on_one_line(s.says, _LONGEST)} (sure {s.confidence:.2f}, {true}) [{short_id(s.id)}]{_source_lines(s)}"
 
 
 def _memory_line(s: SheetEntry) -> str:
-    who = f", {flat(s.sources[0].speaker, _LONGEST_QUOTE)}" if s.sources and s.sources[0].speaker else ""
-    return f'- {s.since}{who}: "{flat(s.says, _LONGEST)}" (sure {s.confidence:.2f}) [{short_id(s.id)}]'
+    who = f", {on_one_line(s.sources[0].speaker, _LONGEST_QUOTE)}" if s.sources and s.sources[0].speaker else ""
+    return f'- {s.since}{who}: "{on_one_line(s.says, _LONGEST)}" (sure {s.confidence:.2f}) [{short_id(s.id)}]'
 
 
 def _outdated_line(s: SheetEntry) -> str:
@@ -103,7 +105,7 @@ def _outdated_line(s: SheetEntry) -> str:
         true = f"was not true {s.since} to {s.until}"
     retired = f", believed until {s.retired}" if s.retired else ""
     by = f", replaced by {', '.join(map(short_id, s.replaced_by))}" if s.replaced_by else ""
-    return f"- {flat(s.says, _LONGEST)} ({s.state}: {true}{retired}{by}) [{short_id(s.id)}]{_source_lines(s)}"
+    return f"- {on_one_line(s.says, _LONGEST)} ({s.state}: {true}{retired}{by}) [{short_id(s.id)}]{_source_lines(s)}"
 
 
 def _source_lines(s: SheetEntry) -> str:
@@ -118,12 +120,12 @@ def _source_lines(s: SheetEntry) -> str:
 
 
 def _quote_text(q: SheetQuote) -> str:
-    who = f" by {flat(q.speaker, _LONGEST_QUOTE)}" if q.speaker else ""
+    who = f" by {on_one_line(q.speaker, _LONGEST_QUOTE)}" if q.speaker else ""
     when = q.day or "in a memory that is gone"
-    return f'{when}{who}: "{flat(q.words, _LONGEST_QUOTE)}" [{short_id(q.memory)}]'
+    return f'{when}{who}: "{on_one_line(q.words, _LONGEST_QUOTE)}" [{short_id(q.memory)}]'
 
 
-def flat(text: str, longest: int) -> str:
+def on_one_line(text: str, longest: int) -> str:
     """Return a text on one line, cut where it is longer: none of it can pass for a line of the sheet."""
     line = " ".join(text.split())
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"

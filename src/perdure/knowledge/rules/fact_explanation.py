@@ -56,11 +56,11 @@ def explain_fact(
         checks=tuple(_check(d) for d in sorted(checks, key=lambda d: (int(d.data.get("at_ms", 0)), d.name))),
         next=(_PAST,)
         if is_past(fact, memory.state)
-        else tuple(foretell(memory.state, policy, now, muted=fact.asked_not)),
+        else tuple(forecast_fact(memory.state, policy, now, muted=fact.asked_not)),
     )
 
 
-def foretell(state: State, policy: Policy, now: Instant, *, muted: bool = False) -> list[str]:
+def forecast_fact(state: State, policy: Policy, now: Instant, *, muted: bool = False) -> list[str]:
     """Return what will happen to a fact if nobody says anything, and when."""
     current = state_of(state, policy, now)
     if current in (FactState.SUPERSEDED, FactState.INVALIDATED):

@@ -88,7 +88,7 @@ def state_of(state: State, policy: Policy, now: Instant) -> FactState:
     return FactState(state.status.value)
 
 
-def allowed(state: FactState, event: FactEvent) -> bool:
+def accepts_event(state: FactState, event: FactEvent) -> bool:
     """Whether an event means anything to a fact in a state."""
     return (state, event) in _NEXT
 

@@ -296,7 +296,7 @@ def decide_procedures(
     found = find_procedures(talk, policy)
     changes = []
     for old in known:
-        recent = recount(talk, old)
+        recent = update_procedure(talk, old)
         holds_still = holds(recent, policy)
         again = [new for new in found if new.same(old)]
         counts = _describe_support(recent)
@@ -327,7 +327,7 @@ def why_none(talk: Conversations, known: int, policy: KnowledgePolicy) -> str:
     return f"No topic followed another in {policy.procedure_sessions} sessions clearly more often than by accident."
 
 
-def recount(talk: Conversations, known: Procedure) -> Procedure:
+def update_procedure(talk: Conversations, known: Procedure) -> Procedure:
     """Return a procedure with what recent sessions say of it."""
     pair = talk.pair(known.trigger[0], known.then[0])
     return replace(known, support=len(pair.evidence), sessions=pair.sessions, lift=round(pair.lift, 2))
@@ -350,7 +350,7 @@ def _describe_support(procedure: Procedure) -> str:
 # --- using them
 
 
-def applying(words: Sequence[str], procedures: Iterable[Procedure]) -> list[Procedure]:
+def matching_procedures(words: Sequence[str], procedures: Iterable[Procedure]) -> list[Procedure]:
     """Return the procedures whose trigger comes up in a query, the surest first.
 
     At least half of the topics of the trigger must come up.
@@ -368,5 +368,5 @@ def widen(words: Sequence[str], procedures: Iterable[Procedure]) -> tuple[str, .
         procedures: All that are known.
     """
     topics = {fold_plural(w) for w in words}
-    added = (t for p in applying(words, procedures) for t in p.then if t not in topics)
+    added = (t for p in matching_procedures(words, procedures) for t in p.then if t not in topics)
     return tuple(dict.fromkeys(added))[:TOPICS]

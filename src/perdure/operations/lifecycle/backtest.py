@@ -13,7 +13,13 @@ from perdure.records.memory import Form, Shelf, Status
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.report import BacktestResult, Lived, Missed, Operation
-from perdure.rules.lifecycle.policy_replay import Past, ReplayedLife, is_independent_of_policy, reconstruct_past, relive
+from perdure.rules.lifecycle.policy_replay import (
+    Past,
+    ReplayedLife,
+    is_independent_of_policy,
+    reconstruct_past,
+    replay_lives,
+)
 
 _ALL: Final = 2**31 - 1
 NAMED: Final = 1000  # so many lost hits are named
@@ -50,7 +56,7 @@ def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> Backtes
     changes, trimmed = _journalled_changes(ctx, namespace)
     pasts = list(_pasts(ctx, namespace, changes, _accesses(log)))
     recalls = _logged_recalls(ctx, namespace, log[:limit], {p.id for p in pasts})
-    ours, theirs = (_Side(relive(pasts, policy, now), policy) for policy in (ctx.policy, other))
+    ours, theirs = (_Side(replay_lives(pasts, policy, now), policy) for policy in (ctx.policy, other))
     cut = f"only the last {len(log)} recalls are logged: earlier accesses count as if they never happened"
     return BacktestResult(
         namespace,

@@ -34,7 +34,7 @@ from perdure.rules.lifecycle.maintenance import (
     trajectory_changes,
 )
 from perdure.rules.lifecycle.ration import Ration, Rationing, Wait
-from perdure.rules.lifecycle.trajectory import SHUT, Foreseen, Opening, Trajectory, foresee, replay
+from perdure.rules.lifecycle.trajectory import SHUT, Foreseen, Opening, Trajectory, forecast_moves, replay
 
 TRIES: Final = 4
 """So often a page is tried again without the memories whose answers it would lose; then all that it hides waits."""
@@ -148,7 +148,7 @@ def _foresee_pages(ctx: Context, place: str, until: Instant, sharing: Rationing,
     """Yield page by page what becomes of what falls due by an instant; what loses something is admitted to share."""
     for ids in _pages(ctx, place, until, anew=anew):
         states, _, accesses = _read(ctx, place, ids, until)
-        page = foresee(states, accesses, until, ctx.policy, sharing.since(states))
+        page = forecast_moves(states, accesses, until, ctx.policy, sharing.since(states))
         sharing.admit(page.losing().values(), states, accesses)
         yield page
 

@@ -22,7 +22,7 @@ from perdure.rules.lifecycle.signals import current_signals
 from perdure.rules.lifecycle.state_arrays import Bools, Columns, days_between, strength_curve
 from perdure.rules.lifecycle.summary_text import summarize_each
 from perdure.rules.lifecycle.unarchive import restart_ages
-from perdure.rules.meaning_guard import conflict, lost
+from perdure.rules.meaning_guard import conflict, lost_meaning
 from perdure.rules.source_trust import least_trust, stored_trust, with_trust
 
 SOURCE = "crystallized"
@@ -66,7 +66,7 @@ def use_model_text(sketch: Sketch, members: Sequence[Record], text: str) -> Sket
     What is new is a number, date, name or identifier that no member has, or a denial or a modal that none makes.
     """
     joined = join_texts(members)
-    if not text.strip() or count_tokens(text) > most_tokens(joined) or lost(text, joined):
+    if not text.strip() or count_tokens(text) > most_tokens(joined) or lost_meaning(text, joined):
         return sketch
     metadata = {**sketch.draft.metadata, "written_by": "model"}
     return replace(sketch, draft=replace(sketch.draft, text=text.strip(), metadata=metadata))

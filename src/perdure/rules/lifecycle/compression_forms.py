@@ -18,7 +18,7 @@ from perdure.rules.language.tokens import count_tokens
 from perdure.rules.lifecycle.shortening import drop_stop_words, keywords, summarize
 from perdure.rules.lifecycle.summary_text import write_summary
 from perdure.rules.lifecycle.trajectory import Trajectory, Transition
-from perdure.rules.meaning_guard import lost
+from perdure.rules.meaning_guard import lost_meaning
 
 LADDER: Final = tuple(Form)
 """From the fullest form to the barest."""
@@ -106,7 +106,7 @@ def _attempts(text: str, size: int, form: Form, policy: CompressionPolicy, *, de
 
 def _missing(text: str, short: str, form: Form) -> tuple[str, ...]:
     """What a form loses of what the guard keeps; how sure a statement is, only a summary must keep."""
-    missing = lost(text, short)
+    missing = lost_meaning(text, short)
     return missing if form is Form.SUMMARY else tuple(m for m in missing if not m.startswith("modal"))
 
 

@@ -176,7 +176,7 @@ def noted_ids(memories: Sequence[MemoryItem], notes: Sequence[tuple[str, float]]
     return {m.id for m in memories if m.kind is Kind.EPISODE and not m.pinned and is_noted(m)}
 
 
-def tells(memory: MemoryItem) -> bool:
+def is_informative(memory: MemoryItem) -> bool:
     """Return whether a memory says something that may be shown unasked: no question, no small talk, no mere reply."""
     if memory.kind is not Kind.EPISODE:
         return True
@@ -260,7 +260,7 @@ def _asserts(memory: MemoryItem) -> bool:
 
 def _has_substance(text: str) -> bool:
     """Return whether a text says enough for a line; of a script without capitals names are not known."""
-    return substance(text) >= LEAST or text.upper() == text.lower()
+    return information_score(text) >= LEAST or text.upper() == text.lower()
 
 
 def _come_back_to(memories: Sequence[MemoryItem], vectors: Mapping[str, Vector]) -> dict[str, float]:
@@ -298,11 +298,11 @@ def _worth(memory: MemoryItem, section: str, value: float, *, brief: bool) -> fl
     if deliberate:
         worth *= DELIBERATE
     else:
-        worth *= substance(memory.content) ** (BRIEF_SUBSTANCE if brief else 1.0)
+        worth *= information_score(memory.content) ** (BRIEF_SUBSTANCE if brief else 1.0)
     return worth + (PINNED if memory.pinned else 0.0)
 
 
-def substance(text: str) -> float:
+def information_score(text: str) -> float:
     """Return what a message says, 0.5 to 3: by how much it asserts, and by what it dates, names and numbers.
 
     docs/decisions/0030-memory-summary.md has the measurement.

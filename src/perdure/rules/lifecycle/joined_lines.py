@@ -11,7 +11,7 @@ from perdure.records.identifier import shown_id
 from perdure.rules.escaping import label, markdown_line
 from perdure.rules.language.replaced_values import content_words
 from perdure.rules.lifecycle.digest_entries import ECHO, OPEN, SECTIONS, DigestEntry, by_topic, topics
-from perdure.rules.meaning_guard import lost
+from perdure.rules.meaning_guard import lost_meaning
 
 _MOST: Final = 8
 """So many lines are joined at most: a reader must still see which memory says what."""
@@ -89,7 +89,11 @@ def _says_the_same(text: str, joined: str) -> bool:
     """Return whether a text says what some lines say, and nothing else."""
     own, joined_words = content_words(text), content_words(joined)
     common = len(own & joined_words)
-    return not lost(joined, text) and not lost(text, joined) and common >= ECHO * max(len(own), len(joined_words))
+    return (
+        not lost_meaning(joined, text)
+        and not lost_meaning(text, joined)
+        and common >= ECHO * max(len(own), len(joined_words))
+    )
 
 
 def _joined_line(text: str, entries: Sequence[DigestEntry]) -> str:

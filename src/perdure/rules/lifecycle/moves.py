@@ -150,7 +150,7 @@ def explain_moves(states: Columns, moves: Moves, policy: Policy) -> list[str]:
     return texts
 
 
-def surety(states: Columns, rules: Sequence[str], at: Ints, policy: Policy) -> Array:
+def threshold_margin(states: Columns, rules: Sequence[str], at: Ints, policy: Policy) -> Array:
     """Return how far each memory is past what a row of the tier table asks for, 0 to 1 of the threshold.
 
     Of several signals the one that has fallen least counts. What only time brings about is as sure as its confidence

@@ -137,7 +137,7 @@ def _instant(operation: Operation) -> Instant:
     return exact if minute <= exact < minute + _MINUTE_MS else minute
 
 
-def relive(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[ReplayedLife]:
+def replay_lives(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[ReplayedLife]:
     """Return what a policy would have made of memories, with everything else as it was.
 
     Gates are not asked: they hold back moves, so the lives are the worst that the policy allows.

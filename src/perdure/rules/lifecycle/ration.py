@@ -18,7 +18,7 @@ from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import State, Status
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle.loss_budget import Budget, LossHistory
-from perdure.rules.lifecycle.moves import surety
+from perdure.rules.lifecycle.moves import threshold_margin
 from perdure.rules.lifecycle.state_arrays import Columns
 from perdure.rules.lifecycle.trajectory import FAR, Accesses, Opening, Transition, replay
 
@@ -139,7 +139,9 @@ class Rationing:
     def _in_order(self, losses: Sequence[_Loss]) -> list[_Loss]:
         """Return losses by instant, then the surest first, then the one that fell due first."""
         states = [replace(x.move.state, status=Status.ACTIVE) for x in losses]
-        sure = surety(Columns.of(states), [x.move.rule for x in losses], np.array([x.at for x in losses]), self.policy)
+        sure = threshold_margin(
+            Columns.of(states), [x.move.rule for x in losses], np.array([x.at for x in losses]), self.policy
+        )
         ranked = sorted(
             zip(losses, sure.tolist(), strict=True),
             key=lambda pair: (pair[0].at, -pair[1], pair[0].move.fell, pair[0].id),

@@ -219,7 +219,7 @@ class Foreseen:
         return {i: self.ids[i] for i in np.flatnonzero(self.loses).tolist()}
 
 
-def foresee(
+def forecast_moves(
     states: Mapping[str, State],
     accesses: Mapping[str, Accesses],
     now: Instant,

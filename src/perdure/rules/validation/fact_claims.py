@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
-from perdure.records.errors import InvalidInput, given
+from perdure.records.errors import InvalidInput, shown_value
 from perdure.records.fact_claim import FactClaim, GivenClaim
 from perdure.records.identifier import is_uuid
 from perdure.records.instant import DAY_MS, Instant, to_instant
@@ -106,7 +106,7 @@ class _Reader:
         self.planned: list[str] = []
         self.item: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
         if not isinstance(item, Mapping):
-            self.fault(f"it must be an object, not {given(item)}")
+            self.fault(f"it must be an object, not {shown_value(item)}")
 
     def fault(self, text: str) -> None:
         """Write down what is wrong."""
@@ -118,16 +118,16 @@ class _Reader:
             return GivenClaim(self.number, "", "", "")
         for key in self.item:
             if key not in _KEYS:
-                self.fault(f"unknown key {given(key)}")
+                self.fault(f"unknown key {shown_value(key)}")
         self._check_quote(texts.get("quote", ""))
         denied = self.item.get("denied")
         if denied is not None and not isinstance(denied, bool):
-            self.fault(f"denied must be true or false, not {given(denied)}")
+            self.fault(f"denied must be true or false, not {shown_value(denied)}")
         begin, end = self._instant("valid_from"), self._instant("valid_to")
         if begin is not None and begin > self.now + (_EARLIEST_ZONE_MS if _is_day(self.item["valid_from"]) else 0):
             words = ": ".join(texts.get(key, "") for key in _REQUIRED)
             self.planned.append(
-                f"Claim {self.number}: valid_from is in the future, so {given(words)} does not hold yet."
+                f"Claim {self.number}: valid_from is in the future, so {shown_value(words)} does not hold yet."
             )
         if begin is not None and end is not None and end < begin:
             self.fault("valid_to is before valid_from")
@@ -169,7 +169,7 @@ class _Reader:
         if self.words is None:
             self.fault("a quote needs content that contains it")
         elif quote not in self.words:
-            self.fault(f"the quote {given(quote)} is not in the content")
+            self.fault(f"the quote {shown_value(quote)} is not in the content")
 
     def _instant(self, key: str) -> Instant | None:
         value = self.item.get(key)
@@ -181,7 +181,9 @@ class _Reader:
         except InvalidInput as error:
             self.fault(error.message.removesuffix("."))
         except (TypeError, ValueError):
-            self.fault(f"{key} is neither a date nor a time with a zone: {given(value)}; write for example 2026-11-21")
+            self.fault(
+                f"{key} is neither a date nor a time with a zone: {shown_value(value)}; write for example 2026-11-21"
+            )
         return None
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from perdure.records.errors import InvalidInput, given
+from perdure.records.errors import InvalidInput, shown_value
 from perdure.records.identifier import GRAMMAR, is_entity_id, is_id
 from perdure.records.memory import Shelf
 from perdure.records.plan import Plan, Target
@@ -108,4 +108,4 @@ def _check_change(target: str, identity: Any, sides: Iterable[Any]) -> None:
 
 def _check_id(column: str, value: Any, check: _Check) -> None:
     if not check(value):
-        raise InvalidInput(f"The {column} {given(value)} is not an id.", remedy=f"An id is {GRAMMAR}.")
+        raise InvalidInput(f"The {column} {shown_value(value)} is not an id.", remedy=f"An id is {GRAMMAR}.")

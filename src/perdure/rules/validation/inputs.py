@@ -76,7 +76,7 @@ def checked_metadata(metadata: Any, policy: Policy) -> dict[str, Any]:
     return loaded
 
 
-def draft(
+def check_draft(
     content: Any,
     *,
     policy: Policy,
@@ -193,7 +193,7 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
                 arguments["kind"] = Kind.NOTE
             if isinstance(at := arguments.get("at"), str):
                 arguments["at"] = parsed_time(at, "at")
-            checked = draft(content, policy=policy, now=now, **arguments)
+            checked = check_draft(content, policy=policy, now=now, **arguments)
             if claims:
                 by_draft[len(found)] = claims, None if arguments.get("confidence") is None else checked.confidence
             found.append(checked)

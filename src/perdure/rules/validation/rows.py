@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from perdure.records.bounded_json import DEEPEST, depth_of, parse_json
 from perdure.records.canonical_json import encoded
-from perdure.records.errors import InvalidInput, given
+from perdure.records.errors import InvalidInput, shown_value
 from perdure.records.instant import FIRST, LAST, Instant, text_of
 from perdure.records.memory import Form, Kind, Scope, Shelf, Sort, Status, Tier
 from perdure.records.plan import Change, Target
@@ -163,7 +163,9 @@ class RowChecks:
 def _check_range(column: str, value: Any, low: float, high: float) -> None:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not low <= value <= high:  # NaN is not
-        raise InvalidInput(f"{column} must be a number from {low:g} to {high:g}, not {given(value)}.", remedy=_REMEDY)
+        raise InvalidInput(
+            f"{column} must be a number from {low:g} to {high:g}, not {shown_value(value)}.", remedy=_REMEDY
+        )
 
 
 def _check_direction(vector: bytes) -> None:

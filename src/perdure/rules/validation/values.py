@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from perdure.records.bounded_json import DEEPEST, depth_of
-from perdure.records.errors import InvalidInput, given
+from perdure.records.errors import InvalidInput, shown_value
 from perdure.records.identifier import GRAMMAR, is_id
 
 NAMESPACE: Final = re.compile(r"\w[\w.@:+ -]*(/\w[\w.@:+ -]*)*", re.UNICODE)
@@ -87,7 +87,7 @@ def checked_seconds(value: Any) -> float:
     """Return a time limit of a call: a number of seconds from 0.001 to 86,400."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not _LEAST_SECONDS <= value <= _MOST_SECONDS:
         raise InvalidInput(
-            f"A call's time limit must be from 0.001 to 86,400 seconds, not {given(value)}.",
+            f"A call's time limit must be from 0.001 to 86,400 seconds, not {shown_value(value)}.",
             remedy="Give for example 5.",
         )
     return float(value)
@@ -102,7 +102,7 @@ def checked_share(value: Any, name: str) -> float:
     """Return a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # NaN is not
         raise InvalidInput(
-            f"{name} must be a number from 0 to 1, not {given(value)}.", remedy="Scale it to that range."
+            f"{name} must be a number from 0 to 1, not {shown_value(value)}.", remedy="Scale it to that range."
         )
     return float(value)
 
@@ -114,7 +114,7 @@ def checked_choice(value: Any, choices: type[_Choice], name: str) -> _Choice:
     except ValueError:
         listed = ", ".join(c.value for c in choices)
         raise InvalidInput(
-            f"{name} must be one of {listed}, not {given(value)}.", remedy="Choose one of them."
+            f"{name} must be one of {listed}, not {shown_value(value)}.", remedy="Choose one of them."
         ) from None
 
 
@@ -133,9 +133,10 @@ def checked_id(value: Any, name: str = "id") -> str:
         InvalidInput: It is none: an id is 1 to 64 letters, digits and ``. _ : -``.
     """
     if not isinstance(value, str):
-        raise InvalidInput(f"{name} must be text, not {given(value)}.", remedy="Pass a str.")
+        raise InvalidInput(f"{name} must be text, not {shown_value(value)}.", remedy="Pass a str.")
     if not is_id(value):
         raise InvalidInput(
-            f"{name} {given(value)} is not an id.", remedy=f"An id is {GRAMMAR}; recall, list and history show ids."
+            f"{name} {shown_value(value)} is not an id.",
+            remedy=f"An id is {GRAMMAR}; recall, list and history show ids.",
         )
     return str(value)

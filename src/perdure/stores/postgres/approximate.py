@@ -10,7 +10,7 @@ import psycopg
 from psycopg import sql
 
 from perdure.stores.postgres.connections import Connection
-from perdure.stores.postgres.faults import translated
+from perdure.stores.postgres.faults import translate_error
 from perdure.stores.postgres.searching import SearchStatistics
 from perdure.stores.postgres.server import Address, Server, connect
 from perdure.stores.statements import registry
@@ -51,7 +51,7 @@ def build_index(address: Address, server: Server, namespace: str, above: int) ->
             connection.execute(_text("create_near_index", **slots))
             connection.execute("RESET maintenance_work_mem")  # a pooler may give the connection to others
         except psycopg.Error as error:
-            raise translated(error) from error
+            raise translate_error(error) from error
     server.write(namespace, lambda s, _: s.run("set_approximate", space=statistics.space).rowcount)
     return {"vectors": statistics.vectors, "indexed": 1}
 

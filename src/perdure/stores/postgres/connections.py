@@ -16,7 +16,7 @@ from typing import Any, Final
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from perdure.records.deadline import exceeded, is_over
+from perdure.records.deadline import deadline_error, is_over
 from perdure.records.errors import StoreBusy, StoreUnavailable
 from perdure.stores.postgres.arrays import prepare
 from perdure.stores.statements import registry
@@ -53,7 +53,7 @@ _abandoned: list[Connection] = []
 """In a forked child: connections that are still the parent's, and must not be closed."""
 
 
-def dial(dsn: str, *, prepares: bool = True, seconds: float = 3600.0) -> Connection:
+def open_connection(dsn: str, *, prepares: bool = True, seconds: float = 3600.0) -> Connection:
     """Open one connection; what it runs again and again is prepared, or never anything.
 
     A caller that has only so many ``seconds`` waits no longer for it, but two, the least that libpq knows.
@@ -110,7 +110,7 @@ class Connections:
             return idle
         fresh = None
         try:
-            fresh = dial(self._dsn, prepares=self._prepares, seconds=seconds)
+            fresh = open_connection(self._dsn, prepares=self._prepares, seconds=seconds)
             make_ready(fresh)
         except BaseException:
             self._put_back(fresh, good=False)
@@ -129,7 +129,7 @@ class Connections:
                 if self._closed:
                     raise StoreUnavailable("The store was closed.", remedy="Open it again.")
                 if not free and is_over():
-                    raise exceeded()
+                    raise deadline_error()
                 if not free:
                     raise StoreBusy(
                         f"All {self._most} connections were in use for {seconds:g} s.",

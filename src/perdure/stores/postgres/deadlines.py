@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.records.deadline import exceeded, is_over, seconds_left
+from perdure.records.deadline import deadline_error, is_over, seconds_left
 from perdure.records.errors import StoreBusy
 from perdure.stores.postgres.connections import Connection
 
@@ -116,7 +116,7 @@ def too_late(seconds: int, *, known: bool) -> StoreBusy:
         known: False where it may have been written: it was being committed, or one before it was.
     """
     if is_over():
-        return exceeded(known=known)
+        return deadline_error(known=known)
     fate = "Nothing was written" if known else "Whether it was written is not known"
     return StoreBusy(
         f"The server did not answer within {seconds} s. {fate}.",

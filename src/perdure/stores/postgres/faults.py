@@ -117,9 +117,9 @@ def lost_node(error: psycopg.Error) -> str:
     return found[1] if found else ""
 
 
-def translated(error: psycopg.Error) -> PerdureError:
+def translate_error(error: psycopg.Error) -> PerdureError:
     """Return our error for one of the driver's."""
-    text = plain(error)
+    text = first_line(error)
     if node := lost_node(error):
         return node_unavailable(node)
     for states, ours, message, remedy in _BY_STATE:
@@ -152,11 +152,11 @@ def _connection_error(text: str) -> PerdureError:
 def is_lost(error: psycopg.Error, connection: psycopg.Connection[tuple[object, ...]] | None) -> bool:
     """Whether the server went away, so that a new connection may do better."""
     if connection is None:  # it could not be opened: a wrong password stays wrong
-        return isinstance(translated(error), StoreUnavailable | StoreBusy)
+        return isinstance(translate_error(error), StoreUnavailable | StoreBusy)
     return error.sqlstate in LOST or (isinstance(error, psycopg.OperationalError) and connection.closed)
 
 
-def plain(error: psycopg.Error) -> str:
+def first_line(error: psycopg.Error) -> str:
     """Return the first line of what the server said."""
     text = str(error).strip().splitlines()
     return text[0].rstrip(".") if text else type(error).__name__

@@ -15,10 +15,10 @@ from psycopg import Cursor
 
 from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Row
-from perdure.stores.packing import packed, unpacked
+from perdure.stores.packing import pack_text, unpacked
 from perdure.stores.plans import stored_meanwhile
 from perdure.stores.postgres.session import PostgresSession
-from perdure.stores.rows import MEMORY_COLUMNS, content_digest, plain, present
+from perdure.stores.rows import MEMORY_COLUMNS, content_digest, plain_value, require_row
 from perdure.stores.words import Stemmer
 
 SPAN: Final = 500
@@ -116,7 +116,7 @@ def ask_for_duplicates(
     session: PostgresSession, changes: Sequence[Change], plan_id: str
 ) -> Cursor[tuple[Any, ...]] | None:
     """Ask for words that another process has stored since the plan was made; None where nothing needs asking."""
-    rows = [(c.id, a) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
+    rows = [(c.id, a) for c in changes if (a := require_row(c.after))["kind"] != Kind.EPISODE]
     if not rows:
         return None
     bindings: dict[str, Any] = {name: [a[name] for _, a in rows] for name in ("session", "speaker", "task", "text")}
@@ -126,7 +126,7 @@ def ask_for_duplicates(
         id=[i for i, _ in rows],
         digest=digests,
         digests=digests,
-        kind=[plain(a["kind"]) for _, a in rows],
+        kind=[plain_value(a["kind"]) for _, a in rows],
         op=plan_id,
         **bindings,
     )
@@ -146,7 +146,7 @@ def insert_memories(
     session: PostgresSession, changes: Sequence[Change], rows: Mapping[str, int], documents: Mapping[str, IndexedText]
 ) -> None:
     """Insert memories with their words, tags and keys; their rows follow each other, counted back from the last one."""
-    afters = [present(c.after) for c in changes]
+    afters = [require_row(c.after) for c in changes]
     numbers = [rows[c.id] for c in changes]
     columns: dict[str, list[Any]] = {c: [a[c] for a in afters] for c in MEMORY_COLUMNS}
     columns |= {"row": numbers, "id": [c.id for c in changes], "asks": ["?" in a["text"] for a in afters]}
@@ -179,9 +179,9 @@ def insert_postings(session: PostgresSession, lines: Mapping[tuple[str, int], li
 def _insert_content(
     session: PostgresSession, changes: Sequence[Change], rows: Mapping[str, int], documents: Mapping[str, IndexedText]
 ) -> None:
-    for group in chunks(changes, lambda c: len(present(c.after)["text"]) + 200):
-        afters = [present(c.after) for c in group]
-        packed_texts = [(a["text"], None) if a.get("shown") is None else packed(a["text"]) for a in afters]
+    for group in chunks(changes, lambda c: len(require_row(c.after)["text"]) + 200):
+        afters = [require_row(c.after) for c in group]
+        packed_texts = [(a["text"], None) if a.get("shown") is None else pack_text(a["text"]) for a in afters]
         session.run(
             "insert_content",
             row=[rows[c.id] for c in group],
@@ -204,9 +204,10 @@ def update_content(
     """Change what is shown of memories, and their labels; each memory once."""
     if "shown" in columns:
         texts = {row: unpacked(text, pack) for row, text, pack in session.rows("content_texts", rows=list(numbers))}
-        shown = [present(c.after)["shown"] for c in changes]
+        shown = [require_row(c.after)["shown"] for c in changes]
         pairs = [
-            (texts[row], None) if form is None else packed(texts[row]) for row, form in zip(numbers, shown, strict=True)
+            (texts[row], None) if form is None else pack_text(texts[row])
+            for row, form in zip(numbers, shown, strict=True)
         ]
         packs = [_base64(pack) for _, pack in pairs]
         session.run("show_content", row=list(numbers), text=[text for text, _ in pairs], shown=shown, packed=packs)
@@ -219,7 +220,7 @@ def _update_labels(session: PostgresSession, changes: Sequence[Change], numbers:
     labels = []
     for change, row in zip(changes, numbers, strict=True):
         tags, source, metadata = stored[row]
-        labels.append({"tags": tags, "source": source, "metadata": metadata, **present(change.after)})
+        labels.append({"tags": tags, "source": source, "metadata": metadata, **require_row(change.after)})
     session.run(
         "label_content",
         row=list(numbers),
@@ -228,9 +229,9 @@ def _update_labels(session: PostgresSession, changes: Sequence[Change], numbers:
         metadata=[json.dumps(x["metadata"], ensure_ascii=False, sort_keys=True) for x in labels],
     )
     for change, row, label in zip(changes, numbers, labels, strict=True):
-        if tags := list(dict.fromkeys(present(change.before).get("tags", ()))):
+        if tags := list(dict.fromkeys(require_row(change.before).get("tags", ()))):
             session.run("delete_tags", tags=tags, rows=[row])
-        if "tags" in present(change.after) and (tags := list(dict.fromkeys(label["tags"]))):
+        if "tags" in require_row(change.after) and (tags := list(dict.fromkeys(label["tags"]))):
             session.run("insert_tag", tag=tags, row=[row] * len(tags))
 
 

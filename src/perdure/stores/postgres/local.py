@@ -32,15 +32,15 @@ from perdure.stores.postgres.local_programs import (
     PAUSE,
     PREFIX,
     WAIT_SECONDS,
-    account,
     environment,
     free_port,
     hand_over,
     kill,
     open_to_all,
-    programs,
+    process_account,
+    programs_folder,
     run,
-    temporary,
+    temporary_folder,
     wheel,
 )
 
@@ -188,7 +188,7 @@ class LocalServer:
     def _client(self, program: str, database: str) -> list[str]:
         """Return a client program as it connects as the superuser; it asks the environment for the password."""
         address = [f"--host={HOST}", f"--port={self.port}", f"--username={SUPERUSER}", f"--dbname={database}"]
-        return [str(programs(self.data) / program), *address, "--no-password"]
+        return [str(programs_folder(self.data) / program), *address, "--no-password"]
 
     def _passwords(self) -> dict[str, str]:
         try:
@@ -200,7 +200,7 @@ class LocalServer:
     def _launch(self, port: int) -> str | None:
         """Start the postmaster and return None when it answers, or what the log says if it does not."""
         log = self.folder / "log"
-        command = [str(programs(self.data) / "postgres"), "-D", str(self.data)]
+        command = [str(programs_folder(self.data) / "postgres"), "-D", str(self.data)]
         command += [f"--{name}={value}" for name, value in (self.settings | {"port": str(port)}).items()]
         log.touch(mode=0o600)  # it may quote what was written
         with log.open("ab") as out:
@@ -213,7 +213,7 @@ class LocalServer:
                 cwd="/",
                 env=environment(),
                 start_new_session=True,  # Ctrl-C in a terminal is for us, not for the server
-                **account(self.data),
+                **process_account(self.data),
             )
         self._process, self._owner = process, os.getpid()
         atexit.register(self._at_exit)
@@ -233,7 +233,7 @@ class _ThrowAway(LocalServer):
     """A server in a fresh temporary folder, which is removed when it stops."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
-        super().__init__(temporary() / f"{PREFIX}{secrets.token_hex(8)}", settings=settings)
+        super().__init__(temporary_folder() / f"{PREFIX}{secrets.token_hex(8)}", settings=settings)
 
     def start(self) -> None:
         fresh = not self.folder.exists()
@@ -250,7 +250,7 @@ class _ThrowAway(LocalServer):
 
     def _remove(self) -> None:
         if (self.data / "postmaster.pid").exists():  # it was killed: have the kernel's shared memory released
-            command = [str(programs(self.data) / "postgres"), "--single", "-D", str(self.data), "postgres"]
+            command = [str(programs_folder(self.data) / "postgres"), "--single", "-D", str(self.data), "postgres"]
             run(command, owner=self.data, check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -275,7 +275,7 @@ def _make(folder: Path, fill: Callable[[Path], None]) -> None:
             folder.mkdir(parents=True)
             folder.chmod(0o711)  # the server's account may pass through
         near = os.geteuid() != 0 or open_to_all(folder)
-        fresh = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder if near else temporary()))
+        fresh = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder if near else temporary_folder()))
     except OSError as error:
         raise StoreError(
             f"{folder} cannot be used for a server ({error.strerror}).", remedy="Choose another folder."
@@ -296,7 +296,7 @@ def _make(folder: Path, fill: Callable[[Path], None]) -> None:
 def _initialize(fresh: Path, unsynced: list[str]) -> None:
     """Make a cluster with role and database `perdure` and the extension `vector`."""
     passwords = {role: secrets.token_urlsafe(24) for role in (SUPERUSER, ROLE)}
-    where = programs(fresh)
+    where = programs_folder(fresh)
     run([str(where / "initdb"), f"--pgdata={fresh}", f"--username={SUPERUSER}", *_INITDB, *unsynced], owner=fresh)
     (fresh / "pg_hba.conf").write_text(_ACCESS, "utf-8")
     file = fresh / PASSWORDS

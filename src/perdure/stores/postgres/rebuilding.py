@@ -11,14 +11,14 @@ import psycopg
 from psycopg import sql
 
 from perdure.records.damage import Fault
-from perdure.records.deadline import exceeded, seconds_left
+from perdure.records.deadline import deadline_error, seconds_left
 from perdure.records.errors import StoreDamaged, StoreDenied
 from perdure.records.store_rows import Purged
 from perdure.stores.erased_texts import find_in_rows, passages
 from perdure.stores.packing import unpacked
 from perdure.stores.postgres.deadlines import Deadlines
 from perdure.stores.postgres.distribution import distribute, is_distributed
-from perdure.stores.postgres.faults import plain, translated
+from perdure.stores.postgres.faults import first_line, translate_error
 from perdure.stores.postgres.inserting import (
     SPAN,
     IndexedText,
@@ -77,10 +77,10 @@ def restore_schema(address: Address) -> None:
                     distribute(connection, lambda _: None)  # tables that were made anew
         except psycopg.errors.InsufficientPrivilege as error:
             raise StoreDenied(
-                f"The role may not change the tables ({plain(error)}).", remedy="Run repair as the tables' owner."
+                f"The role may not change the tables ({first_line(error)}).", remedy="Run repair as the tables' owner."
             ) from error
         except psycopg.Error as error:
-            raise translated(error) from error
+            raise translate_error(error) from error
 
 
 def rebuild(server: Server, namespaces: Callable[[], Iterable[str]], stemmer: Stemmer, *, keep_texts: bool) -> None:
@@ -211,8 +211,8 @@ def _vacuum_tables(connection: Connection) -> list[str]:
                 connection.execute(sql.SQL("VACUUM {}").format(sql.Identifier(table)))
             except psycopg.Error as error:
                 if limit.passed:
-                    raise exceeded() from error
-                failed.setdefault(plain(error), []).append(table)
+                    raise deadline_error() from error
+                failed.setdefault(first_line(error), []).append(table)
     return [f"Not vacuumed: {', '.join(missing)} ({reason})." for reason, missing in failed.items()]
 
 

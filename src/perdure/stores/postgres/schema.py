@@ -25,7 +25,7 @@ from perdure.records.errors import (
 )
 from perdure.stores.postgres import distribution
 from perdure.stores.postgres.distribution import Say, migration_steps, tables
-from perdure.stores.postgres.faults import COLLIDED, plain, translated
+from perdure.stores.postgres.faults import COLLIDED, first_line, translate_error
 from perdure.stores.postgres.server import COLLISIONS, Address, Connection, connect
 from perdure.stores.statements import migrations, registry
 
@@ -197,7 +197,7 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
                 say("Note: this role bypasses row-level security. Use a role that is not a superuser.")
         except psycopg.errors.InsufficientPrivilege as error:
             raise StoreDenied(
-                f"The role has no permission to create or change tables ({plain(error)}).",
+                f"The role has no permission to create or change tables ({first_line(error)}).",
                 remedy="Migrate as the tables' owner (or `REASSIGN OWNED BY it TO role`); where there are none yet, "
                 "have the schema's owner run `GRANT CREATE ON SCHEMA public TO role`.",
             ) from error
@@ -221,7 +221,7 @@ def _run_again(migration: Callable[[], int]) -> int:
 def _refusal(error: psycopg.Error) -> PerdureError:
     if isinstance(error, psycopg.errors.UndefinedColumn):
         return _not_ours()
-    return translated(error)
+    return translate_error(error)
 
 
 def _without_meta() -> StoreDamaged:
@@ -302,7 +302,7 @@ def _check_vector(connection: Connection) -> None:
             connection.execute(_text("create_vector"))
         except psycopg.Error as error:
             raise StoreError(
-                f"The extension vector is missing, and this role cannot create it ({plain(error)}).", remedy=remedy
+                f"The extension vector is missing, and this role cannot create it ({first_line(error)}).", remedy=remedy
             ) from error
         found = connection.execute(_text("vector_version")).fetchone()
     version = tuple(int(n) for n in str(found[0] if found else "0.0").split(".")[:2])

@@ -17,9 +17,9 @@ import psycopg
 from perdure.records.deadline import seconds_left
 from perdure.records.errors import NodeUnavailable
 from perdure.stores.postgres.address import Address
-from perdure.stores.postgres.connections import Connection, Connections, dial
+from perdure.stores.postgres.connections import Connection, Connections, open_connection
 from perdure.stores.postgres.deadlines import Deadlines, Limit, too_late
-from perdure.stores.postgres.faults import COLLIDED, Outages, is_lost, lost_node, node_unavailable, translated
+from perdure.stores.postgres.faults import COLLIDED, Outages, is_lost, lost_node, node_unavailable, translate_error
 from perdure.stores.postgres.session import (
     ADMIN,
     READING,
@@ -152,12 +152,12 @@ class Server:
                 if watched and watched.passed:
                     raise too_late(self.address.seconds, known=not (again or session.committing)) from error
                 lost = is_lost(error, connection)
-                lacking = translated(error).message if lost else ""
+                lacking = translate_error(error).message if lost else ""
                 least = _SHORTEST if isinstance(error, psycopg.errors.ConnectionTimeout) else 0.0
                 again = again or (lost and connection is not None and session.committing)
                 met = error.sqlstate in COLLIDED and tries < COLLISIONS
                 if not (lost and self._worth_waiting(error, place)) and not met:
-                    raise translated(error) from error
+                    raise translate_error(error) from error
             else:
                 self._outages.clear(place)
                 return result
@@ -179,7 +179,7 @@ class Server:
     def _worth_waiting(self, error: psycopg.Error, place: str | None) -> bool:
         """Note what does not answer; a fan-out waits for no node, because it can do without."""
         node = lost_node(error)
-        deadline = self._outages.note(node, place, translated(error))
+        deadline = self._outages.note(node, place, translate_error(error))
         return time.monotonic() < deadline and not (node and place == "")
 
     def _run_once(
@@ -223,9 +223,9 @@ def connect(address: Address) -> Connection:
         PerdureError: The server cannot be reached or refuses; the subclass says why.
     """
     try:
-        return dial(address.dsn, prepares=address.prepares, seconds=seconds_left(_UNLIMITED) or _UNLIMITED)
+        return open_connection(address.dsn, prepares=address.prepares, seconds=seconds_left(_UNLIMITED) or _UNLIMITED)
     except psycopg.Error as error:
-        raise translated(error) from error
+        raise translate_error(error) from error
 
 
 __all__ = ["Address", "Connection", "Server", "connect"]

@@ -16,7 +16,7 @@ from perdure.stores.postgres.arrays import array_of, array_types
 from perdure.stores.postgres.connections import Connection
 from perdure.stores.postgres.deadlines import node_milliseconds
 from perdure.stores.postgres.distribution import limited
-from perdure.stores.statements import filled, registry, with_columns
+from perdure.stores.statements import fill_filters, registry, with_columns
 
 Reach = Literal["routed", "fan-out", "admin"]
 Mode = Literal["reading", "writing", "writing, not flushed", "admin"]
@@ -72,7 +72,7 @@ class PostgresSession:
             slots: Numbers that the statement's type names need.
             bindings: Values.
         """
-        text = registry("postgres")[name].sql if parts is None else filled("postgres", name, parts)
+        text = registry("postgres")[name].sql if parts is None else fill_filters("postgres", name, parts)
         for slot, number in (slots or {}).items():
             text = text.replace(f"{{{slot}}}", str(int(number)))
         return self._run(name, text, bindings)

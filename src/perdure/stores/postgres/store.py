@@ -34,7 +34,7 @@ from perdure.stores.postgres.server import Address, Server
 from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.postgres.transfer import PostgresTransfer
 from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_of
-from perdure.stores.rows import present
+from perdure.stores.rows import require_row
 from perdure.stores.spaces import restore_spaces
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.statements import Session
@@ -144,7 +144,7 @@ class PostgresStore(SqlStore):
     def _count(self, session: PostgresSession, plan: Plan, *, again: bool, trim: bool) -> None:
         logged = [c for c in plan.changes if c.target is Target.RECALL and c.after and self.log_entries]
         for change in logged:
-            row = present(change.after)
+            row = require_row(change.after)
             bindings = {"id": change.id, "at_ms": row["at_ms"], "query": row["query"], "hits": list(row["hits"])}
             if not again:
                 session.run("insert_recall", **bindings)
@@ -152,7 +152,7 @@ class PostgresStore(SqlStore):
                 return  # an earlier try was committed after all
         if again and not logged:
             return  # nothing tells whether it was counted: once at most
-        accesses: list[Row] = [{**present(c.after), "id": c.id} for c in plan.changes if c.target is Target.ACCESS]
+        accesses: list[Row] = [{**require_row(c.after), "id": c.id} for c in plan.changes if c.target is Target.ACCESS]
         if accesses:
             session.run_rows("insert_access", accesses)
         if logged and trim:

@@ -13,7 +13,7 @@ from perdure.records.errors import StoreReadOnly
 from perdure.records.transfer import Cursor, Line
 from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.connections import make_ready
-from perdure.stores.postgres.faults import translated
+from perdure.stores.postgres.faults import translate_error
 from perdure.stores.postgres.server import Server, connect
 from perdure.stores.postgres.session import READING, PostgresSession, Reach, opening, scope
 from perdure.stores.postgres.writing import AppliedBefore, write_rows
@@ -72,7 +72,7 @@ class ServerSnapshot(Server):
                 )
             )
         except psycopg.Error as error:
-            raise translated(error) from error
+            raise translate_error(error) from error
 
 
 _SIZED_PARTS: Final = {"memory", "journal"}

@@ -36,7 +36,7 @@ from perdure.stores.postgres.inserting import (
     update_content,
 )
 from perdure.stores.postgres.session import PostgresSession
-from perdure.stores.rows import lease_lost, present
+from perdure.stores.rows import lease_lost, require_row
 from perdure.stores.words import Stemmer
 
 
@@ -162,11 +162,11 @@ class _Writer(PlanWriter):
         if self.plan.operation == "remember":
             self.duplicates = ask_for_duplicates(self.session, changes, self.plan.id)
         insert_memories(self.session, changes, self.new, self.growth.documents)
-        if carrying := [c for c in changes if present(c.after).get("space")]:
+        if carrying := [c for c in changes if require_row(c.after).get("space")]:
             self._insert_vectors(carrying)
 
     def _delete_memories(self, changes: list[Change]) -> None:
-        befores = [(c.id, present(c.before)) for c in changes]
+        befores = [(c.id, require_row(c.before)) for c in changes]
         ids = [i for i, _ in befores]
         stored = self._stored(ids)  # the plan may make them anew, with other rows
         numbers = [stored[i] for i in ids]
@@ -186,8 +186,8 @@ class _Writer(PlanWriter):
             self.session.run("add_vectors", more=-less)
 
     def _update_states(self, columns: Sequence[str], checked: Sequence[str], changes: list[Change]) -> None:
-        values = {f"new_{c}": [present(x.after)[c] for x in changes] for c in columns}
-        values |= {f"old_{c}": [present(x.before)[c] for x in changes] for c in checked}
+        values = {f"new_{c}": [require_row(x.after)[c] for x in changes] for c in columns}
+        values |= {f"old_{c}": [require_row(x.before)[c] for x in changes] for c in checked}
         ids = [x.id for x in changes]
         self._expect(self.session.run_with("update_memory", columns, checked, TYPES, id=ids, **values), changes)
 
@@ -197,7 +197,7 @@ class _Writer(PlanWriter):
     # --- vectors
 
     def _insert_vectors(self, changes: list[Change]) -> None:
-        spaces = [self._space(present(c.after)["space"]) for c in changes]
+        spaces = [self._space(require_row(c.after)["space"]) for c in changes]
         data = Halfvecs([np.frombuffer(vector, np.int8) for vector in self._int8_vectors(changes)])
         old = [c.id for c in changes if c.id not in self.new]
         old_rows = dict(zip(old, self._numbers(old), strict=True))
@@ -205,7 +205,7 @@ class _Writer(PlanWriter):
         self.session.run("insert_vector", space=spaces, row=rows, data=data)
 
     def _delete_vectors(self, changes: list[Change]) -> None:
-        spaces = [self._space(present(c.before)["space"]) for c in changes]
+        spaces = [self._space(require_row(c.before)["space"]) for c in changes]
         rows = self._numbers([c.id for c in changes])
         self._expect(self.session.run("delete_vector", space=spaces, row=rows), changes)
 

@@ -66,7 +66,7 @@ def tags_of(text: str) -> list[str]:
         return []
 
 
-def packed(values: Sequence[tuple[Any, str, str | None, str, str, str]]) -> NDArray[np.void]:
+def pack_attributes(values: Sequence[tuple[Any, str, str | None, str, str, str]]) -> NDArray[np.void]:
     """Return attributes from (created_ms, tags as JSON, session, kind, scope, status).
 
     A row with an unknown word or another type is damaged; it counts as gone, and a check reports it.

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import apsw
 
-from perdure.records.deadline import exceeded, is_over, may_wait, unlimited
+from perdure.records.deadline import deadline_error, is_over, may_wait, unlimited
 from perdure.records.errors import (
     BUG,
     REPAIR,
@@ -30,7 +30,7 @@ from perdure.records.errors import (
 from perdure.stores.rows import unreadable
 from perdure.stores.sqlite.alone import AloneConnection
 from perdure.stores.sqlite.lines import add_functions
-from perdure.stores.statements import filled, migrations, registry
+from perdure.stores.statements import fill_filters, migrations, registry
 
 APPLICATION_ID: Final = 0x50_45_52_44  # ``PERD``: how a Perdure file is told from other SQLite files
 
@@ -280,7 +280,7 @@ class translate_errors:  # noqa: N801  # a context manager, named as what it doe
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Raise ours instead."""
         if isinstance(error, apsw.InterruptError | apsw.BusyError) and is_over():
-            raise exceeded() from error
+            raise deadline_error() from error
         if isinstance(error, apsw.Error):
             raise _own_error(error, self.path) from error
         if isinstance(error, UnicodeDecodeError):
@@ -374,7 +374,7 @@ class SqliteSession:
         self.connection, self.namespace = connection, namespace
 
     def run(self, name: str, parts: tuple[str, ...] | None = None, /, **bindings: Any) -> apsw.Cursor:
-        text = registry("sqlite")[name].sql if parts is None else filled("sqlite", name, parts)
+        text = registry("sqlite")[name].sql if parts is None else fill_filters("sqlite", name, parts)
         for key, value in bindings.items():
             if isinstance(value, list):
                 bindings[key] = _encoded(value)

@@ -19,7 +19,16 @@ from perdure.records.recall import Filters
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import Codes, encode
 from perdure.stores.sketches import FITTED, Sketches
-from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed, tag_bits, tags_of
+from perdure.stores.sqlite.attributes import (
+    GONE,
+    PACKED,
+    SCOPES,
+    STATUSES,
+    Attributes,
+    pack_attributes,
+    tag_bits,
+    tags_of,
+)
 from perdure.stores.sqlite.connection import fetch_all, fetch_value, json_list, run
 from perdure.stores.sqlite.resident import Resident
 from perdure.stores.statements import Session
@@ -277,7 +286,7 @@ def _columns(new: Sequence[tuple[Any, ...]]) -> tuple[Positions, NDArray[np.int8
     """Return the rows in the file, the vectors and the attributes of what ``new_vectors`` gives."""
     data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), -1)
     attributes = [(at, tags, session, kind, scope, status) for _, _, at, kind, scope, status, session, tags in new]
-    return np.array([values[0] for values in new], np.int64), data, packed(attributes)
+    return np.array([values[0] for values in new], np.int64), data, pack_attributes(attributes)
 
 
 def pack(connection: apsw.Connection, namespace: str, space: int, version: int) -> None:

@@ -91,7 +91,7 @@ def match_text(terms: Sequence[Term], namespace: str | None, entity: str | None 
     text = " OR ".join(f'"{t.word}"' for t in terms)
     query = f"{{text}} : ({text})"
     if entity:
-        query += f" AND {{text}} : {quoted(entity)}"
+        query += f" AND {{text}} : {quote_phrase(entity)}"
     if namespace is not None:
         query += f' AND {{place}} : "{place_of(namespace)}"'
     return query
@@ -99,10 +99,10 @@ def match_text(terms: Sequence[Term], namespace: str | None, entity: str | None 
 
 def holding_text(entity: str, namespace: str) -> str:
     """Return the FTS5 query for the memories of a namespace whose words hold a name."""
-    return f'{{text}} : {quoted(entity)} AND {{place}} : "{place_of(namespace)}"'
+    return f'{{text}} : {quote_phrase(entity)} AND {{place}} : "{place_of(namespace)}"'
 
 
-def quoted(text: str) -> str:
+def quote_phrase(text: str) -> str:
     """Return any text as one FTS5 phrase."""
     return '"' + text.replace('"', '""').replace("\x00", " ") + '"'
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import apsw
 
-from perdure.records.deadline import exceeded, seconds_left, unlimited, within
+from perdure.records.deadline import deadline_error, seconds_left, unlimited, within
 from perdure.records.errors import DeadlineExceeded, StoreBusy, UncountedWarning
 from perdure.stores.sqlite.connection import BUSY_MS, translate_errors
 
@@ -30,7 +30,7 @@ class Use:
         """Wait for the lock, as long as the call may take."""
         timeout = seconds_left()  # a thread of this process may hold it for long
         if not self._store._lock.acquire(timeout=-1 if timeout is None else timeout):  # noqa: SLF001  # of its package
-            raise exceeded()
+            raise deadline_error()
         return self._store._connection  # noqa: SLF001  # as above
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:

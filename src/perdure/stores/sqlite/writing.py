@@ -12,9 +12,17 @@ from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Plan, Row, Target
 from perdure.records.store_rows import Lease
 from perdure.stores.erasing import erase_traces
-from perdure.stores.packing import packed, unpacked
+from perdure.stores.packing import pack_text, unpacked
 from perdure.stores.plans import PlanWriter, applied_before, journal_lines, memory_gone, operation_row, stored_meanwhile
-from perdure.stores.rows import MEMORY_COLUMNS, SEARCHED, column_value, content_digest, lease_lost, plain, present
+from perdure.stores.rows import (
+    MEMORY_COLUMNS,
+    SEARCHED,
+    column_value,
+    content_digest,
+    lease_lost,
+    plain_value,
+    require_row,
+)
 from perdure.stores.sqlite.connection import SqliteSession, run_many
 from perdure.stores.sqlite.index import SEGMENT, pack
 from perdure.stores.sqlite.lexical import place_of
@@ -115,7 +123,7 @@ class _Writer(PlanWriter):
             self._refuse_duplicates(changes)
         first = int(self.session.value("next_row"))
         place = place_of(self.namespace)
-        afters = [present(c.after) for c in changes]
+        afters = [require_row(c.after) for c in changes]
         self.rows.update((c.id, row) for row, c in enumerate(changes, first))
         numbered = list(zip(range(first, first + len(changes)), changes, afters, strict=True))
         try:
@@ -130,18 +138,18 @@ class _Writer(PlanWriter):
         self._many("insert_content", contents)
         self._many("insert_words", ((row, searchable(a["text"], a["speaker"]), place) for row, _, a in numbered))
         self._many("insert_tag", ((self.namespace, tag, row) for row, _, a in numbered for tag in a["tags"]))
-        if carrying := [c for c in changes if present(c.after).get("space")]:
+        if carrying := [c for c in changes if require_row(c.after).get("space")]:
             self._insert_vectors(carrying)
 
     def _refuse_duplicates(self, changes: list[Change]) -> None:
         """Another process may have stored the same words since this plan was made."""
-        texts = [(c.id, a, self._digest(a)) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
+        texts = [(c.id, a, self._digest(a)) for c in changes if (a := require_row(c.after))["kind"] != Kind.EPISODE]
         if not texts or not self.session.rows("find_digests", digests=[digest for *_, digest in texts]):
             return
         for identity, a, digest in texts:
             same = {name: a[name] for name in ("session", "speaker", "task", "text")}
             if (
-                self.session.value("duplicate", digest=digest, kind=plain(a["kind"]), op=self.plan.id, **same)
+                self.session.value("duplicate", digest=digest, kind=plain_value(a["kind"]), op=self.plan.id, **same)
                 is not None
             ):
                 raise stored_meanwhile("text", [identity])
@@ -153,7 +161,7 @@ class _Writer(PlanWriter):
         return self._digests[text]
 
     def _delete_memories(self, changes: list[Change]) -> None:
-        rows = [{**present(c.before), **self._key(c), "row": self._row(c.id), "seq": self.version} for c in changes]
+        rows = [{**require_row(c.before), **self._key(c), "row": self._row(c.id), "seq": self.version} for c in changes]
         self._match_rows("delete_memory", rows, changes)
         self._many("delete_content", rows)
         self._many("delete_accesses", rows)  # those of recalls that nobody knew of when the plan was made
@@ -166,13 +174,13 @@ class _Writer(PlanWriter):
         self.session.run("add_vectors", more=vectors - self.connection.total_changes())
 
     def _update_states(self, columns: Sequence[str], checked: Sequence[str], changes: list[Change]) -> None:
-        written = present(changes[0].after).keys()
+        written = require_row(changes[0].after).keys()
         sql = with_columns(
             "sqlite", "update_memory", tuple(columns), tuple(checked), "set_changed" if SEARCHED & written else ""
         )
         values = []
         for change in changes:
-            before, after = present(change.before), present(change.after)
+            before, after = require_row(change.before), require_row(change.after)
             row = {**self._key(change), "version": self.version}
             row |= {f"after_{c}": column_value(c, after[c]) for c in columns}
             row |= {f"before_{c}": column_value(c, before[c]) for c in checked}
@@ -184,17 +192,19 @@ class _Writer(PlanWriter):
         written = tuple(columns) if "shown" not in columns else (*columns, "text", "packed")
         values = []
         for change in changes:
-            row = {f"after_{c}": column_value(c, present(change.after)[c]) for c in columns}
+            row = {f"after_{c}": column_value(c, require_row(change.after)[c]) for c in columns}
             number = self._row(change.id)
             if "shown" in columns:
                 whole = unpacked(*self.session.rows("content_text", row=number)[0])
-                text, pack = (whole, None) if row["after_shown"] is None else packed(whole)
+                text, pack = (whole, None) if row["after_shown"] is None else pack_text(whole)
                 row |= {"after_text": text, "after_packed": pack}
             values.append({**row, "namespace": self.namespace, "row": number})
         self.connection.executemany(with_columns("sqlite", "update_content", written, ()), values)
         if "tags" in columns:
             for change in changes:
-                self._update_tags(self._row(change.id), present(change.before)["tags"], present(change.after)["tags"])
+                self._update_tags(
+                    self._row(change.id), require_row(change.before)["tags"], require_row(change.after)["tags"]
+                )
 
     def _update_tags(self, row: int, before: Sequence[str], after: Sequence[str]) -> None:
         key = {"namespace": self.namespace, "row": row}
@@ -204,7 +214,7 @@ class _Writer(PlanWriter):
     # --- vectors
 
     def _insert_vectors(self, changes: list[Change]) -> None:
-        spaces = [self._space(present(c.after)["space"]) for c in changes]
+        spaces = [self._space(require_row(c.after)["space"]) for c in changes]
         self.spaces_written.update(spaces)
         vectors = zip(changes, spaces, self._int8_vectors(changes), strict=True)
         self._many(
@@ -213,7 +223,7 @@ class _Writer(PlanWriter):
         )
 
     def _delete_vectors(self, changes: list[Change]) -> None:
-        rows = [{"space": self._space(present(c.before)["space"]), "row": self._row(c.id)} for c in changes]
+        rows = [{"space": self._space(require_row(c.before)["space"]), "row": self._row(c.id)} for c in changes]
         self._match_rows("delete_vector", rows, changes)
         self._many("mark_changed", ({"namespace": self.namespace, "version": self.version, **row} for row in rows))
         self.session.run("add_vectors", more=-len(changes))
@@ -264,7 +274,7 @@ _memory_columns: Final = itemgetter(*MEMORY_COLUMNS)
 
 def _content_values(namespace: str, row: int, identity: str, after: Row, digest: int) -> tuple[Any, ...]:
     """Return the parameters of insert_content."""
-    text, pack = (after["text"], None) if after.get("shown") is None else packed(after["text"])
+    text, pack = (after["text"], None) if after.get("shown") is None else pack_text(after["text"])
     return (
         namespace,
         row,
