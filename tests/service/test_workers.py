@@ -54,7 +54,10 @@ def freeze():
     time.sleep(1)  # the service passes it on meanwhile
 gc.freeze = freeze
 """
-AT_ONCE = "from perdure.interfaces.hooks import background\nbackground.FIRST_SECONDS = 0.1\n"
+AT_ONCE = """
+from perdure.interfaces.hooks import background
+background.FIRST_SECONDS = background.PAUSE_SECONDS = 0.1  # the first look may come before anything is stored
+"""
 
 
 @pytest.fixture(autouse=True)
