@@ -93,6 +93,7 @@ _MEETS: Final[Mapping[str, Callable[..., bool]]] = {
     "validity": lambda _ctx, _namespace, records: any(r.state.kind is Kind.FACT for r in records),
     "sources": _any_fact,
     "mark": _meets_facts,
+    "with_earlier": _meets_facts,
     "outdated": _holds(Shelf.FACT),
     "resting": lambda ctx, record: _holds(Shelf.FACT)(ctx, record.namespace),
     "over": lambda ctx, record: _holds(Shelf.FACT)(ctx, record.namespace),

@@ -33,7 +33,7 @@ from perdure.knowledge.operations.known_beside import known_beside
 from perdure.knowledge.operations.known_names import with_known_names
 from perdure.knowledge.operations.learn import learn
 from perdure.knowledge.operations.model_reading import waiting_sessions
-from perdure.knowledge.operations.over_facts import over_facts, over_of
+from perdure.knowledge.operations.over_facts import earlier_facts, over_facts, over_of
 from perdure.knowledge.operations.ports import Resources
 from perdure.knowledge.operations.predicate_questions import synonym_questions
 from perdure.knowledge.operations.procedures import learn_procedures
@@ -126,6 +126,11 @@ class Knowledge(Extension[Context]):
     def mark(self, ctx: Context, namespace: str, hits: list[Hit], filters: Filters, /) -> list[Hit]:
         """Return hits, the facts among them with how sure they are, what is to be asked, what contradicts them."""
         return mark_facts(ctx, namespace, hits, filters)
+
+    def with_earlier(self, ctx: Context, namespace: str, hits: list[Hit], filters: Filters, /) -> list[Hit]:
+        """Return hits with what held before the facts that they are or say, of what their caller may see."""
+        known = earlier_facts(ctx, namespace, [h.memory.id for h in hits], filters)
+        return [replace(h, earlier=known.get(h.memory.id, ())) for h in hits]
 
     def refresh(self, ctx: Context, namespace: str, hits: Sequence[Hit], /) -> bool:
         """Hold the stale facts among some hits against the authorities."""

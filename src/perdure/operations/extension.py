@@ -93,6 +93,10 @@ class Extension(Generic[Ctx_contra]):
         """
         return hits
 
+    def with_earlier(self, _ctx: Ctx_contra, _namespace: str, hits: list[Hit], _filters: Filters, /) -> list[Hit]:
+        """Return hits with what held before the facts that they are or say."""
+        return hits
+
     def refresh(self, _ctx: Ctx_contra, _namespace: str, _hits: Sequence[Hit], /) -> bool:
         """Verify the hits of a recall that are stale; True if that was tried, so that they must be read again."""
         return False

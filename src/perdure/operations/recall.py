@@ -19,7 +19,13 @@ from perdure.rules.language.dates import Period, without_days
 from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
-from perdure.rules.presentation import decided_first, latest_of_conflicts_first, named_first, newest_first
+from perdure.rules.presentation import (
+    asks_for_earlier,
+    decided_first,
+    latest_of_conflicts_first,
+    named_first,
+    newest_first,
+)
 from perdure.rules.ranking import (
     Ranking,
     diversify,
@@ -91,6 +97,7 @@ def _searched(ctx: Context, text: str, namespace: str, limit: int, filters: Filt
     hits = ctx.extension.mark(ctx, namespace, hits, filters)
     hits = _with_rivals(ctx, namespace, _with_successors(ctx, namespace, hits, filters), filters)
     hits = named_first(decided_first(latest_of_conflicts_first(hits, text)), query.text)[:limit]
+    hits = ctx.extension.with_earlier(ctx, namespace, hits, filters) if asks_for_earlier(text) else hits
     if not hits:
         return Recall(text, (), nothing_known=True, note=_join_notes(_bound_note(filters), note))
     return Recall(text, tuple(hits), nothing_known=False, note=_join_notes(note, _absence_note(query.text, pool, hits)))
@@ -152,14 +159,8 @@ def _unsearched(ctx: Context, namespace: str, beside: Mapping[str, Hit], filters
     records = [r for r in ctx.store.get(namespace, list(beside)) if r.state.status is Status.ACTIVE]
     records = [r for r in records if filters.sees(r.state.scope, r.content.session)]
     memories = memory_items(records, ctx.policy, ctx.clock(), ctx.counted)
-    plain: dict[str, Any] = {
-        "over": (),
-        "updated_by": None,
-        "newer": (),
-        "older": (),
-        "differs": (),
-        "contested_with": (),
-    }
+    plain: dict[str, Any] = dict.fromkeys(("over", "newer", "older", "differs", "contested_with"), ())
+    plain["updated_by"] = None
     return ctx.extension.mark(ctx, namespace, [replace(beside[m.id], memory=m, **plain) for m in memories], filters)
 
 

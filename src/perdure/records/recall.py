@@ -181,6 +181,8 @@ class Hit(JsonRecord):
     differs: tuple[str, ...] = ()  # those of both that give other numbers, or deny what it says
     # what it says that holds no longer, the newest first; where that is all of it, ``updated_by`` is set, too
     over: tuple[OverFact, ...] = ()
+    # if the question asks for the past: what held before the facts that it is or says, the newest first
+    earlier: tuple[OverFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

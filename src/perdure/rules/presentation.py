@@ -43,6 +43,14 @@ _PAST: Final = re.compile(
     r"\b(?:before|first|original\w*|initial\w*|earlier|previous\w*|between|order)\b", re.IGNORECASE
 )
 """A question that asks for the past, or compares, is not answered by the newest."""
+_BEFORE: Final = re.compile(
+    r"\b(?:before|earlier|previous\w*|former\w*|original\w*|initial\w*|first|used to"
+    r"|früher\w*|vorher\w*|davor|zuvor|ehemal\w*|ursprünglich\w*|zuerst"
+    r"|avant|auparavant|précéd\w*|ancien\w*|antes|anterior\w*|prima|precedent\w*|vroeger|eerder|vorige)\b"
+    r"|以前|之前|原来|前は",
+    re.IGNORECASE,
+)
+"""A question that wants to know what held before."""
 _ASKS_WHAT_HAPPENED: Final = re.compile(r"\b(?:did|was|were|had|ago)\b", re.IGNORECASE)
 _ASKS_WHAT_HOLDS: Final = re.compile(
     r"\b(?:is|are|am|do|does|has|have|current(?:ly)?|now)\b|\b(?:what|where|who|how)['\u2019]?s\b", re.IGNORECASE
@@ -73,6 +81,11 @@ class Bounds(NamedTuple):
 BOUNDS: Final = Bounds()
 Pair = tuple[int, int]
 """The places of two hits, the one that was said first before the other."""
+
+
+def asks_for_earlier(question: str) -> bool:
+    """Return whether a question asks what held before: "Where did Lena live before?"."""
+    return _BEFORE.search(question) is not None
 
 
 def newest_first(

@@ -90,6 +90,8 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
     for fact in hit.over[:FEW]:
         see = f"; see {named(fact.replaced_by)}" if fact.replaced_by else ""
         yield f"no longer holds: {quoted_line(fact.content, LONGEST_LABEL)} ({fact.over} {fact.since[:10]}{see})"
+    for fact in hit.earlier[:FEW]:
+        yield f"before: {quoted_line(fact.content, LONGEST_LABEL)} ({fact.over} {fact.since[:10]})"
     if hit.updated_by and not hit.over:
         yield f"a later message says otherwise: {named(hit.updated_by)}"
     if hit.newer:

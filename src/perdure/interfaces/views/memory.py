@@ -313,6 +313,8 @@ def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
     for fact in hit.over:
         see = ("; see ", reference(fact.replaced_by)) if fact.replaced_by else ()
         yield ("no longer holds: ", Foreign(fact.content), f" ({fact.over} {fact.since[:10]}", *see, ")")
+    for fact in hit.earlier:
+        yield ("before: ", Foreign(fact.content), f" ({fact.over} {fact.since[:10]})")
     if hit.updated_by and not hit.over:
         yield ("a later message says otherwise: ", reference(hit.updated_by))
     for name, others in (("newer", hit.newer), ("older", hit.older)):

@@ -22,6 +22,7 @@ from perdure.records.memory import Document, Record, Shelf
 from perdure.records.recall import Filters, OverFact
 
 NOW: Final = Filters()
+_MOST_EARLIER: Final = 5  # values of one fact; its timeline has all
 
 
 def over_facts(ctx: Context, namespace: str, memories: Sequence[str], then: Filters = NOW) -> dict[str, Over]:
@@ -64,3 +65,32 @@ def over_of(ctx: Context, record: Record) -> tuple[OverFact, ...]:
     gone = [fact for fact in own.values() if is_gone(fact, NOW, now)]
     over, _ = what_is_over(gone, _beside(ctx, place, gone, now)) if gone else ({}, set())
     return tuple(over.values())
+
+
+def earlier_facts(
+    ctx: Context, namespace: str, memories: Sequence[str], sees: Filters
+) -> dict[str, tuple[OverFact, ...]]:
+    """Return memory -> what held before the facts that it is or says, the newest first.
+
+    Of a fact and a note that says it the fact has them. What was denied never held, and is left out; so is what is not
+    for the caller to see.
+    """
+    by_memory = {i: (i, *found) for i, found in derived_from(ctx, namespace, memories).items()}
+    ids = sorted({*memories, *(fact for some in by_memory.values() for fact in some)})
+    now, facts = ctx.clock(), _facts(find_documents(ctx, namespace, Shelf.FACT, ids))
+    holding = {i: fact for i, fact in facts.items() if not is_gone(fact, NOW, now)}
+    about = _facts(find_documents_named(ctx, namespace, Shelf.FACT, sorted({fact.key for fact in holding.values()})))
+    gone = [fact for fact in about.values() if is_gone(fact, NOW, now)]
+    over, _ = what_is_over(gone, _beside(ctx, namespace, gone, now)) if gone else ({}, None)
+    records = find_records(ctx, namespace, sorted(over))
+    seen = sorted((r.id for r in records if sees.sees(r.state.scope, r.content.session)), reverse=True)
+    held: dict[str, list[OverFact]] = {}
+    for i in seen:
+        if over[i].over != "denied":
+            held.setdefault(about[i].key, []).append(over[i])
+    earlier: dict[str, tuple[OverFact, ...]] = {}
+    for memory in sorted(memories, key=lambda i: i not in holding):
+        said = by_memory.get(memory, (memory,))
+        keys = dict.fromkeys(holding[i].key for i in said if i in holding)
+        earlier[memory] = tuple(one for key in keys for one in held.pop(key, ()))[:_MOST_EARLIER]
+    return earlier
