@@ -72,25 +72,27 @@ def earlier_facts(
 ) -> dict[str, tuple[OverFact, ...]]:
     """Return memory -> what held before the facts that it is or says, the newest first.
 
-    Of a fact and a note that says it the fact has them. What was denied never held, and is left out; so is what is not
-    for the caller to see.
+    Of a fact and a note that says it the fact has them. What is not for the caller to see is left out.
     """
     by_memory = {i: (i, *found) for i, found in derived_from(ctx, namespace, memories).items()}
     ids = sorted({*memories, *(fact for some in by_memory.values() for fact in some)})
-    now, facts = ctx.clock(), _facts(find_documents(ctx, namespace, Shelf.FACT, ids))
-    holding = {i: fact for i, fact in facts.items() if not is_gone(fact, NOW, now)}
-    about = _facts(find_documents_named(ctx, namespace, Shelf.FACT, sorted({fact.key for fact in holding.values()})))
-    gone = [fact for fact in about.values() if is_gone(fact, NOW, now)]
-    over, _ = what_is_over(gone, _beside(ctx, namespace, gone, now)) if gone else ({}, None)
-    records = find_records(ctx, namespace, sorted(over))
-    seen = sorted((r.id for r in records if sees.sees(r.state.scope, r.content.session)), reverse=True)
-    held: dict[str, list[OverFact]] = {}
-    for i in seen:
-        if over[i].over != "denied":
-            held.setdefault(about[i].key, []).append(over[i])
+    facts, now = _facts(find_documents(ctx, namespace, Shelf.FACT, ids)), ctx.clock()
+    holding = {i: fact.key for i, fact in facts.items() if not is_gone(fact, NOW, now)}
+    held = _held_before(ctx, namespace, set(holding.values()), sees)
     earlier: dict[str, tuple[OverFact, ...]] = {}
     for memory in sorted(memories, key=lambda i: i not in holding):
-        said = by_memory.get(memory, (memory,))
-        keys = dict.fromkeys(holding[i].key for i in said if i in holding)
+        keys = dict.fromkeys(holding[i] for i in by_memory.get(memory, (memory,)) if i in holding)
         earlier[memory] = tuple(one for key in keys for one in held.pop(key, ()))[:_MOST_EARLIER]
     return earlier
+
+
+def _held_before(ctx: Context, namespace: str, keys: set[str], sees: Filters) -> dict[str, list[OverFact]]:
+    """Return whom and what facts were about -> what held of it, the newest first; what was denied never did."""
+    facts, now = _facts(find_documents_named(ctx, namespace, Shelf.FACT, sorted(keys))), ctx.clock()
+    gone = [fact for fact in facts.values() if is_gone(fact, NOW, now)]
+    over, _ = what_is_over(gone, _beside(ctx, namespace, gone, now)) if gone else ({}, None)
+    held: dict[str, list[OverFact]] = {}
+    for record in sorted(find_records(ctx, namespace, sorted(over)), key=lambda r: r.id, reverse=True):
+        if over[record.id].over != "denied" and sees.sees(record.state.scope, record.content.session):
+            held.setdefault(facts[record.id].key, []).append(over[record.id])
+    return held
