@@ -149,7 +149,7 @@ class TwoServers(Server):
     """Connections to two servers: a namespace lives on one of them, a fan-out asks both."""
 
     def __init__(self, addresses: list[Address]) -> None:
-        self.address = addresses[0]
+        super().__init__(addresses[0])  # opens no connection by itself
         self.each = [Server(a) for a in addresses]
         self.asked: set[str] = set()
 

@@ -37,7 +37,7 @@ def refuse_damaged(ctx: Context, namespace: str | None, identity: str) -> None:
     Raises:
         StoreDamaged: It is.
     """
-    if namespace is not None and ctx.store.locate(identity) == namespace:
+    if namespace is not None and identity in ctx.store.states(namespace, [identity]):
         raise StoreDamaged(f"The memory {identity} of {namespace} is damaged and cannot be read.", remedy=REPAIR)
 
 

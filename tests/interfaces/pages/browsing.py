@@ -33,8 +33,9 @@ class Forms:
         return self.answer(self.get(path), form, **fields)
 
     def answer(self, page, form="", **fields):
-        """Send the form of a page that was got."""
-        action, inside = next(f for f in forms(page.text) if f[0].startswith(form))
+        """Send the form of a page that was got; of several the one about the memory ``id``, if one is."""
+        found = [f for f in forms(page.text) if f[0].startswith(form)]
+        action, inside = next((f for f in found if hidden(f[1]).get("id") == fields.get("id")), found[0])
         return self.post(action, data={**hidden(inside), **fields}, headers=self.own)
 
     def look(self, page, action, **fields):
