@@ -37,7 +37,9 @@ def refuse_damaged(ctx: Context, namespace: str | None, identity: str) -> None:
     Raises:
         StoreDamaged: It is.
     """
-    if namespace is not None and identity in ctx.store.states(namespace, [identity]):
+    if namespace is None or identity not in ctx.store.states(namespace, [identity]):
+        return
+    if not ctx.store.get(namespace, [identity]):  # else it was stored just now
         raise StoreDamaged(f"The memory {identity} of {namespace} is damaged and cannot be read.", remedy=REPAIR)
 
 
