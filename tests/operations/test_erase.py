@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -257,6 +258,29 @@ def test_a_request_in_a_transcript_that_is_read_again_does_not_bring_its_note_ba
     assert "the staging server listens on port 8081" in take_in()
     erased(memory, everything=True)
     assert take_in() == []
+
+
+@pytest.mark.parametrize("named", ["two", "one"])
+def test_a_resumed_transcript_brings_no_note_of_an_erased_message_back(memory, clock, named):
+    """Copied lines have the same ids and words; some clients give them the new session's name."""
+    said = [
+        Message("Remember that Tara Quist has a nut allergy.", at=memory.now, session="one", key="m1"),
+        Message("Remember that the parser ships in Rust.", at=memory.now, session="one", key="m2"),
+    ]
+
+    def take_in(session, messages):
+        memory.agent.take_in(session, "default", messages, transcript="", mark="")
+        found = memory.list(inside=session, include_archived=True)
+        return sorted(m.content for m in found if m.session == session)
+
+    first = take_in("one", said)
+    assert {"Tara Quist has a nut allergy", "the parser ships in Rust"} < set(first)
+    gone = [m.id for m in memory.list(inside="one") if "Tara" in m.content]
+    clock.passes(minutes=1)
+    erased(memory, *gone)
+    new = Message("Go on.", at=memory.now, session="two", key="m3")
+    assert take_in("two", [*(replace(m, session=named) for m in said), new]) == ["Go on."]
+    assert take_in("three", [replace(said[0], session="three")]) == []  # where no other line shows the copy
 
 
 def test_what_is_kept_is_when_by_whom_and_why_and_digests_that_differ_from_store_to_store(opening, elsewhere, clock):
