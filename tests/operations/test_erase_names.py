@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 import perdure
 from conftest import STORES, WORDS_ONLY, servers
 from perdure.compose import current_instant, import_lines, store_at
+from perdure.compose_store import is_server
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.knowledge.operations import erasing
 from perdure.operations.erased_names import places_of_names
 from perdure.operations.transfer import export_lines
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.records.plan import ErasedNames, Erasure
+from perdure.records.plan import ERASED, ErasedNames, Erasure
 from perdure.records.policy import Policy
 from perdure.stores.erasing import Redactor
 
@@ -473,6 +475,34 @@ def test_the_value_of_an_erased_fact_leaves_the_reasons_of_what_took_its_place(o
     (fact,) = memory.facts("Ann")
     assert fact.value == "migrainex"
     assert "epilepsiax" not in str(memory.why(fact.id)) + str(memory.why(kept.id)) + "".join(map(str, memory.export()))
+
+
+@pytest.mark.parametrize("chosen", ["the person", "the corrected fact"])
+def test_operations_on_what_is_erased_lose_the_values_and_reasons_that_were_given_with_them(opening, path, chosen):
+    memory = opening(LEARNING)
+    claims = [{"subject": "Ann Roe", "predicate": p, "value": v} for p, v in (("phone", "4417-11"), ("drink", "tea"))]
+    memory.remember("Ann Roe answers at 4417-11 and drinks tea.", facts=claims)
+    other = memory.remember("The gate is shut.")
+    facts = {f.predicate: f.id for f in memory.facts("Ann Roe")}
+    corrected = memory.correct(facts["phone"], "5528-22").id
+    memory.deny(facts["drink"], "she hates it")
+    memory.archive(other.id, "rusty")
+    given = re.compile("5528-22|hates it")
+    assert len(holding(path, given)) > 3
+    if chosen == "the person":
+        done = erased(memory, subject="Ann Roe")
+        assert any("3 values of erased facts were not searched for alone" in note for note in done.unreachable)
+    else:
+        done = erased(memory, corrected, facts["drink"])
+    assert done.places == ()
+    assert holding(path, given) == []
+    if not is_server(str(path)):
+        assert not given.search(Path(path).read_bytes().decode("latin-1"))
+    assert {f"correct {facts['phone']}: {ERASED}", f"deny {facts['drink']}: {ERASED}"} < {
+        h.note for h in memory.history()
+    }
+    assert "rusty" in str(memory.why(other.id))
+    assert memory.check(full=True) == []
 
 
 @pytest.fixture

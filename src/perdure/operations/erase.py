@@ -99,7 +99,7 @@ def erase(
         named = places_of_names(ctx.store, plan.namespace, names, ctx.backups)
         held = _rewrite_summary(ctx, plan.namespace)
     places = (*(place for _, place in purged.places), *named)
-    notes = [*held, *([_PLAIN_NAMES] if names.plain else []), *([_UNREAD] if selection.subject else [])]
+    notes = [*held, *_unsearched(names), *([_UNREAD] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
     result = replace(result, entities=gone, names=count, places=places, backups=backups, operations=(plan.id,))
     return _with_remarks(result, purged, notes)
@@ -273,6 +273,14 @@ def _salt(ctx: Context, namespace: str) -> tuple[str, list[Change]]:
     now = ctx.clock()
     salt = f"{ctx.ids(now)}{ctx.ids(now)}"[-64:]
     return salt, [salt_document(salt)]
+
+
+def _unsearched(names: ErasedNames) -> list[str]:
+    """Return what is to be said of words that were not searched for, or not everywhere."""
+    count = len(names.values)
+    many = "1 value of an erased fact was" if count == 1 else f"{count:,} values of erased facts were"
+    values = [f"{many} not searched for alone: such words may stand anywhere."] if count else []
+    return [*values, *([_PLAIN_NAMES] if names.plain else [])]
 
 
 def _without(erasure: Erasure) -> Any:
