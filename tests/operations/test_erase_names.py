@@ -505,6 +505,43 @@ def test_operations_on_what_is_erased_lose_the_values_and_reasons_that_were_give
     assert memory.check(full=True) == []
 
 
+def test_a_turned_name_is_erased_and_a_part_of_a_name_is_listed_to_be_looked_at(opening):
+    memory = opening(LEARNING)
+    named = [
+        "Miriam Feldhaus is the contact.",
+        "Feldhaus, Miriam: diabetes.",
+        "Present: Lund, Bo; FELDHAUS, Miriam and Kim.",
+        "Feldhaus Miriam signed.",
+    ]
+    partly = [
+        "Ms. Feldhaus wants no deploys because of her surgery.",
+        "Feldhaus is seriously ill.",
+        "Miriam is out until March.",
+        "M. Feldhaus pays by invoice.",
+        "The Feldhaus-Lund agreement holds.",
+        "MiriamFeldhaus@nordlicht.example answers quickly.",
+        "Ask @miriam about it.",
+        "Both came: Bo Feldhaus, Miriam Lund.",
+    ]
+    others = ["The feldhausen road is closed.", "Write to bo@mir.example.", "May is warm in Bremen."]
+    memory.remember_many([*named, *partly, *others])
+    preview = memory.erase(subject="Miriam Feldhaus", reason="asked")
+    assert {line.text for line in preview.lines} == set(named)
+    assert {line.text for line in preview.possible} == set(partly)
+    assert preview.possible_count == len(partly)
+    done = memory.erase(subject="Miriam Feldhaus", reason="asked", confirm=preview.confirm, dry_run=False)
+    assert (set(done.possible), done.possible_count) == (set(preview.possible), len(partly))
+    assert {m.content for m in memory.list()} == {*partly, *others}
+
+
+def test_of_many_memories_that_may_be_about_somebody_some_are_shown_and_all_are_counted(path):
+    with perdure.open(path, WORDS_ONLY) as memory:
+        memory.remember("Miriam Feldhaus is the contact.")
+        memory.remember_many([f"Miriam has key {n}." for n in range(60)])
+        preview = memory.erase(subject="Miriam Feldhaus", reason="asked")
+        assert (len(preview.possible), preview.possible_count) == (50, 60)
+
+
 @pytest.fixture
 def looked_at(monkeypatch):
     """(text, names) of each close look at a text: what somebody's mentions in it cost."""

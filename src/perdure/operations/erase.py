@@ -45,6 +45,7 @@ _UNREAD: Final = (
 )
 _PLAIN_NAMES: Final = "A name that is also a word of the language was replaced and searched for with a capital only."
 _LISTED: Final = 20  # memories that a dry run shows
+_POSSIBLE: Final = 50  # memories that stay and may be about the subject, which are shown
 _SHOWN: Final = 80  # characters of each
 _ELSEWHERE: Final = "Files that `export`, `digest` or `plan` wrote, copies of the store and backups elsewhere."
 
@@ -79,15 +80,17 @@ def erase(
     def attempt() -> tuple[ErasureResult, Plan | None]:
         target = _find(ctx, namespace, selection)
         if dry_run:
-            return replace(target.result(dry_run=True), lines=_lines(ctx, target)), None
+            lines = _lines(ctx, target.namespace, target.erased_ids[:_LISTED])
+            return replace(_with_possible(ctx, target, target.result(dry_run=True)), lines=lines), None
         if confirm != target.word:
             raise InvalidInput(
                 f"This would erase {len(target.erased_ids)} for good, and confirm does not say so.",
                 remedy="Make a dry run, read what it lists, and pass its word as confirm.",
             )
         plan = _plan(ctx, target, reason=reason, by=by)
+        erased = _with_possible(ctx, target, target.result(dry_run=False))
         ctx.store.apply(plan)
-        return target.result(dry_run=False), plan
+        return erased, plan
 
     result, plan = retry(attempt)
     if plan is None or plan.erasure is None:
@@ -179,12 +182,19 @@ def _selected(ctx: Context, namespace: str, selection: Selection, subject: Subje
     return selected or set()
 
 
-def _lines(ctx: Context, target: _Target) -> tuple[ErasureLine, ...]:
-    """Return the first of the memories that would go, as a person tells them."""
-    records = {r.id: r for r in find_records(ctx, target.namespace, target.erased_ids[:_LISTED])}
+def _with_possible(ctx: Context, target: _Target, result: ErasureResult) -> ErasureResult:
+    """Add the memories that stay and have a part of the subject's name: whom they mean a person must see."""
+    going = {*target.erased_ids}
+    stay = [i for i in (target.subject.possible if target.subject else ()) if i not in going]
+    return replace(result, possible=_lines(ctx, target.namespace, stay[:_POSSIBLE]), possible_count=len(stay))
+
+
+def _lines(ctx: Context, namespace: str, ids: Sequence[str]) -> tuple[ErasureLine, ...]:
+    """Return memories as a person tells them."""
+    records = {r.id: r for r in find_records(ctx, namespace, ids)}
     return tuple(
         ErasureLine(i, from_instant(records[i].state.created_ms), records[i].content.speaker, _beginning(records[i]))
-        for i in target.erased_ids[:_LISTED]
+        for i in ids
         if i in records
     )
 
