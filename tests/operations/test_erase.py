@@ -655,6 +655,27 @@ def test_backups_of_the_vault_are_rewritten_and_still_read(tmp_path):
         assert [m.content for m in other.list()] == [OTHER]
 
 
+@pytest.mark.parametrize(
+    "damage", [lambda words: words[:-40], lambda _: b"\xff\xfe{", lambda _: b"[]\n", lambda _: b"{}\n"]
+)
+def test_a_backup_that_cannot_be_read_is_named_and_stops_no_erasure(tmp_path, damage):
+    policy = {"embedder": {"model": "none"}, "upkeep": {"backup_folder": str(tmp_path / "kept")}}
+    with perdure.open(tmp_path / "a.db", policy) as memory:
+        kept = memory.remember(ADDRESS).id
+        memory.move(kept, "vault", "it matters")
+        memory.upkeep("worker", eager=True)
+        [backup] = (tmp_path / "kept").glob("*.jsonl")
+        whole = backup.with_name(backup.name.replace("-2", "-3", 1))
+        whole.write_bytes(backup.read_bytes())
+        backup.write_bytes(damage(backup.read_bytes()))
+        done = erased(memory, kept)
+    assert done.backups == (str(whole),)
+    [told] = [note for note in done.unreachable if str(backup) in note]
+    assert "could not be read" in told
+    assert "delete it" in told
+    assert found_in(tmp_path, ADDRESS[:32]) in ([], [str(backup)])
+
+
 def test_a_name_that_a_backup_keeps_beside_the_words_of_another_memory_is_told(tmp_path):
     policy = {**WORDS_ONLY, "upkeep": {"backup_folder": str(tmp_path / "kept")}}
     with perdure.open(tmp_path / "a.db", policy) as memory:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from perdure.operations.decisions import begin
 from perdure.operations.documents import all_records, find_documents_named, find_records, pages
@@ -97,14 +97,14 @@ def erase(
         return result
     texts, names = sorted(plan.erasure.texts), plan.erasure.names
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
-        backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure)))
         purged = ctx.store.purge(plan.namespace, texts, sorted({*names.words, *names.ids}))
+        rewritten, failed = _rewrite_backups(ctx, plan.namespace, plan.erasure)
         named = places_of_names(ctx.store, plan.namespace, names, ctx.backups)
         held = _rewrite_summary(ctx, plan.namespace)
     places = (*(place for _, place in purged.places), *named)
-    notes = [*held, *_unsearched(names), *([_UNREAD] if selection.subject else [])]
+    notes = [*held, *failed, *_unsearched(names), *([_UNREAD] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
-    result = replace(result, entities=gone, names=count, places=places, backups=backups, operations=(plan.id,))
+    result = replace(result, entities=gone, names=count, places=places, backups=rewritten, operations=(plan.id,))
     return _with_remarks(result, purged, notes)
 
 
@@ -293,8 +293,12 @@ def _unsearched(names: ErasedNames) -> list[str]:
     return [*values, *([_PLAIN_NAMES] if names.plain else [])]
 
 
-def _without(erasure: Erasure) -> Any:
-    return lambda lines: without_memories(lines, erasure.ids, erasure.names)
+def _rewrite_backups(ctx: Context, namespace: str, erasure: Erasure) -> tuple[tuple[str, ...], list[str]]:
+    """Take what is erased out of the backups; return those that changed, and what is to be said of the others."""
+    if ctx.backups is None:
+        return (), []
+    changed, failed = ctx.backups.rewrite(namespace, lambda lines: without_memories(lines, erasure.ids, erasure.names))
+    return tuple(changed), [f"{told} It may hold what was erased: delete it." for told in failed]
 
 
 def _with_remarks(result: ErasureResult, purged: Purged, held: Sequence[str]) -> ErasureResult:
