@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -257,6 +258,29 @@ def test_a_request_in_a_transcript_that_is_read_again_does_not_bring_its_note_ba
     assert "the staging server listens on port 8081" in take_in()
     erased(memory, everything=True)
     assert take_in() == []
+
+
+@pytest.mark.parametrize("named", ["two", "one"])
+def test_a_resumed_transcript_brings_no_note_of_an_erased_message_back(memory, clock, named):
+    """Copied lines have the same ids and words; some clients give them the new session's name."""
+    said = [
+        Message("Remember that Tara Quist has a nut allergy.", at=memory.now, session="one", key="m1"),
+        Message("Remember that the parser ships in Rust.", at=memory.now, session="one", key="m2"),
+    ]
+
+    def take_in(session, messages):
+        memory.agent.take_in(session, "default", messages, transcript="", mark="")
+        found = memory.list(inside=session, include_archived=True)
+        return sorted(m.content for m in found if m.session == session)
+
+    first = take_in("one", said)
+    assert {"Tara Quist has a nut allergy", "the parser ships in Rust"} < set(first)
+    gone = [m.id for m in memory.list(inside="one") if "Tara" in m.content]
+    clock.passes(minutes=1)
+    erased(memory, *gone)
+    new = Message("Go on.", at=memory.now, session="two", key="m3")
+    assert take_in("two", [*(replace(m, session=named) for m in said), new]) == ["Go on."]
+    assert take_in("three", [replace(said[0], session="three")]) == []  # where no other line shows the copy
 
 
 def test_what_is_kept_is_when_by_whom_and_why_and_digests_that_differ_from_store_to_store(opening, elsewhere, clock):
@@ -629,6 +653,27 @@ def test_backups_of_the_vault_are_rewritten_and_still_read(tmp_path):
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     with perdure.open(tmp_path / "b.db", policy) as other:
         assert [m.content for m in other.list()] == [OTHER]
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda words: words[:-40], lambda _: b"\xff\xfe{", lambda _: b"[]\n", lambda _: b"{}\n"]
+)
+def test_a_backup_that_cannot_be_read_is_named_and_stops_no_erasure(tmp_path, damage):
+    policy = {"embedder": {"model": "none"}, "upkeep": {"backup_folder": str(tmp_path / "kept")}}
+    with perdure.open(tmp_path / "a.db", policy) as memory:
+        kept = memory.remember(ADDRESS).id
+        memory.move(kept, "vault", "it matters")
+        memory.upkeep("worker", eager=True)
+        [backup] = (tmp_path / "kept").glob("*.jsonl")
+        whole = backup.with_name(backup.name.replace("-2", "-3", 1))
+        whole.write_bytes(backup.read_bytes())
+        backup.write_bytes(damage(backup.read_bytes()))
+        done = erased(memory, kept)
+    assert done.backups == (str(whole),)
+    [told] = [note for note in done.unreachable if str(backup) in note]
+    assert "could not be read" in told
+    assert "delete it" in told
+    assert found_in(tmp_path, ADDRESS[:32]) in ([], [str(backup)])
 
 
 def test_a_name_that_a_backup_keeps_beside_the_words_of_another_memory_is_told(tmp_path):

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 import perdure
 from conftest import STORES, WORDS_ONLY, servers
 from perdure.compose import current_instant, import_lines, store_at
+from perdure.compose_store import is_server
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.knowledge.operations import erasing
 from perdure.operations.erased_names import places_of_names
 from perdure.operations.transfer import export_lines
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.records.plan import ErasedNames, Erasure
+from perdure.records.plan import ERASED, ErasedNames, Erasure
 from perdure.records.policy import Policy
 from perdure.stores.erasing import Redactor
 
@@ -473,6 +475,71 @@ def test_the_value_of_an_erased_fact_leaves_the_reasons_of_what_took_its_place(o
     (fact,) = memory.facts("Ann")
     assert fact.value == "migrainex"
     assert "epilepsiax" not in str(memory.why(fact.id)) + str(memory.why(kept.id)) + "".join(map(str, memory.export()))
+
+
+@pytest.mark.parametrize("chosen", ["the person", "the corrected fact"])
+def test_operations_on_what_is_erased_lose_the_values_and_reasons_that_were_given_with_them(opening, path, chosen):
+    memory = opening(LEARNING)
+    claims = [{"subject": "Ann Roe", "predicate": p, "value": v} for p, v in (("phone", "4417-11"), ("drink", "tea"))]
+    memory.remember("Ann Roe answers at 4417-11 and drinks tea.", facts=claims)
+    other = memory.remember("The gate is shut.")
+    facts = {f.predicate: f.id for f in memory.facts("Ann Roe")}
+    corrected = memory.correct(facts["phone"], "5528-22").id
+    memory.deny(facts["drink"], "she hates it")
+    memory.archive(other.id, "rusty")
+    given = re.compile("5528-22|hates it")
+    assert len(holding(path, given)) > 3
+    if chosen == "the person":
+        done = erased(memory, subject="Ann Roe")
+        assert any("3 values of erased facts were not searched for alone" in note for note in done.unreachable)
+    else:
+        done = erased(memory, corrected, facts["drink"])
+    assert done.places == ()
+    assert holding(path, given) == []
+    if not is_server(str(path)):
+        assert not given.search(Path(path).read_bytes().decode("latin-1"))
+    assert {f"correct {facts['phone']}: {ERASED}", f"deny {facts['drink']}: {ERASED}"} < {
+        h.note for h in memory.history()
+    }
+    assert "rusty" in str(memory.why(other.id))
+    assert memory.check(full=True) == []
+
+
+def test_a_turned_name_is_erased_and_a_part_of_a_name_is_listed_to_be_looked_at(opening):
+    memory = opening(LEARNING)
+    named = [
+        "Miriam Feldhaus is the contact.",
+        "Feldhaus, Miriam: diabetes.",
+        "Present: Lund, Bo; FELDHAUS, Miriam and Kim.",
+        "Feldhaus Miriam signed.",
+    ]
+    partly = [
+        "Ms. Feldhaus wants no deploys because of her surgery.",
+        "Feldhaus is seriously ill.",
+        "Miriam is out until March.",
+        "M. Feldhaus pays by invoice.",
+        "The Feldhaus-Lund agreement holds.",
+        "MiriamFeldhaus@nordlicht.example answers quickly.",
+        "Ask @miriam about it.",
+        "Both came: Bo Feldhaus, Miriam Lund.",
+    ]
+    others = ["The feldhausen road is closed.", "Write to bo@mir.example.", "May is warm in Bremen."]
+    memory.remember_many([*named, *partly, *others])
+    preview = memory.erase(subject="Miriam Feldhaus", reason="asked")
+    assert {line.text for line in preview.lines} == set(named)
+    assert {line.text for line in preview.possible} == set(partly)
+    assert preview.possible_count == len(partly)
+    done = memory.erase(subject="Miriam Feldhaus", reason="asked", confirm=preview.confirm, dry_run=False)
+    assert (set(done.possible), done.possible_count) == (set(preview.possible), len(partly))
+    assert {m.content for m in memory.list()} == {*partly, *others}
+
+
+def test_of_many_memories_that_may_be_about_somebody_some_are_shown_and_all_are_counted(path):
+    with perdure.open(path, WORDS_ONLY) as memory:
+        memory.remember("Miriam Feldhaus is the contact.")
+        memory.remember_many([f"Miriam has key {n}." for n in range(60)])
+        preview = memory.erase(subject="Miriam Feldhaus", reason="asked")
+        assert (len(preview.possible), preview.possible_count) == (50, 60)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -96,6 +97,19 @@ def test_a_resumed_transcript_that_repeats_another_session_adds_only_what_is_new
     done = take_in(memory, said("The port is 8081."), said("TLS is on.", 2), session="resumed")
     assert (done.added, done.skipped) == (1, 0)
     assert [m.content for m in memory.list(inside="resumed")] == ["TLS is on."]
+
+
+def test_a_copied_transcript_that_names_the_new_session_adds_only_what_is_new(memory):
+    """A resume or a fork writes its own session into the copied lines; their ids stay."""
+    talk = [said("Remember that the port is 8081."), said("Remember that the port is 8081.", 2, "assistant")]
+    done = take_in(memory, *talk, said("Yes.", 3))
+    assert (done.added, done.echoes) == (2, 1)
+    copied = [replace(m, session="fork") for m in (*talk, said("Yes.", 3))]
+    news = [said("Yes.", 4, session="fork"), said("TLS is on.", 5, session="fork")]
+    assert take_in(memory, *copied, *news, session="fork").added == 2
+    assert sorted(m.content for m in memory.list(inside="fork") if m.session == "fork") == ["TLS is on.", "Yes."]
+    again = [replace(m, session="fork of it") for m in (*copied, *news)]
+    assert take_in(memory, *again, session="fork of it").added == 0
 
 
 @pytest.mark.filterwarnings("always")

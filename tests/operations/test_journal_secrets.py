@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from perdure.records.errors import NotFound
+
 TOKEN = "ghp_" + "aBcD1234eFgH5678iJkL9012mNoP3456qRsT"
 SAID = f"see {TOKEN}"
 
@@ -29,3 +31,13 @@ def test_no_secret_of_a_reason_or_a_correction_is_kept(memory, decide):
     kept = repr([memories, memory.history(), *(memory.history(one.id) for one in memories)])
     assert TOKEN not in kept
     assert "see [redacted: github token]" in kept
+
+
+def test_no_secret_in_who_decided_an_erasure_is_kept(memory):
+    gone = memory.remember("The deployment runs on Tuesdays at ten in the morning.").id
+    given = {"reason": "asked", "by": SAID}
+    preview = memory.erase([gone], **given)
+    memory.erase([gone], **given, confirm=preview.confirm, dry_run=False)
+    with pytest.raises(NotFound, match=r"erased by see \[redacted: github token\]: asked"):
+        memory.why(gone)
+    assert TOKEN not in "".join(map(str, memory.export()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from perdure.operations.decisions import begin
 from perdure.operations.documents import all_records, find_documents_named, find_records, pages
@@ -45,6 +45,7 @@ _UNREAD: Final = (
 )
 _PLAIN_NAMES: Final = "A name that is also a word of the language was replaced and searched for with a capital only."
 _LISTED: Final = 20  # memories that a dry run shows
+_POSSIBLE: Final = 50  # memories that stay and may be about the subject, which are shown
 _SHOWN: Final = 80  # characters of each
 _ELSEWHERE: Final = "Files that `export`, `digest` or `plan` wrote, copies of the store and backups elsewhere."
 
@@ -79,29 +80,31 @@ def erase(
     def attempt() -> tuple[ErasureResult, Plan | None]:
         target = _find(ctx, namespace, selection)
         if dry_run:
-            return replace(target.result(dry_run=True), lines=_lines(ctx, target)), None
+            lines = _lines(ctx, target.namespace, target.erased_ids[:_LISTED])
+            return replace(_with_possible(ctx, target, target.result(dry_run=True)), lines=lines), None
         if confirm != target.word:
             raise InvalidInput(
                 f"This would erase {len(target.erased_ids)} for good, and confirm does not say so.",
                 remedy="Make a dry run, read what it lists, and pass its word as confirm.",
             )
         plan = _plan(ctx, target, reason=reason, by=by)
+        erased = _with_possible(ctx, target, target.result(dry_run=False))
         ctx.store.apply(plan)
-        return target.result(dry_run=False), plan
+        return erased, plan
 
     result, plan = retry(attempt)
     if plan is None or plan.erasure is None:
         return result
     texts, names = sorted(plan.erasure.texts), plan.erasure.names
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
-        backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure)))
         purged = ctx.store.purge(plan.namespace, texts, sorted({*names.words, *names.ids}))
+        rewritten, failed = _rewrite_backups(ctx, plan.namespace, plan.erasure)
         named = places_of_names(ctx.store, plan.namespace, names, ctx.backups)
         held = _rewrite_summary(ctx, plan.namespace)
     places = (*(place for _, place in purged.places), *named)
-    notes = [*held, *([_PLAIN_NAMES] if names.plain else []), *([_UNREAD] if selection.subject else [])]
+    notes = [*held, *failed, *_unsearched(names), *([_UNREAD] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
-    result = replace(result, entities=gone, names=count, places=places, backups=backups, operations=(plan.id,))
+    result = replace(result, entities=gone, names=count, places=places, backups=rewritten, operations=(plan.id,))
     return _with_remarks(result, purged, notes)
 
 
@@ -179,12 +182,19 @@ def _selected(ctx: Context, namespace: str, selection: Selection, subject: Subje
     return selected or set()
 
 
-def _lines(ctx: Context, target: _Target) -> tuple[ErasureLine, ...]:
-    """Return the first of the memories that would go, as a person tells them."""
-    records = {r.id: r for r in find_records(ctx, target.namespace, target.erased_ids[:_LISTED])}
+def _with_possible(ctx: Context, target: _Target, result: ErasureResult) -> ErasureResult:
+    """Add the memories that stay and have a part of the subject's name: whom they mean a person must see."""
+    going = {*target.erased_ids}
+    stay = [i for i in (target.subject.possible if target.subject else ()) if i not in going]
+    return replace(result, possible=_lines(ctx, target.namespace, stay[:_POSSIBLE]), possible_count=len(stay))
+
+
+def _lines(ctx: Context, namespace: str, ids: Sequence[str]) -> tuple[ErasureLine, ...]:
+    """Return memories as a person tells them."""
+    records = {r.id: r for r in find_records(ctx, namespace, ids)}
     return tuple(
         ErasureLine(i, from_instant(records[i].state.created_ms), records[i].content.speaker, _beginning(records[i]))
-        for i in target.erased_ids[:_LISTED]
+        for i in ids
         if i in records
     )
 
@@ -275,8 +285,20 @@ def _salt(ctx: Context, namespace: str) -> tuple[str, list[Change]]:
     return salt, [salt_document(salt)]
 
 
-def _without(erasure: Erasure) -> Any:
-    return lambda lines: without_memories(lines, erasure.ids, erasure.names)
+def _unsearched(names: ErasedNames) -> list[str]:
+    """Return what is to be said of words that were not searched for, or not everywhere."""
+    count = len(names.values)
+    many = "1 value of an erased fact was" if count == 1 else f"{count:,} values of erased facts were"
+    values = [f"{many} not searched for alone: such words may stand anywhere."] if count else []
+    return [*values, *([_PLAIN_NAMES] if names.plain else [])]
+
+
+def _rewrite_backups(ctx: Context, namespace: str, erasure: Erasure) -> tuple[tuple[str, ...], list[str]]:
+    """Take what is erased out of the backups; return those that changed, and what is to be said of the others."""
+    if ctx.backups is None:
+        return (), []
+    changed, failed = ctx.backups.rewrite(namespace, lambda lines: without_memories(lines, erasure.ids, erasure.names))
+    return tuple(changed), [f"{told} It may hold what was erased: delete it." for told in failed]
 
 
 def _with_remarks(result: ErasureResult, purged: Purged, held: Sequence[str]) -> ErasureResult:

@@ -10,7 +10,7 @@ from typing import Final
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
 from perdure.operations.remember import remember
-from perdure.operations.tombstones import erased_keys
+from perdure.operations.tombstones import without_erased
 from perdure.operations.writing import tell_redacted
 from perdure.records.errors import ModelWarning, PerdureError
 from perdure.records.memory import Draft, Kind, Record, Scope, Sort, Status, Trust
@@ -75,8 +75,8 @@ def store_candidates(
     repeats = [False] * len(drafts)
     if dedup_threshold is not None and drafts:
         repeats = _find_known(ctx, drafts, vectors, place, dedup_threshold, duplicates)
-    erased = erased_keys(ctx, place.namespace, {draft.key for draft in drafts if draft.key})
-    fresh = [i for i, repeated in enumerate(repeats) if not repeated and drafts[i].key not in erased]
+    left = {id(draft) for draft in without_erased(ctx, place.namespace, drafts)}
+    fresh = [i for i, repeated in enumerate(repeats) if not repeated and id(drafts[i]) in left]
     stored = remember(
         ctx, [drafts[i] for i in fresh], place.namespace, operation="extract", vectors=[vectors[i] for i in fresh]
     )

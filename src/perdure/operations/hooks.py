@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from perdure.operations import ingest as ingesting
 from perdure.operations import recall as recalling
+from perdure.operations.documents import find_records
 from perdure.operations.extract import Place, store_candidates
 from perdure.operations.lifecycle import digest as digesting
 from perdure.operations.ports import Context
@@ -28,9 +29,10 @@ from perdure.rules.language.tokens import estimate_tokens
 from perdure.rules.lifecycle.digest import BEGIN, END
 from perdure.rules.lifecycle.digest_entries import is_informative
 from perdure.rules.lifecycle.older_statements import find_older
-from perdure.rules.prompt_context import context_block, fit_lines
+from perdure.rules.prompt_context import context_block, fit_lines, remove_blocks
 from perdure.rules.redaction import redact_by_policy
 from perdure.rules.remember_requests import find_requests
+from perdure.rules.restatement import same_words
 from perdure.rules.source_trust import takes_over, trust_of
 
 HITS: Final = 12
@@ -108,7 +110,7 @@ class Agent:
             result = self._ingest(own, namespace, shown, embed)
         except InvalidInput:  # one message that no store can hold must not keep out all that come after it
             result = self._one_by_one(own, namespace, shown, embed)
-        for message in own:
+        for message in self._stored(session, namespace, own):
             self._requests(message, namespace, embed)
         self._note(session, namespace, {"transcript": transcript, "mark": mark}, f"read to {mark}")
         return result
@@ -189,13 +191,45 @@ class Agent:
     # --- what the above is made of
 
     def _assign_session(self, session: str, namespace: str, messages: Sequence[Message]) -> list[Message]:
-        """Give messages to this session, but for those that are known of another: resumed transcripts repeat them."""
-        foreign = {
-            ingesting.message_key(m.session, m.key): m for m in messages if m.key and m.session not in (None, session)
+        """Give messages to this session, but for those that a resumed or forked transcript has copied from another.
+
+        Copies stand before what is new, so all up to the last that is known is passed over: also a reply that was left
+        out because it repeated something, and what was taken back.
+        """
+        copied = self._known_elsewhere(session, namespace, messages)
+        first = max((place + 1 for place, m in enumerate(messages) if id(m) in copied), default=0)
+        return [m if m.session == session else replace(m, session=session) for m in messages[first:]]
+
+    def _known_elsewhere(self, session: str, namespace: str, messages: Sequence[Message]) -> set[int]:
+        """Return those messages, as objects, whose id is known in another session: the client gives each id once.
+
+        A copy may name the session that it was copied into. Where it comes from is known by its words.
+        """
+        texts = {id(m): self._stored_text(m) for m in messages if m.key}
+        sessions: dict[str, set[str]] = {}
+        ids = self.ctx.store.ids_of_texts(namespace, sorted(set(texts.values()))) if texts else []
+        for record in find_records(self.ctx, namespace, ids):
+            sessions.setdefault(same_words(record.content.text), set()).add(record.content.session or "")
+        keys = {
+            ingesting.message_key(other, m.key): id(m)
+            for m in messages
+            if m.key
+            for other in {m.session or "", *sessions.get(same_words(texts[id(m)]), ())} - {"", session}
         }
-        stored = self.ctx.store.ids_of_keys(namespace, list(foreign)) if foreign else {}
-        known = {id(foreign[key]) for key in stored}
-        return [m if m.session == session else replace(m, session=session) for m in messages if id(m) not in known]
+        return {keys[key] for key in self.ctx.store.ids_of_keys(namespace, list(keys))}
+
+    def _stored_text(self, message: Message) -> str:
+        """Return a message's words as they are stored."""
+        return redact_by_policy(remove_blocks(message.content), self.ctx.policy).strip()
+
+    def _stored(self, session: str, namespace: str, messages: Sequence[Message]) -> list[Message]:
+        """Return messages without those that were not stored: what was erased must not come back as a note.
+
+        One without an id is kept: whether it is stored cannot be told.
+        """
+        keys = {id(m): ingesting.message_key(session, m.key) for m in messages if m.key}
+        stored = self.ctx.store.ids_of_keys(namespace, list(keys.values()))
+        return [m for m in messages if id(m) not in keys or keys[id(m)] in stored]
 
     def _ingest(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
         # Another hook of the session may store many notes meanwhile, each of which takes a turn.

@@ -70,15 +70,17 @@ class Backups(Protocol):
             DiskFull, StoreError: It could not be written, or does not hold what was written.
         """
 
-    def rewrite(self, namespace: str, change: Callable[[Iterable[Line]], Iterable[Line]]) -> list[str]:
-        """Replace each backup of a namespace by what a change makes of its lines, and return those that changed.
+    def rewrite(
+        self, namespace: str, change: Callable[[Iterable[Line]], Iterable[Line]]
+    ) -> tuple[list[str], list[str]]:
+        """Replace each backup of a namespace by what a change makes of its lines.
 
-        Raises:
-            DiskFull, StoreError: One could not be written; it is as it was.
+        Returns:
+            Those that changed, and a sentence for each that could not be read or written: it is as it was.
         """
 
-    def read(self, namespace: str) -> Iterator[tuple[str, Iterator[Line]]]:
-        """Yield where each backup of a namespace is, and its lines."""
+    def read(self, namespace: str) -> Iterator[tuple[str, Iterable[Line]]]:
+        """Yield where each backup of a namespace is that can be read, and its lines."""
 
 
 class SummaryFile(Protocol):

@@ -59,6 +59,7 @@ class Subject:
     memories: Collection[str]  # that are about them, name them, or were said by them
     entities: tuple[str, ...] = ()  # the entity and those merged into it; none where nobody of that name is known
     names: tuple[str, ...] = ()  # all they are called
+    possible: tuple[str, ...] = ()  # other memories, which have a part of a name alone: they may be about them
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from perdure.records.instant import Instant, from_instant
 from perdure.records.transfer import Line
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_UNREADABLE: Final = (OSError, ValueError, KeyError, TypeError)
+"""What reading a file raises that is no backup, or only a part of one."""
 _encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -49,26 +51,33 @@ class BackupFolder:
             with suppress(OSError):  # the next backup tries again
                 file.unlink()
 
-    def rewrite(self, namespace: str, change: Callable[[Iterable[Line]], Iterable[Line]]) -> list[str]:
-        """Replace each backup of a namespace by what a change makes of its lines, and return those that changed.
+    def rewrite(
+        self, namespace: str, change: Callable[[Iterable[Line]], Iterable[Line]]
+    ) -> tuple[list[str], list[str]]:
+        """Replace each backup of a namespace by what a change makes of its lines.
 
-        Raises:
-            DiskFull, StoreError: One could not be written; it is as it was.
+        Returns:
+            Those that changed, and a sentence for each that could not be read or written: it is as it was.
         """
-        changed = []
+        changed, failed = [], []
         for path in self._paths(namespace):
-            before = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-            after = list(change(before))
-            if after != before:
-                self._replace(path, after)
-                changed.append(str(path))
-        return changed
+            try:
+                before = _lines(path)
+                after = list(change(before))
+                if after != before:
+                    self._replace(path, after)
+                    changed.append(str(path))
+            except StoreError as error:
+                failed.append(error.message)
+            except _UNREADABLE as error:
+                failed.append(f"The backup {path} could not be read ({type(error).__name__}).")
+        return changed, failed
 
-    def read(self, namespace: str) -> Iterator[tuple[str, Iterator[Line]]]:
-        """Yield where each backup of a namespace is, and its lines."""
+    def read(self, namespace: str) -> Iterator[tuple[str, Iterable[Line]]]:
+        """Yield where each backup of a namespace is that can be read, and its lines."""
         for path in self._paths(namespace):
-            with path.open(encoding="utf-8") as lines:
-                yield str(path), map(json.loads, lines)
+            with suppress(*_UNREADABLE):  # ``rewrite`` names it
+                yield str(path), _lines(path)
 
     def _paths(self, namespace: str) -> list[Path]:
         """Return the backups of a namespace, the oldest first: their names sort as their instants do."""
@@ -92,6 +101,18 @@ class BackupFolder:
         finally:
             with suppress(OSError):
                 growing.unlink()
+
+
+def _lines(path: Path) -> list[Line]:
+    """Return the lines of a backup.
+
+    Raises:
+        OSError, ValueError: It cannot be read, or is none.
+    """
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    if not all(isinstance(line, dict) for line in lines):
+        raise ValueError
+    return lines
 
 
 def _file_name(namespace: str) -> str:

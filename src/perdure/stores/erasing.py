@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from perdure.records.digests import digest_of
@@ -20,6 +20,8 @@ _PAGE: Final = 1000
 _FEW: Final = 16  # texts that are sought one by one more quickly than by their beginnings
 _BECAUSE: Final = "erased"
 _ID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_GIVEN: Final = re.compile(rf"(?s)(?:\A\w+ ({_ID.pattern})|(?:\A|; )loss accepted): (.+)")
+"""What a person gave with an operation, as its note ends: another value, a reason."""
 _QUOTING: Final = frozenset({"quote", "text", "shown", "question", "query", "content"})
 """Keys of documents whose value may be a part of a memory's words."""
 _SAYING: Final = _QUOTING | {"why", "by", "note", "norm", "evidence", "value", "told", "trigger", "then"}
@@ -75,6 +77,16 @@ class Redactor:
             text = self._entities.sub(lambda found: self._stand_ins[found[1]] if found[1] else found[0], text)
         return self.question(text)
 
+    def note(self, note: str, *, about: bool) -> tuple[str, bool]:
+        """Return the note of an operation, and whether words were taken out that a person gave about one memory.
+
+        About what is erased, it says nothing that a person gave.
+        """
+        given = _GIVEN.search(note)
+        if given is None or not (about or given[1] in self._ids):
+            return self.remark(note), False
+        return self.remark(f"{note[: given.start(2)]}{ERASED}"), given[1] is not None
+
     def reason(self, because: str, *images: str | None) -> str:
         """Return the reason of a line of the journal; one that names what is erased may quote a few words of it."""
         because = self.remark(because)
@@ -84,10 +96,15 @@ class Redactor:
             return because
         return self._short.sub(lambda found: ERASED if found[1] else found[0], because)
 
-    def line(self, before: str | None, after: str | None, because: str) -> list[str | None]:
-        """Return both sides and the reason of a line of the journal; one about a name that goes says nothing more."""
+    def line(self, before: str | None, after: str | None, because: str, *, given: bool = False) -> list[str | None]:
+        """Return both sides and the reason of a line of the journal; one about a name that goes says nothing more.
+
+        Where the note of its operation lost what a person had given, the reason does not repeat it.
+        """
         if self._is_gone(before) or self._is_gone(after):
             return [None, None, _BECAUSE]
+        if given and ": " in because:
+            because = f"{because.partition(': ')[0]}: {ERASED}"
         return [self.json(before), self.json(after), self.reason(because, before, after)]
 
     def _is_gone(self, image: str | None) -> bool:
@@ -150,8 +167,8 @@ class Redactor:
         if isinstance(value, list):
             return [self._value(item, key) for item in value]
         if isinstance(value, Mapping):
-            quoted = value.get("memory") in self._ids
-            return {k: ERASED if quoted and k == "quote" else self._value(v, k) for k, v in value.items()}
+            gone = value.get("memory") in self._ids  # a source that is quoted, or a side of a conflict
+            return {k: ERASED if gone and k in ("quote", "value") else self._value(v, k) for k, v in value.items()}
         return value
 
 
@@ -213,23 +230,41 @@ def erase_traces(session: Session, plan: Plan) -> int:
     for entity, other in sorted(erasure.names.ids.items()):
         session.run("rename_journal", id=entity, other=other)
     redactor = Redactor(erasure)
-    rewritten |= _redact_journal(session, redactor, _redact_documents(session, redactor))
-    for identity, note in session.rows("operation_notes"):
-        if (redacted := redactor.remark(note)) != note:
-            session.run("redact_note", id=identity, note=redacted)
-            rewritten.add(identity)
+    changed, given = _redact_notes(session, redactor, rewritten)
+    rewritten |= changed | _redact_journal(session, redactor, _redact_documents(session, redactor), given)
     renew_digests(session, sorted(rewritten))
     return _redact_recalls(session, redactor, erasure)
 
 
-def _redact_journal(session: Session, redactor: Redactor, renewed: Mapping[int, int]) -> set[str]:
-    """Return the operations whose lines were rewritten; ``renewed`` has the digests of documents before and after."""
+def _redact_notes(session: Session, redactor: Redactor, about: Collection[str]) -> tuple[set[str], set[str]]:
+    """Return the operations whose notes were rewritten, and those that lost what a person gave about one memory."""
+    changed, lost = set[str](), set[str]()
+    for identity, note in session.rows("operation_notes"):
+        redacted, given = redactor.note(note, about=identity in about)
+        lost |= {identity} if given else set()
+        if redacted != note:
+            session.run("redact_note", id=identity, note=redacted)
+            changed.add(identity)
+    return changed, lost
+
+
+def _redact_journal(
+    session: Session, redactor: Redactor, renewed: Mapping[int, int], given: Collection[str]
+) -> set[str]:
+    """Return the operations whose lines were rewritten.
+
+    Args:
+        session: Of the namespace.
+        redactor: Takes the erased words out.
+        renewed: The digests of documents before and after.
+        given: Operations whose reasons may repeat what a person gave about a memory that is erased.
+    """
     after: tuple[Any, ...] = ("", -1)
     rewritten = set()
     while page := session.rows("journal_page", operation=after[0], position=after[1], limit=_PAGE):
         after = page[-1][:2]
         for operation, position, *stored in page:
-            *images, because = redactor.line(*stored)
+            *images, because = redactor.line(*stored, given=operation in given)
             fresh = [*(renewed_documents(text, renewed) for text in images), because]
             if fresh != stored:
                 news = dict(zip(("before", "after", "because"), fresh, strict=True))

@@ -248,13 +248,17 @@ def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Bl
     count = pluralize(many, "memory")
     if erasure.dry_run:
         yield Line(f"This would erase {count} for good; it cannot be undone.", tone="strong")
-        yield from _would_go(erasure.lines, many)
+        yield from _listed(erasure.lines, many)
     else:
         yield Line(f"Erased {count} for good.", tone="strong")
         yield from _id_line("asked for", erasure.memories)
     yield from _id_line("made of them", erasure.derived)
     yield from _id_line("stay without the quoted words", erasure.redacted)
     yield from _id_line("come back into view", erasure.restored)
+    if erasure.possible_count:
+        many_more = pluralize(erasure.possible_count, "memory")
+        yield Line(f"May be about the subject too, and stays unless it is erased by its id: {many_more}.")
+        yield from _listed(erasure.possible, erasure.possible_count)
     if erasure.dry_run:
         yield from _id_line("people and things that go", erasure.entities)
         call = _confirming(erasure.confirm, request)
@@ -271,8 +275,8 @@ def view_erasure_result(erasure: ErasureResult, request: Request) -> Iterator[Bl
     yield from (Line((Foreign(sentence),), item=True) for sentence in erasure.unreachable)
 
 
-def _would_go(lines: Sequence[ErasureLine], many: int) -> Iterator[Block]:
-    """Yield the first memories that would go, one row each, and how many more there are."""
+def _listed(lines: Sequence[ErasureLine], many: int) -> Iterator[Block]:
+    """Yield the first of some memories, one row each, and how many more there are."""
     if lines:
         said = any(line.speaker for line in lines)
         columns = ("day", *(["speaker"] if said else ()), "text", "id")

@@ -7,6 +7,7 @@ from typing import Final
 
 from perdure.knowledge.extraction.entity_names import Names, Unknown, normal_name
 from perdure.knowledge.extraction.mentions import PLAIN, mentions, names_by_capital
+from perdure.knowledge.extraction.name_parts import find_reversed, may_name, parts_of
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.entities import find_entity
 from perdure.knowledge.operations.name_index import NameIndex
@@ -37,16 +38,23 @@ def subject_of(ctx: Context, namespace: str, name: str) -> Subject:
     family = () if unknown else _family(names, find_entity(ctx, names, name, namespace))
     forms = {form for i in family for form in names.entity(i).aliases} or {form} - {""}
     found = _memories_named(ctx, namespace, family)
-    records = all_records(ctx, namespace, Filters(include_archived=True)) if forms else ()
-    found |= {r.id for r in records if _names_one_of(r.content.text, forms) or _said_by(r, forms)}
+    turned, possible, parts = set[str](), list[str](), parts_of(forms)
+    for record in all_records(ctx, namespace, Filters(include_archived=True)) if forms else ():
+        text = record.content.text
+        written_turned = set(find_reversed(text, forms))
+        turned |= written_turned
+        if written_turned or _names_one_of(text, forms) or _said_by(record, forms):
+            found.add(record.id)
+        elif may_name(f"{text}\n{record.content.speaker or ''}", parts):
+            possible.append(record.id)
     if not found and not family:
         raise NotFound(
             f"No memory in {namespace} names {name[:60]!r}, and nobody of that name has spoken.",
             remedy="Check the spelling and the namespace; metadata and tags are not looked at.",
         )
     written = {w for i in family for w in names.entity(i).aliases.values()} or {name.strip()}
-    called = tuple(sorted(w for w in {*written, *forms} if w.casefold() not in ROLES))
-    return Subject(found, family, called)
+    called = tuple(sorted(w for w in {*written, *forms, *turned} if w.casefold() not in ROLES))
+    return Subject(found, family, called, tuple(i for i in possible if i not in found))
 
 
 def orphans(ctx: Context, namespace: str, erased: Collection[str], more: Collection[str] | None) -> Iterator[str]:
