@@ -85,3 +85,31 @@ def test_a_text_is_about_another_only_where_its_name_is_alike_and_not_a_part_of_
     question, text, another
 ):
     assert names_another(text, mistakable_names(question, [text, *OWN])) is another
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "question"),
+    [
+        (
+            "Originally Anna uses Vim as her editor.",
+            "Nowadays Anna uses Emacs as her editor.",
+            "Which editor does Anna use?",
+        ),
+        ("Team Lead of Atlas is Bo.", "Tech Lead of Atlas is Kim now.", "Who is the lead of Atlas?"),
+    ],
+)
+def test_other_words_at_the_start_of_two_notes_do_not_make_them_about_two(opening, clock, earlier, later, question):
+    memory = opening(embedder=HashEmbedder())
+    for text in (earlier, later):
+        memory.remember(text)
+        clock.passes(days=200)
+    first, second = memory.recall(question, touch=False).hits
+    assert (first.memory.content, first.older) == (later, (second.memory.id,))
+
+
+def test_a_plural_and_a_word_that_opens_a_sentence_are_of_the_one_asked_for():
+    assert not mistakable_names("Wie grüßt der Kunde?", ["Ein Kunde grüßt.", "Die Kunden grüßen nicht."])
+    asked = mistakable_names("Where is Anna Weber?", ["Anna Weber sings.", "Anne Weber sings."])
+    assert asked
+    assert not names_another("Yesterday Anna went to Rome.", asked)
+    assert names_another("Yesterday Anne Weber went to Rome.", asked)

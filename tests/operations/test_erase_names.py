@@ -311,6 +311,17 @@ def test_a_name_stays_while_a_memory_that_stays_says_it(opening, path):
     assert holding(path, SECRET) == []
 
 
+@pytest.mark.parametrize(
+    "name", ["Rindfleischetikettierungsueberwachungsaufgabenuebertragungsgesetz", "中" * 45], ids=["spaces", "none"]
+)
+def test_a_name_of_a_very_long_word_stays_while_a_memory_that_stays_says_it(opening, name):
+    memory = opening(LEARNING)
+    gone = memory.remember(f"{name}: 1999.", facts=[{"subject": name, "predicate": "year", "value": "1999"}])
+    memory.remember(f"We must read the {name} again next week.")
+    assert erased(memory, gone.id).entities == ()
+    assert [entity.name for entity in memory.entities()] == [name]
+
+
 def test_who_has_no_other_name_keeps_it_while_a_memory_is_about_them(opening):
     memory = opening(LEARNING)
     gone = drinks(memory, "Zyxquora", "mead")

@@ -27,6 +27,7 @@ FORMS = {
         "{short}": "CAST('[1,2]' AS halfvec)",
     },
 }
+RITA = {"subject": "Rita", "predicate": "lives in"}
 UNREADABLE = ["a packed text", "no tag among tags"]
 
 
@@ -77,7 +78,7 @@ def test_a_memory_that_cannot_be_read_is_told_as_damaged_where_it_is_asked_for(p
 
 def test_a_damaged_document_is_told_where_it_would_be_written_over(path, clock):
     lived(path, clock)
-    run_by_hand(path, "UPDATE document SET data = '{'")
+    run_by_hand(path, "UPDATE document SET data = '{' WHERE shelf IN ('alias', 'entity')")
     with opened(path, POLICY, clock, HashEmbedder()) as memory, warnings.catch_warnings():
         warnings.simplefilter("ignore", DamageWarning)
         with pytest.raises(StoreDamaged, match="The document alias"):
@@ -130,3 +131,38 @@ def test_a_repair_of_a_number_that_was_bytes_and_of_tags_is_undone(path, clock):
         memory.undo(done.operation)
         assert len(memory.list(limit=1000, include_archived=True)) == 16
         assert memory.check(full=True) == []
+
+
+def test_no_fact_is_stored_beside_one_that_cannot_be_read_and_both_are_contested_after_a_repair(path, clock):
+    def says(home):
+        return memory.remember(f"Rita lives in {home} now.", facts=[{**RITA, "value": home}])
+
+    lived(path, clock)
+    run_by_hand(path, "UPDATE document SET data = 'garbage' WHERE shelf = 'fact'")
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        with pytest.raises(StoreDamaged, match=r"The document fact .* cannot be read") as refused:
+            says("Rome")
+        assert "perdure repair" in refused.value.remedy
+        assert memory.repair(dry_run=False).left == ()
+        says("Rome")
+        assert {fact.value: bool(fact.contested) for fact in memory.facts()} == {"Oslo": True, "Rome": True}
+
+
+@pytest.mark.parametrize("which", ["id = 'salt'", "id <> 'salt'"])
+def test_what_was_erased_does_not_come_back_where_its_tombstone_cannot_be_read(path, clock, which):
+    lived(path, clock)
+    said = {"role": "user", "content": "The code word is heliotrope.", "at": clock.now.isoformat(), "session": "s7"}
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        kept = memory.remember(said["content"], idempotency_key="K")
+        word = memory.erase([kept.id], reason="asked").confirm
+        memory.erase([kept.id], reason="asked", confirm=word, dry_run=False)
+    assert run_by_hand(path, f"UPDATE document SET data = 'garbage' WHERE shelf = 'erased' AND {which}")
+    with opened(path, POLICY, clock, HashEmbedder()) as memory, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamageWarning)
+        for call in (
+            lambda: memory.remember(said["content"], idempotency_key="K"),
+            lambda: memory.ingest([said]),
+        ):
+            with pytest.raises(StoreDamaged, match="The document erased"):
+                call()
+        assert memory.recall("code word heliotrope").hits == ()

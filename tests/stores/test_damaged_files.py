@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from conftest import HashEmbedder, on_a_file, opened
-from perdure.records.errors import BUG, PerdureError, StoreDamaged
+from perdure.records.errors import BUG, DamageWarning, PerdureError, StoreDamaged
 from perdure.stores.sqlite.lines import add_functions
 from stores.test_damage import ONE, POLICY, ROW, faults, lived, told
 
@@ -161,3 +161,28 @@ def test_a_file_that_names_another_schema_is_told_as_damaged(path, clock):
     change(path, "PRAGMA user_version = 3")
     with pytest.raises(StoreDamaged, match="not of the schema that it names"):
         opened(path, POLICY, clock)
+
+
+WORDS_DAMAGED = [
+    f"UPDATE content SET text = x'00ff00' WHERE row = {ROW}",
+    f"UPDATE content SET text = CAST(x'41ff41' AS TEXT) WHERE row = {ROW}",
+    f"UPDATE content SET source = 5, packed = 'abc' WHERE row = {ROW}",
+    "UPDATE operation SET note = x'4142' WHERE number = 1",
+    "UPDATE operation SET note = CAST(x'ff' AS TEXT) WHERE number = 1",
+    "UPDATE document SET data = CAST(x'ff' AS TEXT)",
+    "UPDATE journal SET data = x'ff7b00ff'",
+]
+
+
+@pytest.mark.parametrize("sql", WORDS_DAMAGED)
+def test_an_erasure_ends_and_searches_on_whatever_another_row_holds(path, clock, sql):
+    lived(path, clock)
+    change(path, sql)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamageWarning)
+        gone = memory.remember("The code word of the vault is heliotrope seven.", "other")
+        memory.remember("Ben: The code word of the vault is heliotrope seven. He wrote it down.", "other")
+        word = memory.erase([gone.id], namespace="other", reason="asked").confirm
+        done = memory.erase([gone.id], namespace="other", reason="asked", confirm=word, dry_run=False)
+        assert memory.get(gone.id) is None
+    assert [place for place in done.places if "holds words" in place]

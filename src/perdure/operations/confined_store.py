@@ -70,6 +70,10 @@ class _Confined:
 class _ConfinedDocuments(_Confined):
     _protocol = Documents
 
+    @property
+    def strict(self) -> _ConfinedDocuments:
+        return _ConfinedDocuments(self._inner.strict, self._grant)
+
 
 class _ConfinedTransfer(_Confined):
     _protocol = RowTransfer

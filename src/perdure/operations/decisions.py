@@ -74,7 +74,7 @@ def decide(
 
 def close_questions(ctx: Context, record: Record, because: str) -> list[Change]:
     """Return the changes that close the open questions about a memory."""
-    edits = DocumentEdits(ctx.store.documents.find(record.namespace, Shelf.REVIEW, [record.id]))
+    edits = DocumentEdits(ctx.store.documents.strict.find(record.namespace, Shelf.REVIEW, [record.id]))
     for identity, name in edits.shelf(Shelf.REVIEW):
         edits.put(Shelf.REVIEW, identity, name, None, because)
     return edits.changes()

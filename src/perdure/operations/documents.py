@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from perdure.operations.decisions import begin, write
 from perdure.operations.ports import Context
+from perdure.operations.store_protocol import Documents
 from perdure.records.memory import DERIVED, SUPERSEDES, Document, Record, Shelf, State
 from perdure.records.plan import Change
 from perdure.records.recall import Filters
@@ -23,10 +24,10 @@ def pages(items: Iterable[T]) -> Iterator[list[T]]:
         yield page
 
 
-def all_documents(ctx: Context, namespace: str, shelf: Shelf) -> Iterator[Document]:
-    """Yield all documents of a shelf."""
+def all_documents(ctx: Context, namespace: str, shelf: Shelf, *, strict: bool = False) -> Iterator[Document]:
+    """Yield all documents of a shelf; where ``strict`` is given, one that is damaged raises StoreDamaged."""
     after = ("", "")
-    while page := ctx.store.documents.page(namespace, shelf, after, PAGE):
+    while page := _reader(ctx, strict=strict).page(namespace, shelf, after, PAGE):
         after = page[-1].id, page[-1].name
         yield from page
 
@@ -52,16 +53,24 @@ def all_records(ctx: Context, namespace: str, filters: Filters) -> Iterator[Reco
         yield from page
 
 
-def find_documents(ctx: Context, namespace: str, shelf: Shelf, ids: Iterable[str]) -> Iterator[Document]:
-    """Yield the documents of a shelf about some memories, sessions, tasks or entities."""
+def _reader(ctx: Context, *, strict: bool) -> Documents:
+    return ctx.store.documents.strict if strict else ctx.store.documents
+
+
+def find_documents(
+    ctx: Context, namespace: str, shelf: Shelf, ids: Iterable[str], *, strict: bool = False
+) -> Iterator[Document]:
+    """Yield the documents of a shelf about some memories, sessions, tasks or entities; ``strict`` as above."""
     for page in pages(ids):
-        yield from ctx.store.documents.find(namespace, shelf, page)
+        yield from _reader(ctx, strict=strict).find(namespace, shelf, page)
 
 
-def find_documents_named(ctx: Context, namespace: str, shelf: Shelf, names: Iterable[str]) -> Iterator[Document]:
-    """Yield the documents of a shelf that have one of some names."""
+def find_documents_named(
+    ctx: Context, namespace: str, shelf: Shelf, names: Iterable[str], *, strict: bool = False
+) -> Iterator[Document]:
+    """Yield the documents of a shelf that have one of some names; ``strict`` as above."""
     for page in pages(names):
-        yield from ctx.store.documents.find_named(namespace, shelf, page)
+        yield from _reader(ctx, strict=strict).find_named(namespace, shelf, page)
 
 
 def find_records(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[Record]:

@@ -279,7 +279,7 @@ def _documents(ctx: Context, operation: Operation, identity: str, removed: set[t
 
     ``removed`` names those that the plan removes already; what is found is added to it.
     """
-    documents = ctx.store.documents
+    documents = ctx.store.documents.strict
     found = {
         (d.id, d.shelf.value, d.name): d
         for d in (

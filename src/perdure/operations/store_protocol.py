@@ -57,7 +57,11 @@ class RowTransfer(Protocol):
 
 
 class Documents(Protocol):
-    """Small JSON objects beside memories, each on a shelf under (id, name). Reads of one namespace."""
+    """Small JSON objects beside memories, each on a shelf under (id, name). One that is damaged is left out."""
+
+    @property
+    def strict(self) -> Documents:
+        """The same for what decides what is written: a document that is damaged raises StoreDamaged, which names it."""
 
     def page(self, namespace: str, shelf: Shelf, after: tuple[str, str], limit: int) -> list[Document]:
         """Return the next documents of a shelf by (id, name); ``("", "")`` comes before the first."""

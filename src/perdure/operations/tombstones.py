@@ -1,4 +1,7 @@
-"""What is left of erased memories: it keeps them from coming back, and says what became of an id."""
+"""What is left of erased memories: it keeps them from coming back, and says what became of an id.
+
+Where it is damaged nothing is stored that it might refuse.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def without_erased(ctx: Context, namespace: str, drafts: Sequence[Draft]) -> lis
     Left out is what has the key of an erased memory, and what was said before an erasure in the erased words, unless
     they are few ("Yes.").
     """
-    found = ctx.store.documents.find(namespace, Shelf.ERASED, [SALT])
+    found = ctx.store.documents.strict.find(namespace, Shelf.ERASED, [SALT])
     if not found:
         return list(drafts)
     salt = str(found[0].data["salt"])
@@ -36,11 +39,11 @@ def without_erased(ctx: Context, namespace: str, drafts: Sequence[Draft]) -> lis
 
 def erased_keys(ctx: Context, namespace: str, keys: Collection[str]) -> set[str]:
     """Return those of some idempotency keys whose memory was erased."""
-    found = ctx.store.documents.find(namespace, Shelf.ERASED, [SALT]) if keys else ()
+    found = ctx.store.documents.strict.find(namespace, Shelf.ERASED, [SALT]) if keys else ()
     if not found:
         return set()
     digests = {salted_digest(str(found[0].data["salt"]), key): key for key in keys}
-    return {digests[d.name] for d in ctx.store.documents.find_named(namespace, Shelf.ERASED, sorted(digests))}
+    return {digests[d.name] for d in ctx.store.documents.strict.find_named(namespace, Shelf.ERASED, sorted(digests))}
 
 
 def refuse_erased(ctx: Context, namespace: str, drafts: Sequence[Draft], before: int = 0, of: int = 1) -> None:
@@ -69,7 +72,7 @@ def refuse_erased(ctx: Context, namespace: str, drafts: Sequence[Draft], before:
 def _laid(ctx: Context, namespace: str) -> Iterator[Document]:
     """Yield what is left of each erased memory."""
     after = ("", "")
-    while page := ctx.store.documents.page(namespace, Shelf.ERASED, after, _PAGE):
+    while page := ctx.store.documents.strict.page(namespace, Shelf.ERASED, after, _PAGE):
         after = page[-1].id, page[-1].name
         yield from (document for document in page if document.id != SALT)
 

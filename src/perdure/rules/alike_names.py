@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 from perdure.rules.language.words import CALENDAR, QUESTION_WORDS, STOP_WORDS, names_in, word_set
 
 _HEAD: Final = 2000  # characters that are read of a text
+_LONGEST: Final = 200  # characters of the name that a text begins with
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001  # the typographic apostrophe is meant
+_CAPITALISED: Final = re.compile(
+    r"(?<![^\W\d_])(?<![^\W\d_]['’])[^\W\d_a-z][^\W\d_]*(?:['’][^\W\d_]+)*"  # noqa: RUF001  # as above
+)
+"""A word that may begin with a capital: of most texts, few do."""
 _POSSESSIVE: Final = re.compile(r"['’]s?\Z")  # noqa: RUF001  # as above
 _TITLES: Final = word_set("mr mrs ms miss dr prof herr frau señor señora sr sra monsieur madame mme signor signora")
+_BEFORE_N: Final = ("e", "el", "er")
+"""Endings of German nouns whose plural ends in -n: Kunde, Kunden."""
 _NO_NAMES: Final = STOP_WORDS | CALENDAR | QUESTION_WORDS | _TITLES
 
 Name = tuple[str, ...]
 """The words of a name in their order, lower case."""
 
 
-@lru_cache(maxsize=1024)  # the hits of some answers: each is compared with each other one
 def names_of(text: str) -> tuple[Name, ...]:
     """Return the names in a text, in their order: capitalised words side by side, without titles.
 
@@ -31,7 +36,7 @@ def names_of(text: str) -> tuple[Name, ...]:
     found: list[list[str]] = []
     end = -1
     head = text[:_HEAD]
-    for match in _WORD.finditer(head):
+    for match in _CAPITALISED.finditer(head):
         word = _POSSESSIVE.sub("", match[0]).lower()
         if match[0][0].isupper() and word not in _NO_NAMES:
             if found and head[end : match.start()] in (" ", "-"):
@@ -66,34 +71,44 @@ def names_another(text: str, asked: frozenset[Name]) -> bool:
     return alike and not names_asked(text, asked)
 
 
-def open_with_others(one: str, other: str) -> bool:
-    """Return whether two texts begin with full names that are alike, and not the same: they are about two."""
-    first, second = _opening(one), _opening(other)
-    return bool(first and second) and _are_alike(first, second)
+def opening_name(text: str) -> Name:
+    """Return the full name with which a text begins; empty if there is none.
+
+    Its first word may be none of a name, and only open the sentence: "Yesterday Anna".
+    """
+    head = text[:_LONGEST]
+    name = next(iter(names_of(head)), ())
+    return name if len(name) > 1 and _words(head).startswith(f" {' '.join(name)} ") else ()
 
 
-def _opening(text: str) -> Name:
-    """Return the full name with which a text begins; empty if there is none."""
-    name = next(iter(names_of(text)), ())
-    return name if len(name) > 1 and _words(text).startswith(f" {' '.join(name)} ") else ()
+def are_of_two(one: Name, other: Name) -> bool:
+    """Return whether two names that open texts are of two: they have the same words but for some that are spelt alike.
+
+    Other words may be two ways to say one thing ("Production Database", "Production DB"), or open a sentence only.
+    """
+    size = min(len(one), len(other))
+    pairs = [(a, b) for a, b in zip(one[-size:], other[-size:], strict=True) if a != b] if size > 1 else []
+    return bool(pairs) and all(_are_spelt_alike(a, b) for a, b in pairs)
 
 
 def _are_alike(one: Name, other: Name) -> bool:
     """Return whether two names are of two, and may be mistaken for each other."""
     if set(one) <= set(other) or set(other) <= set(one):
         return False  # a part of a name names the same
-    if min(len(one), len(other)) > 1 and not set(one).isdisjoint(other):
-        return True
+    if min(len(one), len(other)) > 1 and (one[0] == other[0] or one[-1] == other[-1]):
+        return True  # in another place the word is of the same: "Yesterday Anna" is Anna Weber
     if min(len(one), len(other)) == 1:  # of a full name one word is called: "Anne" is not Anna Weber
         return any(_are_spelt_alike(a, b) for a in one for b in other)
     return len(one) == len(other) and all(a == b or _are_spelt_alike(a, b) for a, b in zip(one, other, strict=True))
 
 
 def _are_spelt_alike(one: str, other: str) -> bool:
-    """Return whether two words differ in one letter behind the first; an ending -s is of the same word."""
+    """Return whether two words differ in one letter behind the first; an ending of the plural is of the same word."""
     if len(one) > len(other):
         one, other = other, one
     if one[0] != other[0] or len(other) - len(one) > 1 or other == f"{one}s":
+        return False
+    if other == f"{one}n" and one.endswith(_BEFORE_N):
         return False
     at = next((i for i, letter in enumerate(one) if letter != other[i]), len(one))
     return one[at + (len(one) == len(other)) :] == other[at + 1 :]

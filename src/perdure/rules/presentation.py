@@ -28,7 +28,7 @@ from perdure.formulas.curve import Array
 from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.recall import Hit
 from perdure.records.vector import Vector
-from perdure.rules.alike_names import mistakable_names, names_another, names_asked, open_with_others
+from perdure.rules.alike_names import are_of_two, mistakable_names, names_another, names_asked, opening_name
 from perdure.rules.differences import Statements, statements
 from perdure.rules.language.words import content_words, may_answer, query_words, shared_part
 from perdure.rules.pair_signals import ComparedHit, Weight, pair_signals, say_otherwise, weigher
@@ -127,10 +127,11 @@ def _of_one_name(question: str, best: Sequence[MemoryItem], pairs: Sequence[Pair
     asked = mistakable_names(question, texts)
     other = [names_another(text, asked) for text in texts]
     named = [names_asked(text, asked) for text in texts]
+    opening = [opening_name(text) for text in texts]
     return [
         (i, j)
         for i, j in pairs
-        if not (other[i] and named[j]) and not (other[j] and named[i]) and not open_with_others(texts[i], texts[j])
+        if not (other[i] and named[j]) and not (other[j] and named[i]) and not are_of_two(opening[i], opening[j])
     ]
 
 

@@ -161,7 +161,12 @@ def _row(values: Values) -> Row:
     kind, namespace, identity, pack, *texts = values
     with suppress(*UNREADABLE):  # a check says so
         texts.append(unpacked("", pack))
-    return kind, namespace, identity, "\0".join(filter(None, texts))
+    return kind, namespace, identity, "\0".join(map(_as_text, filter(None, texts)))
+
+
+def _as_text(value: Any) -> str:
+    """Return a value as text: a file's columns take any type, and what is damaged must not end the search."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def as_bytes(text: str) -> bytes:

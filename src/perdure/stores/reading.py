@@ -40,14 +40,21 @@ class SqlDocuments:
     Args:
         rows: Returns all rows of a routed statement: (namespace, name, **bindings).
         has_none: Whether a shelf of a namespace is known to be empty, so that it need not be asked.
+        is_strict: Raise StoreDamaged for a document that cannot be read; otherwise it is left out with a warning.
     """
 
     def __init__(
         self,
         rows: Callable[..., list[tuple[Any, ...]]],
         has_none: Callable[[str, Shelf], bool] = lambda _namespace, _shelf: False,
+        *,
+        is_strict: bool = False,
     ) -> None:
-        self._rows, self._has_none = rows, has_none
+        self._rows, self._has_none, self._is_strict = rows, has_none, is_strict
+
+    @property
+    def strict(self) -> SqlDocuments:
+        return SqlDocuments(self._rows, self._has_none, is_strict=True)
 
     def page(self, namespace: str, shelf: Shelf, after: tuple[str, str], limit: int) -> list[Document]:
         if self._has_none(namespace, shelf):
@@ -55,7 +62,7 @@ class SqlDocuments:
         while True:  # a page of which nothing can be read is not the last one
             key = {"shelf": shelf.value, "id": after[0], "name": after[1], "limit": limit}
             rows = self._rows(namespace, "documents", **key)
-            found = list(readable_documents(rows))
+            found = self._documents_of(rows)
             if found or len(rows) < limit:
                 return found
             after = rows[-1][1:3]
@@ -92,10 +99,13 @@ class SqlDocuments:
         return self._documents(namespace, name, shelf=shelf.value, **bindings)
 
     def _documents(self, namespace: str, name: str, /, **bindings: Any) -> list[Document]:
-        return list(readable_documents(self._rows(namespace, name, **bindings)))
+        return self._documents_of(self._rows(namespace, name, **bindings))
+
+    def _documents_of(self, rows: Sequence[Sequence[Any]]) -> list[Document]:
+        return [document_of(values) for values in rows] if self._is_strict else list(_readable_documents(rows))
 
 
-def readable_documents(rows: Iterable[Sequence[Any]]) -> Iterator[Document]:
+def _readable_documents(rows: Iterable[Sequence[Any]]) -> Iterator[Document]:
     """Yield the documents of rows; one that is damaged is left out, and a warning names it."""
     for values in rows:
         try:

@@ -154,7 +154,7 @@ def _write_summary(
     data = {**profile.made_of, "at_ms": now, "boosted": boosted}  # its links say what it stands for
     work.edits.put(Shelf.PROFILE, identity, profile.entity, data, "summed up")
     # One summary stands for an entity: a plan made before another one was stored, or a second process, is refused.
-    work.edits.read(work.ctx.store.documents.find(work.namespace, Shelf.PROFILE, [profile.entity]))
+    work.edits.read(work.ctx.store.documents.strict.find(work.namespace, Shelf.PROFILE, [profile.entity]))
     work.edits.put(Shelf.PROFILE, profile.entity, "", {"memory": identity}, "its latest summary")
     if earlier is not None:
         _supersede(work, earlier, identity, now)

@@ -48,14 +48,17 @@ class Lessons:
 
     def _read(self) -> dict[tuple[str, str], Document]:
         if self._of is None:
-            stored = list(all_documents(self._ctx, self._namespace, Shelf.LESSON))
+            stored = list(all_documents(self._ctx, self._namespace, Shelf.LESSON, strict=True))
             self._edits.read(stored)
             self._of = {(d.id, d.name): d for d in stored}
         return self._of
 
 
 class FactSession:
-    """The facts of a namespace as one operation sees and changes them."""
+    """The facts of a namespace as one operation sees and changes them.
+
+    A document that is damaged raises StoreDamaged: what is decided without it would contradict it once it is repaired.
+    """
 
     def __init__(self, ctx: Context, namespace: str, now: Instant, decisions: Decisions | None = None) -> None:
         self.ctx, self.namespace, self.now = ctx, namespace, now
@@ -139,7 +142,7 @@ class FactSession:
     def read(self, ids: Iterable[str]) -> None:
         """Read facts by id, with what their documents say."""
         missing = [i for i in ids if i not in self.facts]
-        self._take_in(list(find_documents(self.ctx, self.namespace, Shelf.FACT, missing)))
+        self._take_in(list(find_documents(self.ctx, self.namespace, Shelf.FACT, missing, strict=True)))
 
     def include(self, records: Sequence[Record]) -> None:
         """Bring memories that are no facts before the decisions."""
@@ -178,7 +181,7 @@ class FactSession:
             (find_documents_named, Shelf.CONFLICT),
             (find_documents, Shelf.REVIEW),
         ):
-            self.edits.read(find(self.ctx, self.namespace, shelf, new))
+            self.edits.read(find(self.ctx, self.namespace, shelf, new, strict=True))
 
     def said_in(self, memory: str) -> list[str]:
         """Return the facts that were read, or made by now, of which a memory is a source."""
@@ -188,7 +191,7 @@ class FactSession:
         """Read what is stored of facts about some predicates of some entities, in few statements."""
         new = [key for key in dict.fromkeys(keys) if key not in self._keys]
         self._keys |= {key: {} for key in new}
-        for document in find_documents_named(self.ctx, self.namespace, Shelf.FACT, new):
+        for document in find_documents_named(self.ctx, self.namespace, Shelf.FACT, new, strict=True):
             self._heard.add(document.name)
             norm = str(document.data["value"]["norm"])
             self._keys[document.name].setdefault(norm, []).append(document)
@@ -209,7 +212,7 @@ class FactSession:
     def _read_subject(self, subject: str) -> None:
         if subject not in self._subjects:
             self._subjects.add(subject)
-            about = self.ctx.store.documents.find_named(self.namespace, Shelf.ABOUT, [subject])
+            about = self.ctx.store.documents.strict.find_named(self.namespace, Shelf.ABOUT, [subject])
             self.read(d.id for d in about)
 
     def _take_in(self, documents: Sequence[Document]) -> None:

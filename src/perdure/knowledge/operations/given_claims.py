@@ -311,7 +311,7 @@ class _Taker:
     def _mention(self, claims: Sequence[MeantClaim]) -> None:
         """Write down whom the memory is about."""
         memory = self.handed.memory or ""
-        self.work.edits.read(self.ctx.store.documents.find(self.work.namespace, Shelf.MENTION, [memory]))
+        self.work.edits.read(self.ctx.store.documents.strict.find(self.work.namespace, Shelf.MENTION, [memory]))
         for each in {c.subject: c for c in claims}.values():
             if self.work.edits.get(Shelf.MENTION, memory, each.subject) is None:
                 words = [(each.claim.span, normal_name(each.name))]

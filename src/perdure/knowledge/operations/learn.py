@@ -75,7 +75,7 @@ def learn(ctx: Context, namespace: str, sessions: Iterable[str], *, late: int | 
 
 def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelReader) -> tuple[Learnt, list[str]]:
     """Learn from the next messages, and return the sessions that have more."""
-    documents = ctx.store.documents.find(namespace, Shelf.LEARNED, [*sessions, ANY])
+    documents = ctx.store.documents.strict.find(namespace, Shelf.LEARNED, [*sessions, ANY])
     marks = {d.id: dict(d.data) for d in documents if d.name == MARK}
     ids, left = _next(ctx, namespace, {s: marks.get(s, {}) for s in sessions})
     if not ids:

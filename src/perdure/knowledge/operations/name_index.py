@@ -5,43 +5,43 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from perdure.knowledge.extraction.entity_names import name_words, word_form
 
 _UNSPACED: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
 """A letter of a script that puts no spaces between words: a name begins and ends anywhere."""
-_LONGEST_UNSPACED: Final = 40  # letters of a word of such a script
 
 
 class NameIndex:
     """Names by that one of their words which the fewest of them have.
 
     Args:
-        forms: Normal forms.
+        forms: Normal forms; one without words stands nowhere.
     """
 
     def __init__(self, forms: Collection[str]) -> None:
-        words = Counter(word for form in forms for word in set(form.split()))
+        named = [(form, parts) for form in forms if (parts := form.split())]
+        words = Counter(word for _, parts in named for word in set(parts))
+        self._lengths = sorted({*map(len, words)})
         self._forms: dict[str, list[tuple[str, list[str]]]] = {}
-        for form in forms:
-            parts = form.split()
+        for form, parts in named:
             self._forms.setdefault(min(parts, key=lambda word: (words[word], word)), []).append((form, parts))
 
     def possible_in(self, text: str) -> set[str]:
         """Return the names of which every word, or the beginning of one, stands in a text; few of them are not said."""
-        parts = _word_parts(text)
+        parts = _word_parts(text, self._lengths)
         found = (pair for part in parts for pair in self._forms.get(part, ()))
         return {form for form, words in found if parts.issuperset(words)}
 
 
-def _word_parts(text: str) -> set[str]:
-    """Return the beginnings of a text's words, since endings such as ``'s`` are no part of a name."""
+def _word_parts(text: str, lengths: Sequence[int]) -> set[str]:
+    """Return the beginnings of a text's words that have one of some lengths; endings such as ``'s`` are no name's."""
     plain = unicodedata.normalize("NFKC", text)
     parts = set[str]()
     for start, end in name_words(plain):
         for word in word_form(plain[start:end]).split():
             inside = range(len(word)) if _UNSPACED.search(word) else (0,)
-            parts.update(word[a:b] for a in inside for b in range(a + 1, min(len(word), a + _LONGEST_UNSPACED) + 1))
+            parts.update(word[at : at + n] for at in inside for n in lengths if at + n <= len(word))
     return parts

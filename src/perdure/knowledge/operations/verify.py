@@ -216,7 +216,7 @@ class Verification:
         loser = (fact.id, fact.shown_value, states[fact.id].confidence)
         data = conflict_data(verdict, loser, (winner.id, winner.value.text, sure))
         first, second = sorted((fact.id, winner.id), key=self._known_since)
-        self.work.edits.read(self.work.ctx.store.documents.find(self.work.namespace, Shelf.CONFLICT, [first]))
+        self.work.edits.read(self.work.ctx.store.documents.strict.find(self.work.namespace, Shelf.CONFLICT, [first]))
         self._put(Shelf.CONFLICT, first, second, data, because)
 
     def _known_since(self, identity: str) -> tuple[int, str]:
@@ -246,7 +246,7 @@ class Verification:
             why = f"{one.verdict.evidence}: a fact that {one.verdict.authority} gives"
             self.work.rewrite(one.fact, why[:_LONGEST])
             self._check(one.verdict, counted=True)
-            for mention in self.work.ctx.store.documents.find(self.work.namespace, Shelf.MENTION, [one.like]):
+            for mention in self.work.ctx.store.documents.strict.find(self.work.namespace, Shelf.MENTION, [one.like]):
                 self._put(Shelf.MENTION, one.fact.id, mention.name, dict(mention.data), why)
 
     # --- what memories cite

@@ -200,7 +200,7 @@ def _ask_again(ctx: Context, namespace: str, then: Instant, query: str, limit: i
 
 def read_measures(ctx: Context, namespace: str, ids: Sequence[str]) -> DocumentEdits:
     """Return what was measured of some memories' forms before, to be edited."""
-    return DocumentEdits(ctx.store.documents.find(namespace, Shelf.FORM, ids) if ids else ())
+    return DocumentEdits(ctx.store.documents.strict.find(namespace, Shelf.FORM, ids) if ids else ())
 
 
 def put_measure(edits: DocumentEdits, identity: str, shown: FormText, now: Instant) -> None:

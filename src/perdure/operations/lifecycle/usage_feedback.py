@@ -84,7 +84,7 @@ def _origins(ctx: Context, place: str, ids: Sequence[str], recall_id: str | None
 def _record(ctx: Context, place: str, outcome: WhatCame, origins: Mapping[str, _Origin], results: _Done) -> None:
     """Write down what became of memories of one namespace, those with their recalls that are in view."""
     records = read_visible(ctx, place, list(origins))
-    edits = DocumentEdits(ctx.store.documents.find(place, Shelf.OUTCOME, [r.id for r in records]))
+    edits = DocumentEdits(ctx.store.documents.strict.find(place, Shelf.OUTCOME, [r.id for r in records]))
     fresh = [r for r in records if _is_news(edits.get(Shelf.OUTCOME, r.id, origins[r.id].name), outcome)]
     results.repeated |= {r.id for r in records} - {r.id for r in fresh} - results.counted
     if not fresh:
@@ -94,7 +94,7 @@ def _record(ctx: Context, place: str, outcome: WhatCame, origins: Mapping[str, _
     _change_signals(decisions, outcome, origins)
     _note(edits, decisions, outcome, origins)
     if outcome == WRONG:
-        edits.read(ctx.store.documents.find(place, Shelf.REVIEW, list(decisions.records)))
+        edits.read(ctx.store.documents.strict.find(place, Shelf.REVIEW, list(decisions.records)))
         _ask(edits, decisions, origins)
     decisions.add(edits.changes())
     written = write(ctx, decisions, "used", f"used: {len(fresh)} {outcome}")

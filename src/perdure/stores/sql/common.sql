@@ -505,18 +505,6 @@ SELECT count(*) FROM journal WHERE namespace = :namespace;
 
 -- --- erasing for good
 
--- name: words_of_documents
--- kind: fan-out
-SELECT 'document of', namespace, id, NULL, data FROM document;
-
--- name: words_of_recalls
--- kind: fan-out
-SELECT 'recall', namespace, id, NULL, query FROM recall_log;
-
--- name: words_of_notes
--- kind: fan-out
-SELECT 'note of operation', namespace, id, NULL, note FROM operation WHERE note <> '';
-
 -- name: document_page
 -- kind: routed
 SELECT shelf, id, name, data FROM document

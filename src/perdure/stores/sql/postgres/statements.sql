@@ -939,6 +939,18 @@ SELECT 'memory', namespace, id, packed, text, shown, source, task, array_to_stri
 -- kind: fan-out
 SELECT 'journal line of operation', namespace, operation, NULL, before, after, because FROM journal;
 
+-- name: words_of_documents
+-- kind: fan-out
+SELECT 'document of', namespace, id, NULL, data FROM document;
+
+-- name: words_of_recalls
+-- kind: fan-out
+SELECT 'recall', namespace, id, NULL, query FROM recall_log;
+
+-- name: words_of_notes
+-- kind: fan-out
+SELECT 'note of operation', namespace, id, NULL, note FROM operation WHERE note <> '';
+
 -- name: locate
 -- kind: fan-out
 SELECT namespace FROM memory WHERE id = :id ORDER BY namespace;

@@ -771,15 +771,31 @@ WHERE namespace = :namespace AND position = :position
 SELECT 1 + max(coalesce((SELECT max(o.number) FROM operation AS o), 0),
   coalesce((SELECT max(j.operation) FROM journal AS j WHERE j.namespace = :namespace), 0));
 
+-- Words are read as bytes: the driver refuses a damaged text, and one must not end the search for erased words.
+
 -- name: words_of_memories
 -- kind: fan-out
-SELECT 'memory', namespace, id, packed, text, shown, source, task, tags, metadata FROM content;
+SELECT 'memory', namespace, id, CAST(packed AS BLOB), CAST(text AS BLOB), CAST(shown AS BLOB), CAST(source AS BLOB),
+  CAST(task AS BLOB), CAST(tags AS BLOB), CAST(metadata AS BLOB)
+FROM content;
 
 -- name: words_of_journal
 -- kind: fan-out
 SELECT 'journal line of operation', j.namespace, o.id, NULL,
   line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id)
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation;
+
+-- name: words_of_documents
+-- kind: fan-out
+SELECT 'document of', namespace, id, NULL, CAST(data AS BLOB) FROM document;
+
+-- name: words_of_recalls
+-- kind: fan-out
+SELECT 'recall', namespace, id, NULL, CAST(query AS BLOB) FROM recall_log;
+
+-- name: words_of_notes
+-- kind: fan-out
+SELECT 'note of operation', namespace, id, NULL, CAST(note AS BLOB) FROM operation WHERE note <> '';
 
 -- name: keys_without_memory
 -- kind: fan-out
