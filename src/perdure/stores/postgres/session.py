@@ -220,7 +220,8 @@ def scope(connection: Connection, reach: Reach, place: str, prefix: str, *, know
     settings = {"perdure.reach": reach, "perdure.prefix": prefix, "perdure.namespace": place}
     if not connection.clustered:
         return [(_SCOPE, {name.removeprefix("perdure."): value for name, value in settings.items()})]
-    waits = {"citus.node_connection_timeout": str(node_milliseconds(known=known)), "citus.propagate_set_commands": "local"}
+    timeout = str(node_milliseconds(known=known))
+    waits = {"citus.node_connection_timeout": timeout, "citus.propagate_set_commands": "local"}
     return [
         (sql.SQL("SET LOCAL {} = {}").format(sql.SQL(name), sql.Literal(value)), {})
         for name, value in {**waits, "jit": "off", **settings}.items()
