@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import closing, contextmanager
+from types import SimpleNamespace
 
 import apsw
 import pytest
@@ -19,7 +20,9 @@ from perdure import DeadlineExceeded, Memory, StoreBusy
 from perdure.compose import address_of
 from perdure.interfaces.cli.app import app
 from perdure.interfaces.hooks.agent_hooks import run as run_hook
+from perdure.records.deadline import within as limited
 from perdure.records.errors import UncountedWarning
+from perdure.stores.postgres.session import WRITING, opening
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.verbs.declaration import VERBS as ALL_VERBS
 
@@ -226,6 +229,35 @@ def test_a_hook_answers_though_nothing_can_be_noted(busy_file, event, capsys):
     assert "it was not noted that memories were shown" in printed.err
 
 
+@contextmanager
+def namespace_locked(url):
+    """Hold the lock that each writer of the namespace takes, as another process does while it writes."""
+    with servers().reader(url) as operator, operator.transaction():
+        operator.execute("SELECT 1 FROM namespace WHERE namespace = 'default' FOR UPDATE")
+        yield
+
+
+def test_what_a_hook_notes_does_not_wait_for_another_process_that_writes_a_server(url):
+    """It waited for as long as a transaction may take: 30 s before an agent could answer."""
+    with perdure.open(url, policy=WORDS_ONLY) as memory:
+        memory.remember("zebra one")
+        started = time.monotonic()
+        with namespace_locked(url), pytest.warns(UncountedWarning, match="it was not noted that the session begins"):
+            assert not memory.agent.begin("s", "default", "t.jsonl")
+        assert time.monotonic() - started < PATIENT
+        assert memory.agent.begin("s", "default", "t.jsonl")
+
+
+@pytest.mark.parametrize("store", ["file", "server"])
+def test_a_call_that_ends_while_it_notes_something_is_not_taken_for_a_busy_store(store, tmp_path, request):
+    place = tmp_path / "a.db" if store == "file" else request.getfixturevalue("url")
+    with perdure.open(place, policy=WORDS_ONLY) as memory:
+        memory.remember("zebra one")
+        busy = written_by_another(place) if store == "file" else namespace_locked(place)
+        with busy, limited(0.15), pytest.raises(DeadlineExceeded, match=r"longer than 0\.15 s"):
+            memory.agent.begin("s", "default", "t.jsonl")
+
+
 def test_a_call_on_a_server_ends_when_its_own_time_is_over(url):
     with perdure.open(url, policy=WORDS_ONLY) as memory:  # a transaction may take 30 s
         memory.remember("zebra one")
@@ -375,6 +407,27 @@ def test_a_command_takes_a_time_limit_before_and_after_its_name(tmp_path, capsys
             told = json.loads(capsys.readouterr().out)
             assert (told["error"], told["fault"]) == ("DeadlineExceeded", "machine")
             assert "0.3 s" in told["message"]
+
+
+def test_a_command_has_one_time_limit_for_opening_the_store_and_for_what_it_does(tmp_path, monkeypatch, capsys):
+    """Each had the whole time, so that a command took twice as long as it was given."""
+    store, usual = tmp_path / "a.db", perdure.open
+    usual(store, policy=WORDS_ONLY).close()
+
+    def slow(*args, **options):
+        time.sleep(0.3)
+        return usual(*args, **options)
+
+    monkeypatch.setattr(perdure, "open", slow)
+    assert app(["--timeout", "0.2", "list", "--store", str(store), "--json"], standalone_mode=False) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["error"], "longer than 0.2 s" in told["message"]) == ("DeadlineExceeded", True)
+
+
+def test_what_a_try_before_has_written_is_not_said_to_be_known_where_a_node_is_not_waited_for():
+    cluster = SimpleNamespace(clustered=True)
+    with limited(1e-9), pytest.raises(DeadlineExceeded, match=r"last transaction was written is not known\. Try again"):
+        opening(cluster, "routed", "default", "", WRITING, known=False)
 
 
 def test_a_coroutine_takes_a_time_limit(tmp_path):

@@ -62,3 +62,11 @@ def test_the_http_interface_keeps_it_and_refuses_what_the_memory_does_not_say(me
     assert [fact["content"] for fact in answer["facts"]["replaced"]] == ["Tom: drink: tea"]
     assert {fact.value for fact in memory.facts()} == {"Rome", "tea"}
     assert memory.get(other.id) is not None
+
+
+def test_what_is_kept_is_refused_where_nothing_is_replaced(memory, note, facts):
+    """It answered as if it had been done, and did not even look whether there is such a fact."""
+    for given in ("nonsense", facts["Rome"]):
+        with pytest.raises(perdure.InvalidInput, match="nothing is replaced"):
+            memory.update(note, "Tom lives in Rome and drinks tea.", keeps=[given])
+    assert memory.update(note, "Tom lives in Rome and drinks tea.").operation is None

@@ -215,6 +215,8 @@ def test_noting_that_a_token_was_used_does_not_wait_and_is_not_tried_again_at_on
         assert waits == []
         with within(60), within(90, waits=0):  # the limit around it ends sooner
             assert not may_wait()
+        with within(60, waits=0), within(30, waits=5):  # it waits for less
+            assert not may_wait()
         other.execute("ROLLBACK")
         clock.passes(seconds=4)
         assert used() is None

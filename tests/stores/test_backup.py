@@ -22,6 +22,7 @@ from perdure.records.errors import (
     PerdureError,
     StoreBusy,
     StoreDamaged,
+    StoreError,
     StoreReadOnly,
     StoreTooNew,
 )
@@ -334,6 +335,24 @@ except DiskFull as error:
     assert "safe.db could not be written" in finished(python(code, agent, tmp_path / "safe.db"))
     assert names(tmp_path) == ["agent.db"]
     assert issubclass(DiskFull, PerdureError)
+
+
+@pytest.mark.parametrize("result", [apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_WRITE])
+def test_a_disk_that_fails_is_not_called_full(agent, tmp_path, monkeypatch, result):
+    """Whoever was told so looked for space on a disk that had plenty."""
+    failed = apsw.IOError("disk I/O error")
+    failed.extendedresult = result
+
+    def fail(*_):
+        raise failed
+
+    monkeypatch.setattr(sqlite_backup, "find_faults", fail)
+    with pytest.raises(StoreError) as raised:
+        backup(agent, tmp_path / "safe.db")
+    writing = result == apsw.SQLITE_IOERR_WRITE
+    assert (isinstance(raised.value, DiskFull), "is full" in str(raised.value)) == (writing, writing)
+    assert ("could not be read or written (disk I/O error)" in str(raised.value)) != writing
+    assert names(tmp_path) == ["agent.db"]
 
 
 @posix

@@ -57,14 +57,15 @@ def check_undoable(operation: str, changes: Sequence[Change]) -> None:
     """Check that taking a repair back brings no document that no verb could read.
 
     Raises:
-        InvalidInput: A document was of another form than that which the repair put in its place.
+        InvalidInput: A document was of another form than that which the repair put in its place, or was no object.
     """
     was = {_place(c, c.before): c.before["data"] for c in changes if c.target is Target.DOCUMENT and c.before}
     became = {_place(c, c.after): c.after["data"] for c in changes if c.target is Target.DOCUMENT and c.after}
     for place, data in was.items():
-        if place not in became or not _are_alike(data, became[place]):
+        if not (_are_alike(data, became[place]) if place in became else isinstance(data, dict)):
             raise InvalidInput(
-                f"The repair {operation} cannot be undone: the document {' '.join(place)} was none that can be read.",
+                f"The repair {operation} cannot be undone: the document {' '.join(place)} could not be read before the "
+                "repair, so it is not put back.",
                 remedy="Nothing is to be done: it is as the journal says.",
             )
 
@@ -166,13 +167,15 @@ def _describe_repairs(plan: Plan) -> list[str]:
 
 def _describe_changes(changes: Sequence[Change]) -> str:
     restored = Counter(change.target.value for change in changes if change.after)
-    deleted = Counter(change.target.value for change in changes if not change.after) - restored
+    anew = {c.after["space"] for c in changes if c.target is Target.VECTOR and c.after}  # never changed where it is
+    gone = [(c.target, c.before) for c in changes if c.before and not c.after]
+    deleted = Counter(t.value for t, row in gone if t is not Target.VECTOR or row["space"] not in anew)
     columns = sorted({c for change in changes if change.before and change.after for c in change.after} - {"op"})
     named = f" ({', '.join(columns)})" if columns else ""
     parts = [f"{_count_rows(restored)} restored{named}"] if restored else []
     parts += [f"{_count_rows(deleted)} deleted"] if deleted else []
-    anew = " Run `perdure reembed`, which makes the vector anew." if deleted[Target.VECTOR.value] else ""
-    return f"{', '.join(parts)}.{anew}"
+    next_step = " Run `perdure reembed`, which makes the vector anew." if deleted[Target.VECTOR.value] else ""
+    return f"{', '.join(parts)}.{next_step}"
 
 
 def _count_rows(counts: Mapping[str, int]) -> str:

@@ -32,13 +32,18 @@ def update(
         record = read_record(ctx, identity)
         _check_replaceable(record, claims)
         draft = _draft(ctx, record, content)
-        if draft.text == record.content.text and not claims:
+        same = draft.text == record.content.text
+        if same and keeps:
+            raise InvalidInput(
+                f"{record.id} has these words already, so nothing is replaced and no fact has to be kept.",
+                remedy="Leave out keeps, or pass other words.",
+            )
+        if same and not claims:
             return Remembered(outcome(ctx, record, None).memory, None)
         tell_redacted(ctx, (*draft.redacted, *redacted_in(claims)))
         decisions = begin(ctx, record.namespace, ctx.clock())
         decisions.admit([record])
         vectors = make_vectors(ctx, [draft])
-        same = draft.text == record.content.text
         (stands,) = store_drafts(ctx, decisions, [draft], vectors, merge=True, besides="" if same else record.id)
         old = [] if stands == record.id else [record]
         kept = tuple(dict.fromkeys(keeps)) if old else ()

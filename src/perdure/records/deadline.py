@@ -17,7 +17,7 @@ class _Deadline:
 
     seconds: float  # what the call was given
     until: float  # by the monotonic clock
-    waits: float = inf  # seconds that it may wait for a file that another process writes
+    waits: float = inf  # seconds that it may wait for another process that writes the store
     written: list[str] = field(default_factory=list)  # its operations that are stored
 
 
@@ -29,7 +29,8 @@ class within:  # noqa: N801  # a context manager, named as what it does
 
     Args:
         seconds: None or 0 for no limit but that around it.
-        waits: Seconds after which it fails where another process writes the file; 0 to fail at once.
+        waits: Seconds after which it fails where another process writes the store; 0 to fail at once. One around it
+            that waits for less holds on.
     """
 
     __slots__ = ("_seconds", "_token", "_waits")
@@ -41,11 +42,12 @@ class within:  # noqa: N801  # a context manager, named as what it does
     def __enter__(self) -> None:
         """Begin."""
         if self._seconds:
-            outer, until = _CURRENT.get(), monotonic() + self._seconds
-            if outer is None or until < outer.until:
-                self._token = _CURRENT.set(_Deadline(self._seconds, until, self._waits))
-            elif self._waits < outer.waits:
-                self._token = _CURRENT.set(_Deadline(outer.seconds, outer.until, self._waits))
+            outer, inner = _CURRENT.get(), _Deadline(self._seconds, monotonic() + self._seconds, self._waits)
+            if outer is not None:
+                inner.waits, inner.written = min(inner.waits, outer.waits), outer.written
+                if outer.until <= inner.until:
+                    inner.seconds, inner.until = outer.seconds, outer.until
+            self._token = _CURRENT.set(inner)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """End."""
@@ -77,6 +79,12 @@ def may_wait(waited: float = 0.0) -> bool:
     """Whether a file that another process writes may be waited for any longer than so many seconds."""
     current = _CURRENT.get()
     return current is None or (waited < current.waits and monotonic() < current.until)
+
+
+def longest_wait() -> float | None:
+    """Return how many seconds another process that writes the store may be waited for; None for no limit."""
+    current = _CURRENT.get()
+    return None if current is None or current.waits == inf else current.waits
 
 
 def seconds_left(

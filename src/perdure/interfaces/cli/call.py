@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perdure.records.deadline import within
+from perdure.records.deadline import unlimited, within
 from perdure.records.errors import InvalidInput
 from perdure.user_folders import data_folder, expanded
 from perdure.verbs.results import as_json, as_object
@@ -93,16 +93,17 @@ class Call:
         return self.store
 
     @contextmanager
-    def memory(self, *, create: bool = False) -> Iterator[Memory]:
+    def memory(self, *, create: bool = False, lasting: bool = False) -> Iterator[Memory]:
         """Open the store for the length of a block; warnings about the embedder are printed, each once.
 
         Args:
             create: Make a store that is not there; without it, it is an error.
+            lasting: The block goes on until it is stopped: the time limit is that of each of its calls, not of all.
         """
         import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 
         store = self.prepared_store() if create else self.store
-        with short_warnings():
+        with short_warnings(), within(None if lasting else self.timeout):
             with within(self.timeout):
                 opened = perdure.open(store, policy=self.policy, create=create)
             with opened as memory:
@@ -125,9 +126,10 @@ class Call:
         from perdure.interfaces.views.terminal import draw, terminal  # noqa: PLC0415  # rich loads only where it draws
 
         bound = {**verb.defaults, **arguments}
-        facts = {"store": self.shown_store, "namespaces": memory.namespaces(), "no_facts": memory.no_facts, **more}
-        facts["says"] = partial(_content, memory)
-        draw(terminal(), view_of(result, Request(verb.name, bound, facts)))
+        with unlimited():  # the call is done, and what it did is shown
+            facts = {"store": self.shown_store, "namespaces": memory.namespaces(), "no_facts": memory.no_facts, **more}
+            facts["says"] = partial(_content, memory)
+            draw(terminal(), view_of(result, Request(verb.name, bound, facts)))
 
     def answer(self, data: Any, *blocks: Block) -> None:
         """Print an answer: one JSON document, or what is shown of it."""

@@ -88,7 +88,7 @@ def maintain(
         _show_state(call)
         return Exit.OK
     name, pause = owner or f"{platform.node()}-{os.getpid()}", every or _LOOK_SECONDS
-    with stopping() as stopped, call.memory(create=True) as memory:
+    with stopping() as stopped, call.memory(create=True, lasting=not once) as memory:
         compose.check_alert_secret(memory.policy.alerts)
         known: dict[str, int] = {}
         run = partial(memory.upkeep, name, eager=once or every is not None, stop=stopped.is_set, known=known)
@@ -277,7 +277,7 @@ def watch(
     In a terminal one picture is drawn anew; elsewhere, and with --json, each operation is a line. Ctrl-C ends it, with
     exit code 0.
     """
-    with stopping() as stopped, call.memory() as memory, _screen(once=once or call.as_json) as screen:
+    with stopping() as stopped, call.memory(lasting=not once) as memory, _screen(once=once or call.as_json) as screen:
         before = _look_again(call, memory, None, screen)
         while not once and not stopped.wait(every):
             before = _look_again(call, memory, before, screen)

@@ -97,15 +97,18 @@ def _cut(connection: Connection) -> None:
             line.shutdown(socket.SHUT_RDWR)
 
 
-def node_milliseconds() -> int:
+def node_milliseconds(*, known: bool = True) -> int:
     """Return how long a cluster's coordinator may wait for a node that does not even refuse a connection.
 
     It is a quarter of the call's time at most, so that the other nodes are heard in what is left.
 
+    Args:
+        known: For the error: whether what the tries before have written is known.
+
     Raises:
         DeadlineExceeded: The call's time is over.
     """
-    return max(_LEAST, int(1000 * min(NODE_SECONDS, (seconds_left(4 * NODE_SECONDS) or 0.0) / 4)))
+    return max(_LEAST, int(1000 * min(NODE_SECONDS, (seconds_left(4 * NODE_SECONDS, known=known) or 0.0) / 4)))
 
 
 def too_late(seconds: int, *, known: bool) -> StoreBusy:

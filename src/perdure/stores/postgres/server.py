@@ -141,7 +141,7 @@ class Server:
             seconds = seconds_left(most, least=least, known=not again, because=lacking)
             try:
                 connection = self._connections.take(seconds)
-                begin = opening(connection, reach, place or "", self.address.prefix, mode)
+                begin = opening(connection, reach, place or "", self.address.prefix, mode, known=not again)
                 session = PostgresSession(connection, reach, place or "", begin)
                 with self._deadlines.limit(connection, seconds) as watched:
                     result = self._run_once(session, work, mode, again=again)

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 import psycopg
 from psycopg import sql
 
+from perdure.records.deadline import longest_wait
 from perdure.records.errors import StoreError
 from perdure.stores.postgres.arrays import array_of, array_types
 from perdure.stores.postgres.connections import Connection
@@ -186,15 +187,32 @@ class PostgresSession:
         self._send(sql.SQL("SET LOCAL {} = {}").format(sql.SQL(setting), sql.Literal(value)))
 
 
-def opening(connection: Connection, reach: Reach, place: str, prefix: str, mode: Mode) -> list[Opening]:
-    """Return the statements that open a transaction and say what it may see."""
+def opening(
+    connection: Connection, reach: Reach, place: str, prefix: str, mode: Mode, *, known: bool = True
+) -> list[Opening]:
+    """Return the statements that open a transaction and say what it may see.
+
+    Args:
+        connection: Whose.
+        reach: What it may see.
+        place: Its namespace, with the prefix.
+        prefix: Of the store's namespaces.
+        mode: Of the transaction.
+        known: Whether what the tries before this one have written is known.
+
+    Raises:
+        DeadlineExceeded: The call's time is over.
+    """
     begin: list[Opening] = [(_BEGIN_READING if mode == READING else sql.SQL("BEGIN"), {})]
     if mode == UNFLUSHED:
         begin.append((sql.SQL("SET LOCAL synchronous_commit = off"), {}))
-    return [*begin, *scope(connection, reach, place, prefix)]
+    opened, waits = [*begin, *scope(connection, reach, place, prefix, known=known)], longest_wait()
+    if waits is not None and mode in (WRITING, UNFLUSHED):  # 0 would be no limit; on a cluster it goes to the nodes too
+        opened.append((sql.SQL("SET LOCAL lock_timeout = {}").format(sql.Literal(max(1, int(1000 * waits)))), {}))
+    return opened
 
 
-def scope(connection: Connection, reach: Reach, place: str, prefix: str) -> list[Opening]:
+def scope(connection: Connection, reach: Reach, place: str, prefix: str, *, known: bool = True) -> list[Opening]:
     """Return the statements that say what the open transaction may see from here on.
 
     Citus takes what is set locally to its workers only where it is told to, and only what SET LOCAL sets.
@@ -202,7 +220,8 @@ def scope(connection: Connection, reach: Reach, place: str, prefix: str) -> list
     settings = {"perdure.reach": reach, "perdure.prefix": prefix, "perdure.namespace": place}
     if not connection.clustered:
         return [(_SCOPE, {name.removeprefix("perdure."): value for name, value in settings.items()})]
-    waits = {"citus.node_connection_timeout": str(node_milliseconds()), "citus.propagate_set_commands": "local"}
+    timeout = str(node_milliseconds(known=known))
+    waits = {"citus.node_connection_timeout": timeout, "citus.propagate_set_commands": "local"}
     return [
         (sql.SQL("SET LOCAL {} = {}").format(sql.SQL(name), sql.Literal(value)), {})
         for name, value in {**waits, "jit": "off", **settings}.items()

@@ -27,6 +27,7 @@ from perdure.records.errors import (
     NotFound,
     StoreBusy,
     StoreDamaged,
+    StoreError,
     StoreReadOnly,
     StoreTooNew,
 )
@@ -204,11 +205,16 @@ def _copy_moment(source: apsw.Connection, name: str, growing: Path, target: Path
 
 @contextmanager
 def _telling_full_disk(target: Path) -> Iterator[None]:
-    """Name the file that grows where its disk is full: SQLite says nothing, and others would name the store."""
+    """Name the file that grows where its disk is full or fails: others would name the store."""
     try:
         yield
     except (apsw.FullError, apsw.IOError) as error:
-        raise _disk_full(target) from error
+        if isinstance(error, apsw.FullError) or getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_WRITE:
+            raise _disk_full(target) from error
+        raise StoreError(
+            f"{target} could not be read or written ({error}). What was written of it was removed.",
+            remedy="Check the disks of both files, or choose another folder.",
+        ) from error
 
 
 def _disk_full(target: Path) -> DiskFull:

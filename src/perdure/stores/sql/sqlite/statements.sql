@@ -678,12 +678,12 @@ SELECT j.target, plain_id(j.id), line_part(j.data, 0, o.id), line_part(j.data, 1
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
 WHERE j.namespace = :namespace AND o.id = :operation ORDER BY j.position;
 
--- The lines of one memory: without the name of the index the whole journal of the namespace is read.
+-- The lines of one memory: without the likelihood the whole journal of the namespace is read.
 -- name: journal_of_memory
 -- kind: routed
 SELECT o.id, o.operation, j.namespace, o.at_ms, j.target, plain_id(j.id), line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id), o.policy
-FROM journal AS j INDEXED BY journal_memory JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
-WHERE j.namespace = :namespace AND j.id = packed_id(:id) ORDER BY j.operation, j.position;
+FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.number = j.operation
+WHERE j.namespace = :namespace AND likelihood(j.id = packed_id(:id), 0.0001) ORDER BY j.operation, j.position;
 
 -- By the index of these three (memory_counts).
 -- name: tally
@@ -745,12 +745,12 @@ SELECT count(*) FROM operation AS o WHERE o.changes <> (
 
 -- name: blank_journal
 -- kind: routed
-UPDATE journal INDEXED BY journal_memory SET data = packed_line('', NULL, NULL, :because)
-WHERE namespace = :namespace AND id = packed_id(:id) AND operation IS NOT (SELECT o.number FROM operation AS o WHERE o.namespace = :namespace AND o.id = :operation);
+UPDATE journal SET data = packed_line('', NULL, NULL, :because)
+WHERE namespace = :namespace AND likelihood(id = packed_id(:id), 0.0001) AND operation IS NOT (SELECT o.number FROM operation AS o WHERE o.namespace = :namespace AND o.id = :operation);
 
 -- name: rename_journal
 -- kind: routed
-UPDATE journal INDEXED BY journal_memory SET id = packed_id(:other) WHERE namespace = :namespace AND id = packed_id(:id);
+UPDATE journal SET id = packed_id(:other) WHERE namespace = :namespace AND likelihood(id = packed_id(:id), 0.0001);
 
 -- name: journal_page
 -- kind: routed
