@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from perdure.operations.ports import Context
-from perdure.operations.writing import read_record, retry
+from perdure.operations.writing import read_after, read_record, retry
 from perdure.records.instant import Instant
 from perdure.records.memory import Form, Record, Shelf, State, Status
-from perdure.records.outcome import Outcome
+from perdure.records.outcome import Outcome, RestingFact
 from perdure.records.plan import Change
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
@@ -83,7 +83,10 @@ def close_questions(ctx: Context, record: Record, because: str) -> list[Change]:
 def outcome(ctx: Context, record: Record, operation: str | None) -> Outcome:
     """Return what a verb did to a memory, which is shown as it now is; a hidden one with the facts that rest on it."""
     memory = memory_items([record], ctx.policy, ctx.clock())[0]
-    resting = () if record.state.status is Status.ACTIVE else ctx.extension.resting(ctx, record)
+    if record.state.status is Status.ACTIVE:
+        return Outcome(memory, operation)
+    none: tuple[RestingFact, ...] = ()
+    resting = read_after(ctx, operation, lambda: ctx.extension.resting(ctx, record), none)
     return Outcome(memory, operation, still_believed=resting)
 
 

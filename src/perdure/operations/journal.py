@@ -13,7 +13,7 @@ from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
 from perdure.operations.repair import REPAIR, check_undoable
 from perdure.operations.undo_past_erasures import ERASE, rebase_on_erasures
-from perdure.operations.writing import read_record
+from perdure.operations.writing import read_after, read_record
 from perdure.records.access import Role
 from perdure.records.errors import (
     ConflictError,
@@ -87,7 +87,9 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
     if operation.operation == REPAIR:
         check_undoable(operation.id, changes)
     plan = _take_back(ctx, operation, changes)
-    return UndoResult(operation.id, plan.note, (plan,), (plan.id,), _rest_of_run(ctx, operation))
+    none: tuple[str, ...] = ()
+    others = read_after(ctx, plan.id, lambda: _rest_of_run(ctx, operation), none)
+    return UndoResult(operation.id, plan.note, (plan,), (plan.id,), others)
 
 
 def _take_back(ctx: Context, operation: Operation, changes: tuple[Change, ...]) -> Plan:

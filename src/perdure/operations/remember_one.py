@@ -11,7 +11,7 @@ from perdure.operations.decisions import begin, close_questions, outcome, write
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
 from perdure.operations.remember import handed_claims, redacted_in, store_drafts
-from perdure.operations.writing import read_record, retry, tell_redacted
+from perdure.operations.writing import read_after, read_record, retry, tell_redacted
 from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim
 from perdure.records.glance import Glance
@@ -63,7 +63,8 @@ def remember_one(
         note = "remember: 1 memory" if decisions.changed else "remember"
         written = write(ctx, decisions, "remember", note)
         found = outcome(ctx, decisions.result(stands), written)
-        return _reply(ctx, decisions, Remembered(found.memory, written, claimed), claims)
+        stored = Remembered(found.memory, written, claimed)
+        return read_after(ctx, written, lambda: _reply(ctx, decisions, stored, claims), stored)
 
     return retry(attempt)
 

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 from perdure.operations.ports import Context
 from perdure.operations.tombstones import erased_remark
-from perdure.records.errors import REPAIR, ConflictError, NotFound, PerdureWarning, StoreDamaged
+from perdure.records.errors import REPAIR, ConflictError, NotFound, PerdureWarning, StoreDamaged, StoreError
 from perdure.records.memory import Record
 from perdure.rules.redaction import redaction_note
 
@@ -29,6 +29,25 @@ def tell_redacted(ctx: Context, names: Iterable[str]) -> None:
     """Warn that a text is not stored as it was handed over: secrets in it were replaced."""
     if found := list(names):
         ctx.warn(redaction_note(found), PerdureWarning)
+
+
+def read_after(ctx: Context, operation: str | None, read: Callable[[], T], otherwise: T) -> T:
+    """Return what a reply tells beside what an operation stored; where it cannot be read, a warning says so.
+
+    Args:
+        ctx: Who is warned.
+        operation: What was stored; None for nothing: then a failure is the call's.
+        read: Reads it.
+        otherwise: What the reply says instead.
+    """
+    try:
+        return read()
+    except StoreError as error:
+        if operation is None:
+            raise
+        told = f"The operation {operation} is stored, but the reply is incomplete: {error.message}"
+        ctx.warn(told.removesuffix(" Nothing was written."), PerdureWarning)
+        return otherwise
 
 
 def refuse_damaged(ctx: Context, namespace: str | None, identity: str) -> None:

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Final
 
 from perdure.records.errors import DeadlineExceeded
+from perdure.records.written import note_operation
 
 
 @dataclass(slots=True)
@@ -112,6 +113,7 @@ def seconds_left(
 
 def note_written(operation: str) -> None:
     """Note that an operation of the call is stored, for what an error says later."""
+    note_operation(operation)
     current = _CURRENT.get()
     if current is not None:
         current.written.append(operation)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Concatenate, Final, Literal, ParamSpec, TypeV
 
 from perdure.records.access import Role
 from perdure.records.deadline import within
+from perdure.records.written import stored_told
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -243,7 +244,7 @@ def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P
         @functools.wraps(method)
         def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
             checks.check_role(declared.needs, declared.name, self)
-            with within(checks.seconds_of(declared, self)):
+            with stored_told(), within(checks.seconds_of(declared, self)):
                 arguments = checks.checked_arguments(declared, self, args, kwargs)
                 checks.check_namespace(declared, arguments, self)
                 with checks.translate_damage(self):

@@ -302,7 +302,6 @@ def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) 
         plan = work.plan(verb, f"{verb} {identity}{detail}")
         if plan.changes:
             ctx.store.apply(plan)
-        stands = read_record(ctx, new_id or identity, record.namespace)
-        return outcome(ctx, stands, plan.id if plan.changes else None)
+        return outcome(ctx, work.decisions.result(new_id or identity), plan.id if plan.changes else None)
 
     return retry(attempt)
