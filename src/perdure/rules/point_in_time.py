@@ -54,6 +54,16 @@ def status_at(validity: Validity | None, state: State, known_at: Instant | None)
     return Status.SUPERSEDED if was_past else state.status
 
 
+def told_end(validity: Validity, state: State) -> Instant | None:
+    """Return when what is believed no longer was to end, as it was believed; None where nobody had said.
+
+    One that was said to be wrong has no time of its own, unless it keeps the days with which it was told.
+    """
+    end, begin = validity.valid_to, validity.valid_from
+    began = state.created_ms if begin is None else begin
+    return end if state.status is Status.INVALIDATED and end is not None and began < end else None
+
+
 def _was_over(validity: Validity, state: State) -> bool:
     """Whether a fact ceased to be believed as it was learned; what is denied as it holds has no time left."""
     end, begin = validity.valid_to, validity.valid_from
@@ -80,8 +90,8 @@ def was_there(record: Record, validity: Validity | None, filters: Filters) -> bo
         return False
     begin = _true_from(record, validity)
     end = None if validity is None else validity.valid_to
-    if then is not None and (retired or 0) > then:
-        end = None  # nobody knew then that it would end
+    if validity is not None and then is not None and (retired or 0) > then:
+        end = told_end(validity, state)  # nobody knew then that it would end otherwise
     return begin <= filters.as_of and (end is None or filters.as_of < end)
 
 

@@ -281,6 +281,11 @@ def memory_gone(ids: Sequence[str]) -> ConflictError:
     )
 
 
+def changed_memories(plan: Plan) -> frozenset[str]:
+    """Return the stored memories that a plan changes: whoever made it has read them."""
+    return frozenset(c.id for c in plan.changes if c.target is Target.MEMORY and c.before is not None)
+
+
 class SqlTransactionView:
     """Reads of one namespace as they would be after the plan. See records/store_rows.py."""
 

@@ -226,6 +226,10 @@ class ClaimWriter:
         self._settle(identity, because, believed=False)
         self.tally.retired.append(identity)
 
+    def keep_days(self, fact: Fact, because: str) -> None:
+        """Let a fact that was denied keep its end: nobody knew before that it would be another."""
+        self.work.rewrite(replace(self.work.facts[fact.id], valid_to=fact.valid_to), because)
+
     # --- parts
 
     def make(self, claim: Claim, subject: str, name: str, source: ClaimSource, because: str) -> str:

@@ -110,6 +110,12 @@ class FactSession:
         ]
         return self.known(ids, at)
 
+    def expired(self, subject: str, predicate: str, norm: str, at: Instant) -> list[Fact]:
+        """Return the facts of an entity with a value whose end was stated and has come by now."""
+        self._read_key(fact_key(subject, predicate), norm)
+        facts = [self.facts[i] for i in self._of.get((subject, predicate, norm), ())]
+        return [f for f in facts if self.states[f.id].status is Status.ACTIVE and f.has_ended(at)]
+
     def replaced(self, subject: str, predicate: str) -> list[Fact]:
         """Return the facts of an entity that held once, as far as is known."""
         self._read_key(fact_key(subject, predicate), None)

@@ -11,6 +11,7 @@ from perdure.knowledge.extraction.references import FIRST_PERSON, speaker_name
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, same_audience
+from perdure.knowledge.operations.corrected_days import correct_days
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.past_claims import PastBeside, past_facts, said_instead, take_past, with_days_of
@@ -20,7 +21,7 @@ from perdure.knowledge.operations.replaced_memories import ReplacedMemories
 from perdure.knowledge.records.facts import Claim, Entity, Fact, Learned, Value, fact_key
 from perdure.knowledge.rules.claim_resolution import Action, Decision, KnownFact
 from perdure.knowledge.rules.entities import mention_change, new_entity_changes
-from perdure.knowledge.rules.fact_records import ACTS, draft_fact
+from perdure.knowledge.rules.fact_records import ACTS, FactEvent, draft_fact
 from perdure.knowledge.rules.given_claims import (
     MeantClaim,
     adds_one,
@@ -210,11 +211,38 @@ class _Taker:
             self._take_past(replace(each, claim=claim), known, wrong, source)
             return
         claim, decision = self._resolve(each, known, replaced)
+        if not claim.denied and decision.action not in (Action.NOTHING, Action.REINFORCE, Action.REDATE):
+            decision = self._beside_expired(each, decision)
+        self._carry_out(each, claim, decision, source)
+
+    def _carry_out(self, each: MeantClaim, claim: Claim, decision: Decision, source: ClaimSource) -> None:
+        """Do what was decided about a claim; what had faded with its value comes back."""
         faded = self.work.faded(each.subject, claim.predicate, claim.value.norm, denied=claim.denied)
         if decision.action is Action.CREATE and faded is not None and self._is_beside(faded):
             self.writer.revive(faded, claim, source)
+        elif decision.action is Action.REDATE:
+            correct_days(self.writer, decision, claim, (each.subject, each.name), source)
         else:
             self.writer.carry_out(decision, claim, each.subject, each.name, source)
+
+    def _beside_expired(self, each: MeantClaim, decision: Decision) -> Decision:
+        """Return what becomes of a claim beside facts that say the same, and whose last day has come.
+
+        Of their time, it corrects their days; of another time, they were over before it.
+        """
+        claim, at = each.claim, self.handed.at
+        expired = self.work.expired(each.subject, claim.predicate, claim.value.norm, at)
+        for fact in (f for f in expired if not f.denied and self._is_beside(f.id)):
+            end = fact.valid_to or at
+            overlaps = claim.valid_from is not None and claim.valid_from < end
+            if overlaps and decision.action is Action.CREATE and self._touchable([fact], each):
+                because = f"its days were corrected: {claim.value.text}"
+                return replace(
+                    decision, action=Action.REDATE, about=tuple(self.work.known([fact.id], at)), because=because
+                )
+            self.writer.retire(fact.id, FactEvent.ENDED, end, at, f"it held until then: {claim.value.text}")
+            self.writer.tally.retired.remove(fact.id)
+        return decision
 
     def _resolve(
         self, each: MeantClaim, known: Sequence[KnownFact], replaced: Collection[str]
@@ -281,6 +309,11 @@ class _Taker:
     def _take_past(self, each: MeantClaim, known: Sequence[KnownFact], wrong: list[Fact], source: ClaimSource) -> None:
         """Write down what was true, and no longer is, instead of what was wrong of it."""
         past = past_facts(self.work, each.subject, each.claim.predicate)
+        expired = self.work.expired(each.subject, each.claim.predicate, each.claim.value.norm, source.at)
+        known = [*known, *self.work.known([f.id for f in expired if self._is_beside(f.id)], source.at)]
+        told = [k.fact for k in known if k.fact.value.norm == each.claim.value.norm]
+        if len(self._touchable(told, each)) < len(told):
+            return  # somebody more trusted said until when
         same = [f for f in self._touchable(past, each) if f.value.norm == each.claim.value.norm and not f.denied]
         take_past(self.writer, each.claim, (each.subject, each.name), source, PastBeside(known, same, wrong))
 

@@ -11,6 +11,7 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Claim, Fact
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
+from perdure.knowledge.rules.given_claims import begins_otherwise
 from perdure.records.memory import SUPERSEDES
 from perdure.rules.point_in_time import is_past
 
@@ -63,15 +64,18 @@ def take_past(
     believed = [k for k in beside.known if k.fact.value.norm == claim.value.norm and k.fact.denied == claim.denied]
     overlapping = [f for f in beside.same if claim.denied and _overlap(f, claim)]
     again = [f.id for f in beside.same if (f.valid_from, f.valid_to) == (claim.valid_from, claim.valid_to)]
-    for k in believed:
+    moved = [] if claim.denied else [k for k in believed if begins_otherwise(claim, k)]
+    for k in (k for k in believed if k not in moved):
         writer.retire(k.fact.id, FactEvent.ENDED, ended, source.at, because)
     for fact in overlapping:
         writer.retire(fact.id, FactEvent.DENIED, ended, source.at, f"it was said not to have been: {claim.value.text}")
     if again and not claim.denied:
         (known,) = writer.work.known(again[:1], source.at)
         writer.reinforce(known, claim.span, source, f"said again: {claim.value.text}")
-    elif not believed and not overlapping:
-        replace_past(writer, claim, subject, source, beside.wrong, because)
+    elif moved or not (believed or overlapping):
+        replace_past(writer, claim, subject, source, [*beside.wrong, *(k.fact for k in moved)], because)
+        for k in moved:
+            writer.keep_days(k.fact, because)
 
 
 def replace_past(

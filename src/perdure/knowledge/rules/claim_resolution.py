@@ -36,6 +36,7 @@ class Action(StrEnum):
 
     CREATE = "create"
     REINFORCE = "reinforce"
+    REDATE = "redate"  # what is known is said again with other days, and these hold
     REPLACE = "replace"  # it is stored, and what it contradicts is superseded
     YIELD = "yield"  # it is stored as superseded: what is known already is believed
     ASK = "ask"  # it is stored beside what it contradicts, and a person is asked

@@ -17,7 +17,7 @@ from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.recall import Filters
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
-from perdure.rules.point_in_time import believed_until, status_at
+from perdure.rules.point_in_time import believed_until, status_at, told_end
 
 
 class FactState(StrEnum):
@@ -135,13 +135,13 @@ def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple
     hidden = state.status_ms if until is None else until
     believed = state.status is Status.ACTIVE or (then is not None and hidden > then)
     shown = replace(line, question="", state=FactState.ACTIVE.value if believed else line.state)
-    if believed and state.status is not Status.ACTIVE:  # nobody knew then that it would end
-        shown = replace(shown, valid_to="", believed_to="", superseded_by=())
+    end = fact.valid_to if until is None or not believed else told_end(fact, state)
+    if believed and state.status is not Status.ACTIVE:  # nobody knew then that it would end otherwise
+        shown = replace(shown, valid_to=shown.valid_to if end else "", believed_to="", superseded_by=())
     if filters.as_of is None:
-        return shown, believed and not (until is None and then is not None and fact.has_ended(then))
+        return shown, believed and not (then is not None and end is not None and end <= then)
     if (state.created_ms if fact.valid_from is None else fact.valid_from) > filters.as_of:
         return None
-    end = None if believed and until is not None else fact.valid_to
     return shown, (believed or state.status is not Status.INVALIDATED) and (end is None or filters.as_of < end)
 
 

@@ -184,6 +184,7 @@ def resolve_given(
     """
     if any(_says(claim, k) and outranks(k.fact, trust) for k in known):
         return claim, Decision(Action.NOTHING, because="somebody more trusted said so already")
+    replaced = {k.fact.id for k in known if k.fact.id in replaced and not _says(claim, k)}
     rivals = [k for k in known if k.fact.id in replaced or _contradicts(claim, k)]
     outranked = any(outranks(k.fact, trust) for k in rivals)
     if rivals and not outranked and (corrects or any(k.fact.id in replaced for k in rivals)):
@@ -195,6 +196,8 @@ def resolve_given(
     if decision.action is not Action.REINFORCE and (action := _by_days(claim, rivals, policy)) is not None:
         because = "it began to hold " + ("later" if action is Action.REPLACE else "earlier, and is over")
         decision = Decision(action, tuple(rivals), ConflictStrategy.VALIDITY, claim.predicate, because)
+    if decision.action is Action.REINFORCE and _has_other_days(claim, decision.about[0], said_at):
+        decision = replace(decision, action=Action.REDATE, because=f"its days were corrected: {claim.value.text}")
     return claim, decision
 
 
@@ -242,6 +245,24 @@ def _says(claim: Claim, known: KnownFact) -> bool:
     fact = known.fact
     same = fact.predicate == claim.predicate and fact.value.norm == claim.value.norm
     return same and fact.denied == claim.denied
+
+
+def _has_other_days(claim: Claim, known: KnownFact, said_at: Instant) -> bool:
+    """Whether a claim states other days than what it says again has.
+
+    Where nobody stated since when that holds, the day on which it was said is no other.
+    """
+    if claim.denied or said_at < known.said:
+        return False
+    return begins_otherwise(claim, known) or claim.valid_to not in (None, known.fact.valid_to)
+
+
+def begins_otherwise(claim: Claim, known: KnownFact) -> bool:
+    """Whether a claim states that what it says again began on another day."""
+    since = known.fact.valid_from if known.fact.valid_from is not None else known.state.created_ms
+    if claim.valid_from is None or claim.valid_from in (since, claim.valid_to):
+        return False
+    return since != known.state.created_ms or claim.valid_from // DAY_MS != since // DAY_MS
 
 
 def _contradicts(claim: Claim, known: KnownFact) -> bool:

@@ -68,7 +68,7 @@ class Beside(NamedTuple):
 def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OverFact], set[str]]:
     """Return fact -> what is to be said of it, of those that hold no longer, and those that were told as past.
 
-    A fact that another one says again still holds, and is in neither.
+    A fact that another one says again still holds, and is in neither, unless that one corrects its days.
     """
     over: dict[str, OverFact] = {}
     told_as_past: set[str] = set()
@@ -78,7 +78,9 @@ def what_is_over(gone: Iterable[Fact], beside: Beside) -> tuple[dict[str, OverFa
         if state is not None and _was_told_as_past(fact, state, beside.follower(fact)):
             told_as_past.add(fact.id)
             continue
-        if any((other.value.norm, other.denied) == (fact.value.norm, fact.denied) for other in holding):
+        same = {other.id for other in holding if (other.value.norm, other.denied) == (fact.value.norm, fact.denied)}
+        redated = state is not None and state.status is Status.INVALIDATED and same == {beside.later[fact.id]}
+        if same and not redated:
             continue
         over[fact.id] = _over_fact(fact, state, beside.instead_of(fact, holding), beside.later[fact.id])
     return over, told_as_past

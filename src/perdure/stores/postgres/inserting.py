@@ -132,14 +132,18 @@ def ask_for_duplicates(
     )
 
 
-def refuse_duplicates(found: Sequence[tuple[Any, ...]]) -> None:
+def refuse_duplicates(found: Sequence[tuple[Any, ...]], known: frozenset[str]) -> None:
     """Refuse a plan whose words another process has stored since it was made.
+
+    Args:
+        found: (new memory, stored memory with its words).
+        known: Stored memories that the plan was made with.
 
     Raises:
         ConflictError: So it is; the error names the memories.
     """
-    if found:
-        raise stored_meanwhile("text", [i for (i,) in found])
+    if new := [i for i, stored in found if stored not in known]:
+        raise stored_meanwhile("text", new)
 
 
 def insert_memories(

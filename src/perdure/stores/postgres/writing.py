@@ -17,6 +17,7 @@ from perdure.stores.erasing import erase_traces
 from perdure.stores.plans import (
     PlanWriter,
     applied_before,
+    changed_memories,
     journal_lines,
     memory_gone,
     operation_row,
@@ -229,7 +230,7 @@ class _Writer(PlanWriter):
         """Refuse a plan that is out of date: each change must have hit one row, and nobody has stored the same."""
         self.session.settle()
         if self.duplicates is not None:
-            refuse_duplicates(self.duplicates.fetchall())
+            refuse_duplicates(self.duplicates.fetchall(), changed_memories(self.plan))
         for cursor, changes in self.expected:
             if cursor.rowcount != len(changes):
                 raise self._out_of_date(changes)

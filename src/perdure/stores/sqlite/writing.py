@@ -13,7 +13,15 @@ from perdure.records.plan import Change, Plan, Row, Target
 from perdure.records.store_rows import Lease
 from perdure.stores.erasing import erase_traces
 from perdure.stores.packing import pack_text, unpacked
-from perdure.stores.plans import PlanWriter, applied_before, journal_lines, memory_gone, operation_row, stored_meanwhile
+from perdure.stores.plans import (
+    PlanWriter,
+    applied_before,
+    changed_memories,
+    journal_lines,
+    memory_gone,
+    operation_row,
+    stored_meanwhile,
+)
 from perdure.stores.rows import (
     MEMORY_COLUMNS,
     SEARCHED,
@@ -146,12 +154,11 @@ class _Writer(PlanWriter):
         texts = [(c.id, a, self._digest(a)) for c in changes if (a := require_row(c.after))["kind"] != Kind.EPISODE]
         if not texts or not self.session.rows("find_digests", digests=[digest for *_, digest in texts]):
             return
+        known = changed_memories(self.plan)
         for identity, a, digest in texts:
             same = {name: a[name] for name in ("session", "speaker", "task", "text")}
-            if (
-                self.session.value("duplicate", digest=digest, kind=plain_value(a["kind"]), op=self.plan.id, **same)
-                is not None
-            ):
+            found = self.session.rows("duplicate", digest=digest, kind=plain_value(a["kind"]), op=self.plan.id, **same)
+            if any(other not in known for (other,) in found):
                 raise stored_meanwhile("text", [identity])
 
     def _digest(self, after: Row) -> int:

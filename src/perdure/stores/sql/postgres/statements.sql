@@ -94,7 +94,7 @@ WHERE n.namespace = :namespace;
 WITH same AS MATERIALIZED (
   SELECT c.row, c.digest, c.text, c.task FROM content AS c
   WHERE c.namespace = :namespace AND c.digest = ANY(CAST(:digests AS bigint[])))
-SELECT i.id FROM same AS c JOIN memory AS m ON m.namespace = :namespace AND m.row = c.row
+SELECT i.id, m.id FROM same AS c JOIN memory AS m ON m.namespace = :namespace AND m.row = c.row
 JOIN unnest(CAST(:id AS text[]), CAST(:digest AS bigint[]), CAST(:kind AS text[]), CAST(:session AS text[]),
   CAST(:speaker AS text[]), CAST(:task AS text[]), CAST(:text AS text[]))
   AS i(id, digest, kind, session, speaker, task, text)

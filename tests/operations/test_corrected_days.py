@@ -1,0 +1,117 @@
+"""The same value told again with other days: the later word's days hold, and what was believed before stays known."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from conftest import WORDS_ONLY, logical
+
+LEAVE = {"subject": "Lena", "predicate": "status", "value": "on leave"}
+LEAD = {"subject": "on-call", "predicate": "lead"}
+
+
+def at(month, day):
+    return datetime(2026, month, day, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(opening, clock):
+    clock.now = at(11, 3)
+    return opening(WORDS_ONLY)
+
+
+def days(memory, subject="Lena", **when):
+    return [(f.value, f.valid_from[5:10], f.valid_to[5:10]) for f in memory.facts(subject, **when)]
+
+
+def leave(begin, end):
+    return {**LEAVE, "valid_from": begin and f"2026-11-{begin}", "valid_to": end and f"2026-11-{end}"}
+
+
+HANDING = {
+    "remember": lambda memory, claim: memory.remember("Word came from Lena again.", facts=[claim]),
+    "learn": lambda memory, claim: memory.learn(claims=[claim]),
+    "update": lambda memory, claim: memory.update(memory.list(kinds=["note"])[0].id, "Lena wrote.", facts=[claim]),
+}
+
+
+@pytest.mark.parametrize("handing", HANDING)
+@pytest.mark.parametrize(
+    ("first", "then", "holds"),
+    [
+        (("02", "20"), ("02", "06"), []),
+        (("02", "06"), ("02", "20"), [("on leave", "11-02", "11-20")]),
+        (("02", None), (None, "06"), []),
+        (("02", "20"), ("03", "20"), [("on leave", "11-03", "11-20")]),
+        (("02", "20"), (None, None), [("on leave", "11-02", "11-20")]),
+    ],
+)
+def test_the_later_days_hold_and_the_earlier_stay_known(memory, clock, path, handing, first, then, holds):
+    memory.remember("Lena is on leave.", facts=[leave(*first)])
+    clock.now = at(11, 4)
+    before, believed = logical(path), days(memory)
+    clock.now = at(11, 5)
+    done = HANDING[handing](memory, leave(*then))
+    clock.now = at(11, 10)
+    assert days(memory) == holds
+    assert [h.memory.content for h in memory.recall("Is Lena on leave?", kinds=["fact"], touch=False).hits] == [
+        "Lena: status: on leave" for _ in holds
+    ]
+    assert days(memory, known_at=at(11, 4)) == believed
+    assert len(days(memory, as_of=at(11, 5))) == 1
+    memory.undo(memory.history()[0].id if handing == "learn" else done.operation)
+    assert logical(path) == before
+
+
+@pytest.mark.parametrize("named", ["", "value", "id"])
+@pytest.mark.parametrize("begin", ["2026-10-20", "2026-10-10"])
+def test_a_wrong_first_day_is_put_right_with_the_last_day_of_what_came_before(memory, clock, path, named, begin):
+    memory.remember("Ravi leads.", facts=[{**LEAD, "value": "Ravi", "valid_from": "2026-10-01"}])
+    clock.passes(days=1)
+    noor = {**LEAD, "value": "Noor", "valid_from": "2026-10-15"}
+    memory.remember("Since 15 October Noor leads.", facts=[noor])
+    (fact,), before = memory.facts("on-call"), logical(path)
+    clock.passes(days=1)
+    replaces = {"value": "Noor", "id": fact.id}.get(named)
+    done = memory.remember("Noor began on another day.", facts=[{**noor, "valid_from": begin, "replaces": replaces}])
+    assert days(memory, "on-call") == [("Noor", begin[5:], "")]
+    for day in (9, 12, 17, 21):
+        leads = "Ravi" if day < int(begin[8:]) else "Noor"
+        assert [f.value for f in memory.facts("on-call", as_of=at(10, day))] == [leads]
+    assert "days were corrected" in " ".join(e.because for e in memory.history(fact.id))
+    told = {f.id: f for f in memory.timeline("on-call").facts}
+    assert told[fact.id].superseded_by == (memory.facts("on-call")[0].id,)
+    memory.undo(done.operation)
+    assert logical(path) == before
+
+
+@pytest.mark.parametrize("claim", [leave("02", "06"), leave("01", "02")])
+def test_days_are_not_corrected_by_one_who_is_less_trusted(memory, claim):
+    memory.remember("Lena is on leave.", facts=[leave("02", "20")])
+    memory.remember("A page says so.", facts=[claim], source="https://example.com/lena")
+    assert days(memory) == [("on leave", "11-02", "11-20")]
+
+
+def test_what_has_ended_is_told_of_another_time_or_with_another_end(memory, clock):
+    memory.remember("Lena is on leave.", facts=[leave("02", "06")])
+    clock.now = at(11, 10)
+    memory.remember("Lena is on leave again.", facts=[leave("09", "20")])
+    assert days(memory) == [("on leave", "11-09", "11-20")]
+    assert days(memory, as_of=at(11, 5)) == [("on leave", "11-02", "11-06")]
+    memory.remember("She was away from the eighth on.", facts=[leave("08", "20")])
+    clock.now = at(11, 25)
+    memory.remember("She came back on the nineteenth.", facts=[leave("08", "18")])
+    assert days(memory, as_of=at(11, 19)) == []
+    assert days(memory, as_of=at(11, 17)) == [("on leave", "11-08", "11-18")]
+
+
+def test_a_conflict_stays_open_when_the_days_of_a_side_are_corrected(memory, clock):
+    memory.remember("Ravi leads.", facts=[{**LEAD, "value": "Ravi"}])
+    memory.remember("Noor leads.", facts=[{**LEAD, "value": "Noor"}])
+    clock.passes(days=1)
+    memory.remember("Noor leads since October.", facts=[{**LEAD, "value": "Noor", "valid_from": "2026-10-15"}])
+    assert [(f.value, bool(f.contested)) for f in memory.facts("on-call")] == [("Noor", True), ("Ravi", True)]
+    (question,) = memory.review()
+    assert "Which holds?" in question.question
