@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
@@ -215,6 +215,10 @@ class Memory(
             )
         if context.model is not None:
             context.model = watched_models.WatchedModel(getattr(context.model, "inner", context.model), watch)
+
+    def on_erasure(self, tell: Callable[[str], None] | None) -> None:
+        """Have somebody told the namespace of each erasure that is made through this memory; None for nobody."""
+        self._context.tell_erasure = tell
 
     @property
     def leases_held(self) -> int:

@@ -363,7 +363,8 @@ def test_a_speaker_of_whom_nothing_is_learned_is_erased_by_name(memory, path):
         memory.erase(subject="Jonas Ek", reason="test")
     assert str(told.value) == (
         "No memory in default names 'Jonas Ek', and nobody of that name has spoken. "
-        "Check the spelling and the namespace; metadata and tags are not looked at."
+        "Check the spelling and the namespace; metadata and tags are not looked at. "
+        f"A part of the name stands in {kept}: erase what is about them by its id."
     )
 
 
@@ -543,6 +544,9 @@ def test_a_turned_name_is_erased_and_a_part_of_a_name_is_listed_to_be_looked_at(
     done = memory.erase(subject="Miriam Feldhaus", reason="asked", confirm=preview.confirm, dry_run=False)
     assert (set(done.possible), done.possible_count) == (set(preview.possible), len(partly))
     assert {m.content for m in memory.list()} == {*partly, *others}
+    with pytest.raises(NotFound, match="and 3 more: erase what is about them by its id") as error:
+        memory.erase(subject="Miriam Feldhaus", reason="asked")
+    assert sum(line.id in str(error.value.remedy) for line in done.possible) == 5
 
 
 def test_of_many_memories_that_may_be_about_somebody_some_are_shown_and_all_are_counted(path):

@@ -365,7 +365,17 @@ APPLYING = {"apply", "apply_all"}
 OF_THE_STORE = {
     *("policy", "now", "agent", "no_facts", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
     "unwritable",
-    *("maintain", "upkeep", "upkeep_state", "export", "watch", "without_model", "forecast_under", "resolve_id"),
+    *(
+        "maintain",
+        "upkeep",
+        "upkeep_state",
+        "export",
+        "watch",
+        "on_erasure",
+        "without_model",
+        "forecast_under",
+        "resolve_id",
+    ),
     "operation",
     *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
 }
@@ -436,7 +446,17 @@ def test_what_is_of_the_store_is_refused_by_a_client(pair):
         else:
             getattr(remote, name)
 
-    named = ("maintain", "upkeep", "recognize", "logged_in", "log_out", "watch", "usual_namespace", "confined")
+    named = (
+        "maintain",
+        "upkeep",
+        "recognize",
+        "logged_in",
+        "log_out",
+        "watch",
+        "on_erasure",
+        "usual_namespace",
+        "confined",
+    )
     given = {
         **dict.fromkeys(named, ("me",)),
         **dict.fromkeys(APPLYING, ((),)),

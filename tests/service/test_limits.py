@@ -241,6 +241,42 @@ def test_a_repeat_with_the_same_key_is_answered_from_the_first(client, memory):
     assert client.post("/v1/strengthen", json=given, headers={"idempotency-key": "x" * 256}).status_code == 422
 
 
+@pytest.mark.parametrize("door", ["route", "program"])
+def test_what_a_call_returned_is_forgotten_when_memories_are_erased(client, memory, door):
+    namespaces = ("default", "other")
+    kept = {n: memory.remember("Ann Roe's room is 4711.", namespace=n).id for n in namespaces}
+
+    def call(key, **given):
+        return client.post("/v1/update", json=given, headers={"idempotency-key": key})
+
+    def call_all():
+        return [
+            call("k1", id=kept["default"], content="Ann Roe's room is 4712."),  # names no namespace
+            *(consolidate(n) for n in namespaces),
+        ]
+
+    def consolidate(namespace):
+        return client.post("/v1/consolidate", json={"namespace": namespace}, headers={"idempotency-key": namespace})
+
+    first = call_all()
+    assert [a.status_code for a in first] == [200, 200, 200]
+    before = len(memory.history(limit=100))
+    ids = [m.id for m in memory.list(include_archived=True)]
+    confirm = memory.erase(ids, reason="asked").confirm
+    if door == "route":
+        given = {"ids": ids, "reason": "asked", "confirm": confirm, "dry_run": False}
+        assert client.post("/v1/erase", json=given).status_code == 200
+    else:
+        memory.erase(ids, reason="asked", confirm=confirm, dry_run=False)
+    again = call_all()
+    assert [a.status_code for a in again] == [422, 422, 200]
+    for refused in again[:2]:
+        assert "4712" not in refused.text
+        assert (refused.json()["error"], "erased since" in refused.json()["detail"]) == ("MemoryErased", True)
+    assert again[2].content == first[2].content
+    assert len(memory.history(limit=100)) == before + 1
+
+
 @pytest.mark.parametrize("verb", ["strengthen", "remember"])  # kept by the service, and by the verb itself
 def test_several_different_keys_are_refused_and_the_same_one_twice_is_one(client, memory, verb):
     kept = memory.remember("Deploys happen on Tuesdays.")

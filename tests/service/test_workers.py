@@ -195,6 +195,11 @@ def test_a_key_is_one_key_for_all_also_while_its_first_call_runs(lasting):
     assert again == found[0]
     assert (again[0], again[1].count("\n")) == (200, 500)
     assert one.ask("GET", "/v1/stats?namespace=keys")[1]["memories"] == 501
+    about = {"ids": [kept["id"]], "namespace": "keys", "reason": "asked"}
+    confirm = one.ask("POST", "/v1/erase", about)[1]["confirm"]
+    assert one.ask("POST", "/v1/erase", {**about, "confirm": confirm, "dry_run": False})[0] == 200
+    status, refused = other.ask("POST", "/v1/strengthen", given, **{"idempotency-key": "k"})
+    assert (status, refused["error"]) == (422, "MemoryErased")
 
 
 def test_the_key_of_a_call_whose_worker_was_killed_may_be_used_again(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from asyncio import get_running_loop
+from asyncio import AbstractEventLoop, get_running_loop, run_coroutine_threadsafe
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, nullcontext
 from functools import cache, cached_property, partial
@@ -99,22 +99,30 @@ def build_app(get_memory: Callable[[], Memory], settings: Settings, shared: Shar
         routes=routes,
         middleware=layers,
         exception_handlers={HTTPException: _problem_of_refusal},
-        lifespan=lambda _: _running(limits, mount),
+        lifespan=lambda _: _running(limits, mount, get_memory),
     )
     app.state.limits = limits
     return app
 
 
 @asynccontextmanager
-async def _running(limits: CallLimits, mount: McpMount | None) -> AsyncIterator[None]:
+async def _running(limits: CallLimits, mount: McpMount | None, get_memory: Callable[[], Memory]) -> AsyncIterator[None]:
     """Answer for the length of a block; calls that run at its end are waited for."""
-    loading = get_running_loop().call_later(PAGES_SECONDS, Thread(target=_load_pages, daemon=True).start)
+    loop, memory = get_running_loop(), get_memory()
+    memory.on_erasure(lambda namespace: _forget(limits, namespace, loop))
+    loading = loop.call_later(PAGES_SECONDS, Thread(target=_load_pages, daemon=True).start)
     try:
         async with limits.shared.running(limits.counts), mount.running() if mount else nullcontext():
             yield
     finally:
         loading.cancel()
         await run_sync(limits.threads.close)
+        memory.on_erasure(None)
+
+
+def _forget(limits: CallLimits, namespace: str, loop: AbstractEventLoop) -> None:
+    """Have the answers forgotten that may hold what was erased, from the thread that erases."""
+    run_coroutine_threadsafe(limits.shared.forget(namespace), loop)
 
 
 def _load_pages() -> None:

@@ -16,7 +16,7 @@ from perdure.interfaces.http.metrics import Observed
 from perdure.interfaces.http.problems import RequestRefused
 from perdure.interfaces.http.settings import Settings
 from perdure.interfaces.http.shared import Counts, Shared
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, MemoryErased
 
 if TYPE_CHECKING:
     from perdure.interfaces.http.tracing import Tracing
@@ -59,7 +59,9 @@ class CallLimits:
                 headers={"retry-after": str(int(wait) + 1)},
             )
 
-    async def run_once(self, key: tuple[str, str, str], body: bytes, call: Callable[[], Awaitable[Payload]]) -> Payload:
+    async def run_once(
+        self, key: tuple[str, str, str], body: bytes, call: Callable[[], Awaitable[Payload]], *, namespace: str = ""
+    ) -> Payload:
         """Run a call, or return what the first one with its key returned, for a day; one that failed may be repeated.
 
         The answers are kept in the process, or in the one that watches over several: the key of ``remember`` is stored
@@ -69,17 +71,24 @@ class CallLimits:
             key: (caller, verb, key).
             body: The request's body: the same key must mean the same call.
             call: Runs it.
+            namespace: That it names; "" for none.
 
         Raises:
             InvalidInput: The key was used for another call.
+            MemoryErased: The call was made, and what it returned may hold what was erased since.
         """
         if not 0 < len(key[2]) <= _LONGEST_KEY:
             raise InvalidInput("Idempotency-Key must have 1 to 255 characters.", remedy="Send for example a UUID.")
         name, answer = json.dumps(key), None
-        state, first_answer = await self.shared.begin(name, hashlib.sha256(body).hexdigest())
+        state, first_answer = await self.shared.begin(name, hashlib.sha256(body).hexdigest(), namespace)
         if state == "other":
             raise InvalidInput(
                 "The Idempotency-Key was used for another call.", remedy="Use a new key for each new call."
+            )
+        if state == "forgotten":
+            raise MemoryErased(
+                "The call was made; what it returned was forgotten, because memories were erased since.",
+                remedy="Do not try it again: `history` shows what it did.",
             )
         if state == "known":
             payload: Payload = first_answer

@@ -175,9 +175,10 @@ class SharedByLink(Shared):
         """Ask ``Shared.take``."""
         return float(await self._link.ask("take", caller))
 
-    async def begin(self, key: str, digest: str) -> Begun:
+    async def begin(self, key: str, digest: str, namespace: str) -> Begun:
         """Ask ``Shared.begin``."""
-        state, answer = await self._link.ask("begin", key, digest, seconds=None)  # the first call with it may run long
+        # The first call with the key may run long.
+        state, answer = await self._link.ask("begin", key, digest, namespace, seconds=None)
         if answer is not None:
             body, media, *rest = answer
             answer = Payload(body.encode(), media, None, *rest)
@@ -189,6 +190,11 @@ class SharedByLink(Shared):
             answer = [answer.body.decode(), answer.media, answer.etag, answer.operation, answer.hits]
         with suppress(RequestRefused):  # the service is ending: the call was made, and its client has the answer
             await self._link.ask("end", key, answer)
+
+    async def forget(self, namespace: str) -> None:
+        """Ask ``Shared.forget``."""
+        with suppress(RequestRefused):  # the service is ending, and its answers with it
+            await self._link.ask("forget", namespace)
 
     async def may_try(self, address: str) -> bool:
         """Ask ``Shared.may_try``."""

@@ -210,7 +210,8 @@ class VerbEndpoint:
         run = partial(self._limits.threads.run, partial(run_verb, call, values), seconds, in_turn=self._in_turn)
         if key is None or self._verb.reads or self._verb.shows_secret:
             return await run()
-        return await self._limits.run_once((call.caller, self._verb.name, key), body, run)
+        named = str(values.get("namespace") or "")
+        return await self._limits.run_once((call.caller, self._verb.name, key), body, run, namespace=named)
 
     async def _body(self, call: VerbRequest, receive: Receive) -> bytes:
         """Return the body; it is empty where the method has none."""

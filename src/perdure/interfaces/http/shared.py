@@ -17,8 +17,9 @@ from typing import Any, Final, Literal, TypeVar
 
 Counts = Mapping[tuple[str, ...], float]
 """What a process has counted, as metrics.py names it."""
-Begun = tuple[Literal["run", "known", "other"], Any]
-"""Whether a call with a key is to be run, has an answer, which follows, or is another call than the key's first."""
+Begun = tuple[Literal["run", "known", "other", "forgotten"], Any]
+"""Whether a call with a key is to be run, has an answer, which follows, is another call than the key's first, or was
+made and its answer forgotten."""
 LIFE: Final = 12 * 3600
 """Seconds after a login until one must log in again."""
 TRIES: Final = 10
@@ -36,8 +37,10 @@ class _Repeat:
 
     digest: str  # of what it was given
     at: float
+    namespace: str  # that it named; "" where it named none, and may be about any
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)  # held while it runs
     answer: Any = None
+    forgotten: bool = False  # whether it had an answer that may hold what was erased since
 
 
 class Shared:
@@ -77,20 +80,24 @@ class Shared:
         _keep_newest(self._left, caller, (left - 1, now))
         return 0.0
 
-    async def begin(self, key: str, digest: str) -> Begun:
+    async def begin(self, key: str, digest: str, namespace: str) -> Begun:
         """Begin a call with a key; one that comes while another with its key runs waits for that one's end.
 
         Args:
             key: Names the caller, the verb and the key.
             digest: Of what the call is given.
+            namespace: That it names; "" for none.
         """
         now, repeat = monotonic(), self._run.get(key) or self._repeats.get(key)
         if repeat is None or (now - repeat.at > _KEPT_SECONDS and not repeat.lock.locked()):
-            repeat = _Repeat(digest, now)
+            repeat = _Repeat(digest, now, namespace)
             _keep_newest(self._repeats, key, repeat)
         if repeat.digest != digest:
             return "other", None
         await repeat.lock.acquire()
+        if repeat.forgotten:
+            repeat.lock.release()
+            return "forgotten", None
         if repeat.answer is None:
             self._run[key] = repeat
             return "run", None
@@ -102,6 +109,12 @@ class Shared:
         repeat = self._run.pop(key)
         repeat.answer = answer
         repeat.lock.release()
+
+    async def forget(self, namespace: str) -> None:
+        """Forget the answers that may hold what was erased in a namespace; that their calls were made stays known."""
+        for repeat in self._repeats.values():
+            if repeat.answer is not None and repeat.namespace in ("", namespace):
+                repeat.answer, repeat.forgotten = None, True
 
     async def may_try(self, address: str) -> bool:
         """Whether an address may still try tokens."""

@@ -20,7 +20,7 @@ from perdure.records.errors import InvalidInput, PerdureError, StoreError
 
 GAUGES: Final = frozenset(("calls_in_flight",))
 """What a worker that has ended no longer counts for."""
-_SHARED_METHODS: Final = ("take", "may_try", "note_failure", "keep_token", "token_of", "drop_token")
+_SHARED_METHODS: Final = ("take", "may_try", "note_failure", "keep_token", "token_of", "drop_token", "forget")
 """What workers ask of ``Shared`` as it is."""
 _COUNTS_SECONDS: Final = 1.0  # how long a worker may take to send what it has counted
 _LIVED_SECONDS: Final = 10.0  # a worker that ends sooner is replaced after a pause
@@ -79,8 +79,8 @@ class _Worker:
         self.is_ready = True
         self._supervisor.ready(has_tokens=has_tokens)
 
-    async def _begin(self, key: str, digest: str) -> Begun:
-        begun = await self._supervisor.shared.begin(key, digest)
+    async def _begin(self, key: str, digest: str, namespace: str) -> Begun:
+        begun = await self._supervisor.shared.begin(key, digest, namespace)
         if begun[0] == "run":
             self._begun_keys.add(key)
         return begun

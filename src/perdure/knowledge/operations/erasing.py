@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from perdure.knowledge.extraction.entity_names import Names, Unknown, normal_name
@@ -19,6 +19,7 @@ from perdure.records.memory import ROLES, Record, Shelf
 from perdure.records.recall import Filters
 from perdure.rules.erasure import Subject
 
+_TOLD: Final = 5  # ids of memories that an error tells
 _NAMING: Final = (Shelf.ABOUT, Shelf.MENTION, Shelf.PROFILE)
 """Shelves whose documents have the id of an entity as their name."""
 
@@ -50,11 +51,19 @@ def subject_of(ctx: Context, namespace: str, name: str) -> Subject:
     if not found and not family:
         raise NotFound(
             f"No memory in {namespace} names {name[:60]!r}, and nobody of that name has spoken.",
-            remedy="Check the spelling and the namespace; metadata and tags are not looked at.",
+            remedy=f"Check the spelling and the namespace; metadata and tags are not looked at.{_looks(possible)}",
         )
     written = {w for i in family for w in names.entity(i).aliases.values()} or {name.strip()}
     called = tuple(sorted(w for w in {*written, *forms, *turned} if w.casefold() not in ROLES))
     return Subject(found, family, called, tuple(i for i in possible if i not in found))
+
+
+def _looks(possible: Sequence[str]) -> str:
+    """Return what to do about memories that have a part of a name alone; empty where there are none."""
+    if not possible:
+        return ""
+    more = f" and {len(possible) - _TOLD:,} more" if len(possible) > _TOLD else ""
+    return f" A part of the name stands in {', '.join(possible[:_TOLD])}{more}: erase what is about them by its id."
 
 
 def orphans(ctx: Context, namespace: str, erased: Collection[str], more: Collection[str] | None) -> Iterator[str]:
