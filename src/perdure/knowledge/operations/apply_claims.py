@@ -359,7 +359,7 @@ def restore_conflicts(ctx: Context, record: Record, now: Instant, since: str = "
         now: The instant.
         since: Facts that no operation changed after this one are left out; none are if it is empty.
     """
-    if record.state.kind is not Kind.FACT or record.state.status is not Status.ARCHIVED:
+    if record.state.kind is not Kind.FACT or record.state.status is Status.ACTIVE:
         return []
     work = FactSession(ctx, record.namespace, now)
     work.read([record.id])
