@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 
 from perdure.knowledge.extraction.event_types import event_importance, event_of
 from perdure.knowledge.extraction.mentions import mentions
-from perdure.knowledge.operations.apply_claims import restore_conflicts
 from perdure.knowledge.operations.change_rates import learn_rates
+from perdure.knowledge.operations.conflicts_beside import restore_conflicts
 from perdure.knowledge.operations.entity_summaries import summarize
 from perdure.knowledge.operations.erasing import orphans, subject_of
 from perdure.knowledge.operations.fact_recall import (

@@ -13,6 +13,7 @@ from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
 from perdure.operations.repair import REPAIR, check_undoable
 from perdure.operations.undo_past_erasures import ERASE, rebase_on_erasures
+from perdure.operations.undone_ties import tied_memories, with_ties
 from perdure.operations.writing import read_after, read_record
 from perdure.records.access import Role
 from perdure.records.errors import (
@@ -190,11 +191,15 @@ def _new_conflicts(ctx: Context, operation: Operation, plan: Plan, now: Instant)
         c.id
         for c in plan.changes
         if c.target is Target.MEMORY
-        and ((c.before or {}).get("status"), (c.after or {}).get("status")) == (Status.ARCHIVED, Status.ACTIVE)
+        and c.before is not None
+        and c.before.get("status", Status.ACTIVE) != Status.ACTIVE
+        and (c.after or {}).get("status") == Status.ACTIVE
     ]
+    gone = {c.id for c in plan.changes if c.target is Target.MEMORY and c.after is None}
     facts = [i for i, state in find_states(ctx, plan.namespace, back).items() if state.kind is Kind.FACT]
     records = find_records(ctx, plan.namespace, facts)
-    return [change for record in records for change in ctx.extension.conflicts(ctx, record, now, operation.id)]
+    opened = [change for record in records for change in ctx.extension.conflicts(ctx, record, now, operation.id)]
+    return [change for change in opened if tied_memories(change).isdisjoint(gone)]
 
 
 def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
@@ -236,13 +241,11 @@ def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
                 result += _loose_ends(ctx, operation, change.id, linking)
                 result += _documents(ctx, operation, change.id, documents)
                 result += _accesses(change.id, waiting.get(change.id, ()))
-        elif change.target is Target.LINK and not _link_exists(ctx, operation, change):
-            continue
         elif change.before is None and change.target is Target.VECTOR and change.id in images:
             result.append(replace(change, after={**(change.after or {}), "int8": images[change.id]["int8"]}))
         else:
             result.append(change)
-    return tuple(result)
+    return with_ties(ctx, operation, result)
 
 
 def _columns_as_stored(changes: Sequence[Change]) -> dict[str, dict[str, Any]]:
@@ -304,21 +307,12 @@ def _documents(ctx: Context, operation: Operation, identity: str, removed: set[t
     ]
 
 
-def _link_exists(ctx: Context, operation: Operation, change: Change) -> bool:
-    """Whether a link that the operation made is still there: it goes with either of its memories."""
-    if change.before is not None or change.after is None:
-        return True
-    links = ctx.store.links_to(operation.namespace, change.after["other"])
-    return (change.id, change.after["kind"]) in {(other, kind) for other, kind, _ in links}
-
-
 def _list_with_operations(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:
-    """Return memories for a message, each with the operation that changed it last."""
-    labels = []
-    for identity in ids[:_MOST_LISTED]:
-        entries = ctx.store.journal(operation.namespace, identity)
-        labels.append(f"{identity} (by {entries[-1].operation} {entries[-1].operation_id})" if entries else identity)
-    return _list_ids(labels, len(ids))
+    """Return memories for a message, each with the operation that changed it last, if that is a later one."""
+    last = {i: ctx.store.journal(operation.namespace, i)[-1:] for i in ids[:_MOST_LISTED]}
+    later = {i: some for i, some in last.items() if some and some[0].operation_id != operation.id}
+    labels = [f"{i} (by {some[0].operation} {some[0].operation_id})" for i, some in later.items()] or list(last)
+    return _list_ids(labels, len(labels) + len(ids[_MOST_LISTED:]))
 
 
 def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -> ApplyResult:

@@ -141,6 +141,15 @@ def without_accents(form: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", form)))
 
 
+def are_namesakes(one: str, other: str) -> bool:
+    """Return whether two names, as written, are of two people: first and last names that differ in the first alone."""
+    first, second = (name.split() for name in (one, other))
+    if len(first) != len(second) or len(first) == 1 or not all(w[0].isupper() for w in (*first, *second)):
+        return False
+    (words, legal), (others, _) = (_core(normal_name(name)) for name in (one, other))
+    return not legal and words[1:] == others[1:] != [] and words[0] != others[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """A name means one entity."""

@@ -1,8 +1,7 @@
-"""Writing down what was decided about a claim, and what contradicts a fact that comes back or changes hands."""
+"""Writing down what was decided about a claim."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from perdure.formulas.confidence import reinforce_confidence
@@ -20,10 +19,8 @@ from perdure.knowledge.rules.fact_records import (
     state_of,
     status_after,
 )
-from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.memory import CONFLICT_WITH, DERIVED, SUPERSEDES, Kind, Record, Scope, Shelf, Status, Trust
-from perdure.records.plan import Change
+from perdure.records.memory import CONFLICT_WITH, DERIVED, SUPERSEDES, Record, Scope, Shelf, Status, Trust
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.point_in_time import is_past
@@ -166,7 +163,7 @@ class ClaimWriter:
                 self.work.rewrite(replace(fact, many=True), because)
             for older, newer in self.work.open_conflicts(side):
                 if older in sides and newer in sides:
-                    self._close_conflict(older, newer, "both", because)
+                    self.close_conflict(older, newer, "both", because)
         self.work.close_reviews(identity, because)
         return True
 
@@ -337,60 +334,18 @@ class ClaimWriter:
         """Close the questions about a fact, and the open conflicts in which it is one side."""
         for older, newer in self.work.open_conflicts(identity):
             other = newer if older == identity else older
-            self._close_conflict(older, newer, "answered", because)
+            self.close_conflict(older, newer, "answered", because)
             if believed and self._is_believed(other):
                 at = self.work.states[identity].validated_ms or self.work.now
                 self.retire(other, FactEvent.REPLACED, at, at, because)
                 self.work.link(link_change(SUPERSEDES, identity, other, because))
         self.work.close_reviews(identity, because)
 
-    def _close_conflict(self, older: str, newer: str, outcome: str, because: str) -> None:
+    def close_conflict(self, older: str, newer: str, outcome: str, because: str) -> None:
+        """Write down how a conflict was decided, and remove the question about it."""
         data = {**(self.work.edits.get(Shelf.CONFLICT, older, newer) or {}), "outcome": outcome}
         self.work.edits.put(Shelf.CONFLICT, older, newer, data, because)
         self.work.close_reviews(newer, because, name=f"{CONFLICT_WITH}{older}")
-
-
-def restore_conflicts(ctx: Context, record: Record, now: Instant, since: str = "") -> list[Change]:
-    """Return the conflicts and questions that bringing a fact back opens; none of what is no hidden fact.
-
-    Args:
-        ctx: Store and policy.
-        record: The memory that is brought back.
-        now: The instant.
-        since: Facts that no operation changed after this one are left out; none are if it is empty.
-    """
-    if record.state.kind is not Kind.FACT or record.state.status is not Status.ARCHIVED:
-        return []
-    work = FactSession(ctx, record.namespace, now)
-    work.read([record.id])
-    if record.id not in work.facts:
-        return []
-    (own,) = work.known([record.id], now)
-    beside = work.about(own.fact.subject, own.fact.predicate, now)
-    writer = ClaimWriter(work)
-    for other in beside:
-        other_record = work.record(other.fact.id)
-        if other_record.op > since and own.fact.contradicts(other.fact) and same_audience(record, other_record):
-            because = f"{own.fact.shown_value} was brought back beside {other.fact.shown_value}"
-            writer.contest(own, other, now, because)
-    return work.edits.changes()
-
-
-def merge_conflicts(ctx: Context, namespace: str, stays: str, facts: Sequence[str], now: Instant) -> list[Change]:
-    """Return the conflicts and questions that come up because facts of one entity become another's."""
-    work = FactSession(ctx, namespace, now)
-    work.read(facts)
-    writer = ClaimWriter(work)
-    for identity in facts:
-        own = next(iter(work.known([identity] if identity in work.facts else [], now)), None)
-        if own is None or own.state.status is not Status.ACTIVE:
-            continue
-        for other in work.about(stays, own.fact.predicate, now):
-            both_seen = same_audience(work.record(identity), work.record(other.fact.id))
-            if own.fact.contradicts(other.fact) and both_seen:
-                because = f"{own.fact.shown_value} and {other.fact.shown_value} are said of one since a merge"
-                writer.contest(own, other, now, because)
-    return work.edits.changes()
 
 
 def same_audience(one: Record, other: Record) -> bool:

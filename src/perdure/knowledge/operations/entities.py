@@ -8,7 +8,7 @@ from itertools import islice
 
 from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
 from perdure.knowledge.operations.alias_index import names_of
-from perdure.knowledge.operations.apply_claims import merge_conflicts
+from perdure.knowledge.operations.conflicts_beside import merge_conflicts, split_conflicts
 from perdure.knowledge.records.facts import Entity
 from perdure.knowledge.records.results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.knowledge.rules import entities as entity_rules
@@ -193,25 +193,30 @@ def split(ctx: Context, source: str, name: str, namespace: str) -> EntitySplit:
     A fact goes with it if every memory that it comes from used this name and no other.
     """
     form = _form(name)
-    return retry(lambda: _split(_Editor(ctx, namespace), source, form))
+    return retry(lambda: _split(_Editor(ctx, namespace), source, name, form))
 
 
-def _split(editor: _Editor, source: str, form: str) -> EntitySplit:
+def _split(editor: _Editor, source: str, name: str, form: str) -> EntitySplit:
     edits, identity = editor.edits, editor.find(source)
-    known, aliases = editor.names.entity(identity), editor.aliases(identity, form)
+    known, mentions = editor.names.entity(identity), editor.named(Shelf.MENTION, identity)
+    if form not in known.aliases and entity_rules.is_used(mentions, form):  # it was taken for another name
+        aliases = {**known.aliases, form: " ".join(name.split())}
+    else:
+        aliases = editor.aliases(identity, form)
     if len(aliases) == 1:
         raise InvalidInput(f"{identity} has no other name.", remedy="Give it one first.")
     written = aliases[form]
     new = Entity(entity_id(written, editor.names.entities), written, known.type)
     because = f"{_quote(written)} split off {identity} as {new.id}"
-    editor.remove_alias(identity, form, because)
+    if form in known.aliases:
+        editor.remove_alias(identity, form, because)
     edits.absorb(entity_rules.new_entity_changes(new, because))
     if form == normal_name(known.name):  # it is called by another of its names
         (document,) = editor.of(Shelf.ENTITY, identity)
         edits.read([document])
         other = next(alias for f, alias in sorted(aliases.items()) if f != form)
         edits.put(Shelf.ENTITY, identity, "", {**document.data, "name": other}, because)
-    used = entity_rules.split_mentions(edits, editor.named(Shelf.MENTION, identity), form, new.id, because)
+    used = entity_rules.split_mentions(edits, mentions, form, new.id, because)
     moved, remaining = [], []
     for fact in _facts_of(editor.ctx, editor.namespace, [identity]):
         some, only = entity_rules.sources_using(fact, used)
@@ -220,7 +225,8 @@ def _split(editor: _Editor, source: str, form: str) -> EntitySplit:
             entity_rules.move_fact(edits, fact, new.id, because)
         elif some:
             remaining.append(fact.id)
-    operation = editor.write(because, "split_entity")
+    conflicts = split_conflicts(editor.ctx, editor.namespace, moved, editor.ctx.clock())
+    operation = editor.write(because, "split_entity", conflicts)
     return EntitySplit(new.id, identity, written, len(used), tuple(moved), tuple(remaining), operation)
 
 

@@ -6,7 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
-from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
+from perdure.knowledge.extraction.entity_names import (
+    Ambiguous,
+    Names,
+    Resolved,
+    are_namesakes,
+    entity_id,
+    normal_name,
+)
 from perdure.knowledge.extraction.references import FIRST_PERSON, speaker_name
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.operations.alias_index import names_of
@@ -105,27 +112,45 @@ class _Taker:
         for claim in self.handed.claims:
             subject, predicate = self._subject(claim, faults), self._predicate(claim, faults)
             if subject is not None and predicate:
-                found.append(MeantClaim(claim, subject.id, subject.name, self._claim(claim, subject, predicate)))
+                meant = self._claim(claim, subject, predicate)
+                found.append(MeantClaim(claim, subject.id, subject.name, meant, self._called(claim, subject)))
         found = with_several(found, resources(self.ctx).predicates)
         refuse([*faults, *contradictions(found)])
         return found
 
     def _subject(self, claim: GivenClaim, faults: list[str]) -> Entity | None:
         """Return whom a claim is about; what is named for the first time is made."""
-        words = claim.subject
+        words = self._name(claim)
         if words in self.names.entities:
             return self.names.entity(self.names.standing(words))
-        if words.casefold() in FIRST_PERSON or words.casefold() == "user":
-            words = speaker_name(self.handed.speaker)
         if not normal_name(words):
             faults.append(f"Claim {claim.number}: the subject {words!r} names nobody.")
             return None
         found = self.names.resolve(words, self.policy.fuzzy)
-        if isinstance(found, Ambiguous):
-            listed = ", ".join(identity for identity, _ in found.candidates)
-            faults.append(f"Claim {claim.number}: the subject {words!r} may be any of {listed}.")
-            return None
-        return self.names.entity(found.id) if isinstance(found, Resolved) else self._new_entity(words)
+        near = [i for i, _ in found.candidates] if isinstance(found, Ambiguous) else []
+        near = [found.id] if isinstance(found, Resolved) else near
+        if all(self._is_another(words, identity) for identity in near):
+            return self._new_entity(words)
+        if len(near) == 1:
+            return self.names.entity(near[0])
+        faults.append(f"Claim {claim.number}: the subject {words!r} may be any of {', '.join(near)}.")
+        return None
+
+    def _name(self, claim: GivenClaim) -> str:
+        """Return the name of a claim's subject; whoever says "I" is called by name."""
+        is_speaker = claim.subject.casefold() in FIRST_PERSON or claim.subject.casefold() == "user"
+        known = claim.subject in self.names.entities
+        return speaker_name(self.handed.speaker) if is_speaker and not known else claim.subject
+
+    def _called(self, claim: GivenClaim, subject: Entity) -> str:
+        """Return the normal form of the name that a claim calls its subject by, which may be a near one, or its id."""
+        words = self._name(claim)
+        return normal_name(subject.name if words in self.names.entities else words)
+
+    def _is_another(self, name: str, identity: str) -> bool:
+        """Whether a full name is that of somebody else than an entity with a name like it: Katharina, Katarina."""
+        aliases = self.names.entity(identity).aliases
+        return normal_name(name) not in aliases and any(are_namesakes(name, other) for other in aliases.values())
 
     def _new_entity(self, name: str) -> Entity:
         entity = Entity(entity_id(name, self.names.entities), name, aliases={normal_name(name): name})
@@ -345,7 +370,7 @@ class _Taker:
         """Write down whom the memory is about."""
         memory = self.handed.memory or ""
         self.work.edits.read(self.ctx.store.documents.strict.find(self.work.namespace, Shelf.MENTION, [memory]))
-        for each in {c.subject: c for c in claims}.values():
-            if self.work.edits.get(Shelf.MENTION, memory, each.subject) is None:
-                words = [(each.claim.span, normal_name(each.name))]
-                self.work.edits.absorb([mention_change(memory, each.subject, "subject", words)])
+        for subject in dict.fromkeys(c.subject for c in claims):
+            if self.work.edits.get(Shelf.MENTION, memory, subject) is None:
+                words = {c.called: (c.claim.span, c.called) for c in claims if c.subject == subject}
+                self.work.edits.absorb([mention_change(memory, subject, "subject", words.values())])

@@ -96,6 +96,11 @@ def move_fact(edits: DocumentEdits, fact: Document, subject: str, because: str) 
     edits.put(Shelf.ABOUT, fact.id, subject, {}, because)
 
 
+def is_used(mentions: Iterable[Document], alias: str) -> bool:
+    """Return whether some mention used a name (normal form)."""
+    return any(word["alias"] == alias for mention in mentions for word in mention.data["words"])
+
+
 def split_mentions(
     edits: DocumentEdits, mentions: Iterable[Document], alias: str, identity: str, because: str
 ) -> dict[str, bool]:

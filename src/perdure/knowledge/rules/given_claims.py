@@ -69,6 +69,7 @@ class MeantClaim:
     subject: str  # the entity's id
     name: str  # the entity's name
     claim: Claim  # what it says
+    called: str  # the normal form of the name that was used
 
 
 def predicate_name(words: str, predicates: Predicates) -> str:
