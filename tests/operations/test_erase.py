@@ -470,6 +470,13 @@ def test_what_only_resembles_the_words_is_no_place(opening):
     }
 
 
+def test_a_memory_that_stays_is_no_place_because_it_has_a_short_erased_text_in_it(opening):
+    memory = opening(embedder=None)
+    long, short = memory.remember("The weekly meeting in the green room begins at nine."), memory.remember("Anna")
+    memory.remember("The weekly meeting in the green room ends at ten, and Anna comes.")
+    assert erased(memory, long.id, short.id).places == ()
+
+
 def test_what_came_to_rest_on_it_after_the_dry_run_is_not_confirmed(meaning, clock):
     first = meaning.remember("The billing database is saved at two in the morning .")
     word = meaning.erase([first.id], reason="test").confirm
