@@ -115,10 +115,11 @@ def find_in_rows(stream: Callable[[str], Iterable[Values]], phrases: Sequence[st
     """Search the rows of all namespaces in one pass, however many passages there are.
 
     What a memory that stays says itself is no remnant: where it has a passage, only the whole text is told of, in it
-    and in what else its namespace has, unless it is short. Letters of ASCII may stand in the other case, as at the beginning of a sentence.
+    and in what else its namespace has, unless it is short. Letters of ASCII may stand in the other case, as at the
+    beginning of a sentence.
 
     Args:
-        stream: Returns all rows of a statement.
+        stream: Returns the rows of a statement that hold a passage; it may return others.
         phrases: Passages of the erased texts.
         texts: The erased texts.
     """
