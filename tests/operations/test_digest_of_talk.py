@@ -163,3 +163,14 @@ def test_the_decision_that_was_reversed_is_not_shown_as_current(opening, clock, 
         assert "We decided to deploy to Oslo" in text  # nobody goes back to Rome
     told_in_turn(memory, clock, how, "We decided on pnpm instead of npm, finally.")
     assert "We decided on pnpm, finally." in memory.digest()
+
+
+@pytest.mark.parametrize("reversed_order", [False, True])
+@pytest.mark.parametrize("how", ["said", "noted"])
+def test_going_back_in_one_project_leaves_the_decision_of_another(opening, clock, how, reversed_order):
+    memory = opening(WORDS_ONLY)
+    texts = ["We decided that the web shop uses pnpm, not npm.", "Let's go back to npm for the billing service."]
+    told_in_turn(memory, clock, how, "The web shop uses npm.", *(texts[::-1] if reversed_order else texts))
+    for text in (memory.digest(), memory.agent.opening("next", "default")):
+        assert "the web shop uses pnpm" in text
+        assert "back to npm for the billing service." in text

@@ -26,6 +26,7 @@ from perdure.records.memory import Message
 from perdure.records.plan import ERASED, Erasure
 from perdure.records.policy import Policy
 from perdure.stores.erasing import Redactor
+from perdure.stores.postgres.session import PostgresSession
 from perdure.stores.sqlite.compacting import overwriting
 from perdure.stores.sqlite.connection import open_file
 from replicas import replica_of
@@ -494,6 +495,13 @@ def test_what_only_resembles_the_words_is_no_place(opening):
     }
 
 
+def test_a_memory_that_stays_is_no_place_because_it_has_a_short_erased_text_in_it(opening):
+    memory = opening(embedder=None)
+    long, short = memory.remember("The weekly meeting in the green room begins at nine."), memory.remember("Anna")
+    memory.remember("The weekly meeting in the green room ends at ten, and Anna comes.")
+    assert erased(memory, long.id, short.id).places == ()
+
+
 def test_what_came_to_rest_on_it_after_the_dry_run_is_not_confirmed(meaning, clock):
     first = meaning.remember("The billing database is saved at two in the morning .")
     word = meaning.erase([first.id], reason="test").confirm
@@ -776,3 +784,27 @@ def test_what_is_stored_after_an_erasure_is_seen_by_other_processes(tmp_path):
         asked = f"import sqlite3; print(sqlite3.connect({str(path)!r}).execute('SELECT id FROM memory').fetchall())"
         seen = subprocess.run([sys.executable, "-c", asked], check=True, timeout=60, capture_output=True, text=True)
         assert kept.id in seen.stdout
+
+
+@pytest.mark.parametrize("store", STORES[1:], indirect=True)
+def test_a_server_sends_only_the_rows_that_may_hold_a_few_erased_words(opening, monkeypatch):
+    """It has all rows of all namespaces to search, and few of them are of interest."""
+    memory = opening(WORDS_ONLY)
+    for n in range(30):
+        memory.remember(f"Boat number {n} lies in the harbour.")
+    held = memory.remember(f"So she said: {ADDRESS.upper()} It is true.", tags=["100%"]).id
+    sent = []
+    stream = PostgresSession.stream
+
+    def counted(session, name, /, **bindings):
+        for row in stream(session, name, **bindings):
+            sent.append(row)
+            yield row
+
+    monkeypatch.setattr(PostgresSession, "stream", counted)
+    places = erased(memory, memory.remember(ADDRESS).id).places
+    assert f"memory {held} of namespace default holds words of an erased memory." in places
+    assert len(sent) < 10
+    odd = memory.remember(r"Path C:\boats_%s is 100% of 50_000").id
+    kept = memory.remember(r"See: Path C:\boats_%s is 100% of 50_000, Path C:/boats").id
+    assert f"memory {kept} of namespace default holds words of an erased memory." in erased(memory, odd).places

@@ -166,3 +166,20 @@ def test_what_was_erased_does_not_come_back_where_its_tombstone_cannot_be_read(p
             with pytest.raises(StoreDamaged, match="The document erased"):
                 call()
         assert memory.recall("code word heliotrope").hits == ()
+
+
+@pytest.mark.parametrize("data", ["garbage", "[1]"])
+def test_a_document_of_no_journal_that_cannot_be_read_is_named_and_in_no_erasures_way(path, clock, data):
+    words = "The code word of the vault is heliotrope"
+    lived(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        kept = memory.remember(f"{words}.")
+    values = f"('default', 'fact', 'x', 'y', '{data}: {words}')"
+    assert run_by_hand(path, f"INSERT INTO document (namespace, shelf, id, name, data) VALUES {values}") == 1
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        assert [fault for fault in memory.check() if "The document fact y about x cannot be read" in fault]
+        word = memory.erase([kept.id], reason="asked").confirm
+        done = memory.erase([kept.id], reason="asked", confirm=word, dry_run=False)
+        assert not [place for place in done.places if "document of x" in place]
+        assert memory.repair(dry_run=False).left == ()
+        assert memory.check(full=True) == []

@@ -15,7 +15,7 @@ from perdure.records.store_results import RepairResult
 
 REPAIR: Final = "repair"
 _ROWS: Final = {"memory", "content", "vector", "link", "document"}
-_DERIVED: Final = {"rule", "schema", "words", "codes", "space", "recall"}
+_DERIVED: Final = {"rule", "schema", "words", "codes", "space", "recall", "unreadable"}
 _REBUILT: Final = "Search indexes and counts are made anew from the rows; triggers that are not Perdure's are dropped."
 _JOURNAL: Final = {"lines_without_operation", "short_journals", "missing_operations"}
 """Rules between the tables whose breach says that lines or operations were lost."""

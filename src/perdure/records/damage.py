@@ -17,7 +17,8 @@ LOST: Final = "It was stored, and it is missing."
 class Fault:
     """One thing that is not as it was written."""
 
-    part: str  # file, schema, server, rule, operation, memory, content, vector, link, document, words or codes
+    # file, schema, server, rule, operation, memory, content, vector, link, document, unreadable, words or codes
+    part: str
     message: str  # what is wrong, one sentence
     namespace: str | None = None  # where, if it is about one namespace
     id: str | None = None  # the memory, document or operation, if it is about one

@@ -13,7 +13,7 @@ from perdure.records.memory import Record
 from perdure.stores.operation_digests import altered_operations
 from perdure.stores.reading import active_space
 from perdure.stores.replay import Expected, surely_agrees, wrong_columns, wrong_documents, wrong_links
-from perdure.stores.rows import UNREADABLE, content_digest, json_value, record_of, stored_text
+from perdure.stores.rows import UNREADABLE, content_digest, document_of, json_value, record_of, stored_text
 from perdure.stores.statements import Session
 
 RULES: Final = {
@@ -34,6 +34,7 @@ RULES: Final = {
     "unknown_policies": "namespaces with a policy that none of their operations had",
 }
 """Statement that counts -> what it counts."""
+_DOCUMENTS: Final = 1000  # documents that are read at once
 PAGE: Final = 200  # memories that are compared with the journal on one view of the store
 T = TypeVar("T")
 _ALL: Final = 2**31 - 1
@@ -73,6 +74,7 @@ def journal_faults(read: NamespaceView, namespace: str, scope: CheckScope) -> It
     for first, most in operations:
         yield from _operation_faults(read, namespace, first, most, pages)
     yield from read(namespace, partial(_recall_faults, namespace=namespace))
+    yield from read(namespace, partial(_unreadable_documents, namespace=namespace))
     for first, most in memories:
         # What is in the journal alone is looked for too where everything is.
         yield from _window_faults(read, namespace, first, most if most < total else _ALL, pages)
@@ -103,6 +105,20 @@ def _recall_faults(session: Session, namespace: str) -> list[Fault]:
     for identity, at, query, hits in session.rows("recalls", limit=_ALL):
         if not (isinstance(at, int) and isinstance(query, str) and are_hits(hits)):
             faults.append(Fault("recall", "This line of the log of recalls cannot be read.", namespace, identity))
+    return faults
+
+
+def _unreadable_documents(session: Session, namespace: str) -> list[Fault]:
+    """Return the documents that cannot be read, also those of which no line of the journal is left."""
+    faults: list[Fault] = []
+    after: tuple[Any, ...] = ("", "", "")
+    while page := session.rows("document_page", shelf=after[0], id=after[1], name=after[2], limit=_DOCUMENTS):
+        after = page[-1][:3]
+        for values in page:
+            try:
+                document_of(values)
+            except StoreDamaged as error:
+                faults.append(Fault("unreadable", error.message, namespace, values[1]))
     return faults
 
 

@@ -115,15 +115,17 @@ def find_in_rows(stream: Callable[[str], Iterable[Values]], phrases: Sequence[st
     """Search the rows of all namespaces in one pass, however many passages there are.
 
     What a memory that stays says itself is no remnant: where it has a passage, only the whole text is told of, in it
-    and in what else its namespace has. Letters of ASCII may stand in the other case, as at the beginning of a sentence.
+    and in what else its namespace has, unless it is short. Letters of ASCII may stand in the other case, as at the
+    beginning of a sentence.
 
     Args:
-        stream: Returns all rows of a statement.
+        stream: Returns the rows of a statement that hold a passage; it may return others.
         phrases: Passages of the erased texts.
         texts: The erased texts.
     """
     found, said = Findings(), set[tuple[str, bytes]]()  # (namespace, passage) of memories
-    parts, wholes = ByteSearch(map(as_bytes, phrases)), ByteSearch(as_bytes(_folded(text)) for text in texts)
+    parts = ByteSearch(map(as_bytes, phrases))
+    wholes = ByteSearch(as_bytes(text) for text in map(_folded, texts) if len(text) >= SHORTEST)
     for statement in _STATEMENTS if phrases else ():
         for (kind, namespace, identity, words), held in _rows_holding(stream(statement), parts):
             found.held |= held

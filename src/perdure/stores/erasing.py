@@ -12,7 +12,7 @@ from perdure.records.memory import Shelf
 from perdure.records.plan import ERASED, ErasedNames, Erasure, Plan, Target
 from perdure.stores.erased_texts import SHORTEST, is_spaced
 from perdure.stores.operation_digests import renew_digests
-from perdure.stores.rows import json_value
+from perdure.stores.rows import UNREADABLE, json_value
 from perdure.stores.statements import Session
 from perdure.stores.trimming import renewed_documents
 
@@ -125,8 +125,14 @@ class Redactor:
         return _written(text, data, redacted)
 
     def document(self, text: str) -> str:
-        """Return the data of a document, as the image of it in the journal has it."""
-        data = json.loads(text)
+        """Return the data of a document, as the image of it in the journal has it.
+
+        Of what cannot be read nothing stays: nobody could say which words it has. A repair restores or removes it.
+        """
+        try:
+            data = json.loads(text)
+        except UNREADABLE:
+            return ""
         return _written(text, data, self._named(self._value(data)))
 
     def _image(self, row: dict[str, Any]) -> dict[str, Any]:

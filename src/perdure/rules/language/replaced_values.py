@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from perdure.rules.language.sentences import sentences
-from perdure.rules.language.words import STOP_WORDS
+from perdure.rules.language.words import CALENDAR, STOP_WORDS, word_set
 
 _WORD: Final = r"(?:[^\s,;:!?()]|(?<=\d),(?=\d))+"
 _OLD: Final = rf"(?P<old>{_WORD}(?:\s+{_WORD}){{0,3}}?)"
@@ -51,6 +51,10 @@ _RETURNS: Final = tuple(
     )
 )
 """What says that something holds again: "let's go back to npm", "scrap that, npm it is"."""
+_DECIDING: Final = word_set(
+    "let go going gone went scrap ok okay decide decided switch switched moved please after all"
+)
+"""What stands beside it and says not of what: "ok, let's go"."""
 _CHANGES: Final = re.compile(_MOVES, re.IGNORECASE)
 _FROM_HERE: Final = re.compile(r"\b(?:now|instead|as\s+of|from\s+(?:[^\W_]+\s+){1,3}on)\b", re.IGNORECASE)
 """What else says that something is not as it was: "tickets are 12 euros now"."""
@@ -116,10 +120,26 @@ def replaced_values(text: str) -> tuple[ReplacedValue, ...]:
     return tuple(found)
 
 
-def returned_values(text: str) -> frozenset[frozenset[str]]:
-    """Return the content words of each value that a text says holds again; its first 2,000 characters count."""
+class ReturnedValue(NamedTuple):
+    """A value that a text says holds again."""
+
+    words: frozenset[str]
+    """Its content words."""
+    beside: frozenset[str]
+    """The other content words of the text: of what the value is; empty where it does not say."""
+
+
+def returned_values(text: str) -> frozenset[ReturnedValue]:
+    """Return the values that a text says hold again; its first 2,000 characters count."""
     head = text[:_HEAD]
-    return frozenset(content_words(match["old"]) for pattern in _RETURNS for match in pattern.finditer(head))
+    found = [match for pattern in _RETURNS for match in pattern.finditer(head)]
+    return frozenset(
+        ReturnedValue(
+            words := content_words(match["old"]),
+            content_words(f"{head[: match.start()]} {head[match.end() :]}") - words - CALENDAR - _DECIDING,
+        )
+        for match in found
+    )
 
 
 def _singular(word: str) -> str:

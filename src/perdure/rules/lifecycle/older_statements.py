@@ -83,25 +83,33 @@ def _replaced(
     owners = np.array([at for at, values in enumerate(replaced) for _ in values])
     named = WordHolders([value.words for values in replaced for value in values])
     gone, back = defaultdict[frozenset[str], list[int]](list), defaultdict[frozenset[str], list[int]](list)
+    anywhere = np.zeros(len(messages), np.bool_)  # which say that something holds again, and not of what
     for at, values in enumerate(replaced):
         returned = returned_values(messages[at].content)
-        over[at, [other for value_words in returned for other in gone[value_words]]] = (
-            True  # "back to npm" ends "pnpm, not npm"
-        )
+        for value_words, beside in returned:  # "back to npm" ends "pnpm, not npm"
+            same = _of_one_thing(at, beside, holders, rows)
+            over[at, [other for other in gone[value_words] if same[other] or not beside]] = True
         for value in values:
             earlier = holders.having_all(value.words)
             earlier[owners[named.having_all(value.words)]] = False  # they say themselves that it is over
             earlier[at:] = False
-            same = holders.counts(words[at] - value.words - CALENDAR) > 0
-            earlier &= same if rows is None else same | (rows @ rows[at] >= _ABOUT_ONE_THING)
-            earlier[back[value.words]] = True
+            same = _of_one_thing(at, words[at] - value.words - CALENDAR, holders, rows)
+            earlier &= same
+            earlier[[other for other in back[value.words] if same[other] or anywhere[other]]] = True
             gone[value.words].append(at)
             over[at] |= earlier
             if (earlier.any() or value.past) and value.end > value.start:
                 left_out.setdefault(messages[at].id, []).append((value.start, value.end))
-        for value_words in returned:
+        for value_words, beside in returned:
             back[value_words].append(at)
+            anywhere[at] |= not beside
     return over
+
+
+def _of_one_thing(at: int, words: frozenset[str], holders: WordHolders, rows: np.ndarray | None) -> NDArray[np.bool_]:
+    """Return which messages have one of some words of a message, or are like it: they are about one thing."""
+    same = holders.counts(words) > 0
+    return same if rows is None else same | (rows @ rows[at] >= _ABOUT_ONE_THING)
 
 
 def _comparable(messages: Sequence[MemoryItem]) -> _Pairs:

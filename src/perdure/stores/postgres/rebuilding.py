@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
@@ -14,7 +15,7 @@ from perdure.records.damage import Fault
 from perdure.records.deadline import deadline_error, seconds_left
 from perdure.records.errors import StoreDamaged, StoreDenied
 from perdure.records.store_rows import Purged
-from perdure.stores.erased_texts import find_in_rows, passages
+from perdure.stores.erased_texts import Findings, as_bytes, find_in_rows, passages
 from perdure.stores.packing import unpacked
 from perdure.stores.postgres.deadlines import Deadlines
 from perdure.stores.postgres.distribution import distribute, is_distributed
@@ -171,12 +172,27 @@ _TABLES: Final = (
 )
 
 
+_FEW: Final = 16
+"""For so many passages the server looks itself, and sends the rows that hold one; for more it takes longer."""
+
+
+def _pattern(phrase: str) -> str:
+    """Return what LIKE finds a passage by in texts whose letters of ASCII are small."""
+    small = as_bytes(phrase).decode()
+    return "%" + re.sub(r"([%_\\])", r"\\\1", small) + "%"
+
+
 def purge(address: Address, server: Server, texts: Sequence[str]) -> Purged:
     """Vacuum the tables, search them for passages, and name replicas and archives, which keep what they have."""
     notes, unvacuumed = _vacuum(address, server)
     copies, unasked = _copies(server)
     phrases, short = passages(texts)
-    parts = server.everywhere(lambda session: [find_in_rows(session.stream, phrases, texts)], limited=False)
+    patterns = [_pattern(phrase) for phrase in phrases] if len(phrases) <= _FEW else None
+
+    def search(session: PostgresSession) -> list[Findings]:
+        return [find_in_rows(partial(session.stream, patterns=patterns), phrases, texts)]
+
+    parts = server.everywhere(search, limited=False)
     places = tuple(dict.fromkeys(place for part in parts for place in part.sentences()))
     lost = [
         f"The node {node} of the cluster cannot be reached: it was not vacuumed, not searched, not asked for replicas."

@@ -98,6 +98,10 @@ class PostgresSession:
         return self.run(name, **(bindings or rows[0]))
 
     def _run(self, name: str, text: str, bindings: dict[str, Any]) -> psycopg.Cursor[tuple[Any, ...]]:
+        return self._send(*self._bound(name, text, bindings))
+
+    def _bound(self, name: str, text: str, bindings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Return a statement as the driver takes it, with its values; one of another reach is refused."""
         kind = registry("postgres")[name].kind
         if kind not in (self.reach, "admin"):
             raise StoreError(
@@ -111,7 +115,7 @@ class PostgresSession:
         for binding, element in array_types(query):
             if isinstance(bindings[binding], list):
                 bindings[binding] = array_of(element, bindings[binding])
-        return self._send(query, bindings)
+        return query, bindings
 
     def _send(self, query: Query, bindings: Mapping[str, Any] | None = None) -> psycopg.Cursor[tuple[Any, ...]]:
         """Run a statement; what opens and ends the transaction goes with it."""
@@ -159,13 +163,11 @@ class PostgresSession:
     ) -> list[tuple[Any, ...]]:
         return self.run(name, parts, slots, **bindings).fetchall()
 
-    def stream(self, name: str) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a fan-out one by one, however many there are."""
+    def stream(self, name: str, /, **bindings: Any) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a named statement one by one, however many there are."""
+        query, bound = self._bound(name, registry("postgres")[name].sql, bindings)
         self.open()
-        text, bindings = registry("postgres")[name].sql, {}
-        if self.living is not None:
-            text, bindings = limited(text), {"living": array_of("text", self.living)}
-        return self.connection.cursor().stream(_text(text), bindings)
+        return self.connection.cursor().stream(query, bound)
 
     def value(self, name: str, /, **bindings: Any) -> Any:
         row = self.run(name, **bindings).fetchone()

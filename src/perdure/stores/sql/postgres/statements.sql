@@ -931,25 +931,39 @@ ORDER BY operation, position LIMIT :limit;
 UPDATE journal SET before = :before, after = :after, because = :because
 WHERE namespace = :namespace AND operation = :operation AND position = :position;
 
+-- What the statements words_of_... return is searched once more. Without patterns they return all rows.
+
 -- name: words_of_memories
 -- kind: fan-out
-SELECT 'memory', namespace, id, packed, text, shown, source, task, array_to_string(tags, ' '), CAST(metadata AS text) FROM content;
+SELECT 'memory', namespace, id, packed, text, shown, source, task, array_to_string(tags, ' '), CAST(metadata AS text)
+FROM content
+WHERE (CAST(:patterns AS text[]) IS NULL OR packed IS NOT NULL
+  OR lower(concat_ws(chr(1), text, shown, source, task, array_to_string(tags, ' '), CAST(metadata AS text)) COLLATE "C")
+    LIKE ANY (CAST(:patterns AS text[])));
 
 -- name: words_of_journal
 -- kind: fan-out
-SELECT 'journal line of operation', namespace, operation, NULL, before, after, because FROM journal;
+SELECT 'journal line of operation', namespace, operation, NULL, before, after, because FROM journal
+WHERE (CAST(:patterns AS text[]) IS NULL
+  OR lower(concat_ws(chr(1), before, after, because) COLLATE "C") LIKE ANY (CAST(:patterns AS text[])));
 
 -- name: words_of_documents
 -- kind: fan-out
-SELECT 'document of', namespace, id, NULL, data FROM document;
+SELECT 'document of', namespace, id, NULL, data FROM document
+WHERE (CAST(:patterns AS text[]) IS NULL
+  OR lower(concat_ws(chr(1), data) COLLATE "C") LIKE ANY (CAST(:patterns AS text[])));
 
 -- name: words_of_recalls
 -- kind: fan-out
-SELECT 'recall', namespace, id, NULL, query FROM recall_log;
+SELECT 'recall', namespace, id, NULL, query FROM recall_log
+WHERE (CAST(:patterns AS text[]) IS NULL
+  OR lower(concat_ws(chr(1), query) COLLATE "C") LIKE ANY (CAST(:patterns AS text[])));
 
 -- name: words_of_notes
 -- kind: fan-out
-SELECT 'note of operation', namespace, id, NULL, note FROM operation WHERE note <> '';
+SELECT 'note of operation', namespace, id, NULL, note FROM operation
+WHERE note <> '' AND (CAST(:patterns AS text[]) IS NULL
+  OR lower(concat_ws(chr(1), note) COLLATE "C") LIKE ANY (CAST(:patterns AS text[])));
 
 -- name: locate
 -- kind: fan-out
