@@ -279,13 +279,16 @@ class RecallingVerbs:
         hides=True,
         command="",
         agent=("operation_id",),
-        tell='Undo one whole operation by its id, or the last one with "last". Refused, and nothing is written, if a '
-        "memory has changed since. Undoing a remember removes what it stored.",
+        tell='Undo one whole operation by the id in its reply; "last" may be another agent\'s. Refused, and nothing is '
+        "written, if a memory has changed since. Undoing a remember removes what it stored.",
     )
     def undo(
         self, operation_id: Annotated[str, Param("The operation's id, or last.", longest=200, refers="operation")]
     ) -> UndoResult:
         """Undo an operation, or the ``last`` one. Refused, with a list, if a memory has changed since.
+
+        Where several write a store, pass the id: ``last`` may be what somebody else wrote. ``memories`` of the outcome
+        tells the first words of what was changed.
 
         A token takes back what it could have made: a sweep needs a curator's. ``last`` is the last of these.
         """

@@ -54,6 +54,16 @@ def test_replacing_a_note_shows_its_facts_keeps_those_ticked_and_names_the_other
     assert {fact.value for fact in memory.facts()} == {"Rome", "tea"}
 
 
+def test_a_note_with_hundreds_of_facts_is_replaced_and_its_address_stays_short(browser, memory):
+    """The address named each fact that was dropped, and no server takes one of more than 8,000 characters."""
+    said = [{"subject": "Tom", "predicate": f"key {n}", "value": f"value {n}"} for n in range(250)]
+    made = [memory.remember(OLD, facts=said[start : start + 50]) for start in range(0, 250, 50)]
+    reply = browser.fill(changing(made[0].id), "/change", words=NEW, sure="1")
+    assert len(str(reply.url)) < 500
+    assert words(reply).partition("Undo this")[0].count("Tom: key") == 250
+    assert memory.facts() == []
+
+
 def test_facts_that_came_since_the_form_was_shown_are_shown_before_they_are_dropped(browser, memory, note, facts):
     page = browser.get(changing(note))
     memory.remember(OLD, facts=[{"subject": "Tom", "predicate": "pet", "value": "a dog"}])

@@ -12,7 +12,7 @@ from perdure.interfaces.views.journal import operation_note
 from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PerdureError
 from perdure.records.memory import Form, Kind, MemoryItem, Status
-from perdure.records.outcome import Remembered, RestingFact
+from perdure.records.outcome import RestingFact
 from perdure.verbs.declaration import VERBS
 
 
@@ -127,9 +127,7 @@ def change(request: PageRequest) -> Answer:
         return _outdated(request, item, action, words, "More facts rest on it by now.")
     arguments = dict(_arguments(action, item, words, request.form.get("keep", ())))
     outcome = getattr(request.memory, action.verb)(item.id, **arguments)
-    dropped = outcome.facts.replaced if isinstance(outcome, Remembered) else ()
-    ids = " ".join(fact.id for fact in dropped)
-    return Redirect(request.link("/memory", id=outcome.id, done=outcome.operation, dropped=ids))
+    return Redirect(request.link("/memory", id=outcome.id, done=outcome.operation))
 
 
 def _instead(request: PageRequest, item: MemoryItem) -> tuple[MemoryItem, MemoryAction] | None:

@@ -216,6 +216,7 @@ def view_undo_result(result: UndoResult, request: Request) -> Iterator[Block]:
     """Show what was undone, and what else the same call did."""
     undone, *redo = view_plan(result.plans, request)
     yield undone
+    yield from (Line((Foreign(m.content), " ", Identifier(m.id)), item=True) for m in result.memories)
     if rest := result.remaining:
         them = "is not undone. To undo it too" if len(rest) == 1 else "are not undone. To undo them too, in this order"
         yield Line(f"{pluralize(len(rest), 'more operation')} of this run {them}:", tone="warning")
