@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from perdure.operations import (
+        changed_memories,
         confined_store,
         hooks,
         identify,
-        journal,
         monitoring,
         tokens,
         transfer,
@@ -48,9 +48,18 @@ if TYPE_CHECKING:
     from perdure.records.transfer import Line
     from perdure.rules import policy_check
 else:
-    confined_store, hooks, identify, journal, monitoring, tokens, transfer, watched_models = lazy_modules(
+    changed_memories, confined_store, hooks, identify, monitoring, tokens, transfer, watched_models = lazy_modules(
         "perdure.operations",
-        *("confined_store", "hooks", "identify", "journal", "monitoring", "tokens", "transfer", "watched_models"),
+        *(
+            "changed_memories",
+            "confined_store",
+            "hooks",
+            "identify",
+            "monitoring",
+            "tokens",
+            "transfer",
+            "watched_models",
+        ),
     )
     (sweep,) = lazy_modules("perdure.operations.lifecycle", "sweep")
     (policy_check,) = lazy_modules("perdure.rules", "policy_check")
@@ -130,7 +139,7 @@ class Memory(
     def superseded_facts(self, operation: Operation) -> list[RelatedMemory]:
         """Return the facts that an operation superseded and that are so still, with their first words."""
         with translate_damage(self):
-            return journal.superseded_facts(self._context, operation)
+            return changed_memories.superseded_facts(self._context, operation)
 
     @property
     def has_model(self) -> bool:

@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from perdure.operations.changed_memories import memories_of
 from perdure.operations.documents import PAGE, find_records, find_states, pages
 from perdure.operations.identify import LAST
 from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
-from perdure.operations.remember_one import related_memory
 from perdure.operations.repair import REPAIR, check_undoable
 from perdure.operations.undo_past_erasures import ERASE, rebase_on_erasures
 from perdure.operations.writing import read_record
@@ -28,7 +28,6 @@ from perdure.records.errors import (
 from perdure.records.identifier import is_uuid
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import CONFLICT_WITH, DERIVED, Kind, Shelf, Status
-from perdure.records.outcome import RelatedMemory
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
 from perdure.records.store_results import ApplyResult, UndoResult
@@ -37,7 +36,6 @@ _IN_PARTS: Final = frozenset({"decay", "fit", "sweep"})
 """Operations that one call makes several of, at one instant, where it changes many memories."""
 _INSTANT: Final = 13  # characters of a UUIDv7 that are its instant
 _MOST_LISTED: Final = 10  # ids that a message lists
-_MOST_TOLD: Final = 3  # memories whose first words a reply tells
 
 
 def history(
@@ -51,18 +49,6 @@ def history(
     if not entries:
         read_record(ctx, identity, namespace)
     return entries
-
-
-def superseded_facts(ctx: Context, operation: Operation) -> list[RelatedMemory]:
-    """Return the facts that an operation superseded and that are so still, with their first words."""
-    ids = [
-        change.id
-        for change in ctx.store.changes(operation.namespace, operation.id)
-        if change.target is Target.MEMORY and change.before and (change.after or {}).get("status") == Status.SUPERSEDED
-    ]
-    found = find_records(ctx, operation.namespace, ids)
-    wanted = (Kind.FACT, Status.SUPERSEDED)
-    return [related_memory(record) for record in found if (record.state.kind, record.state.status) == wanted]
 
 
 def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> UndoResult:
@@ -101,19 +87,10 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
     changes = _whole_changes(ctx, operation)
     if operation.operation == REPAIR:
         check_undoable(operation.id, changes)
-    about = _memories_of(ctx, operation, changes)
+    about = memories_of(ctx, operation, changes)
     plan = _take_back(ctx, operation, changes)
-    about = about or _memories_of(ctx, operation, changes)  # what is done again is there only now
+    about = about or memories_of(ctx, operation, changes)  # what is done again is there only now
     return UndoResult(operation.id, plan.note, (plan,), (plan.id,), _rest_of_run(ctx, operation), about)
-
-
-def _memories_of(ctx: Context, operation: Operation, changes: Sequence[Change]) -> tuple[RelatedMemory, ...]:
-    """Return the first memories that an operation has changed, those that it stored before others."""
-    about = [change for change in changes if change.target is Target.MEMORY]
-    about.sort(key=lambda change: (change.before is not None and change.after is not None, change.id))
-    ids = list(dict.fromkeys(change.id for change in about))[:_MOST_TOLD]
-    found = {record.id: record for record in find_records(ctx, operation.namespace, ids)}
-    return tuple(related_memory(found[identity]) for identity in ids if identity in found)
 
 
 def _take_back(ctx: Context, operation: Operation, changes: tuple[Change, ...]) -> Plan:

@@ -83,6 +83,7 @@ class RepairResult(Written):
     repairs: tuple[str, ...]  # what was done about it, or would be
     left: tuple[str, ...]  # what is still wrong; in a dry run, what nothing is known about
     operations: tuple[str, ...] = ()  # ids of the operations that changed rows, oldest first; ``undo`` takes them back
+    needs_copy: bool = False  # whether something of ``left`` takes an undamaged copy: ``source``, or a backup restored
 
 
 @dataclass(frozen=True, slots=True)

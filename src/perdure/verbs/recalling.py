@@ -174,10 +174,10 @@ class RecallingVerbs:
         tell="Explain one memory: its signals, its history with operation ids for undo, and what happens next.",
     )
     def why(self, id: Identity, *, namespace: Everywhere | None = None) -> Explanation:
-        """Explain a memory: its signals, its history, what happens next and when, and whether it holds still.
+        """Explain a memory: its signals, its history, what happens next and when, and whether it is still true.
 
-        What of it holds no longer is told with what took its place (``over``, ``replaced_by``, ``instead``), and which
-        facts rest on it (``resting``).
+        What of it is no longer true is told with what took its place (``no_longer_true``, ``replaced_by``,
+        ``replacements``), and which facts have no other source (``sole_source_of``).
         """
         return explain.why(self._context, id, namespace)
 

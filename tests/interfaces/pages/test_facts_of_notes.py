@@ -69,7 +69,7 @@ def test_facts_that_came_since_the_form_was_shown_are_shown_before_they_are_drop
     memory.remember(OLD, facts=[{"subject": "Tom", "predicate": "pet", "value": "a dog"}])
     reply = browser.answer(page, "/change", words=NEW, sure="1")
     assert reply.status_code == 409
-    assert "More facts rest on it by now. Nothing was changed." in words(reply)
+    assert "More facts depend on it than when you opened this form. Nothing was changed." in words(reply)
     assert NEW in unescape(reply.text.partition("<textarea")[2])
     assert len(memory.facts()) == 3
     assert browser.answer(reply, "/change", words=NEW, sure="1").status_code == 200
@@ -78,13 +78,13 @@ def test_facts_that_came_since_the_form_was_shown_are_shown_before_they_are_drop
 
 def test_an_archived_note_tells_which_facts_are_still_believed_and_how_to_deny_them(browser, memory, note, facts):
     reply = browser.fill(changing(note, "archive"), "/change", words="moved", sure="1")
-    told = below(reply, "Still believed, though nothing in view says it")
+    told = below(reply, "Facts still active although their source is hidden")
     assert told.count("Tom: ") == 2
     (deny,) = [unescape(a) for a in re.findall(r'href="(/change[^"]*deny)"', told) if facts["tea"] in a]
     browser.fill(deny, "/change", sure="1")
     assert [fact.id for fact in memory.facts()] == [facts["Rome"]]
     assert "Tom: drink" not in below(
-        browser.get(f"/memory?id={note}"), "Still believed, though nothing in view says it"
+        browser.get(f"/memory?id={note}"), "Facts still active although their source is hidden"
     )
 
 
@@ -122,7 +122,7 @@ def test_words_typed_on_a_page_that_is_out_of_date_are_kept_beside_what_holds_no
     for stale in (page, preview):
         reply = browser.answer(stale, "/change", words="<b>juice</b>", sure="1")
         assert reply.status_code == 409
-        assert "It was replaced meanwhile" in words(reply)
+        assert "It has been replaced" in words(reply)
         assert f"Now {NEW if verb == 'update' else 'Tom: drink: coffee'} Then <b>juice</b>" in words(reply)
         assert "<b>juice" not in reply.text
         assert len(memory.history(limit=100)) == before
