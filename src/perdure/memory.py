@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from perdure.operations import (
+        changed_memories,
         confined_store,
         hooks,
         identify,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from perdure.operations.store_protocol import Store
     from perdure.operations.watched_models import Watch
     from perdure.records.access import Grant, Login
+    from perdure.records.outcome import RelatedMemory
     from perdure.records.policy import Policy
     from perdure.records.report import Operation, Report
     from perdure.records.store_results import Readiness
@@ -46,9 +48,18 @@ if TYPE_CHECKING:
     from perdure.records.transfer import Line
     from perdure.rules import policy_check
 else:
-    confined_store, hooks, identify, monitoring, tokens, transfer, watched_models = lazy_modules(
+    changed_memories, confined_store, hooks, identify, monitoring, tokens, transfer, watched_models = lazy_modules(
         "perdure.operations",
-        *("confined_store", "hooks", "identify", "monitoring", "tokens", "transfer", "watched_models"),
+        *(
+            "changed_memories",
+            "confined_store",
+            "hooks",
+            "identify",
+            "monitoring",
+            "tokens",
+            "transfer",
+            "watched_models",
+        ),
     )
     (sweep,) = lazy_modules("perdure.operations.lifecycle", "sweep")
     (policy_check,) = lazy_modules("perdure.rules", "policy_check")
@@ -124,6 +135,11 @@ class Memory(
         """
         store = cast("Store", confined_store.ConfinedStore(self._context.store, grant))
         return Memory(replace(self._context, store=store, grant=grant, previews={}, crowded={}, open_copy=None))
+
+    def superseded_facts(self, operation: Operation) -> list[RelatedMemory]:
+        """Return the facts that an operation superseded and that are so still, with their first words."""
+        with translate_damage(self):
+            return changed_memories.superseded_facts(self._context, operation)
 
     @property
     def has_model(self) -> bool:

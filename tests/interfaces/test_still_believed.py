@@ -11,7 +11,7 @@ from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.settings import Settings
 
 KNOWLEDGE = {"embedder": {"model": "none"}, "preset": "facts"}
-TOLD = "Still believed, though nothing in view says it:"
+TOLD = "Facts still active although their source is hidden:"
 SAYS = "Gai Media: delivery day preference: Friday"
 
 

@@ -228,3 +228,36 @@ def test_an_error_that_comes_after_a_part_was_written_names_what_undoes_it(tmp_p
     write_plan(again)
     told = json.loads(run("apply", again, "--json").output)
     assert (told["error"], len(told["operations"])) == ("PartlyStored", 3)
+
+
+def test_undoing_the_last_operation_says_what_it_was_about_and_so_does_doing_it_again(memory):
+    """Over MCP an agent took back what another one had written, and the reply did not say what."""
+    memory.remember("Mine: deploys happen on Tuesdays.")
+    theirs = memory.remember("Theirs: the gate is locked at ten.")
+
+    async def story(client):
+        operation = "last"
+        for _ in range(2):
+            answer = await client.call_tool("undo", {"operation_id": operation})
+            assert "Theirs: the gate is locked at ten." in answer.content[0].text
+            (told,) = answer.structured_content["memories"]
+            assert (told["id"], told["content"]) == (theirs.id, "Theirs: the gate is locked at ten.")
+            operation = answer.structured_content["operations"][0]
+
+    talk(over(memory, "agent"), story)
+
+
+def test_an_undo_names_the_first_memories_that_were_changed_by_every_door(tmp_path):
+    store = str(tmp_path / "a.db")
+    with perdure.open(store, KNOWLEDGE) as memory:
+        many = memory.remember_many([f"Room {number} is painted blue." for number in range(5)])
+        with TestClient(build_app(lambda: memory, Settings(frozenset({"testserver"})))) as client:
+            undone = client.post("/v1/undo", json={"operation_id": many[0].operation}).json()
+        assert [told["content"] for told in undone["memories"]] == [f"Room {n} is painted blue." for n in range(3)]
+        again = memory.undo(undone["operations"][0])
+        assert [told.id for told in again.memories] == [one.id for one in many[:3]]
+    policy = tmp_path / "policy.toml"
+    policy.write_text('embedder.model = "none"', encoding="utf-8")
+    done = CliRunner().invoke(app, ["--store", store, "--policy", str(policy), "undo", "last"])
+    assert "Room 2 is painted blue." in done.output
+    assert "Room 3 is painted blue." not in done.output

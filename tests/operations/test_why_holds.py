@@ -1,4 +1,4 @@
-"""why tells whether a memory holds still, what took its place, and which facts rest on it."""
+"""why tells whether a memory is still true, what took its place, and which facts rest on it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def fact(memory, note):
 
 
 def told(why):
-    return [(o.id, o.over, o.replaced_by) for o in why.over]
+    return [(o.id, o.over, o.replaced_by) for o in why.no_longer_true]
 
 
 @pytest.mark.parametrize("how", ["correct", "replace"])
@@ -34,8 +34,8 @@ def test_a_note_and_its_fact_name_what_took_the_place_of_what_they_say(memory, n
     assert (told(of_fact), of_fact.replaced_by) == ([(fact, "replaced", instead)], instead)
     of_note = memory.why(note)
     assert told(of_note) == [(fact, "replaced", instead)]
-    assert of_fact.instead[instead] == of_note.instead[instead] == "staging: database host: db-9"
-    assert of_note.to_dict()["over"][0]["content"] == "database host: db-7"
+    assert of_fact.replacements[instead] == of_note.replacements[instead] == "staging: database host: db-9"
+    assert of_note.to_dict()["no_longer_true"][0]["content"] == "database host: db-7"
 
 
 def test_a_denied_fact_has_nothing_in_its_place(memory, note, fact):
@@ -43,7 +43,12 @@ def test_a_denied_fact_has_nothing_in_its_place(memory, note, fact):
     memory.deny(fact)
     for identity in (note, fact):
         why = memory.why(identity)
-        assert (told(why), why.replaced_by, why.instead, why.resting) == ([(fact, "denied", None)], None, {}, ())
+        assert (told(why), why.replaced_by, why.replacements, why.sole_source_of) == (
+            [(fact, "denied", None)],
+            None,
+            {},
+            (),
+        )
 
 
 def test_a_replaced_note_names_the_last_of_those_that_took_its_place(memory):
@@ -51,7 +56,7 @@ def test_a_replaced_note_names_the_last_of_those_that_took_its_place(memory):
     second = memory.update(first, "Deploys happen on Tuesdays.").id
     third = memory.update(second, "Deploys happen on Wednesdays.")
     why = memory.why(first)
-    assert (why.replaced_by, why.instead) == (third.id, {third.id: "Deploys happen on Wednesdays."})
+    assert (why.replaced_by, why.replacements) == (third.id, {third.id: "Deploys happen on Wednesdays."})
     memory.undo(third.operation)
     assert memory.why(first).replaced_by == second
     assert memory.why(second).replaced_by is None
@@ -60,17 +65,17 @@ def test_a_replaced_note_names_the_last_of_those_that_took_its_place(memory):
 def test_the_facts_that_rest_on_a_note_are_those_that_an_update_takes_out_of_belief(memory):
     note = memory.remember("Staging runs on db-7 and is Ana's.", facts=[HOST, OWNER]).id
     again = memory.remember("Ana owns staging, as agreed.", facts=[OWNER]).id
-    assert [r.content for r in memory.why(note).resting] == [SAYS]
+    assert [r.content for r in memory.why(note).sole_source_of] == [SAYS]
     memory.archive(again, "a test")  # it may come back: its fact does not rest on the note alone
-    assert [r.content for r in memory.why(note).resting] == [SAYS]
-    resting = memory.why(note).resting
+    assert [r.content for r in memory.why(note).sole_source_of] == [SAYS]
+    resting = memory.why(note).sole_source_of
     done = memory.update(note, "Staging has moved.")
     assert [(r.id, r.content) for r in done.facts.replaced] == [(r.id, r.content) for r in resting]
     memory.undo(done.operation)
     memory.archive(note, "a test")
-    assert {r.content for r in memory.why(note).resting} == {SAYS, "staging: owner: Ana"}
+    assert {r.content for r in memory.why(note).sole_source_of} == {SAYS, "staging: owner: Ana"}
     memory.restore(again)
-    assert [r.content for r in memory.why(note).resting] == [SAYS]
+    assert [r.content for r in memory.why(note).sole_source_of] == [SAYS]
 
 
 def test_every_door_tells_it_in_words(memory, note, fact):

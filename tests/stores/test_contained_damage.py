@@ -112,7 +112,7 @@ def test_undoing_a_repair_brings_no_document_that_no_verb_can_read(path, clock, 
     assert run_by_hand(path, f"UPDATE document SET data = '{{\"names\":5}}' WHERE shelf = '{shelf}'") == 1
     with opened(path, POLICY, clock, HashEmbedder()) as memory:
         done = memory.repair(dry_run=False)
-        with pytest.raises(InvalidInput, match=f"{shelf} rita could not be read before the repair, so it is"):
+        with pytest.raises(InvalidInput, match=f"{shelf} rita.* could not be read before the repair"):
             memory.undo(done.operation)
         assert [fact.value for fact in memory.facts()] == ["Oslo"]
 

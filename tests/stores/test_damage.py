@@ -506,7 +506,8 @@ def test_a_text_stays_where_its_lost_memory_cannot_be_restored_yet(path, clock, 
     with closing(apsw.Connection(str(path))) as connection:
         before = connection.execute(texts).fetchall()
     with opened(path, POLICY, clock, HashEmbedder()) as memory:
-        assert memory.repair(dry_run=False).left
+        done = memory.repair(dry_run=False)
+        assert (bool(done.left), done.needs_copy) == (True, True)
     with closing(apsw.Connection(str(path))) as connection:
         assert connection.execute(texts).fetchall() == before
 
@@ -579,6 +580,7 @@ def test_a_vector_comes_from_a_copy_or_it_is_said_how_it_is_made_anew(path, cloc
         alone = memory.repair()
         assert any("`perdure reembed`" in text for text in (*alone.repairs, *alone.left))
         assert not any("vector row restored" in text for text in alone.repairs)
+        assert not alone.needs_copy
         done = memory.repair(source=str(tmp_path / "copy.db"), dry_run=False)
         assert (done.left, memory.check(full=True)) == ((), [])
         assert any("vector row restored." in text for text in done.repairs)

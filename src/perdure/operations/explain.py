@@ -82,10 +82,10 @@ def _with_standing(ctx: Context, record: Record, explanation: Explanation) -> Ex
     ids = [i for i in dict.fromkeys((later, *(fact.replaced_by for fact in over))) if i]
     return replace(
         explanation,
-        over=over,
+        no_longer_true=over,
         replaced_by=later or None,
-        instead={r.id: r.content.text for r in find_records(ctx, record.namespace, ids)},
-        resting=ctx.extension.resting(ctx, record),
+        replacements={r.id: r.content.text for r in find_records(ctx, record.namespace, ids)},
+        sole_source_of=ctx.extension.resting(ctx, record),
     )
 
 

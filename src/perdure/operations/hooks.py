@@ -18,7 +18,7 @@ from perdure.operations.lifecycle import digest as digesting
 from perdure.operations.ports import Context
 from perdure.operations.remember import Embed
 from perdure.operations.writing import retry
-from perdure.records.deadline import is_over, within
+from perdure.records.deadline import deadline_error, is_over, within
 from perdure.records.errors import DeadlineExceeded, InvalidInput, PerdureError, StoreBusy, UncountedWarning
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Form, Kind, Message, Scope, Shelf, Sort
@@ -285,9 +285,9 @@ class Agent:
         try:
             with within(_LONGEST_NOTE, waits=_NOTE_WAITS):
                 self._note(session, namespace, news, because)
-        except (StoreBusy, DeadlineExceeded):
+        except StoreBusy as error:
             if is_over():  # the time of the call around this, not what noting it may take
-                raise
+                raise error if isinstance(error, DeadlineExceeded) else deadline_error() from error
             self.ctx.warn(f"Another process writes the store, so it was not noted that {because}.", UncountedWarning)
             return False
         return True

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from perdure.operations.changed_memories import memories_of
 from perdure.operations.documents import PAGE, find_records, find_states, pages
 from perdure.operations.identify import LAST
 from perdure.operations.lifecycle.gates import apply_gated
@@ -87,10 +88,13 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
     changes = _whole_changes(ctx, operation)
     if operation.operation == REPAIR:
         check_undoable(operation.id, changes)
+    about = memories_of(ctx, operation, changes)
     plan = _take_back(ctx, operation, changes)
     none: tuple[str, ...] = ()
     others = read_after(ctx, plan.id, lambda: _rest_of_run(ctx, operation), none)
-    return UndoResult(operation.id, plan.note, (plan,), (plan.id,), others)
+    if not about:  # what is done again is there only now
+        about = read_after(ctx, plan.id, lambda: memories_of(ctx, operation, changes), about)
+    return UndoResult(operation.id, plan.note, (plan,), (plan.id,), others, about)
 
 
 def _take_back(ctx: Context, operation: Operation, changes: tuple[Change, ...]) -> Plan:

@@ -43,14 +43,26 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
     if dry_run:
         repaired = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
         remaining = [f for f in faults if not _is_derived(f) and (f.namespace, f.id) not in repaired]
-        return RepairResult(dry_run, _texts(faults), _repairs(plans, derived=derived), _texts(remaining))
+        return _result(faults, _repairs(plans, derived=derived), remaining, dry_run=True)
     plans = [done for plan in plans for done in _apply(ctx, plan, copy, _doubted(present, plan.namespace))]
     remaining = ctx.store.check(WHOLE) if faults else []
     if any(_is_derived(fault) for fault in remaining):
         ctx.store.rebuild(keep_texts=any(_may_need_texts(fault) for fault in remaining))
         remaining = ctx.store.check(WHOLE)
     repairs = _repairs(plans, derived=derived)
-    return RepairResult(dry_run, _texts(faults), repairs, _texts(remaining), tuple(plan.id for plan in plans))
+    return _result(faults, repairs, remaining, tuple(plan.id for plan in plans))
+
+
+def _result(
+    faults: Sequence[Fault],
+    repairs: tuple[str, ...],
+    remaining: Sequence[Fault],
+    operations: tuple[str, ...] = (),
+    *,
+    dry_run: bool = False,
+) -> RepairResult:
+    needs_copy = any(not fault.reembeds for fault in remaining)
+    return RepairResult(dry_run, _texts(faults), repairs, _texts(remaining), operations, needs_copy)
 
 
 def check_undoable(operation: str, changes: Sequence[Change]) -> None:

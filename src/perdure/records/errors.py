@@ -292,4 +292,4 @@ class AuthorityWarning(PerdureWarning):
 
 
 class UncountedWarning(PerdureWarning):
-    """Memories were shown, and that they were is not stored: another process wrote the store for too long."""
+    """Something that an answer does not need was not stored: another process was writing the store."""

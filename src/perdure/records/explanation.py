@@ -27,11 +27,11 @@ class Explanation(JsonRecord):
     # of a fact: what it rests on, what made it surer, what contradicts it, what comes next
     fact: FactReasons | None = None
     says: str = ""  # its words, as they are shown now
-    # facts that hold no longer, of those that it says, or itself where it is one; the newest first
-    over: tuple[OverFact, ...] = ()
+    # facts that are no longer true, of those that it says, or itself where it is one; the newest first
+    no_longer_true: tuple[OverFact, ...] = ()
     replaced_by: str | None = None  # of a superseded memory: the last of those that took its place
     # memory that took the place of it, or of a fact that it says -> its words
-    instead: Mapping[str, str] = field(default_factory=dict)
-    # believed facts that it says: while it is in view those that rest on it alone, which ``update`` takes out of belief
-    # unless they are kept; once it is hidden those that nothing in view says
-    resting: tuple[RestingFact, ...] = ()
+    replacements: Mapping[str, str] = field(default_factory=dict)
+    # believed facts that no other visible memory says: ``update`` supersedes them unless they are kept; they stay
+    # believed where it is hidden
+    sole_source_of: tuple[RestingFact, ...] = ()

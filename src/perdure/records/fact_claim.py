@@ -65,7 +65,7 @@ class HandedClaims:
     confidence: float | None = None  # how sure the caller is, 0 to 1; None for what a claim has by itself
     # memories that the call replaces: facts that rest on nothing else are no longer believed
     gone: tuple[str, ...] = ()
-    keeps: tuple[str, ...] = ()  # facts that rest on those memories, and that hold still
+    keeps: tuple[str, ...] = ()  # facts that rest on those memories, and that are still true
     corrects: bool = False  # the claims say what holds now instead of what was believed
     item: int = 0  # the memory's place in a list of several, from 1; 0 for one alone. Faults name it
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from perdure.records.json_record import JsonRecord
-from perdure.records.outcome import Written
+from perdure.records.outcome import RelatedMemory, Written
 from perdure.records.plan import Plan
 from perdure.records.store_rows import StoreHealth
 
@@ -28,6 +28,7 @@ class UndoResult(Written):
     plans: tuple[Plan, ...]  # the plan that took it back
     operations: tuple[str, ...]  # the id of that plan: to undo it does the operation again
     remaining: tuple[str, ...] = ()  # other operations of the same run that are not undone, newest first
+    memories: tuple[RelatedMemory, ...] = ()  # up to three memories that it had changed, those that it stored first
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ class RepairResult(Written):
     repairs: tuple[str, ...]  # what was done about it, or would be
     left: tuple[str, ...]  # what is still wrong; in a dry run, what nothing is known about
     operations: tuple[str, ...] = ()  # ids of the operations that changed rows, oldest first; ``undo`` takes them back
+    needs_copy: bool = False  # whether something of ``left`` takes an undamaged copy: ``source``, or a backup restored
 
 
 @dataclass(frozen=True, slots=True)

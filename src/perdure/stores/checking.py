@@ -254,7 +254,9 @@ def _memory_faults(
         yield Fault("memory", "The journal says that it was taken back.", namespace, identity)
     for part, columns in wrong_columns(expected, record, *stored).items():
         if part == "vector" and stored[1] is None:
-            yield Fault(part, "Its vector is missing; `perdure reembed` makes it anew.", namespace, identity)
+            yield Fault(
+                part, "Its vector is missing; `perdure reembed` makes it anew.", namespace, identity, reembeds=True
+            )
             continue
         problem = "It differs" if part == "memory" else f"Its {part} differs"
         named = ", ".join(columns)

@@ -71,7 +71,7 @@ class Expected:
     rewound: dict[str, Any] = field(default_factory=dict)  # column -> value then, of what has changed since
 
     def knows(self, shelf: str) -> bool:
-        """Whether the lines say what documents a shelf has; where some were erased, only what erasing laid is known."""
+        """Whether the journal is complete for a shelf: erasing blanks lines, but not those of what it leaves behind."""
         return not self.erased or shelf == Shelf.ERASED
 
     def play(self, target: str, before_text: str | None, after_text: str | None, operation: str) -> None:

@@ -89,7 +89,7 @@ def state_of(values: Sequence[Any]) -> State:
     numbers[_SORT] = _SORTS[numbers[_SORT]]
     types = [*map(type, numbers)]
     if str in types or bytes in types or numbers[_ACCESSES] < 0:  # a file's columns take any type
-        raise ValueError("a number of its state is none")
+        raise ValueError("a number of its state is not a number")
     return _state(_KINDS[kind], _SCOPES[scope], _TIERS[tier], _STATUSES[status], bool(pinned), *numbers)
 
 
@@ -110,9 +110,9 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
         listed = () if tags == "[]" else tuple(json_value(tags))
         more = {} if metadata == "{}" else json_value(metadata)
         if listed and {*map(type, listed)} != {str}:
-            raise TypeError("a tag of it is none")
+            raise TypeError("one of its tags is not text")
         if bytes in map(type, (identity, op, session, speaker, text, tags, source, task, metadata, shown)):
-            raise ValueError("a text of it is none")
+            raise ValueError("its text is not text")
         content = _content(unpacked(text, pack), listed, source, speaker, session, task, turn, more, shown)
         return _record(namespace, identity, state_of(values[5 : 5 + states]), content, op, ())
     except UNREADABLE as error:
@@ -244,7 +244,7 @@ def document_of(values: Sequence[Any]) -> Document:
     try:
         found = json.loads(data)
         if not isinstance(found, dict):
-            raise TypeError("its data is no object")
+            raise TypeError("its data is not an object")
         return Document(Shelf(shelf), identity, name, found)
     except UNREADABLE as error:
         raise unreadable(f"The document {shelf} {name} about {identity}", error) from error

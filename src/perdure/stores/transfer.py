@@ -85,7 +85,7 @@ def line_of(part: str, values: Sequence[Any]) -> tuple[Cursor, Line]:
     try:
         row = _plain_row(part, keys, values)
         if any(isinstance(value, bytes) for value in row.values()):
-            raise TypeError("a text of it is none")
+            raise TypeError("its text is not text")
     except UNREADABLE as error:
         raise unreadable(f"A row of the part {part} at {', '.join(map(str, values[:keys]))}", error) from error
     return tuple(values[:keys]), row

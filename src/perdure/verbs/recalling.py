@@ -174,10 +174,10 @@ class RecallingVerbs:
         tell="Explain one memory: its signals, its history with operation ids for undo, and what happens next.",
     )
     def why(self, id: Identity, *, namespace: Everywhere | None = None) -> Explanation:
-        """Explain a memory: its signals, its history, what happens next and when, and whether it holds still.
+        """Explain a memory: its signals, its history, what happens next and when, and whether it is still true.
 
-        What of it holds no longer is told with what took its place (``over``, ``replaced_by``, ``instead``), and which
-        facts rest on it (``resting``).
+        What of it is no longer true is told with what took its place (``no_longer_true``, ``replaced_by``,
+        ``replacements``), and which facts have no other source (``sole_source_of``).
         """
         return explain.why(self._context, id, namespace)
 
@@ -279,13 +279,16 @@ class RecallingVerbs:
         hides=True,
         command="",
         agent=("operation_id",),
-        tell='Undo one whole operation by its id, or the last one with "last". Refused, and nothing is written, if a '
-        "memory has changed since. Undoing a remember removes what it stored.",
+        tell='Undo one whole operation by the id in its reply; "last" may be another agent\'s. Refused, and nothing is '
+        "written, if a memory has changed since. Undoing a remember removes what it stored.",
     )
     def undo(
         self, operation_id: Annotated[str, Param("The operation's id, or last.", longest=200, refers="operation")]
     ) -> UndoResult:
         """Undo an operation, or the ``last`` one. Refused, with a list, if a memory has changed since.
+
+        Where several write a store, pass the id: ``last`` may be what somebody else wrote. ``memories`` of the outcome
+        tells the first words of what was changed.
 
         A token takes back what it could have made: a sweep needs a curator's. ``last`` is the last of these.
         """

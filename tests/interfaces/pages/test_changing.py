@@ -80,7 +80,7 @@ def test_an_erasure_plan_that_is_out_of_date_leads_to_the_plan_as_it_is_now(brow
     memory.remember("Maya prefers tea.", facts=[{"subject": "Maya", "predicate": "home", "value": "Oslo"}])
     reply = browser.answer(preview, "/erase", confirm=word)
     assert reply.status_code == 422
-    assert "Nothing was erased. Show anew what would go now." in words(reply)
+    assert "Nothing was erased. Preview again." in words(reply)
     assert memory.get(kept.id) is not None
     anew = browser.answer(reply, "/erase", reason="asked for", by="Maya")
     assert 'value="asked for"' in reply.text

@@ -100,14 +100,15 @@ class Call:
             create: Make a store that is not there; without it, it is an error.
             lasting: The block goes on until it is stopped: the time limit is that of each of its calls, not of all.
         """
+        with short_warnings(), within(None if lasting else self.timeout), self._opened(create=create) as memory:
+            yield memory if self.timeout is None else memory.within(self.timeout)
+
+    def _opened(self, *, create: bool) -> Memory:
         import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 
         store = self.prepared_store() if create else self.store
-        with short_warnings(), within(None if lasting else self.timeout):
-            with within(self.timeout):
-                opened = perdure.open(store, policy=self.policy, create=create)
-            with opened as memory:
-                yield memory if self.timeout is None else memory.within(self.timeout)
+        with within(self.timeout):
+            return perdure.open(store, policy=self.policy, create=create)
 
     def show(
         self,

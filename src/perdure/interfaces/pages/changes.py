@@ -12,7 +12,7 @@ from perdure.interfaces.views.journal import operation_note
 from perdure.interfaces.views.values import pluralize
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PerdureError
 from perdure.records.memory import Form, Kind, MemoryItem, Status
-from perdure.records.outcome import Remembered, RestingFact
+from perdure.records.outcome import RestingFact
 from perdure.verbs.declaration import VERBS
 
 
@@ -106,7 +106,7 @@ def _values(request: PageRequest, item: MemoryItem, action: MemoryAction, words:
 
 def _resting(request: PageRequest, item: MemoryItem) -> Sequence[RestingFact]:
     """Return the facts that are no longer believed once a memory is replaced."""
-    return request.memory.why(item.id).resting
+    return request.memory.why(item.id).sole_source_of
 
 
 def change(request: PageRequest) -> Answer:
@@ -118,24 +118,22 @@ def change(request: PageRequest) -> Answer:
     except InvalidInput:
         if (instead := _instead(request, item)) is None:
             raise
-        return _outdated(request, *instead, words, "It was replaced meanwhile, by what stands here as it is now.")
+        return _outdated(request, *instead, words, "It has been replaced. Below is the current version.")
     if action.asks in {"content", "value"}:
         words = request.required("words", "The new text")
         if not request.form_value("sure"):
             return HtmlPage("change", action.label, _values(request, item, action, words))
     if action.verb == "update" and {f.id for f in _resting(request, item)} - set(request.form.get("shown", ())):
-        return _outdated(request, item, action, words, "More facts rest on it by now.")
+        return _outdated(request, item, action, words, "More facts depend on it than when you opened this form.")
     arguments = dict(_arguments(action, item, words, request.form.get("keep", ())))
     outcome = getattr(request.memory, action.verb)(item.id, **arguments)
-    dropped = outcome.facts.replaced if isinstance(outcome, Remembered) else ()
-    ids = " ".join(fact.id for fact in dropped)
-    return Redirect(request.link("/memory", id=outcome.id, done=outcome.operation, dropped=ids))
+    return Redirect(request.link("/memory", id=outcome.id, done=outcome.operation))
 
 
 def _instead(request: PageRequest, item: MemoryItem) -> tuple[MemoryItem, MemoryAction] | None:
     """Return what took a memory's place and what was to be done to that memory, if it can be done to this one."""
     why = request.memory.why(item.id)
-    identity = why.replaced_by or next((fact.replaced_by for fact in why.over if fact.id == item.id), None)
+    identity = why.replaced_by or next((fact.replaced_by for fact in why.no_longer_true if fact.id == item.id), None)
     now = request.memory.get(identity) if identity else None
     if now is None or not request.form_value("words"):
         return None

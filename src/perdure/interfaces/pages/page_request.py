@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 
 from perdure.records.access import EVERYWHERE, Grant, Role
 from perdure.records.errors import InvalidInput, PerdureError, StoreError
-from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.report import Operation
 from perdure.rules.alerts import WHY
 from perdure.verbs.checks import check_role
@@ -20,12 +19,12 @@ from perdure.verbs.declaration import VERBS, role_to_undo
 
 if TYPE_CHECKING:
     from perdure.memory import Memory
+    from perdure.records.outcome import RelatedMemory
 
 _USUAL: Final = "default"
 _READ: Final = 8  # operations that are read for each that is shown
 _MOST_READ: Final = 1000
 _LONGEST: Final = 200  # characters of a namespace's name
-_REPLACED_FACT: Final = (Kind.FACT, Status.SUPERSEDED)
 OFFERED: Final = 100  # namespaces that a page names
 
 
@@ -113,13 +112,10 @@ class PageRequest:
         return [] if None in found else cast("list[Operation]", found)
 
     @cached_property
-    def dropped(self) -> list[MemoryItem]:
-        """The facts that the page before this one has taken out of belief."""
-        try:
-            found = [self.memory.get(i, include_archived=True) for i in self.query.get("dropped", "").split()]
-        except InvalidInput:
-            return []
-        return [fact for fact in found if fact is not None and (fact.kind, fact.status) == _REPLACED_FACT]
+    def dropped(self) -> list[RelatedMemory]:
+        """The facts that the page before this one has taken out of belief by replacing a note."""
+        updates = [operation for operation in self.done if operation.operation == "update"]
+        return [fact for operation in updates for fact in self.memory.superseded_facts(operation)]
 
     @property
     def undoable(self) -> list[str]:
@@ -195,7 +191,7 @@ class PageRequest:
     @property
     def own_address(self) -> str:
         """The address of this page anew: without what was just done."""
-        kept = {name: value for name, value in self.query.items() if name not in {"done", "dropped"}}
+        kept = {name: value for name, value in self.query.items() if name != "done"}
         return f"{self.root}{self.path}{'?' if kept else ''}{urlencode(kept)}"
 
     @property

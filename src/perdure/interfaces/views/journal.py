@@ -61,24 +61,29 @@ def view_explanation(why: Explanation, _: Request) -> Iterator[Block]:
 
 def view_over(why: Explanation) -> Iterator[Line]:
     """Show what of a memory holds no longer, and what took its place."""
-    for fact in why.over:
+    for fact in why.no_longer_true:
         place = _place(why, fact.replaced_by)
         since = f" {fact.since[:10]}" if fact.since else ""
         yield Line(("No longer holds: ", Foreign(fact.content), f" ({fact.over}{since}).", *place), tone="warning")
-    if why.replaced_by and all(fact.id != why.id for fact in why.over):
+    if why.replaced_by and all(fact.id != why.id for fact in why.no_longer_true):
         yield Line(("No longer holds: it was replaced.", *_place(why, why.replaced_by)), tone="warning")
 
 
 def _place(why: Explanation, identity: str | None) -> tuple[Text, ...]:
     if identity is None:
         return ()
-    return (" In its place: ", Foreign(why.instead.get(identity, ""), _LONGEST_REPLACEMENT), " ", Identifier(identity))
+    return (
+        " In its place: ",
+        Foreign(why.replacements.get(identity, ""), _LONGEST_REPLACEMENT),
+        " ",
+        Identifier(identity),
+    )
 
 
 def _resting(why: Explanation) -> Iterator[Block]:
-    if why.resting:
+    if why.sole_source_of:
         yield Line("Believed facts that it alone says", tone="strong")
-        yield from first([Line((Foreign(f.content), " ", Identifier(f.id)), item=True) for f in why.resting])
+        yield from first([Line((Foreign(f.content), " ", Identifier(f.id)), item=True) for f in why.sole_source_of])
 
 
 def _history(entries: tuple[Entry, ...]) -> Iterator[Line]:
@@ -216,6 +221,7 @@ def view_undo_result(result: UndoResult, request: Request) -> Iterator[Block]:
     """Show what was undone, and what else the same call did."""
     undone, *redo = view_plan(result.plans, request)
     yield undone
+    yield from (Line((Foreign(m.content), " ", Identifier(m.id)), item=True) for m in result.memories)
     if rest := result.remaining:
         them = "is not undone. To undo it too" if len(rest) == 1 else "are not undone. To undo them too, in this order"
         yield Line(f"{pluralize(len(rest), 'more operation')} of this run {them}:", tone="warning")
@@ -315,7 +321,7 @@ def view_repair_result(repair: RepairResult, _: Request) -> Iterator[Block]:
     yield from _sentences("Found" if repair.dry_run else "Found before", repair.faults)
     yield from _sentences("Would be repaired" if repair.dry_run else "Repaired", repair.repairs)
     yield from _sentences("Nothing is known about" if repair.dry_run else "Still wrong", repair.left)
-    if any("`perdure reembed`" not in text for text in repair.left):
+    if repair.needs_copy:
         yield Line("Pass a backup as source, or restore one.", tone="faint")
     yield from undo(repair.operations)
 

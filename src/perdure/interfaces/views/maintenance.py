@@ -212,7 +212,7 @@ def _state_of_file(request: Request) -> str:
     return "out of date; run without --check to update it"
 
 
-_MEND: Final = "Run `perdure repair`, which shows what it can mend; the rest comes from a backup (--source)."
+_MEND: Final = "Run `perdure repair`, which shows what it can repair; the rest comes from a backup (--source)."
 
 
 def view_check(faults: Sequence[str], request: Request) -> Iterator[Block]:

@@ -106,7 +106,7 @@ def _still_believed(facts: Sequence[RestingFact]) -> Iterator[Block]:
     """Show the facts that a hidden memory leaves behind, and how they are denied."""
     if not facts:
         return
-    yield Line("Still believed, though nothing in view says it:", tone="warning")
+    yield Line("Facts still active although their source is hidden:", tone="warning")
     for fact in facts[:_FEW_IDS]:
         yield Line((Foreign(fact.content, _BRIEF), " ", Identifier(fact.id)), item=True)
     if more := len(facts[_FEW_IDS:]):

@@ -23,7 +23,7 @@ class ReplacedMemories:
         self.gone = dict.fromkeys(gone)
 
     def settle(self) -> None:
-        """Keep the facts that are said to hold still, retire those without a source, supersede their notes.
+        """Keep the facts that are said to be still true, retire those without a source, supersede their notes.
 
         Raises:
             InvalidInput: A fact that is to be kept rests on none of the memories, or is not believed any longer.

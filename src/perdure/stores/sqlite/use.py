@@ -54,5 +54,5 @@ def flush_at_last(path: str, flush: Callable[[], None], waiting: Sized) -> None:
             flush()
     except (StoreBusy, DeadlineExceeded):
         many = "1 recall was" if len(waiting) == 1 else f"{len(waiting):,} recalls were"
-        told = f"{path} is being written by another process: {many} not counted, nor kept for `used`."
+        told = f"{path} is being written by another process: {many} not counted; `used` will not know them."
         warnings.warn(told, UncountedWarning, stacklevel=3)

@@ -32,7 +32,7 @@
   // A second click while the first is being answered would be a second call, of what has changed by then.
   const sent = new WeakMap();
   document.addEventListener("submit", (event) => {
-    if (event.target.method !== "post") return;
+    if (event.defaultPrevented || event.target.method !== "post") return;
     if (Date.now() - (sent.get(event.target) ?? 0) < 5000) event.preventDefault();
     else sent.set(event.target, Date.now());
   });
