@@ -19,7 +19,7 @@ from perdure.operations import transfer as moving
 from perdure.operations.ports import Progress
 from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import Lines
-from perdure.records.errors import ConflictError, CopyDiffers, InvalidInput, StoreDamaged, StoreError
+from perdure.records.errors import REPAIR, ConflictError, CopyDiffers, InvalidInput, StoreDamaged, StoreError
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy
 from perdure.records.transfer import Moved
@@ -268,9 +268,7 @@ def _copy_moment(address: Address, file: Path) -> None:
         with store_at(file) as writes:
             moving.copy(reads, writes, work="backup")
     except (ConflictError, CopyDiffers) as error:  # nobody else writes to the file, and the rows are of one moment
-        raise StoreDamaged(
-            f"{address.shown} is damaged: {error.message}", remedy="Run `perdure check --full`; restore a backup."
-        ) from error
+        raise StoreDamaged(f"{address.shown} is damaged: {error.message}", remedy=REPAIR) from error
     finally:
         reads.close()
 

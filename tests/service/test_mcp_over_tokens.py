@@ -58,6 +58,27 @@ def test_a_client_without_a_token_is_refused(memory):
             assert client.post("/mcp", json=body, headers=headers).status_code == 401
 
 
+def called(client, token, where, name, headers=(), **given):
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": given}}
+    accept = {"accept": "application/json, text/event-stream", "authorization": f"Bearer {token}"}
+    return client.post(f"/mcp{where}", json=body, headers={**accept, **dict(headers)}).json()["result"]
+
+
+def test_the_url_names_one_of_the_namespaces_that_a_token_reaches(memory):
+    team = memory.create_token("agent", "team/*", actor="ana").secret
+    own = memory.create_token("agent", "ana/notes", actor="ana").secret
+    with TestClient(build_app(lambda: memory, Settings(frozenset({HOST}))), base_url=BASE) as client:
+        kept = called(client, team, "?namespace=team/a", "remember", content="The build server is called anvil.")
+        assert memory.get(kept["structuredContent"]["id"]).namespace == "team/a"
+        asked = {"query": "What is the build server called?"}
+        assert called(client, team, "", "recall", {"perdure-namespace": "team/a"}, **asked)["structuredContent"]["hits"]
+        assert not called(client, team, "?namespace=team/b", "recall", **asked)["structuredContent"]["hits"]
+        for token, where in ((team, ""), (team, "?namespace=ana/notes"), (own, "?namespace=team/a")):
+            refused = called(client, token, where, "recall", **asked)
+            assert refused["isError"]
+            assert "/mcp?namespace=" in refused["content"][0]["text"]
+
+
 def test_no_stream_without_end_can_be_opened(client):
     for _ in range(3):
         assert client.get("/mcp", headers={"accept": "text/event-stream"}).status_code == 405

@@ -13,7 +13,7 @@ from perdure.operations.lifecycle.backup import without_memories
 from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.ports import Context
 from perdure.operations.undo_past_erasures import ERASE
-from perdure.operations.writing import retry
+from perdure.operations.writing import refuse_damaged, retry
 from perdure.records.deadline import unlimited
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
 from perdure.records.instant import from_instant
@@ -179,6 +179,7 @@ def _selected(ctx: Context, namespace: str, selection: Selection, subject: Subje
     if selection.ids:
         existing = {r.id for r in find_records(ctx, namespace, selection.ids)}
         if missing := [i for i in selection.ids if i not in existing]:
+            refuse_damaged(ctx, namespace, missing[0])
             raise NotFound(f"The namespace {namespace!r} has no memory {missing[0]!r}.", remedy="Pass its namespace.")
         selected = existing if selected is None else selected & existing
     return selected or set()

@@ -12,7 +12,7 @@ from perdure.operations.documents import PAGE, find_records, find_states, pages
 from perdure.operations.identify import LAST
 from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
-from perdure.operations.repair import REPAIR, check_undoable
+from perdure.operations.repair import REPAIR, check_nothing_lost, check_undoable
 from perdure.operations.undo_past_erasures import ERASE, rebase_on_erasures
 from perdure.operations.undone_ties import tied_memories, with_ties
 from perdure.operations.writing import read_after, read_record
@@ -85,6 +85,8 @@ def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> Und
             f"The operation {operation.id} erased memories for good; it cannot be undone.",
             remedy="A backup made elsewhere before it may still hold them.",
         )
+    if operation.operation == REPAIR:
+        check_nothing_lost(operation.id, ctx.store.changes(operation.namespace, operation.id))
     changes = _whole_changes(ctx, operation)
     if operation.operation == REPAIR:
         check_undoable(operation.id, changes)

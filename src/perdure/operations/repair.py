@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any, Final
 
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Store
-from perdure.records.damage import LOST, WHOLE, Fault
+from perdure.records.damage import LOST, REMOVED, WHOLE, Fault, RepairSources
 from perdure.records.errors import ConflictError, InvalidInput, StoreDamaged
 from perdure.records.plan import Change, Plan, Row, Target
 from perdure.records.store_results import RepairResult
@@ -24,14 +26,25 @@ _ODD: Final = (LookupError, ValueError, TypeError, AttributeError, OverflowError
 _PAGE: Final = 200  # memories that are repaired by one operation
 
 
-def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> RepairResult:
+def repair(
+    ctx: Context, *, source: str | None = None, removes_lost: bool = False, dry_run: bool = True
+) -> RepairResult:
     """Repair a store, or say what would be repaired.
 
     Args:
         ctx: Store, policy, clock, ids.
-        copy: An undamaged copy of the store, such as a backup: altered and lost texts come from there.
+        source: Where an undamaged copy of the store is, such as a backup: altered and lost texts come from there.
+        removes_lost: Remove memories whose words nothing brings back.
         dry_run: Only say it.
+
+    Raises:
+        NotFound: There is no store at ``source``.
     """
+    with nullcontext() if source is None or ctx.open_copy is None else ctx.open_copy(source) as copy:
+        return _repair(ctx, copy, removes_lost=removes_lost, dry_run=dry_run)
+
+
+def _repair(ctx: Context, copy: Store | None, *, removes_lost: bool, dry_run: bool) -> RepairResult:
     faults = ctx.store.check(WHOLE)
     derived = any(_is_derived(fault) for fault in faults)
     present = faults
@@ -39,12 +52,13 @@ def repair(ctx: Context, *, copy: Store | None = None, dry_run: bool = True) -> 
     if any(_is_derived(fault) or fault.part == "document" for fault in faults) and not dry_run:
         ctx.store.rebuild(keep_texts=True)  # lost memories are restored with them
         present = ctx.store.check(WHOLE)
-    plans = [] if _has_lost_lines(present) else [plan for plan in _plans(ctx, present, copy) if plan.changes]
+    sources = _Sources(copy, present, removes_lost)
+    plans = [] if _has_lost_lines(present) else [plan for plan in _plans(ctx, sources) if plan.changes]
     if dry_run:
         repaired = {(plan.namespace, change.id) for plan in plans for change in plan.changes}
         remaining = [f for f in faults if not _is_derived(f) and (f.namespace, f.id) not in repaired]
         return _result(faults, _repairs(plans, derived=derived), remaining, dry_run=True)
-    plans = [done for plan in plans for done in _apply(ctx, plan, copy, _doubted(present, plan.namespace))]
+    plans = [done for plan in plans for done in _apply(ctx, plan, sources)]
     remaining = ctx.store.check(WHOLE) if faults else []
     if any(_is_derived(fault) for fault in remaining):
         ctx.store.rebuild(keep_texts=any(_may_need_texts(fault) for fault in remaining))
@@ -63,6 +77,19 @@ def _result(
 ) -> RepairResult:
     needs_copy = any(not fault.reembeds for fault in remaining)
     return RepairResult(dry_run, _texts(faults), repairs, _texts(remaining), operations, needs_copy)
+
+
+def check_nothing_lost(operation: str, changes: Sequence[Change]) -> None:
+    """Check that taking a repair back does not ask for what was lost.
+
+    Raises:
+        InvalidInput: It removed a memory whose words are lost.
+    """
+    if lost := next((change.id for change in changes if change.because == REMOVED), None):
+        raise InvalidInput(
+            f"The repair {operation} cannot be undone: it removed {lost}, whose words are lost.",
+            remedy="Restore a backup that has them beside the store, and remember them anew.",
+        )
 
 
 def check_undoable(operation: str, changes: Sequence[Change]) -> None:
@@ -118,39 +145,48 @@ def _may_need_texts(fault: Fault) -> bool:
     return fault.message == LOST or fault.part == "operation" or bool(_JOURNAL.intersection(fault.columns))
 
 
-def _plans(ctx: Context, faults: Sequence[Fault], copy: Store | None) -> Iterator[Plan]:
-    for namespace, ids in _damaged_ids(faults).items():
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """What a repair goes by besides the journal."""
+
+    copy: Store | None
+    faults: Sequence[Fault]
+    removes_lost: bool
+
+    def of(self, namespace: str, ids: Sequence[str]) -> RepairSources:
+        """Return what there is for some memories."""
+        copies = {} if self.copy is None else self.copy.images(namespace, ids)
+        doubted = [f.id or "" for f in self.faults if f.part == "operation" and f.namespace == namespace]
+        return RepairSources(copies, doubted, self.removes_lost)
+
+
+def _plans(ctx: Context, sources: _Sources) -> Iterator[Plan]:
+    for namespace, ids in _damaged_ids(sources.faults).items():
         for start in range(0, len(ids), _PAGE):
-            yield from _planned(ctx, namespace, ids[start : start + _PAGE], copy, _doubted(faults, namespace))
+            yield from _planned(ctx, namespace, ids[start : start + _PAGE], sources)
 
 
-def _planned(
-    ctx: Context, namespace: str, ids: Sequence[str], copy: Store | None, doubted: Sequence[str]
-) -> Iterator[Plan]:
+def _planned(ctx: Context, namespace: str, ids: Sequence[str], sources: _Sources) -> Iterator[Plan]:
     """Yield the plan of some memories; if one of them is in the way of the others, the plans of each."""
     try:
-        yield _plan(ctx, namespace, ids, {} if copy is None else copy.images(namespace, ids), doubted)
+        yield _plan(ctx, namespace, ids, sources.of(namespace, ids))
     except (*_ODD, StoreDamaged):
         if len(ids) > 1:
             for identity in ids:
-                yield from _planned(ctx, namespace, [identity], copy, doubted)
+                yield from _planned(ctx, namespace, [identity], sources)
 
 
-def _apply(ctx: Context, plan: Plan, copy: Store | None, doubted: Sequence[str]) -> Iterator[Plan]:
+def _apply(ctx: Context, plan: Plan, sources: _Sources, *, alone: bool = False) -> Iterator[Plan]:
     """Apply a plan, and yield it; if one memory is in the way of the others, those of each that can be repaired."""
-    ids = list(dict.fromkeys(change.id for change in plan.changes))
     try:
         ctx.store.apply(plan)
     except (*_ODD, ConflictError, StoreDamaged):
-        alone = [p for i in ids for p in _planned(ctx, plan.namespace, [i], copy, doubted)] if len(ids) > 1 else []
-        for one in alone:
-            yield from _apply(ctx, one, copy, doubted)
+        for identity in () if alone else dict.fromkeys(change.id for change in plan.changes):
+            for one in _planned(ctx, plan.namespace, [identity], sources):
+                if one.changes:
+                    yield from _apply(ctx, one, sources, alone=True)
     else:
         yield plan
-
-
-def _doubted(faults: Sequence[Fault], namespace: str) -> list[str]:
-    return [fault.id or "" for fault in faults if fault.part == "operation" and fault.namespace == namespace]
 
 
 def _damaged_ids(faults: Sequence[Fault]) -> Mapping[str, list[str]]:
@@ -162,10 +198,10 @@ def _damaged_ids(faults: Sequence[Fault]) -> Mapping[str, list[str]]:
     return {namespace: list(ids) for namespace, ids in found.items()}
 
 
-def _plan(ctx: Context, namespace: str, ids: Sequence[str], copies: Mapping[str, Row], doubted: Sequence[str]) -> Plan:
+def _plan(ctx: Context, namespace: str, ids: Sequence[str], sources: RepairSources) -> Plan:
     now = ctx.clock()
     identity = ctx.ids(now)
-    changes = ctx.store.repairs(namespace, ids, identity, copies, doubted)
+    changes = ctx.store.repairs(namespace, ids, identity, sources)
     return Plan(identity, REPAIR, namespace, now, tuple(changes), ctx.policy.version, f"repair: {len(ids)} damaged")
 
 
@@ -178,6 +214,8 @@ def _describe_repairs(plan: Plan) -> list[str]:
 
 
 def _describe_changes(changes: Sequence[Change]) -> str:
+    if any(change.because == REMOVED for change in changes):
+        return "It is lost: neither the journal nor a copy has its words, and so it is removed."
     restored = Counter(change.target.value for change in changes if change.after)
     anew = {c.after["space"] for c in changes if c.target is Target.VECTOR and c.after}  # never changed where it is
     gone = [(c.target, c.before) for c in changes if c.before and not c.after]

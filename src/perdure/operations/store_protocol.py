@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from perdure.operations.token_store import Tokens
-from perdure.records.damage import CheckScope, Fault
+from perdure.records.damage import CheckScope, Fault, RepairSources
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.memory import Document, Record, Shelf, State
-from perdure.records.plan import Change, Plan, Row
+from perdure.records.plan import Change, Plan
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
@@ -307,17 +307,14 @@ class Store(Protocol):
     def mark_unfinished(self, work: str) -> None:
         """Say that a copy or import has begun, or with an empty text that it has ended."""
 
-    def repairs(
-        self, namespace: str, ids: Sequence[str], operation: str, copies: Mapping[str, Row], doubted: Sequence[str]
-    ) -> list[Change]:
+    def repairs(self, namespace: str, ids: Sequence[str], operation: str, sources: RepairSources) -> list[Change]:
         """Return the changes that make memories what the journal says.
 
         Args:
             namespace: Where they are.
             ids: Memories, or other things with documents, that a check found wrong.
             operation: The id of the operation that will write the changes.
-            copies: Id -> the whole row in an undamaged copy of the store.
-            doubted: Operations that are not as they were written: only what was stored after them is repaired.
+            sources: What it goes by besides the journal.
         """
 
     def rebuild(self, *, keep_texts: bool) -> None:

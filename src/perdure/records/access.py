@@ -45,7 +45,8 @@ class Grant:
         if not self.covers(namespace):
             raise NotAllowed(
                 f"The token does not reach the namespace {namespace!r}.",
-                remedy=f"Name a namespace that it reaches: {self.pattern}.",
+                remedy=f"Name a namespace that it reaches: {self.pattern}. For tools of MCP the URL may name one: "
+                "/mcp?namespace=NAME.",
             )
 
     def includes(self, other: Grant) -> bool:

@@ -5,12 +5,14 @@ May live here: frozen data. May not: searching.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 LOST: Final = "It was stored, and it is missing."
 """What is said of a memory of the journal that has no row."""
+REMOVED: Final = "removed: its words are lost"
+"""Why a repair removes a memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,15 @@ class Fault:
         return (
             f"{self.namespace}: {self.message}" if self.id is None else f"{self.namespace}, {self.id}: {self.message}"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RepairSources:
+    """What a repair goes by besides the journal."""
+
+    copies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # id -> its whole row in an undamaged copy
+    doubted: Sequence[str] = ()  # operations that are not as they were written: only what came after them is repaired
+    removes_lost: bool = False  # whether memories go whose words nothing brings back
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,10 @@ BUG: Final = "This is a bug in Perdure; please report it."
 """How the remedy of an error begins that no store, input or machine explains."""
 
 
-REPAIR: Final = "Run `perdure check --full` to see what is damaged, then `perdure repair`, or restore a backup."
+REPAIR: Final = (
+    "Run `perdure check --full` to see what is damaged, then `perdure repair`, or restore a backup. "
+    "`perdure repair --remove-lost` removes what nothing brings back."
+)
 """What to do where something in a store is damaged."""
 
 

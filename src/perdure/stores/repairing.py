@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import Any, Final
 
+from perdure.records.damage import REMOVED, RepairSources
 from perdure.records.digests import digest_of, metadata_digest
 from perdure.records.errors import StoreDamaged
 from perdure.records.memory import Record
@@ -30,6 +31,8 @@ from perdure.stores.statements import Session
 
 _BECAUSE: Final = "repaired: as the journal says"
 _LOST: Final = "repaired: lost, and stored again as the journal says"
+_BLANK: Final[Row] = {"speaker": None, "session": None, "task": None, "turn": None, "source": None, "shown": None}
+"""What nobody knows any more of a memory whose words are lost."""
 _FROM_COPY: Final = "repaired: from a copy of the store"
 
 
@@ -38,8 +41,7 @@ def row_repairs(
     namespace: str,
     ids: Sequence[str],
     operation: str,
-    copies: Mapping[str, Row],
-    doubted: Sequence[str] = (),
+    sources: RepairSources,
 ) -> list[Change]:
     """Return the changes that make some memories what the journal says, as far as it says it.
 
@@ -48,11 +50,10 @@ def row_repairs(
         namespace: Its name.
         ids: Memories, or other things with documents, that a check found wrong.
         operation: The id of the operation that will write the changes.
-        copies: Id -> the whole row in an undamaged copy of the store, for texts and lost memories.
-        doubted: Operations that are not as they were written; only what was stored after them is repaired.
+        sources: What it goes by besides the journal.
     """
     expected = expected_of_ids(session, namespace, list(ids), [])
-    candidates = _stored_after(session, expected, doubted) if doubted else list(ids)
+    candidates = _stored_after(session, expected, sources.doubted) if sources.doubted else list(ids)
     expected = {identity: expected[identity] for identity in candidates if identity in expected}
     states = _stored(session, list(expected))
     records = _readable(session, namespace, list(expected))
@@ -62,21 +63,28 @@ def row_repairs(
     left = _texts_left(session, [i for i in expected if i not in records], name)
     changes: list[Change] = []
     for identity, journalled in expected.items():
-        copy = copies.get(identity)
+        copy = sources.copies.get(identity)
         if identity in records:
             image = images(session, namespace, [identity])[identity]
             changes += _restore_row(identity, journalled, operation, (records[identity], image), copy)
             changes += _vector(identity, journalled, name, vectors.get(identity), copy)
         else:
             whole = _whole(journalled, operation, left.get(identity), copy)
-            changes += _restore_unreadable(identity, journalled, states.get(identity), whole, operation)
+            found = list(_restore_unreadable(identity, journalled, states.get(identity), whole, operation))
+            if sources.removes_lost and whole is None and (not found or identity not in left):
+                found = list(_removal(session, identity, journalled, states.get(identity), operation))
+            changes += found
     changes += _accesses(session, changes)
     changes.sort(key=_order)
-    return changes + _links(session, candidates, expected) + _documents(session, candidates, expected)
+    removed = {change.id for change in changes if change.because == REMOVED}
+    kept = {identity: known for identity, known in expected.items() if identity not in removed}
+    return changes + _links(session, candidates, kept) + _documents(session, candidates, kept)
 
 
 def _order(change: Change) -> int:
     """Rows that are stored anew go first, all of them: what is stored again may need a key that another one has."""
+    if change.because == REMOVED:
+        return 3  # in the order in which they were decided
     if change.target is not Target.MEMORY:
         return 2
     return 0 if change.after is None else 1
@@ -149,6 +157,29 @@ def _restore_unreadable(
             yield Change(Target.MEMORY, identity, None, whole, _BECAUSE)
 
 
+def _removal(
+    session: Session, identity: str, journalled: Expected, stored: Row | None, operation: str
+) -> Iterator[Change]:
+    """Yield the changes that remove a memory whose words nothing brings back, with its links and documents."""
+    key = dict(session.rows("keys_of", ids=[identity])).get(identity)
+    known = {"tags": [], **_BLANK, **journalled.row, **(stored or {})}
+    row = {**known, "text": "", "key": key, "space": None, "int8": None}
+    if stored is None:
+        if not journalled.exists or journalled.erased or not row.keys() >= {*MEMORY_COLUMNS}:
+            return
+        # The journal says that it is there: it is stored without its words, so that the journal can say that it goes.
+        row = {**row, "key": None, "op": operation}
+        yield Change(Target.MEMORY, identity, None, row, REMOVED)
+    elif not stored:
+        return
+    for other, kind, to in session.rows("links_at", ids=[identity]):
+        yield Change(Target.LINK, other, {"kind": kind, "other": to}, None, REMOVED)
+    for key_of, data in by_id(session.rows("documents_at", ids=[identity])).get(identity, {}).items():
+        if _is_json(data):
+            yield Change(Target.DOCUMENT, identity, _document(key_of, data), None, REMOVED)
+    yield Change(Target.MEMORY, identity, row, None, REMOVED)
+
+
 def _state(
     identity: str, journalled: Expected, operation: str, stored: Row, record: Record | None, copy: Row | None
 ) -> Iterator[Change]:
@@ -188,7 +219,7 @@ def _recreate(identity: str, row: Row, news: Row, because: str) -> Iterator[Chan
 
 def _accesses(session: Session, changes: Sequence[Change]) -> Iterator[Change]:
     """Yield the accesses that no sweep has counted yet of memories that are stored anew: they go with the row."""
-    anew = [c.id for c in changes if c.target is Target.MEMORY and c.after is None]
+    anew = [c.id for c in changes if c.target is Target.MEMORY and c.after is None and c.because != REMOVED]
     for identity, pairs in accesses(session, anew, ALWAYS).items():
         for at, times in pairs:
             yield Change(Target.ACCESS, identity, None, {"at_ms": at, "times": times}, _BECAUSE)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
+from perdure.records.damage import RepairSources
 from perdure.records.deadline import unlimited
 from perdure.records.errors import SpaceMismatch
 from perdure.records.glance import Glance
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State, searchable
-from perdure.records.plan import Change, Row
+from perdure.records.plan import Change
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
 from perdure.records.store_rows import ImportanceRow, Lease, TrimmedPage, UpkeepState, Usage, Waiting
@@ -281,11 +282,9 @@ class SqlStore(ABC):
 
     # --- damage
 
-    def repairs(
-        self, namespace: str, ids: Sequence[str], operation: str, copies: Mapping[str, Row], doubted: Sequence[str]
-    ) -> list[Change]:
+    def repairs(self, namespace: str, ids: Sequence[str], operation: str, sources: RepairSources) -> list[Change]:
         """Return the changes that make memories what the journal says, as the protocol says."""
-        return self._read(namespace, lambda s: row_repairs(s, namespace, ids, operation, copies, doubted))
+        return self._read(namespace, lambda s: row_repairs(s, namespace, ids, operation, sources))
 
     # --- the journal
 

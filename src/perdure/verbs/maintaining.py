@@ -139,20 +139,19 @@ class MaintainingVerbs:
         *,
         source: Annotated[str, Param("A backup or another copy of the store, for altered and lost texts.", local=True)]
         | None = None,
+        remove_lost: Annotated[bool, Param("Remove memories whose words nothing brings back.")] = False,
         dry_run: DryRun = True,
     ) -> RepairResult:
         """Repair what a full check finds: rows are restored from the journal, search indexes are rebuilt.
 
         Altered or lost texts are in no journal: they come from ``source``, a copy that must not be damaged itself.
+        What nothing brings back keeps the store from being backed up, until ``remove_lost`` removes it, for good.
         ``left`` says what is still wrong. ``undo`` reverses the changes of rows.
 
         Raises:
             NotFound: There is no store at ``source``.
         """
-        if source is None or self._context.open_copy is None:
-            return repair.repair(self._context, dry_run=dry_run)
-        with self._context.open_copy(source) as copy:
-            return repair.repair(self._context, copy=copy, dry_run=dry_run)
+        return repair.repair(self._context, source=source, removes_lost=remove_lost, dry_run=dry_run)
 
     @verb(_PANEL, lasts=True, tool=False, role="admin")
     def compact(self, *, dry_run: DryRun = True) -> CompactResult:

@@ -41,6 +41,15 @@ class CallersMemory(OpenOnce):
         """Return the memory of the request."""
         return memory_for(_REQUEST.get())
 
+    def namespace(self, usual: str) -> str:
+        """Return the namespace that the request chooses in its URL or its header, else as anywhere.
+
+        Whether the token reaches it is checked by the verb.
+        """
+        request = _REQUEST.get()
+        chosen = request.query_params.get("namespace") or request.headers.get("perdure-namespace")
+        return chosen or super().namespace(usual)
+
     def take_notice(self) -> str:
         """Return nothing: notices are for the one who started the service."""
         return ""

@@ -81,8 +81,8 @@ class Ask:
 class Asker:
     """Puts questions to people. Each is put once for as long as the server runs, whatever comes of it."""
 
-    def __init__(self, get_memory: Callable[[], Memory], namespace: str) -> None:
-        self._get_memory, self._namespace = get_memory, namespace
+    def __init__(self, get_memory: Callable[[], Memory], usual: Callable[[], str]) -> None:
+        self._get_memory, self._usual = get_memory, usual
         self._put_before: set[tuple[str, str]] = set()
 
     async def call(
@@ -118,7 +118,7 @@ class Asker:
         if not fresh:
             return []
         memory = self._get_memory()
-        questions = memory.review(namespace or memory.usual_namespace(self._namespace))
+        questions = memory.review(namespace or self._usual())
         today = {q.id: q for q in reversed(questions)}
         found = [(fresh[i], today[i]) for i in reversed(fresh) if i in today]  # one of each memory
         due = [Ask(q.id, text, cast("Sequence[Answer]", q.answers), "".join(q.sides[:1])) for text, q in found]

@@ -91,6 +91,10 @@ class OpenOnce:
             notice, self._notice = self._notice, None
         return notice()
 
+    def namespace(self, usual: str) -> str:
+        """Return the namespace of a call that names none; ``usual`` is the server's."""
+        return self().usual_namespace(usual)
+
     def describe_error(self, error: PerdureError) -> dict[str, str]:
         """Return an error as plain data for who called: whole, since it is the user's own machine."""
         return error.to_dict()

@@ -53,7 +53,7 @@ class MemoryServer(MCPServer[Any]):
         self._lazy_memory, self._profile, self._namespace, self._seconds = lazy_memory, profile, namespace, seconds
         self._verbs = {verb.name: verb for verb in verbs_of(profile)}
         self._tools = {name: tool_of(verb, profile) for name, verb in self._verbs.items()}
-        self._asker = Asker(lazy_memory, namespace)
+        self._asker = Asker(lazy_memory, self._usual)
         self._layers: list[tuple[Any, dict[str, Any]]] = []
         super().__init__(
             "perdure",
@@ -125,7 +125,7 @@ class MemoryServer(MCPServer[Any]):
             values = {**arguments_of(verb, arguments, self._profile), **more}
             memory = self._lazy_memory() if seconds is None else self._lazy_memory().within(seconds)
             with heard_warnings() as heard:
-                answer = call_tool(memory, verb, values, namespace=self._namespace, note=note)
+                answer = call_tool(memory, verb, values, namespace=self._usual(), note=note)
             # Such as that a secret was replaced: the text is not as it was handed over.
             if heard and not verb.reads and verb.panel != "Find and explain":
                 answer.content.append(TextContent(type="text", text="\n".join(f"Note: {text}" for text in heard)))
@@ -150,10 +150,14 @@ class MemoryServer(MCPServer[Any]):
         def digest_of_namespace(namespace: str) -> str:
             return self._digest(namespace)
 
+    def _usual(self) -> str:
+        """Return the namespace of calls that name none."""
+        return self._lazy_memory.namespace(self._namespace)
+
     def _digest(self, namespace: str | None) -> str:
         try:
             memory = self._lazy_memory()
-            return memory.digest(namespace or memory.usual_namespace(self._namespace))
+            return memory.digest(namespace or self._usual())
         except PerdureError as error:
             told = self._lazy_memory.describe_error(error)
             raise ResourceError(f"{told['message']} {told['remedy']}") from error

@@ -79,7 +79,7 @@ def call_tool(
     Raises:
         PerdureError: The verb refuses; the text says what to do.
     """
-    result = call_verb(memory, verb, arguments, namespace=memory.usual_namespace(namespace))
+    result = call_verb(memory, verb, arguments, namespace=namespace)
     note(result)
     data = answer_data(verb, result, arguments)
     bound = {**verb.defaults, **arguments}

@@ -322,7 +322,8 @@ def view_repair_result(repair: RepairResult, _: Request) -> Iterator[Block]:
     yield from _sentences("Would be repaired" if repair.dry_run else "Repaired", repair.repairs)
     yield from _sentences("Nothing is known about" if repair.dry_run else "Still wrong", repair.left)
     if repair.needs_copy:
-        yield Line("Pass a backup as source, or restore one.", tone="faint")
+        told = "Pass a backup as source, or restore one; remove_lost removes what nothing brings back."
+        yield Line(told, tone="faint")
     yield from undo(repair.operations)
 
 

@@ -43,6 +43,8 @@ _TEXTS: Final = ("clear_orphan_contents", "clear_orphan_vectors")
 _PLACE: Final = ("shelf", "id", "name")
 _STEPS: Final = (
     "clear_unreadable_recalls",
+    "clear_replaced_contents",
+    "clear_stray_vectors",
     "clear_orphan_accesses",
     "clear_orphan_keys",
     "clear_tags",

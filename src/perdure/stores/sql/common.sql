@@ -537,6 +537,13 @@ UPDATE recall_log SET query = :query WHERE namespace = :namespace AND id = :id;
 DELETE FROM content WHERE namespace = :namespace
   AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = content.row);
 
+-- Those of memories that are stored in another row by now: nobody needs them any more.
+-- name: clear_replaced_contents
+-- kind: routed
+DELETE FROM content WHERE namespace = :namespace
+  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = content.row)
+  AND EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.id = content.id);
+
 -- name: clear_orphan_accesses
 -- kind: routed
 DELETE FROM access WHERE namespace = :namespace
@@ -557,6 +564,12 @@ WHERE namespace = :namespace AND id {listed:ids} AND at_ms <= :until ORDER BY id
 -- kind: routed
 DELETE FROM {vectors} WHERE namespace = :namespace
   AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = {vectors}.row);
+
+-- name: clear_stray_vectors
+-- kind: routed
+DELETE FROM {vectors} WHERE namespace = :namespace
+  AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.row = {vectors}.row)
+  AND NOT EXISTS (SELECT 1 FROM content AS c WHERE c.namespace = :namespace AND c.row = {vectors}.row);
 
 -- name: places_without_vector
 -- kind: fan-out

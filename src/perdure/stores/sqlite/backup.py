@@ -21,6 +21,7 @@ import apsw
 
 from perdure.records.damage import WHOLE
 from perdure.records.errors import (
+    REPAIR,
     DiskFull,
     InvalidInput,
     NotAStore,
@@ -238,7 +239,7 @@ def _verify_copy(growing: Path, name: str, target: Path, expected: tuple[int, in
     if found:
         raise StoreDamaged(
             f"{name} is damaged: {' '.join(found[:5])} Nothing was written.",
-            remedy="Use an older backup, or `perdure export FILE --force` to save what can be read.",
+            remedy=REPAIR,
         )
     _flush(growing)
     return Copied(target, *counts, size=growing.stat().st_size)

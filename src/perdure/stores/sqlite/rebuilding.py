@@ -20,7 +20,14 @@ from perdure.stores.sqlite.schema import restore_schema
 _TEXTS: Final = ("clear_orphan_contents", "clear_orphan_vectors")
 _STEPS: Final = (
     *("clear_unreadable_documents", "clear_unreadable_recalls"),
-    *("clear_orphan_accesses", "clear_orphan_keys", "clear_present", "clear_wrong_accesses"),
+    *(
+        "clear_replaced_contents",
+        "clear_stray_vectors",
+        "clear_orphan_accesses",
+        "clear_orphan_keys",
+        "clear_present",
+        "clear_wrong_accesses",
+    ),
     *("clear_tags", "fill_tags", "clear_segments", "clear_cells", "recount", "restore_policy"),
 )
 

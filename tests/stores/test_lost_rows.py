@@ -1,0 +1,78 @@
+"""A memory whose words are lost, and that nothing brings back, is removed where somebody says so; the rest is saved."""
+
+import pytest
+
+from conftest import HashEmbedder, opened
+from perdure.compose import backup
+from perdure.records.errors import InvalidInput, StoreDamaged
+from stores.test_damage import POLICY, lived, run_by_hand
+
+FRUITS = ("apple", "banana", "cherry")
+LOST = {
+    "content": ["DELETE FROM content WHERE id = '{}'"],
+    "whole": ["DELETE FROM content WHERE id = '{}'", "DELETE FROM memory WHERE id = '{}'"],
+}
+
+
+def stored(path, clock):
+    """Store three memories in a store that has others, with whatever may hang on one."""
+    lived(path, clock)
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        fact = {"subject": "banana", "predicate": "room", "value": "7"}
+        ids = [
+            memory.remember(f"A {name} lies in the store room.", "fruit", tags=[name], idempotency_key=name).id
+            for name in FRUITS
+        ]
+        memory.update(ids[1], "The banana lies in room 7.", facts=[fact])
+        memory.recall("banana", "fruit")
+    return ids
+
+
+def lose(path, how, identity):
+    for sql in LOST[how]:
+        assert run_by_hand(path, sql.format(identity)) == 1
+
+
+@pytest.mark.parametrize("how", LOST)
+def test_what_is_lost_for_good_is_removed_where_it_is_said_and_the_rest_is_sound(path, clock, tmp_path, how):
+    ids = stored(path, clock)
+    lose(path, how, ids[1])
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        assert any(ids[1] in text for text in memory.repair(dry_run=False).left)
+        shown = memory.repair(remove_lost=True)
+        assert f"fruit, {ids[1]}: It is lost" in " ".join(shown.repairs)
+        assert shown.left == ()
+        done = memory.repair(remove_lost=True, dry_run=False)
+        assert (done.left, memory.check(full=True)) == ((), [])
+        assert {m.content for m in memory.list("fruit")} >= {
+            f"A {name} lies in the store room." for name in ("apple", "cherry")
+        }
+        with pytest.raises(InvalidInput, match="words are lost"):
+            memory.undo(done.operation)
+        again = memory.remember("A banana lies in the store room.", "fruit")
+        assert memory.recall("banana", "fruit").hits
+        assert again.id != ids[1]
+        memory.sweep()
+        assert memory.check(full=True) == []
+    assert backup(path, tmp_path / "saved.db").memories
+
+
+def test_a_refused_backup_names_what_removes_the_lost(path, clock, tmp_path):
+    ids = stored(path, clock)
+    lose(path, "content", ids[1])
+    with pytest.raises(StoreDamaged, match="perdure repair --remove-lost"):
+        backup(path, tmp_path / "saved.db")
+    with opened(path, POLICY, clock, HashEmbedder()) as memory, pytest.raises(StoreDamaged, match=ids[1]):
+        memory.erase([ids[1]], namespace="fruit", reason="lost", dry_run=True)
+
+
+def test_what_can_be_mended_is_mended_beside_what_is_lost(path, clock):
+    ids = stored(path, clock)
+    lose(path, "content", ids[1])
+    assert run_by_hand(path, f"DELETE FROM memory WHERE id = '{ids[0]}'") == 1
+    with opened(path, POLICY, clock, HashEmbedder()) as memory:
+        left = memory.repair(dry_run=False).left
+        assert memory.get(ids[0], namespace="fruit").content == "A apple lies in the store room."
+        assert not any("contents without a memory" in text or "vectors without a memory" in text for text in left)
+        memory.repair(remove_lost=True, dry_run=False)
+        assert memory.check(full=True) == []
