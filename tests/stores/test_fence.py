@@ -124,6 +124,7 @@ def known(alice):
         "limit": 10,
         "until_row": 10,
         "living": ["alice"],
+        "patterns": ["%"],
         "pattern": "%",
         "after": "",
         "last": "z",
