@@ -21,7 +21,7 @@ from perdure.compose import store_at
 from perdure.memory import Memory
 from perdure.operations.hooks import Agent
 from perdure.records.access import Grant
-from perdure.records.errors import NotFound, PerdureError
+from perdure.records.errors import NotFound, PerdureError, StoreError
 from perdure.records.plan import Plan
 from perdure.stores.postgres.arrays import Halfvecs, array_of, array_types, prepare
 from perdure.stores.postgres.inserting import TYPES
@@ -124,6 +124,7 @@ def known(alice):
         "limit": 10,
         "until_row": 10,
         "living": ["alice"],
+        "patterns": ["%"],
         "pattern": "%",
         "after": "",
         "last": "z",
@@ -330,6 +331,11 @@ def test_a_fan_out_sees_what_has_its_prefix_and_a_routed_transaction_no_fan_out_
     assert nothing(rows), rows
     rows, _ = attempt(path, alice, name, seeing=None, asking="", reach=None, prefix=None)
     assert nothing(rows), rows
+
+
+def test_a_session_streams_no_statement_of_another_reach(path, alice):
+    with store_at(path) as store, pytest.raises(StoreError, match="routed statement records was run in a fan-out"):
+        store._server.everywhere(lambda session: list(session.stream("records", ids=alice["ids"])))
 
 
 def test_the_walk_would_notice_a_fence_with_a_hole(path, alice):
