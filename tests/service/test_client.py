@@ -365,18 +365,8 @@ APPLYING = {"apply", "apply_all"}
 OF_THE_STORE = {
     *("policy", "now", "agent", "no_facts", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
     "unwritable",
-    *(
-        "maintain",
-        "upkeep",
-        "upkeep_state",
-        "export",
-        "watch",
-        "on_erasure",
-        "without_model",
-        "forecast_under",
-        "resolve_id",
-    ),
-    "operation",
+    *("maintain", "upkeep", "upkeep_state", "export", "watch", "on_erasure", "without_model", "forecast_under"),
+    *("operation", "superseded_facts", "resolve_id"),
     *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
 }
 """What only whoever has the store can ask."""
@@ -461,7 +451,7 @@ def test_what_is_of_the_store_is_refused_by_a_client(pair):
         **dict.fromkeys(named, ("me",)),
         **dict.fromkeys(APPLYING, ((),)),
         "forecast_under": ({}, 1, "x"),
-        **dict.fromkeys(("resolve_id", "operation"), ("abcdefgh",)),
+        **dict.fromkeys(("resolve_id", "operation", "superseded_facts"), ("abcdefgh",)),
         "log_in": ("me", 60),
     }
     for name in sorted(OF_THE_STORE | APPLYING):
