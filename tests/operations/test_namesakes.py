@@ -64,6 +64,7 @@ def test_what_was_told_to_be_an_alias_is_the_same_person_and_splits_off_with_wha
 def test_a_near_name_that_was_taken_for_another_splits_off_by_the_name_that_was_written(memory):
     memory.remember("Katharina leads QA.", facts=[{**KATHARINA, "subject": "Katharina"}])
     said = memory.remember("Katarina is an intern.", facts=[{**KATARINA, "subject": "Katarina"}])
+    assert [(taken.name, taken.taken_for) for taken in said.facts.taken] == [("Katarina", "Katharina")]
     assert [e.name for e in memory.entities()] == ["Katharina"]
     split = memory.split_entity("Katharina", "Katarina")
     assert (split.memories, split.facts) == (1, said.facts.created)

@@ -98,8 +98,10 @@ def test_the_same_of_the_past_said_again_confirms_it_and_another_time_is_another
 
 def test_what_held_until_another_value_came_is_no_wrong_past(memory, clock):
     memory.learn(claims=[{"subject": "Lena", "predicate": "home", "value": "Bergen", "replaces": "Oslo"}])
-    with pytest.raises(InvalidInput, match="is superseded"):
+    with pytest.raises(InvalidInput, match="is superseded") as refused:
         memory.deny(told(memory, "Oslo").id)
+    assert "Restore" not in str(refused.value)
+    assert "`why` shows its id" in str(refused.value)
 
 
 def test_a_stranger_does_not_put_the_past_right(memory):

@@ -70,6 +70,14 @@ class ReplacedFact(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
+class TakenName(JsonRecord):
+    """A name that was taken for that of somebody or something known, because it is like it."""
+
+    name: str  # as it was handed over
+    taken_for: str  # what it was taken for
+
+
+@dataclass(frozen=True, slots=True)
 class RelatedMemory(JsonRecord):
     """An earlier memory that may be about the same thing."""
 
@@ -91,6 +99,7 @@ class ClaimResult(JsonRecord):
     unknown: tuple[str, ...] = ()  # what ``replaces`` of a fact names, and nothing is known of
     # the notes of which nothing is believed any longer, besides those that the call names as replaced
     superseded: tuple[RelatedMemory, ...] = ()
+    taken: tuple[TakenName, ...] = ()  # names of subjects that were taken for others; ``split_entity`` parts them
 
 
 @dataclass(frozen=True, slots=True)

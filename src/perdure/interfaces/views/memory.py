@@ -29,6 +29,7 @@ from perdure.records.outcome import (
     Remembered,
     ReplacedFact,
     RestingFact,
+    TakenName,
 )
 from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.signal_results import Review
@@ -155,6 +156,9 @@ def view_beside(
         words = _fit(", ".join(facts.unknown), _NAME_TOKENS)
         yield Line(("replaces: nothing is known of ", Foreign(words)), tone="warning")
         room -= _tokens(f"replaces: nothing is known of '{words}'")
+    for taken, spent in map(_taken_name, facts.taken[:1]):
+        yield taken
+        room -= spent
     if facts.replaced:
         lines, spent = _replaced(facts, room)
         yield from lines
@@ -171,6 +175,14 @@ def view_beside(
             room -= _tokens(f"Use the known name if '{new}' means '{existing}'.")
     yield from _related(related[: max(0, int(room / _ROOM_TOKENS))] if facts.replaced else related, room)
     yield from ending
+
+
+def _taken_name(taken: TakenName) -> tuple[Line, float]:
+    """Return what shows for which name one was taken, and how the two are parted, and its tokens."""
+    said, known = (_fit(words, _NAME_TOKENS / 2) for words in (taken.name, taken.taken_for))
+    parting = command("split_entity", entity=taken.taken_for, alias=taken.name)
+    line = Line((Foreign(said), " was taken for ", Foreign(known), "; ", parting, " makes it its own."))
+    return line, _COMMAND_TOKENS + _tokens(f"'{said}' was taken for '{known}'; makes it its own.")
 
 
 def _replaced(result: ClaimResult, room: float) -> tuple[list[Line], float]:

@@ -53,6 +53,8 @@ class LearnTally:
     """What claims are said to replace, and nothing is known of."""
     superseded: list[str] = field(default_factory=list)
     """Notes of which nothing is believed any longer."""
+    taken: dict[str, str] = field(default_factory=dict)
+    """Name -> the known name that it was taken for."""
 
     def learnt(self, messages: int, operations: tuple[str, ...]) -> Learnt:
         """Return it as the answer of a verb."""

@@ -30,6 +30,9 @@ from perdure.rules.redaction import labelled_secrets, redact_with
 _OF_THE_PAST: Final = ("correct", "deny")
 """Answers that may be given about what was over when it was told."""
 
+_REMEDIES: Final = {Status.ARCHIVED: "Restore it first."}
+"""Status -> what to do before an answer."""
+
 Act = Callable[[ClaimWriter, Record, Instant], str | None]
 """Carries an answer out, and returns the id of the memory that it made, if any."""
 
@@ -294,7 +297,9 @@ def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) 
         if record.state.status is not Status.ACTIVE and not was_past:
             raise InvalidInput(
                 f"{identity} is {record.state.status}, and so nothing is believed of it.",
-                remedy="Restore it first if it is archived; what was superseded or invalidated stays so.",
+                remedy=_REMEDIES.get(
+                    record.state.status, "What is believed instead can be answered; `why` shows its id."
+                ),
             )
         if identity not in work.facts:
             work.include([record])

@@ -46,7 +46,7 @@ from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.instant import Instant
 from perdure.records.memory import Draft, Scope, Shelf, Status, Trust
-from perdure.records.outcome import ClaimResult, ReplacedFact
+from perdure.records.outcome import ClaimResult, ReplacedFact, TakenName
 from perdure.rules.decisions import Decisions
 from perdure.rules.point_in_time import is_past
 from perdure.rules.source_trust import takes_over
@@ -82,7 +82,8 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
     )
     unknown = tuple(dict.fromkeys(tally.unknown))
     notes = tuple(related_memory(writer.work.record(i)) for i in tally.superseded)
-    return ClaimResult(learnt.created, learnt.reinforced, learnt.retired, learnt.asked, replaced, unknown, notes)
+    taken = tuple(TakenName(name, known) for name, known in tally.taken.items())
+    return ClaimResult(learnt.created, learnt.reinforced, learnt.retired, learnt.asked, replaced, unknown, notes, taken)
 
 
 class _Taker:
@@ -132,9 +133,16 @@ class _Taker:
         if all(self._is_another(words, identity) for identity in near):
             return self._new_entity(words)
         if len(near) == 1:
-            return self.names.entity(near[0])
+            return self._known_entity(words, near[0])
         faults.append(f"Claim {claim.number}: the subject {words!r} may be any of {', '.join(near)}.")
         return None
+
+    def _known_entity(self, words: str, identity: str) -> Entity:
+        """Return an entity that a name means, and note where the name is not one of its own."""
+        entity = self.names.entity(identity)
+        if normal_name(words) not in entity.aliases:
+            self.writer.tally.taken[words] = entity.name
+        return entity
 
     def _name(self, claim: GivenClaim) -> str:
         """Return the name of a claim's subject; whoever says "I" is called by name."""
@@ -170,9 +178,6 @@ class _Taker:
         is_act = predicate.partition("_")[0] in ACTS
         unknown = not resources(self.ctx).predicates.has(predicate)
         many = row.many or (unknown and (is_act or adds_one(claim, self.handed.text)))
-        begin, end = claim.valid_from, claim.valid_to
-        if begin is None and end is not None and end <= at:
-            begin = end  # it is not known since when
         return Claim(
             subject.id,
             predicate,
@@ -184,9 +189,14 @@ class _Taker:
             old=value_of(claim.replaces, at) if claim.replaces else None,
             denied=claim.denied,
             many=many,
-            valid_from=begin,
-            valid_to=end,
+            valid_from=self._first_day(claim),
+            valid_to=claim.valid_to,
         )
+
+    def _first_day(self, claim: GivenClaim) -> Instant | None:
+        """Return since when a claim holds; of what is over, and nobody knows since when, its end."""
+        is_over = claim.valid_to is not None and claim.valid_to <= self.handed.at
+        return claim.valid_to if claim.valid_from is None and is_over else claim.valid_from
 
     def _trust(self, claim: GivenClaim) -> Trust:
         """Return whose word a claim is: what tells its reader to ignore others counts as a stranger's."""
