@@ -288,7 +288,7 @@ def test_a_url_that_is_none_or_sends_in_clear_is_refused(url):
         perdure.connect(url, token="x")  # noqa: S106  # refused
 
 
-@pytest.mark.parametrize("token", ["a\nb", "perdure_é", "a\x00"])
+@pytest.mark.parametrize("token", ["a\nb", "a\x00"])
 def test_a_token_that_none_can_be_is_refused_before_anything_is_sent(token):
     with pytest.raises(InvalidInput, match="token"):
         perdure.connect("http://localhost:8766", token=token)

@@ -65,7 +65,7 @@ class Transport:
             if not (token.isascii() and token.isprintable()):
                 raise InvalidInput(
                     "The token holds a line break or a letter that no token has.",
-                    remedy="Pass what `perdure token create` showed, without anything around it.",
+                    remedy="Pass the token as it was shown when it was made, without anything around it.",
                 )
             self._headers["authorization"] = f"Bearer {token}"
         self.limit(timeout)
