@@ -288,6 +288,12 @@ def test_a_url_that_is_none_or_sends_in_clear_is_refused(url):
         perdure.connect(url, token="x")  # noqa: S106  # refused
 
 
+@pytest.mark.parametrize("token", ["a\nb", "a\x00"])
+def test_a_token_that_none_can_be_is_refused_before_anything_is_sent(token):
+    with pytest.raises(InvalidInput, match="token"):
+        perdure.connect("http://localhost:8766", token=token)
+
+
 def test_a_service_that_is_gone_and_comes_back(pair):
     with fixed() as memory:
         with listening(memory) as url:

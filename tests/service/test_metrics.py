@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from time import sleep
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from conftest import HARSH, HASHED, Clock, HashEmbedder, ScriptedModel, opened
 from operations.test_tasks import at_work
-from perdure.records.errors import ModelError
+from perdure.interfaces.http import app as http_app
+from perdure.records.deadline import deadline_error, is_over
+from perdure.records.errors import ModelError, StoreUnavailable
 from service.test_limits import in_thread, serving
 
 POLICY = {
@@ -128,6 +131,7 @@ COUNTERS = {
 GAUGES = {
     "perdure_calls_in_flight": {("",): 0},
     "perdure_workers": {("",): 1},
+    "perdure_store_up": {("",): 1},
     "perdure_namespaces": {("",): 3},
     "perdure_namespaces_sampled": {("",): 3},
     "perdure_memories": {("", "active"): 14, ("", "archived"): 3},
@@ -198,3 +202,31 @@ def test_durations(life):
     for name, label in (("perdure_model_seconds", "model"), ("perdure_call_seconds", "digest")):
         assert life.now[name]["_sum", label] >= 2 * SLOW
         assert life.now[name]["_bucket", "0.025", label] == 0
+
+
+def test_what_the_service_counts_is_told_while_the_store_is_gone(memory, client, monkeypatch):
+    def gone(_):
+        raise StoreUnavailable("The server cannot be reached.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(memory), "stats", gone)
+        answer = client.get("/metrics")
+    assert answer.status_code == 200
+    assert "perdure_store_up 0.0" in answer.text
+    assert "perdure_calls_in_flight" in answer.text
+    assert "perdure_namespaces" not in answer.text
+    assert "perdure_store_up 1.0" in client.get("/metrics").text
+
+
+def test_a_store_that_is_silent_is_not_ready_in_time(memory, client, monkeypatch):
+    def silent(_):
+        for _ in range(200):
+            if is_over():
+                raise deadline_error()
+            sleep(0.01)
+
+    monkeypatch.setattr(http_app, "STORE_SECONDS", 0.05)
+    monkeypatch.setattr(type(memory), "readiness", property(silent))
+    answer = client.get("/readyz")
+    assert answer.status_code in {503, 504}
+    assert answer.json()["error"] == "DeadlineExceeded"

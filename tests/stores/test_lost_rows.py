@@ -1,9 +1,11 @@
 """A memory whose words are lost, and that nothing brings back, is removed where somebody says so; the rest is saved."""
 
 import pytest
+from typer.testing import CliRunner
 
 from conftest import HashEmbedder, opened
 from perdure.compose import backup
+from perdure.interfaces.cli.app import app
 from perdure.records.errors import InvalidInput, StoreDamaged
 from stores.test_damage import POLICY, lived, run_by_hand
 
@@ -20,7 +22,7 @@ def stored(path, clock):
     with opened(path, POLICY, clock, HashEmbedder()) as memory:
         fact = {"subject": "banana", "predicate": "room", "value": "7"}
         ids = [
-            memory.remember(f"A {name} lies in the store room.", "fruit", tags=[name], idempotency_key=name).id
+            memory.remember(f"One {name} lies in the store room.", "fruit", tags=[name], idempotency_key=name).id
             for name in FRUITS
         ]
         memory.update(ids[1], "The banana lies in room 7.", facts=[fact])
@@ -45,7 +47,7 @@ def test_what_is_lost_for_good_is_removed_where_it_is_said_and_the_rest_is_sound
         done = memory.repair(remove_lost=True, dry_run=False)
         assert (done.left, memory.check(full=True)) == ((), [])
         assert {m.content for m in memory.list("fruit")} >= {
-            f"A {name} lies in the store room." for name in ("apple", "cherry")
+            f"One {name} lies in the store room." for name in ("apple", "cherry")
         }
         with pytest.raises(InvalidInput, match="words are lost"):
             memory.undo(done.operation)
@@ -72,7 +74,37 @@ def test_what_can_be_mended_is_mended_beside_what_is_lost(path, clock):
     assert run_by_hand(path, f"DELETE FROM memory WHERE id = '{ids[0]}'") == 1
     with opened(path, POLICY, clock, HashEmbedder()) as memory:
         left = memory.repair(dry_run=False).left
-        assert memory.get(ids[0], namespace="fruit").content == "A apple lies in the store room."
+        assert memory.get(ids[0], namespace="fruit").content == "One apple lies in the store room."
         assert not any("contents without a memory" in text or "vectors without a memory" in text for text in left)
         memory.repair(remove_lost=True, dry_run=False)
         assert memory.check(full=True) == []
+
+
+def commanded(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_an_export_names_what_is_lost_and_the_rest_can_be_imported(path, clock, tmp_path):
+    ids = stored(path, clock)
+    lose(path, "content", ids[1])
+    file, target = tmp_path / "e.jsonl", tmp_path / "imported.db"
+    exported = commanded("export", file, "--store", path)
+    assert exported.exit_code == 1
+    assert f"fruit: {ids[1]}" in exported.stderr
+    imported = commanded("import", file, "--store", target)
+    assert imported.exit_code == 0
+    assert "from a damaged store" in imported.stdout
+    with opened(target, POLICY, clock, HashEmbedder()) as memory:
+        assert "One apple lies in the store room." in {m.content for m in memory.list("fruit")}
+        memory.repair(remove_lost=True, dry_run=False)
+        assert memory.check(full=True) == []
+
+
+def test_a_copy_of_a_damaged_store_names_what_is_lost(path, clock, tmp_path):
+    ids = stored(path, clock)
+    lose(path, "content", ids[1])
+    refused = commanded("copy", path, tmp_path / "copy.db")
+    assert refused.exit_code == 1
+    told = " ".join(refused.stderr.split())
+    assert f"The source is damaged: the memory {ids[1]} of fruit is lost" in told
+    assert "perdure repair --remove-lost" in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from typing import assert_type
 
@@ -35,6 +36,8 @@ assert_type(memory.review(), list[perdure.Question])
 
 
 async def awaited(behind: perdure.AsyncMemory) -> None:
+    task = asyncio.create_task(behind.remember("Deploys happen on Tuesdays."))
+    assert_type(await task, perdure.Remembered)
     """Coroutines have the parameters and results of the methods."""
     assert_type(await behind.recall("When do we deploy?", limit=3), perdure.Recall)
     assert_type(await behind.remember("Deploys happen on Tuesdays.", tags=["ops"]), perdure.Remembered)

@@ -83,7 +83,7 @@ def import_lines(
     with scratch() as checked:
         reading = _Reading(target, checked, RowChecks(limits or Policy(), now), Ledger(0, progress), namespace, partial)
         reading.read((redacted or lines)())
-        _check(checked, limits or Policy(), whole=reading.whole)
+        _check(checked, limits or Policy(), whole=reading.whole and not reading.lost)
         read = reading.ledger.done
 
         def tell(moved: int, total: int) -> None:
@@ -91,7 +91,7 @@ def import_lines(
                 progress(read + moved, read + total)
 
         moved = copy(checked, target, progress=tell, work="import")
-    return replace(moved, whole=reading.whole, redacted=0 if redacted is None else redacted.found)
+    return replace(moved, whole=reading.whole and not reading.lost, redacted=0 if redacted is None else redacted.found)
 
 
 def _check(store: Store, policy: Policy, *, whole: bool) -> None:
@@ -134,6 +134,7 @@ class _Reading:
     faults: list[str] = field(default_factory=list)
     remedies: dict[str, None] = field(default_factory=dict)
     whole: bool = False
+    lost: bool = False  # whether the store that was exported had lost memories: the rest does not fit its journal
     line: int = 0
 
     def read(self, lines: Iterable[Line]) -> None:
@@ -247,7 +248,7 @@ class _Reading:
                     f"The export is damaged: the part {step[1]} of {step[0]} does not match its checksum.",
                     remedy="Export again.",
                 )
-        self.whole = self.tallies.keys() <= parts.keys()
+        self.whole, self.lost = self.tallies.keys() <= parts.keys(), bool(tail.get("lost"))
 
 
 _CUT: Final = "Export again, or import the complete part with --partial."

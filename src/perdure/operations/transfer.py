@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
 from perdure.operations.ports import Progress
 from perdure.operations.store_protocol import RowTransfer, Store
-from perdure.records.errors import CopyDiffers, InvalidInput, NodeUnavailable, NotFound, SpaceMismatch, TargetTaken
+from perdure.records.damage import LOST, WHOLE, CheckScope
+from perdure.records.errors import (
+    REPAIR,
+    ConflictError,
+    CopyDiffers,
+    InvalidInput,
+    NodeUnavailable,
+    NotFound,
+    SpaceMismatch,
+    StoreDamaged,
+    StoreError,
+    TargetTaken,
+)
 from perdure.records.transfer import PARTS, Cursor, Line, Moved, Tally
 from perdure.records.vector import Space
 from perdure.rules.transfer import TallyCounter
@@ -78,7 +91,8 @@ def copy(
     for step in steps:
         rows, after = starts.pop(step)
         for page in pages(source.transfer, step, after):
-            target.transfer.write(*step, page, rows)
+            with _damage_named(step):
+                target.transfer.write(*step, page, rows)
             rows += len(page)
             ledger.written += len(page)
             ledger.tell(len(page))
@@ -87,6 +101,19 @@ def copy(
     if fresh:
         target.mark_unfinished("")
     return Moved(len(steps) // len(PARTS), ledger.parts, ledger.written)
+
+
+@contextmanager
+def _damage_named(step: Step) -> Iterator[None]:
+    """Say that the source is damaged where it has a row about a memory that it does not give."""
+    try:
+        yield
+    except ConflictError as error:
+        if not error.ids:  # another process writes to the target
+            raise
+        raise StoreDamaged(
+            f"The source is damaged: the memory {error.ids[0]} of {step[0]} is lost, or its words are.", remedy=REPAIR
+        ) from error
 
 
 def _begin_filling(target: Store, work: str) -> bool:
@@ -119,7 +146,10 @@ def _check_ids(source: RowTransfer, step: Step) -> None:
 
 
 def export_lines(store: Store, *, namespace: str | None = None, progress: Progress | None = None) -> Iterator[Line]:
-    """Yield a store, or one namespace, as plain data: a head, one line for each row, and a tail to check them by."""
+    """Yield a store, or one namespace, as plain data: a head, one line for each row, and a tail to check them by.
+
+    What is stored about memories that are lost is left out, so that the rest can be imported; the tail names them.
+    """
     steps = [(place, part) for place in chosen_namespaces(store, namespace) for part in PARTS]
     ledger = Ledger(sum(store.transfer.count(*step) for step in steps), progress)
     yield {
@@ -130,17 +160,34 @@ def export_lines(store: Store, *, namespace: str | None = None, progress: Progre
             for s, active in store.transfer.spaces()
         ],
     }
-    tail = []
+    tail, lost = [], _lost_memories(store, {place for place, _ in steps})
     for place, part in steps:
-        counter = TallyCounter()
+        counter, gone = TallyCounter(), lost.get(place, ())
         for page in pages(store.transfer, (place, part), None):
             for row in page:
+                if part in _ABOUT_MEMORIES and (row["id"] is None or row["id"] in gone):
+                    continue
                 counter.add(row)
                 yield {"part": part, "namespace": place, **row}
             ledger.tell(len(page))
         total = counter.tally()
         tail.append({"namespace": place, "part": part, "rows": total.rows, "digest": total.digest})
-    yield {TAIL: FORMAT, "parts": tail}
+    named = {"lost": {place: sorted(ids) for place, ids in lost.items()}} if lost else {}
+    yield {TAIL: FORMAT, "parts": tail, **named}
+
+
+_ABOUT_MEMORIES: Final = frozenset({"memory", "vector", "link", "access", "document"})
+_TABLES: Final = CheckScope(pieces=0)  # what must hold between tables, which is quickly seen
+
+
+def _lost_memories(store: Store, places: Container[str]) -> dict[str, set[str]]:
+    """Return namespace -> the memories that are lost, or whose words are."""
+    found: dict[str, set[str]] = {}
+    with suppress(StoreError):  # what cannot be checked may still be read
+        for fault in store.check(WHOLE) if store.check(_TABLES) else ():
+            if fault.message == LOST and fault.namespace in places and fault.id is not None:
+                found.setdefault(str(fault.namespace), set()).add(fault.id)
+    return found
 
 
 HEAD: Final = "perdure_export"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from perdure.interfaces.cli.call import Call, short_warnings, without_password
+from perdure.interfaces.cli.call import Call, Exit, short_warnings, without_password
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Foreign, Line
 from perdure.interfaces.views.values import pluralize
+from perdure.records.errors import REPAIR, DamageWarning
 from perdure.user_folders import expanded
 from perdure.verbs.lazy import lazy_modules
 
@@ -41,8 +44,11 @@ def export(
         ),
     ],
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
-) -> None:
-    """Write a store with its journal to a file: all namespaces, or the one given with -n."""
+) -> Exit:
+    """Write a store with its journal to a file: all namespaces, or the one given with -n.
+
+    Exit code 1 where memories are left out, since the store is damaged.
+    """
     started, rows = time.perf_counter(), 0
     with short_warnings(), compose.store_at(call.store, existing=True) as store, terminal.progress("Exporting") as show:
 
@@ -52,17 +58,33 @@ def export(
             if show is not None:
                 show(done, total)
 
-        export_files.write_export(
-            file, moving.export_lines(store, namespace=call.namespace, progress=count), force=force
-        )
+        lines = _Exported(moving.export_lines(store, namespace=call.namespace, progress=count))
+        export_files.write_export(file, lines, force=force)
+        if lines.lost:
+            named = "; ".join(f"{place}: {', '.join(ids)}" for place, ids in lines.lost.items())
+            warnings.warn(f"Left out, since their words are lost: {named}. {REPAIR}", DamageWarning, stacklevel=2)
     seconds = round(time.perf_counter() - started, 3)
     if file == export_files.STDIO:
         print(f"Exported {pluralize(rows, 'row')}.", file=sys.stderr)
-        return
-    call.answer(
-        {"file": file, "rows": rows, "seconds": seconds},
-        Line((f"Exported {pluralize(rows, 'row')} to ", Foreign(file), f" in {seconds:.1f} s.")),
-    )
+    else:
+        call.answer(
+            {"file": file, "rows": rows, "seconds": seconds, "lost": lines.lost},
+            Line((f"Exported {pluralize(rows, 'row')} to ", Foreign(file), f" in {seconds:.1f} s.")),
+        )
+    return Exit.FAILED if lines.lost else Exit.OK
+
+
+class _Exported:
+    """Lines of an export; what its tail says is lost is noted on the way."""
+
+    def __init__(self, lines: Iterator[dict[str, Any]]) -> None:
+        self._lines, self.lost = lines, dict[str, list[str]]()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for line in self._lines:
+            if moving.TAIL in line:
+                self.lost = line.get("lost", {})
+            yield line
 
 
 def import_(
@@ -123,7 +145,12 @@ def _show(call: Call, moved: Moved, verb: str, address: str, started: float) -> 
     if moved.redacted:
         lines.append(Line(f"{pluralize(moved.redacted, 'row')} held secrets, which were replaced.", tone="warning"))
     if not moved.whole:
-        lines.append(Line("The file was truncated: only its complete part is stored.", tone="warning"))
+        lines.append(
+            Line(
+                "The file was truncated, or written from a damaged store: only what is whole in it is stored.",
+                tone="warning",
+            )
+        )
     call.answer({"store": address, **moved.to_dict(), "seconds": seconds}, *lines)
 
 

@@ -30,6 +30,7 @@ from perdure.interfaces.http.exporting import PATH as EXPORT
 from perdure.interfaces.http.exporting import Exports
 from perdure.interfaces.http.guard import RequestGuard
 from perdure.interfaces.http.limits import CallLimits
+from perdure.interfaces.http.metrics import STORE_SECONDS
 from perdure.interfaces.http.openapi import openapi_document
 from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.http.routes import SCHEMA, VerbShortcut, verb_endpoints, verb_routes
@@ -37,6 +38,7 @@ from perdure.interfaces.http.sessions import Sessions
 from perdure.interfaces.http.settings import Settings
 from perdure.interfaces.http.shared import Shared
 from perdure.records.access import EVERYWHERE
+from perdure.records.deadline import within
 from perdure.records.errors import NotAllowed, PerdureError
 from perdure.verbs.results import as_json
 
@@ -236,7 +238,8 @@ def _readiness(get_memory: Callable[[], Memory]) -> Callable[[Request], Any]:
         nonlocal cached
         if cached is None or monotonic() - cached[0] >= READY_SECONDS:
             try:
-                state = await run_sync(lambda: get_memory().readiness)
+                with within(STORE_SECONDS):  # a thread has the deadlines of who starts it
+                    state = await run_sync(lambda: get_memory().readiness)
             except PerdureError as error:
                 cached = None
                 return problem_of(error)

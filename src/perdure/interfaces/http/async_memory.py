@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
@@ -18,7 +18,9 @@ _ROWS: Final = 100  # memories that are read in one go
 
 if TYPE_CHECKING:
 
-    def _awaited(method: Callable[Concatenate[Memory, P], R]) -> Callable[Concatenate[AsyncMemory, P], Awaitable[R]]:
+    def _awaited(
+        method: Callable[Concatenate[Memory, P], R],
+    ) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]]:
         """Return the type of the coroutine for a method."""
 
 

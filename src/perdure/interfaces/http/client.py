@@ -62,6 +62,11 @@ class Transport:
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
         self._headers = {"content-type": _JSON, "accept": _JSON}
         if token is not None:
+            if not (token.isascii() and token.isprintable()):
+                raise InvalidInput(
+                    "The token holds a line break or a letter that no token has.",
+                    remedy="Pass the token as it was shown when it was made, without anything around it.",
+                )
             self._headers["authorization"] = f"Bearer {token}"
         self.limit(timeout)
         self._thread_state = threading.local()

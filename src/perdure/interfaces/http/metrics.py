@@ -14,6 +14,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.http.shared import Counts
+from perdure.records.deadline import within
+from perdure.records.errors import StoreError
 from perdure.records.json_record import as_json
 from perdure.records.report import Stats
 
@@ -26,6 +28,7 @@ BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 """Upper bounds of durations, in seconds."""
 FIGURES_SECONDS: Final = 15.0
 """How long figures of the store hold: a scrape must not read the store anew each time."""
+STORE_SECONDS: Final = 2.0  # how long the store may take for its figures, and to say that it is ready
 
 
 class Observed:
@@ -94,8 +97,12 @@ class Observed:
         yield from _call_metrics(counts)
         at, figures = self._figures
         if monotonic() - at >= FIGURES_SECONDS:
-            figures = store_figures(memory, self._file)
-            self._figures = (monotonic(), figures)
+            try:
+                with within(STORE_SECONDS):
+                    figures = {"perdure_store_up": 1, **store_figures(memory, self._file)}
+                self._figures = (monotonic(), figures)
+            except StoreError:  # what the service counts is wanted most while the store is gone
+                figures = {"perdure_store_up": 0}
         yield from _store_metrics(figures)
 
 
@@ -202,6 +209,7 @@ def _numbers(record: Any) -> dict[str, float]:
 
 
 _DESCRIPTIONS: Final = {
+    "perdure_store_up": "1 where the store answered in time; 0 where it did not, and its figures are left out.",
     "perdure_namespaces": "Namespaces of the store.",
     "perdure_namespaces_sampled": "Namespaces that were looked into: what is held, asked and shown is of these.",
     "perdure_memories": "Memories by status.",
