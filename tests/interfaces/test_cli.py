@@ -885,6 +885,7 @@ def test_every_option_that_a_help_page_names_is_one_of_the_command():
 def test_what_is_refused_says_why_in_words_of_ours(words, code, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("a file").write_text("", encoding="utf-8")
+    perdure.open("agent.db", {"embedder": {"model": "none"}}).close()
     with pytest.raises(SystemExit) as ended:
         cli.app([*words, "--store", "agent.db"])
     shown = capsys.readouterr()

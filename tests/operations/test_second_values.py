@@ -276,3 +276,15 @@ def test_the_reply_names_the_note_that_went_with_its_fact_and_the_call_that_keep
         "Ana's ritual is a swim.", facts=[{**WALK, "value": "a swim"}], replaces=[learnt.created[0]]
     )
     assert named.facts.superseded == ()  # nothing but what the caller named
+
+
+@pytest.mark.parametrize("seconds", [1, 300])
+def test_a_value_that_is_replaced_by_name_goes_though_the_clock_of_who_says_so_is_late(memory, clock, seconds):
+    memory.remember("Ana's ritual is tea.", facts=[TEA])
+    clock.passes(seconds=-seconds)
+    done = memory.remember("Ana's ritual is a walk.", facts=[{**WALK, "replaces": "tea"}])
+    clock.passes(days=1)
+    assert believed(memory) == NEWER
+    assert memory.review() == []
+    memory.undo(done.operation)
+    assert believed(memory) == {"tea"}

@@ -29,6 +29,7 @@ from perdure.rules.source_trust import least_trust
 _WORD: Final = re.compile(r"\w+")
 _CONFIDENCE: Final = 0.7  # of a claim: as of what is asked to be remembered in a message
 _BY_OTHERS: Final = 0.3  # the most that a claim of others (a tool, a web page) has
+_LATE_CLOCK: Final = 3_600_000  # milliseconds that the clocks of machines that share a store may differ by
 _LONGEST_QUOTE: Final = 200  # characters of a text that stand for a quote where none was given
 
 
@@ -193,7 +194,9 @@ def resolve_given(
         claim = replace(claim, learned=Learned.CORRECTION, confidence=sure)
     elif outranked:
         claim = replace(claim, learned=Learned.STATEMENT, old=None)
-    decision = resolve_stated(claim, known, replaced, said_at, policy)
+    # What is replaced by name was said before, also where the clock of the machine that says so is late.
+    named = [k.said for k in rivals if k.fact.id in replaced and k.said <= said_at + _LATE_CLOCK]
+    decision = resolve_stated(claim, known, replaced, max([said_at, *named]), policy)
     if decision.action is not Action.REINFORCE and (action := _by_days(claim, rivals, policy)) is not None:
         because = "it began to hold " + ("later" if action is Action.REPLACE else "earlier, and is over")
         decision = Decision(action, tuple(rivals), ConflictStrategy.VALIDITY, claim.predicate, because)
