@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
+import socket
 import threading
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -349,6 +350,16 @@ def test_what_is_no_service_is_told():
         with perdure.connect(url) as remote, pytest.raises(StoreUnavailable, match="no service of Perdure"):
             remote.list()
         thread.join(30)
+
+
+def test_a_service_that_takes_a_call_and_says_nothing_is_no_service_that_cannot_be_reached(monkeypatch):
+    monkeypatch.setattr("perdure.interfaces.http.client._GRACE", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # the system takes the connection; nobody answers
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with perdure.connect(url) as remote, pytest.raises(perdure.DeadlineExceeded, match="is not known"):
+            remote.within(0.1).remember("coffee")
+    with perdure.connect(url) as remote, pytest.raises(StoreUnavailable, match="cannot be reached"):
+        remote.within(0.1).remember("coffee")
 
 
 def test_async_memories_of_both_kinds(pair):

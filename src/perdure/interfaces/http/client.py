@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from perdure.interfaces.http.decoding import error_of, may_be_none, result_of
 from perdure.memory import Memory
-from perdure.records.errors import InvalidInput, StoreUnavailable
+from perdure.records.errors import DeadlineExceeded, InvalidInput, StoreUnavailable
 from perdure.records.json_record import as_json
 from perdure.rules.validation.values import checked_json, checked_seconds
 from perdure.verbs.checks import check_values
@@ -80,6 +80,7 @@ class Transport:
             InvalidInput: An argument is no JSON data; nothing was sent.
             PerdureError: The verb refuses.
             StoreUnavailable: The service cannot be reached.
+            DeadlineExceeded: It does not answer in time.
         """
         body = b"{%s}" % b", ".join(
             json.dumps(name).encode() + b": " + checked_json(value, name) for name, value in arguments.items()
@@ -126,10 +127,20 @@ class Transport:
                     return _read_events(answer, progress)
                 return answer.status, kind, answer.read(_LONGEST_ANSWER)
             except (http.client.HTTPException, OSError) as error:
+                was_reached = connection.sock is not None
                 self._drop(connection)
+                if was_reached and isinstance(error, TimeoutError):
+                    raise self._unanswered() from error
                 if fresh or attempt or isinstance(error, TimeoutError):
                     self._fail(error)
         raise AssertionError
+
+    def _unanswered(self) -> DeadlineExceeded:
+        return DeadlineExceeded(
+            f"The service at {self._host} did not answer within {self._timeout:g} s; whether it did what was asked is "
+            "not known.",
+            remedy="Look at the history before a call that writes is made again without an idempotency key.",
+        )
 
     def _fail(self, error: Exception) -> NoReturn:
         raise StoreUnavailable(
