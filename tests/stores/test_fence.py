@@ -447,6 +447,9 @@ def verbs(ids, operations):
         "compact": lambda m: m.compact(dry_run=False),
         "history": lambda m: [m.history(), m.history(namespace="alice"), m.history(ids[0])],
         "operation": lambda m: [m.operation(one) for o in operations for one in (o, o[-8:])],
+        "superseded_facts": lambda m: m.superseded_facts(
+            replace(m.operation(m.remember("mine").operation), id=operations[0], namespace="alice")
+        ),
         "undo": lambda m: m.undo(operations[0]),
         "apply": lambda m: m.apply(plan),
         "apply_all": lambda m: m.apply_all([replace(plan, id="forged too")]),

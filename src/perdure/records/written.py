@@ -11,7 +11,7 @@ from typing import Final
 from perdure.records.errors import PerdureError
 
 _WRITTEN: Final[ContextVar[list[str] | None]] = ContextVar("written", default=None)
-_NOTHING: Final = re.compile(r"; nothing was (?:written|stored|changed)(?=\.)|\s*\bNothing was written\.")
+_NOTHING: Final = re.compile(r"; nothing was (?:written|stored|changed)(?=\.)| ?\bNothing was written\.")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from perdure.knowledge.extraction.mentions import PLAIN, names_by_capital
 
 SHORTEST: Final = 3  # letters of a part by which somebody may be meant
 _INSIDE: Final = 4  # letters of a part that is looked for inside of a longer word of an address
-_ADDRESS: Final = re.compile(r"[\w.+-]*@[\w-]+")  # an address up to its host, or @name
+_ADDRESS: Final = re.compile(r"(?<![\w.+-])[\w.+-]*@[\w-]+")  # an address up to its host, or @name
 _CUT: Final = re.compile(r"[\W\d_]+")
 
 
