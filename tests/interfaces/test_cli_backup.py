@@ -76,7 +76,8 @@ def test_a_backup_while_another_process_writes(folder, writing):
         counts.append(done["memories"])
         assert done["memories"] % 5 == 0
         assert told("check", "--store", f"safe{i}.db")["sound"] is True
-    assert counts == sorted(set(counts))
+    assert counts == sorted(counts)
+    assert len(set(counts)) > 1, "on a busy machine nothing may have been written between two of them"
     assert writing.poll() is None
 
 
