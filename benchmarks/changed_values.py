@@ -5,7 +5,10 @@ Each asks for values that have changed, for both sides of contradictions, and fo
 as the prices of two bookings, that must not be marked. Beside our order stand the same hits by score, and the best few
 of them newest first. Standard errors are over chats.
 
-Usage: python benchmarks/changed_values.py [open] [locked]
+Forty-eight shorter chats, half of them locked, ask for siblings, too: of two things of one kind ("my sister works at a
+bakery", "my brother works at a bank") for the one that was told first, which must be the first hit.
+
+Usage: python benchmarks/changed_values.py [open] [locked] [siblings_open] [siblings_locked]
 """
 
 from __future__ import annotations
@@ -64,6 +67,11 @@ def measured(chat: dict[str, Any], embedder: Kept) -> Iterator[tuple[str, float]
         for asked in chat["changes"]:
             hits = memory.recall(asked["question"], limit=HITS, touch=False).hits
             yield from _ordered(hits, asked)
+        for asked in chat.get("siblings", ()):
+            hits = memory.recall(asked["question"], limit=HITS, touch=False).hits
+            for name, order in ORDERS.items():
+                first = next((hit.memory.source for hit in order(hits)), None)
+                yield f"of two siblings the asked one first, {name}", float(first == str(asked["asked"]))
         for name, key, kind in (
             ("contradictions", "sides", "contradictions marked"),
             ("decoys", "pair", "decoys marked"),
@@ -89,9 +97,9 @@ def _marks(hits: Sequence[Hit]) -> set[frozenset[str | None]]:
 
 
 def main() -> None:
-    """Print the figures of the named files, of both by default."""
+    """Print the figures of the named files, of all by default."""
     embedder = Kept()
-    for name in sys.argv[1:] or ("open", "locked"):
+    for name in sys.argv[1:] or ("open", "locked", "siblings_open", "siblings_locked"):
         values: dict[str, list[tuple[str, float]]] = defaultdict(list)
         for line in (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines():
             chat = json.loads(line)

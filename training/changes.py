@@ -2,7 +2,7 @@
 
 Usage: PERDURE_DATA=FOLDER python training/changes.py [--cache FOLDER]
 
-Two logistic models of pairs among the ten best hits, each fitted a second time for recalls without vectors.
+Two logistic models of pairs among the ten best hits; the second is fitted once more for recalls without vectors.
 
 - *order*: on the questions of BEAM's 28 chats (CC BY-SA 4.0). A pair whose earlier message has the old value and whose
   later one has the new value counts 1, a pair of which only the earlier message answers counts 0.
@@ -39,7 +39,6 @@ from perdure.rules.presentation import (
     Pair,
     arrange_hits,
     compared,
-    least_chance,
     may_differ,
     may_stand_first,
 )
@@ -56,8 +55,8 @@ UNREAD = 0.3
 RIDGE = 5.0
 """Of standardized signals."""
 BY_VECTORS = ("cosine", "asked")
-CONDITIONS = ("behind", "missing")  # bounds of their own, in no model
-THRESHOLDS = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15)
+CONDITIONS = ("missing",)  # a bound of its own, in no model
+THRESHOLDS = (0.04, 0.05, 0.06, 0.07, 0.08, 0.1, 0.15)
 """From which chance on the later one stands first, as tried."""
 MARKS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -216,7 +215,7 @@ def arrangement(
     """Return how answers are laid out by chances that were given."""
     sets: dict[int, tuple[set[Pair], set[Pair]]] = {at: (set(), set()) for at in range(len(cases))}
     for i, a, b, newer, differs in zip(pairs.case, pairs.first, pairs.second, order, difference, strict=True):
-        if newer >= least_chance(cases[i].text, bounds, by_words=False) and max(a, b) < bounds.among:
+        if newer >= bounds.newer and max(a, b) < bounds.among:
             sets[i][0].add((a, b))
         if differs >= bounds.differs:
             sets[i][1].add((a, b))
@@ -252,7 +251,7 @@ def report(cases: list[Case], *, vectors: bool) -> None:
     order = order_labels(cases, pairs), np.ones(len(pairs.case))
     difference = difference_labels(pairs, is_side(cases, pairs))
     names = tuple(n for n in PairSignals._fields if n not in CONDITIONS and (vectors or n not in BY_VECTORS))
-    ordering = tuple(name for name in names if name != "denial")
+    ordering = tuple(name for name in names if name not in (*BY_VECTORS, "denial"))
     first, second = left_out(pairs, ordering, *order), left_out(pairs, names, *difference)
     second *= [may_differ(row) for row in pairs.signals]
     first *= [may_stand_first(row) for row in pairs.signals]
@@ -260,11 +259,8 @@ def report(cases: list[Case], *, vectors: bool) -> None:
     plain = updates.figures(asked, updates.as_found)
     print(f"\n{'with' if vectors else 'without'} vectors, {len(cases)} questions, {len(pairs.case)} pairs")
     for threshold in THRESHOLDS:
-        laid = arrangement(cases, pairs, first, second, Bounds(newer=threshold, newer_of_what_holds=threshold))
-        print(told(f"newer from {threshold}, whatever is asked", updates.figures(asked, laid), plain))
-    for threshold in THRESHOLDS:
-        laid = arrangement(cases, pairs, first, second, BOUNDS._replace(newer_of_what_holds=threshold))
-        print(told(f"newer from {threshold} where a question asks what holds", updates.figures(asked, laid), plain))
+        laid = arrangement(cases, pairs, first, second, BOUNDS._replace(newer=threshold))
+        print(told(f"newer from {threshold}", updates.figures(asked, laid), plain))
     for threshold in MARKS:
         laid = arrangement(cases, pairs, first, second, BOUNDS._replace(differs=threshold))
         print(told(f"differs from {threshold}", updates.figures(asked, laid), plain))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.formulas.changes import DIFFERENCE_BY_WORDS, ORDER_BY_WORDS, pair_chances
+from perdure.formulas.changes import DIFFERENCE_BY_WORDS, ORDER, pair_chances
 from perdure.records.memory import Kind, Status
 from perdure.records.recall import Hit
 from perdure.rules.differences import LONGEST, differ, statements
@@ -16,7 +16,6 @@ from perdure.rules.presentation import (
     BOUNDS,
     arrange_hits,
     compared,
-    least_chance,
     may_differ,
     may_stand_first,
     newest_first,
@@ -176,10 +175,10 @@ def test_the_same_hits_are_returned_links_go_both_ways_and_a_second_look_changes
 def test_pairs_whose_chances_are_not_computed_would_change_nothing(told, question):
     made = hits(*told)
     pairs, signals = compared(made[: BOUNDS.compared], question, {})
-    chances = pair_chances(ORDER_BY_WORDS, signals), pair_chances(DIFFERENCE_BY_WORDS, signals)
-    newer, differing, least = set(), set(), least_chance(question, BOUNDS, by_words=True)
+    chances = pair_chances(ORDER, signals), pair_chances(DIFFERENCE_BY_WORDS, signals)
+    newer, differing = set(), set()
     for pair, row, order, difference in zip(pairs, signals, *chances, strict=True):
-        if order >= least and max(pair) < BOUNDS.among and may_stand_first(row):
+        if order >= BOUNDS.newer and max(pair) < BOUNDS.among and may_stand_first(row):
             newer.add(pair)
         of_people = all(may_answer(made[at].memory.speaker) for at in pair)
         if difference >= BOUNDS.differs and may_differ(row) and of_people:

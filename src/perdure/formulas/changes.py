@@ -16,14 +16,13 @@ from perdure.formulas.curve import Array
 class PairSignals(NamedTuple):
     """What is known of two hits of one answer, and in the same order what each adds to the log odds.
 
-    Those marked (*) add nothing: they say whether the later one may stand first at all (rules/presentation.py).
+    The one marked (*) adds nothing: it says whether the later one may stand first at all (rules/presentation.py).
     """
 
     cosine: float  # of the two, -1 to 1; 0 where there are no vectors
     first: float  # log(1 + place) of the better one by score, its place counted from 0
     last: float  # the same of the other one
     asked: float  # the larger of their cosines with the question; 0 where there are no vectors
-    behind: float  # how much less the later one is like the question than the earlier, by cosine; 0 without vectors (*)
     missing: float  # the share of the question's words, by rarity, that the earlier one alone holds, 0 to 1 (*)
     cover: float  # the share of the question's words, weighted by rarity, that both hold, 0 to 1
     changes: float  # words of the later one that say that something has changed, 2 at most
@@ -40,16 +39,11 @@ class PairModel(NamedTuple):
     weights: PairSignals
 
 
-ORDER: Final = PairModel(-3.99, PairSignals(0.84, -0.81, -2.36, 3.79, 0.00, 0.00, 2.86, 0.72, -0.16, 2.81, -1.86, 0.00))
-ORDER_BY_WORDS: Final = PairModel(
-    -0.47, PairSignals(0.00, -1.01, -2.35, 0.00, 0.00, 0.00, 3.41, 0.75, -0.31, 2.98, -1.79, 0.00)
-)
-"""Whether the later one answers in the place of the earlier one; ``BY_WORDS`` where there are no vectors."""
-DIFFERENCE: Final = PairModel(
-    0.77, PairSignals(4.54, -0.13, -1.05, 1.32, 0.00, 0.00, 2.51, 0.76, -1.21, 2.32, -3.24, 3.43)
-)
+ORDER: Final = PairModel(-0.60, PairSignals(0.00, -1.01, -2.34, 0.00, 0.00, 3.40, 0.80, -0.30, 2.99, -1.79, 0.00))
+"""Whether the later one answers in the place of the earlier one. Vectors tell nothing of that beside the words."""
+DIFFERENCE: Final = PairModel(0.77, PairSignals(4.54, -0.13, -1.05, 1.32, 0.00, 2.51, 0.76, -1.21, 2.32, -3.24, 3.43))
 DIFFERENCE_BY_WORDS: Final = PairModel(
-    3.55, PairSignals(0.00, -0.17, -1.12, 0.00, 0.00, 0.00, 3.64, 0.70, -1.16, 3.13, -2.89, 3.70)
+    3.55, PairSignals(0.00, -0.17, -1.12, 0.00, 0.00, 3.64, 0.70, -1.16, 3.13, -2.89, 3.70)
 )
 """Whether the two say otherwise of one thing, where they give other figures or one denies what the other says."""
 
@@ -59,7 +53,7 @@ def pair_chances(model: PairModel, signals: Array) -> Array:
 
     Args:
         model: One of the models below.
-        signals: The rows of ``PairSignals``, shape [n, 12].
+        signals: The rows of ``PairSignals``, shape [n, 11].
     """
     if not len(signals):
         return np.zeros(0)

@@ -28,8 +28,10 @@ _PREFIX: Final = 5  # letters of a word that are compared
 _NEVER: Final = word_set("never nie niemals nunca jamás jamais")
 _CHANGING: Final = word_set("""
 now actually changed change recently updated update increased raised reduced moved extended adjusted instead new latest
-already since reached improved switched anymore longer jetzt inzwischen neu neue ahora nuevo nueva maintenant nouveau
-nouvelle agora novo nova
+already since reached improved switched swapped replaced cancelled canceled dropped ended postponed rescheduled renamed
+promoted quit finally turned became anymore longer
+jetzt inzwischen neu neue statt umgezogen gewechselt geändert verschoben gekündigt ahora nuevo nueva cambió cambiado ya
+maintenant nouveau nouvelle déménagé changé agora novo nova mudou mudei
 """)
 """Words with which people say what has changed."""
 _AROUND: Final = 8  # so many words before and after a figure, in its clause, say what it is a figure of

@@ -50,7 +50,6 @@ def pair_signals(older: ComparedHit, newer: ComparedHit, cosine: float, total: f
         math.log1p(min(older.place, newer.place)),
         math.log1p(max(older.place, newer.place)),
         max(older.cosine, newer.cosine),
-        max(0.0, older.cosine - newer.cosine),
         weight(older.answers - other.words) / total,
         min(older.cover, newer.cover) / total,
         min(other.changes, _CHANGES),

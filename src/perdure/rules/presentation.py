@@ -20,7 +20,6 @@ from perdure.formulas.changes import (
     DIFFERENCE,
     DIFFERENCE_BY_WORDS,
     ORDER,
-    ORDER_BY_WORDS,
     PairSignals,
     pair_chances,
 )
@@ -39,10 +38,7 @@ _DECIDED_KINDS: Final = (Kind.FACT, Kind.NOTE)
 _MOST_WORDS: Final = 0.6  # a message with so much of a fact's or a note's words repeats it
 _STATUSES: Final = (Status.ACTIVE, Status.ARCHIVED)
 """What has been taken back, or stands in another memory, says nothing any more."""
-_PAST: Final = re.compile(
-    r"\b(?:before|first|original\w*|initial\w*|earlier|previous\w*|between|order)\b", re.IGNORECASE
-)
-"""A question that asks for the past, or compares, is not answered by the newest."""
+_COMPARES: Final = re.compile(r"\b(?:between|order)\b", re.IGNORECASE)
 _BEFORE: Final = re.compile(
     r"\b(?:before|earlier|previous\w*|former\w*|original\w*|initial\w*|first|used to"
     r"|früher\w*|vorher\w*|davor|zuvor|ehemal\w*|ursprünglich\w*|zuerst"
@@ -50,12 +46,7 @@ _BEFORE: Final = re.compile(
     r"|以前|之前|原来|前は",
     re.IGNORECASE,
 )
-"""A question that wants to know what held before."""
-_ASKS_WHAT_HAPPENED: Final = re.compile(r"\b(?:did|was|were|had|ago)\b", re.IGNORECASE)
-_ASKS_WHAT_HOLDS: Final = re.compile(
-    r"\b(?:is|are|am|do|does|has|have|current(?:ly)?|now)\b|\b(?:what|where|who|how)['\u2019]?s\b", re.IGNORECASE
-)
-"""Tenses of English questions; a question in another language has neither."""
+"""A question that asks for the past, or compares, is not answered by the newest."""
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
@@ -64,13 +55,11 @@ class Bounds(NamedTuple):
 
     compared: int = 10  # so many of the best hits may be marked
     among: int = 4  # so many of them may change places
-    # from this chance on that the later of two answers in place of the earlier, it stands first; from less on where the
-    # question asks what holds, because older messages answer as well what happened
-    newer: float = 0.1
-    newer_of_what_holds: float = 0.02
-    newer_by_words: float = 0.08  # without vectors, whatever is asked
-    behind: float = 0.35  # what is less like the question than the earlier one by more than this does not pass it
-    missing: float = 0.7  # nor what lacks more than this share of the question's words that the earlier one has
+    newer: float = 0.07  # from this chance on that the later of two answers in place of the earlier, it stands first
+    # what lacks more than this share of the question's words that the earlier one has does not pass it: it is about
+    # another thing of that kind ("my brother works", "my sister works"); more may be missing where it tells a change
+    missing: float = 0.2
+    missing_of_change: float = 0.7
     # nor what is less likely to answer than a share of the chance of a note that is sure to: two notes of one kind
     # ("the port of dev", "the port of prod") are alike, and what changes in a note is told by `update`
     sure: float = 0.9
@@ -86,6 +75,12 @@ Pair = tuple[int, int]
 def asks_for_earlier(question: str) -> bool:
     """Return whether a question asks what held before: "Where did Lena live before?"."""
     return _BEFORE.search(question) is not None
+
+
+def _keeps_order(question: str, hits: Iterable[Hit]) -> bool:
+    """Return whether the newest does not answer a question: it asks for the past, compares, or names a day."""
+    asks_for_past = _BEFORE.search(question) or _COMPARES.search(question)
+    return asks_for_past is not None or any("dated" in hit.parts for hit in hits)
 
 
 def newest_first(
@@ -105,13 +100,15 @@ def newest_first(
         if max(i, j) < bounds.among or (_are_of_people(best, i, j) and say_otherwise(contents[i], contents[j]))
     ]
     signals = _signals(hits[: bounds.compared], pairs, contents, question, vectors)
-    order = pair_chances(ORDER if vectors else ORDER_BY_WORDS, signals)
+    order = pair_chances(ORDER, signals)
     difference = pair_chances(DIFFERENCE if vectors else DIFFERENCE_BY_WORDS, signals)
-    least = least_chance(question, bounds, by_words=not vectors)
     newer = {
         pair
         for pair, row, chance in zip(pairs, signals, order.tolist(), strict=True)
-        if chance >= least and max(pair) < bounds.among and may_stand_first(row, bounds) and _fits(hits, pair, bounds)
+        if chance >= bounds.newer
+        and max(pair) < bounds.among
+        and may_stand_first(row, bounds)
+        and _fits(hits, pair, bounds)
     }
     differing = {  # replies of assistants are not marked: nothing was measured on them
         pair
@@ -145,18 +142,10 @@ def named_first(hits: Sequence[Hit], question: str) -> list[Hit]:
     return [hits[at] for at in (*before, *other, *range(len(before) + len(other), len(hits)))]
 
 
-def least_chance(question: str, bounds: Bounds, *, by_words: bool) -> float:
-    """Return the chance from which the later of two stands first, by the tense of the question."""
-    if by_words:
-        return bounds.newer_by_words
-    asks_what_holds = _ASKS_WHAT_HOLDS.search(question) and not _ASKS_WHAT_HAPPENED.search(question)
-    return bounds.newer_of_what_holds if asks_what_holds else bounds.newer
-
-
 def may_stand_first(signals: Array, bounds: Bounds = BOUNDS) -> bool:
-    """Return whether the later of two hits answers the question about as well as the earlier one."""
+    """Return whether the later of two hits is about what the question names, as far as the earlier one is."""
     row = PairSignals(*signals)
-    return row.behind <= bounds.behind and row.missing <= bounds.missing
+    return row.missing <= (bounds.missing_of_change if row.changes else bounds.missing)
 
 
 def _fits(hits: Sequence[Hit], pair: Pair, bounds: Bounds) -> bool:
@@ -179,7 +168,7 @@ def arrange_hits(
     best = [hit.memory for hit in hits]
     newer = {(i, j) for i, j in newer if _came_later(best[j], best[i])}
     shown = _with_links(hits, newer | differing, differing)
-    if not newer or _PAST.search(question) or any("dated" in hit.parts for hit in hits):
+    if not newer or _keeps_order(question, hits):
         return shown
     exchanged = {pair for pair in newer if not _names_one(question, best, pair)}
     return [shown[at] for at in _newest_order(len(hits), exchanged)]
@@ -194,7 +183,7 @@ def _came_later(one: MemoryItem, other: MemoryItem) -> bool:
 def compared(hits: Sequence[Hit], question: str, vectors: Mapping[str, Vector]) -> tuple[list[Pair], Array]:
     """Return the places of each two hits that may be about one thing, the one said first first, and their signals.
 
-    The signals are rows of ``PairSignals``, shape [n, 12].
+    The signals are rows of ``PairSignals``, shape [n, 11].
     """
     best = [hit.memory for hit in hits]
     pairs = _pairs(best)
@@ -217,7 +206,7 @@ def _signals(
     question: str,
     vectors: Mapping[str, Vector],
 ) -> Array:
-    """Return the signals of pairs, rows of ``PairSignals``, shape [n, 12]."""
+    """Return the signals of pairs, rows of ``PairSignals``, shape [n, 11]."""
     rows: list[PairSignals] = []
     if pairs:
         words, weight = statements(question).words, weigher(contents)
@@ -274,7 +263,7 @@ def latest_of_conflicts_first(hits: Sequence[Hit], question: str) -> list[Hit]:
     day, keeps the order.
     """
     order = list(hits)
-    if _PAST.search(question) or any("dated" in hit.parts for hit in hits):
+    if _keeps_order(question, hits):
         return order
     for hit in sorted(hits, key=lambda h: _said_at(h.memory), reverse=True):
         at = order.index(hit)
