@@ -156,6 +156,11 @@ OF_ONE_FAMILY = [
     ("My sister works at a bakery.", "My brother works at a bank.", "Where does my sister work?"),
     ("My dentist is in Elm Street.", "My optician moved to Oak Street.", "Where is my dentist?"),
     ("The blue bike has a flat tyre.", "The red bike has a new bell.", "What is wrong with the blue bike?"),
+    (
+        "The tenant at 3 Mill Row pays 780.",
+        "The tenant at 11 Mill Row pays 840.",
+        "What does the tenant at number three pay?",
+    ),
     ("Meine Schwester arbeitet in Köln.", "Mein Bruder arbeitet in Bonn.", "Wo arbeitet meine Schwester?"),
 ]
 

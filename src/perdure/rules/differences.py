@@ -102,6 +102,12 @@ def _statements(text: str, reach: int) -> Statements:
     )
 
 
+def numbers_in(text: str) -> frozenset[str]:
+    """Return the numbers that a text names, in digits: "7" of "year 7" and of "year seven"."""
+    tokens = _TOKEN.findall(text[:LONGEST].lower())
+    return frozenset(_COUNTS.get(token) or token for token in tokens if token in _COUNTS or token[0].isdigit())
+
+
 def _figures(tokens: list[str]) -> list[Figure]:
     """Return the figures of a clause."""
     found = []

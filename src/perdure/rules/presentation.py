@@ -28,7 +28,7 @@ from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.recall import Hit
 from perdure.records.vector import Vector
 from perdure.rules.alike_names import are_of_two, mistakable_names, names_another, names_asked, opening_name
-from perdure.rules.differences import Statements, statements
+from perdure.rules.differences import Statements, numbers_in, statements
 from perdure.rules.language.words import content_words, may_answer, query_words, shared_part
 from perdure.rules.pair_signals import ComparedHit, Weight, pair_signals, say_otherwise, weigher
 
@@ -332,10 +332,10 @@ def _are_of_people(best: Sequence[MemoryItem], i: int, j: int) -> bool:
 
 def _names_one(question: str, best: Sequence[MemoryItem], pair: Pair) -> bool:
     """Return whether a question names a number that one of two has and the other has not: it asks for that one."""
-    numbers = set(_NUMBER.findall(question))
+    numbers = numbers_in(question)
     if not numbers:
         return False
-    one, other = (not numbers.isdisjoint(_NUMBER.findall(best[at].content)) for at in pair)
+    one, other = (not numbers.isdisjoint(numbers_in(best[at].content)) for at in pair)
     return one != other
 
 
