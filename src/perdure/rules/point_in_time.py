@@ -65,10 +65,14 @@ def told_end(validity: Validity, state: State) -> Instant | None:
 
 
 def _was_over(validity: Validity, state: State) -> bool:
-    """Whether a fact ceased to be believed as it was learned; what is denied as it holds has no time left."""
+    """Whether a fact ceased to be believed as it was learned; what is denied as it holds has no time left.
+
+    One of which nobody knows since when it held begins as it ends, before it was told.
+    """
     end, begin = validity.valid_to, validity.valid_from
     began = state.created_ms if begin is None else begin
-    return end is not None and began < end and validity.retired is not None and validity.retired <= state.recorded_ms
+    was_over = end is not None and (began < end or end < state.created_ms)
+    return was_over and validity.retired is not None and validity.retired <= state.recorded_ms
 
 
 def was_there(record: Record, validity: Validity | None, filters: Filters) -> bool:
