@@ -42,7 +42,7 @@ def new_conflicts(ctx: Context, operation: Operation, plan: Plan, now: Instant) 
 def _restored(ctx: Context, plan: Plan, shown: set[str]) -> list[Record]:
     """Return the facts that are hidden, and that a plan shows again."""
     states = find_states(ctx, plan.namespace, sorted(shown))
-    return find_records(ctx, plan.namespace, [i for i, state in states.items() if state.kind is Kind.FACT])
+    return list(find_records(ctx, plan.namespace, [i for i, state in states.items() if state.kind is Kind.FACT]))
 
 
 def _anew(namespace: str, identity: str, row: Mapping[str, Any]) -> Record:
