@@ -267,8 +267,8 @@ class FactSession:
             self.edits.put(Shelf.ABOUT, fact.id, fact.subject, {}, because)
 
     def link(self, change: Change) -> None:
-        """Link two memories once everything else is written; the same link twice is one."""
-        row = change.after or {}
+        """Link two memories, or end that, once everything else is written; the same link twice is one."""
+        row = change.after or change.before or {}
         self._links.setdefault((change.id, row["other"], row["kind"]), change)
 
     def insert(
