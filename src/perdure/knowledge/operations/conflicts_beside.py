@@ -8,7 +8,7 @@ from perdure.knowledge.operations.apply_claims import ClaimWriter, same_audience
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.memory import Document, Record, Shelf, Status
+from perdure.records.memory import Document, Kind, Record, Shelf, Status
 from perdure.records.plan import Change, Target
 
 
@@ -25,6 +25,8 @@ def restore_conflicts(
             is empty.
         planned: What stores the memory, if it is not stored, with the conflicts that come back with it.
     """
+    if record.state.kind is not Kind.FACT or (record.state.status is Status.ACTIVE and not planned):
+        return []
     work = FactSession(ctx, record.namespace, now)
     work.read([record.id])
     is_stored = record.id in work.facts
