@@ -87,6 +87,31 @@ def test_a_wrong_first_day_is_put_right_with_the_last_day_of_what_came_before(me
     assert logical(path) == before
 
 
+ENDS = {
+    "deny": lambda memory: memory.deny(memory.facts("Lena")[0].id),
+    "correct": lambda memory: memory.correct(memory.facts("Lena")[0].id, "at work"),
+    "replace": lambda memory: memory.learn(claims=[{**LEAVE, "value": "at work", "replaces": "on leave"}]),
+    "end": lambda memory: memory.learn(claims=[leave(None, "04")]),
+    "update": lambda memory: memory.update(memory.list(kinds=["note"])[0].id, "Lena is back."),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_what_was_known_before_a_fact_went_has_the_last_day_that_was_told(memory, clock, how):
+    memory.remember("Lena is on leave.", facts=[leave("02", "20")])
+    clock.now = at(11, 5)
+    ENDS[how](memory)
+    clock.now = at(11, 10)
+    assert days(memory, known_at=at(11, 4)) == [("on leave", "11-02", "11-20")]
+    assert days(memory, known_at=at(11, 4), as_of=at(11, 19)) == [("on leave", "11-02", "11-20")]
+    assert days(memory, known_at=at(11, 4), as_of=at(11, 22)) == []
+    told = {"kinds": ["fact"], "touch": False, "known_at": at(11, 4)}
+    assert [h.memory.content for h in memory.recall("Lena leave", as_of=at(11, 19), **told).hits] == [
+        "Lena: status: on leave"
+    ]
+    assert memory.recall("Lena leave", as_of=at(11, 22), **told).hits == ()
+
+
 @pytest.mark.parametrize("claim", [leave("02", "06"), leave("01", "02")])
 def test_days_are_not_corrected_by_one_who_is_less_trusted(memory, claim):
     memory.remember("Lena is on leave.", facts=[leave("02", "20")])
