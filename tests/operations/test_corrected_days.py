@@ -87,6 +87,31 @@ def test_a_wrong_first_day_is_put_right_with_the_last_day_of_what_came_before(me
     assert logical(path) == before
 
 
+ENDS = {
+    "deny": lambda memory: memory.deny(memory.facts("Lena")[0].id),
+    "correct": lambda memory: memory.correct(memory.facts("Lena")[0].id, "at work"),
+    "replace": lambda memory: memory.learn(claims=[{**LEAVE, "value": "at work", "replaces": "on leave"}]),
+    "end": lambda memory: memory.learn(claims=[leave(None, "04")]),
+    "update": lambda memory: memory.update(memory.list(kinds=["note"])[0].id, "Lena is back."),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_what_was_known_before_a_fact_went_has_the_last_day_that_was_told(memory, clock, how):
+    memory.remember("Lena is on leave.", facts=[leave("02", "20")])
+    clock.now = at(11, 5)
+    ENDS[how](memory)
+    clock.now = at(11, 10)
+    assert days(memory, known_at=at(11, 4)) == [("on leave", "11-02", "11-20")]
+    assert days(memory, known_at=at(11, 4), as_of=at(11, 19)) == [("on leave", "11-02", "11-20")]
+    assert days(memory, known_at=at(11, 4), as_of=at(11, 22)) == []
+    told = {"kinds": ["fact"], "touch": False, "known_at": at(11, 4)}
+    assert [h.memory.content for h in memory.recall("Lena leave", as_of=at(11, 19), **told).hits] == [
+        "Lena: status: on leave"
+    ]
+    assert memory.recall("Lena leave", as_of=at(11, 22), **told).hits == ()
+
+
 @pytest.mark.parametrize("claim", [leave("02", "06"), leave("01", "02")])
 def test_days_are_not_corrected_by_one_who_is_less_trusted(memory, claim):
     memory.remember("Lena is on leave.", facts=[leave("02", "20")])
@@ -115,3 +140,73 @@ def test_a_conflict_stays_open_when_the_days_of_a_side_are_corrected(memory, clo
     assert [(f.value, bool(f.contested)) for f in memory.facts("on-call")] == [("Noor", True), ("Ravi", True)]
     (question,) = memory.review()
     assert "Which holds?" in question.question
+
+
+HOME = {"subject": "Lena", "predicate": "home", "value": "Porto"}
+UNTIL = {
+    "over when told": {"valid_from": "2026-01-05", "valid_to": "2026-11-20"},
+    "over when told, since nobody knows": {"valid_to": "2026-11-20"},
+    "told while it held": {"valid_from": "2026-01-05"},
+}
+
+
+@pytest.mark.parametrize("end", ["2026-11-10", "2026-11-23"])
+@pytest.mark.parametrize("first", UNTIL)
+def test_a_last_day_that_is_over_gives_way_to_a_later_word(memory, clock, path, first, end):
+    clock.now = at(11, 3 if "held" in first else 24)
+    memory.remember("Lena was in Porto.", facts=[{**HOME, **UNTIL[first]}])
+    clock.now = at(11, 25)
+    memory.learn(claims=[{**HOME, "valid_to": "2026-11-20"}])
+    before = logical(path)
+    clock.now = at(11, 26)
+    done = memory.remember("It was until another day.", facts=[{**HOME, "valid_to": end}])
+    told = [f for f in memory.timeline("Lena").facts if f.state == "superseded"]
+    assert [f.valid_to[:10] for f in told] == [end]
+    assert told[0].valid_from[:10] == ("2026-01-05" if "valid_from" in UNTIL[first] else end)
+    assert memory.facts("Lena") == []
+    again = memory.learn(claims=[{**HOME, "valid_to": end}])
+    assert (again.created, again.reinforced) == ((), (told[0].id,))
+    memory.undo(memory.history()[0].id)
+    memory.undo(done.operation)
+    assert logical(path) == before
+
+
+def test_the_days_of_another_time_or_by_one_less_trusted_leave_the_past_as_it_was(memory, clock):
+    clock.now = at(11, 25)
+    memory.learn(claims=[{**HOME, "valid_from": "2026-01-05", "valid_to": "2026-11-20"}])
+    memory.learn(claims=[{**HOME, "valid_from": "2019-01-01", "valid_to": "2020-01-01"}])
+    clock.now = at(11, 26)
+    memory.remember("A page says so.", facts=[{**HOME, "valid_to": "2026-11-10"}], source="https://example.com/lena")
+    assert [f.valid_to[:10] for f in memory.timeline("Lena").facts] == ["2020-01-01", "2026-11-20"]
+    memory.learn(claims=[{**HOME, "valid_to": "2019-12-01"}])
+    assert [f.valid_to[:10] for f in memory.timeline("Lena").facts if f.state == "superseded"] == [
+        "2019-12-01",
+        "2026-11-20",
+    ]
+
+
+def test_what_was_over_before_a_day_that_nobody_knows_can_be_put_right(memory, clock, path):
+    clock.now = at(11, 25)
+    memory.remember("Lena lived in Porto until the twentieth.", facts=[{**HOME, "valid_to": "2026-11-20"}])
+    before = logical(path)
+    clock.now = at(11, 26)
+    porto = memory.timeline("Lena").facts[0].id
+    memory.correct(porto, "Braga")
+    assert {f.value: f.state for f in memory.timeline("Lena").facts} == {"Braga": "superseded", "Porto": "invalidated"}
+    memory.undo(memory.history()[0].id)
+    memory.deny(porto)
+    memory.undo(memory.history()[0].id)
+    assert logical(path) == before
+
+
+@pytest.mark.parametrize("since", [None, "2015-01-01"])
+def test_an_earlier_time_of_a_value_says_nothing_of_what_holds(memory, clock, path, since):
+    memory.remember("Lena lives in Porto.", facts=[{**HOME, "valid_from": since}])
+    clock.now, before = at(11, 5), logical(path)
+    before_that = {**HOME, "valid_from": "2001-01-01", "valid_to": "2004-01-01"}
+    done = memory.remember("She lived there before.", facts=[before_that])
+    assert [f.value for f in memory.facts("Lena")] == ["Porto"]
+    assert [f.value for f in memory.facts("Lena", as_of=datetime(2003, 1, 1, tzinfo=UTC))] == ["Porto"]
+    assert memory.facts("Lena", as_of=datetime(2005, 1, 1, tzinfo=UTC)) == []
+    memory.undo(done.operation)
+    assert logical(path) == before

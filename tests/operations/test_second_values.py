@@ -166,10 +166,10 @@ def test_both_believes_again_what_was_displaced(memory, clock):
     assert believed(memory) == {"tea", "a walk"}
     assert memory.review() == []
     assert {f.shown_value for f in memory.facts("Ana", as_of=clock.now)} == {"tea", "a walk"}
-    assert {"Ana: ritual: tea", "Ana's ritual is a walk."} <= {
-        h.memory.content for h in memory.recall("Ana ritual").hits
-    }
-    assert "Ana: ritual: tea" in memory.digest()
+    hits = {h.memory.content: h for h in memory.recall("Ana ritual").hits}
+    assert {"Ana: ritual: tea", "Ana's ritual is tea.", "Ana's ritual is a walk."} <= hits.keys()
+    assert not any(hit.over or hit.updated_by for hit in hits.values())
+    assert "Ana's ritual is tea." in memory.digest()
     sheet = memory.answer_sheet("What is Ana's ritual?")
     assert "tea" in sheet.text.partition("Out of date")[0]
     assert "Out of date" not in sheet.text
@@ -178,6 +178,21 @@ def test_both_believes_again_what_was_displaced(memory, clock):
     clock.passes(days=30)
     memory.remember("Ana's ritual is a nap.", facts=[{**TEA, "value": "a nap"}])
     assert believed(memory) == {"tea", "a walk", "a nap"}
+
+
+def test_both_brings_back_the_note_that_went_with_its_fact_and_no_other(memory, clock):
+    first = memory.remember("Ana said: tea.", facts=[TEA])
+    memory.update(first.id, "Ana's ritual is tea.", facts=[TEA])
+    clock.passes(days=10)
+    done = memory.remember("Ana's ritual is a walk.", facts=[WALK])
+    clock.passes(days=1)
+    memory.both(done.facts.created[0])
+    assert {m.content for m in memory.list(kinds=["note"])} == {"Ana's ritual is tea.", "Ana's ritual is a walk."}
+    (note,) = [m for m in memory.list(kinds=["note"]) if "tea" in m.content]
+    assert memory.why(note.id).replaced_by is None
+    (tea,) = [f for f in memory.facts("Ana") if f.value == "tea"]
+    memory.deny(tea.id)
+    assert "tea" in memory.get(note.id).content
 
 
 def test_both_of_what_a_table_gives_one_value_believes_both_and_teaches_nothing(memory, clock):

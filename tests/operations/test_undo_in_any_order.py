@@ -8,7 +8,7 @@ from conftest import WORDS_ONLY, logical
 from perdure.records.errors import ConflictError
 
 PORT = {"subject": "alpha", "predicate": "port"}
-ORDERS = [((0, 1), (0, 1)), ((0, 1), (1, 0)), ((1, 0), (0, 1))]
+ORDERS = [((0, 1), (0, 1)), ((0, 1), (1, 0)), ((1, 0), (0, 1)), ((1, 0), (1, 0))]
 CHANGES = {
     "update": lambda memory, note: memory.update(note, "It listens on port 9.", facts=[{**PORT, "value": "9"}]),
     "correct": lambda memory, _: memory.correct(memory.facts("alpha")[0].id, "9"),

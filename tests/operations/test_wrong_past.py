@@ -70,6 +70,32 @@ def test_a_wrong_value_of_the_past_is_put_right_in_its_days_and_what_was_believe
     assert logical(path) == before
 
 
+@pytest.mark.parametrize("way", [way for way in WAYS if way not in ("update", "remember")])
+def test_a_note_of_a_wrong_past_names_what_was_instead_and_since_when_it_is_known(memory, clock, way):
+    said = note(memory).id
+    clock.passes(days=1)
+    WAYS[way](memory)
+    (over,) = memory.why(said).no_longer_true
+    assert (over.content, over.over, over.since) == ("home: Rome", "denied", told(memory).believed_to)
+    assert over.replaced_by == told(memory, "Milan").id
+    shown = [h for h in memory.recall("Lena Rome 2015", touch=False, include_archived=True).hits if h.memory.id == said]
+    assert [hit.over for hit in shown] == [(over,)]
+
+
+def test_a_note_of_a_past_with_another_last_day_names_the_one_that_holds(memory, clock):
+    clock.passes(days=1)
+    done = memory.learn(claims=[{**ROME, "valid_to": "2017-01-01"}])
+    (over,) = memory.why(next(m for m in memory.list(include_archived=True) if m.content == SAID).id).no_longer_true
+    assert over.replaced_by == done.created[0]
+
+
+def test_a_sheet_tells_what_was_over_when_it_was_told_as_true_then_and_not_as_disbelieved(memory):
+    (line,) = [s for s in memory.answer_sheet("Where did Lena live?").outdated if "Rome" in s.says]
+    assert (line.since, line.until, line.retired) == ("2015-01-01", "2018-01-01", "")
+    memory.learn(claims=[{"subject": "Mia", "predicate": "home", "value": "Bari", "valid_to": "2020-05-01"}])
+    assert "Mia: home: Bari (superseded: true until 2020-05-01)" in memory.answer_sheet("Where did Mia live?").text
+
+
 @pytest.mark.parametrize("way", ["deny", "learn"])
 def test_what_never_was_in_the_past_is_denied_and_undo_is_exact(memory, clock, path, way):
     before, was = logical(path), clock()

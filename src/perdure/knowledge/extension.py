@@ -190,9 +190,11 @@ class Knowledge(Extension[Context]):
             work[Task.VERIFY] = _verify
         return work
 
-    def conflicts(self, ctx: Context, record: Record, now: Instant, since: str = "", /) -> list[Change]:
+    def conflicts(
+        self, ctx: Context, record: Record, now: Instant, since: str = "", planned: Sequence[Change] = (), /
+    ) -> list[Change]:
         """Return the conflicts and questions that bringing a fact back opens."""
-        return restore_conflicts(ctx, record, now, since)
+        return restore_conflicts(ctx, record, now, since, planned)
 
     def about(self, ctx: Context, namespace: str, name: str, /) -> Subject:
         """Return what is known of an entity, or of a name, and the memories that are about them or name them."""

@@ -136,10 +136,13 @@ class Extension(Generic[Ctx_contra]):
         """Return the tasks that maintenance runs besides its own in each namespace."""
         return {}
 
-    def conflicts(self, _ctx: Ctx_contra, _record: Record, _now: Instant, _since: str = "", /) -> list[Change]:
-        """Return the conflicts and questions that bringing back a hidden memory opens.
+    def conflicts(
+        self, _ctx: Ctx_contra, _record: Record, _now: Instant, _since: str = "", _planned: Sequence[Change] = (), /
+    ) -> list[Change]:
+        """Return the conflicts and questions that bringing back a memory opens.
 
-        Only those with memories that changed after the operation ``since``; with all if it is empty.
+        Of one that was hidden only those with memories that changed after the operation ``since``; with all if it is
+        empty. One that is not stored now is stored by what is ``planned``.
         """
         return []
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from perdure.operations.changed_memories import memories_of
-from perdure.operations.documents import PAGE, find_records, find_states, pages
+from perdure.operations.documents import PAGE, pages
 from perdure.operations.identify import LAST
 from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
 from perdure.operations.repair import REPAIR, check_nothing_lost, check_undoable
 from perdure.operations.undo_past_erasures import ERASE, rebase_on_erasures
-from perdure.operations.undone_ties import tied_memories, with_ties
+from perdure.operations.undone_conflicts import new_conflicts
+from perdure.operations.undone_ties import with_ties
 from perdure.operations.writing import read_after, read_record
 from perdure.records.access import Role
 from perdure.records.errors import (
@@ -28,7 +29,7 @@ from perdure.records.errors import (
 )
 from perdure.records.identifier import is_uuid
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.memory import CONFLICT_WITH, DERIVED, Kind, Shelf, Status
+from perdure.records.memory import CONFLICT_WITH, DERIVED, Shelf
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
 from perdure.records.store_results import ApplyResult, UndoResult
@@ -121,7 +122,7 @@ def _apply_inverse(ctx: Context, operation: Operation, changes: tuple[Change, ..
     whole = Plan(operation.id, operation.operation, operation.namespace, now, changes, ctx.policy.version)
     plan = whole.inverse(id=ctx.ids(now), at=now)
     note = f"undoes {operation.operation} of {operation.at}"
-    plan = replace(plan, changes=(*plan.changes, *_new_conflicts(ctx, operation, plan, now)), note=note)
+    plan = replace(plan, changes=(*plan.changes, *new_conflicts(ctx, operation, plan, now)), note=note)
     ctx.store.apply(plan)
     return plan
 
@@ -186,26 +187,6 @@ def _check_role(ctx: Context, operation: Operation, role_of: Callable[[str], Rol
             f"this one has {ctx.grant.role}.",
             remedy="Ask who has such a token, or undo an operation of your own by its id.",
         )
-
-
-def _new_conflicts(ctx: Context, operation: Operation, plan: Plan, now: Instant) -> list[Change]:
-    """Return the conflicts that an undo opens by bringing facts back beside what was stored or changed since.
-
-    What has not changed since was beside them before, and is left as it was.
-    """
-    back = [
-        c.id
-        for c in plan.changes
-        if c.target is Target.MEMORY
-        and c.before is not None
-        and c.before.get("status", Status.ACTIVE) != Status.ACTIVE
-        and (c.after or {}).get("status") == Status.ACTIVE
-    ]
-    gone = {c.id for c in plan.changes if c.target is Target.MEMORY and c.after is None}
-    facts = [i for i, state in find_states(ctx, plan.namespace, back).items() if state.kind is Kind.FACT]
-    records = find_records(ctx, plan.namespace, facts)
-    opened = [change for record in records for change in ctx.extension.conflicts(ctx, record, now, operation.id)]
-    return [change for change in opened if tied_memories(change).isdisjoint(gone)]
 
 
 def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:

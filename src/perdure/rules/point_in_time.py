@@ -25,6 +25,10 @@ class Validity(Protocol):
     def retired(self) -> Instant | None:
         """When it was learned that it is not true, or no longer."""
 
+    @property
+    def told_to(self) -> Instant | None:
+        """When it was to end by what had been told before."""
+
 
 def believed_until(validity: Validity, state: State) -> Instant | None:
     """Return when a fact was no longer believed; None while it is. It is never before the fact was known.
@@ -61,14 +65,19 @@ def told_end(validity: Validity, state: State) -> Instant | None:
     """
     end, begin = validity.valid_to, validity.valid_from
     began = state.created_ms if begin is None else begin
-    return end if state.status is Status.INVALIDATED and end is not None and began < end else None
+    keeps_days = state.status is Status.INVALIDATED and end is not None and began < end
+    return end if keeps_days else validity.told_to
 
 
 def _was_over(validity: Validity, state: State) -> bool:
-    """Whether a fact ceased to be believed as it was learned; what is denied as it holds has no time left."""
+    """Whether a fact ceased to be believed as it was learned; what is denied as it holds has no time left.
+
+    One of which nobody knows since when it held begins as it ends, before it was told.
+    """
     end, begin = validity.valid_to, validity.valid_from
     began = state.created_ms if begin is None else begin
-    return end is not None and began < end and validity.retired is not None and validity.retired <= state.recorded_ms
+    was_over = end is not None and (began < end or end < state.created_ms)
+    return was_over and validity.retired is not None and validity.retired <= state.recorded_ms
 
 
 def was_there(record: Record, validity: Validity | None, filters: Filters) -> bool:

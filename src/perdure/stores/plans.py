@@ -12,7 +12,7 @@ import numpy as np
 
 from perdure.records.digests import operation_digest
 from perdure.records.errors import BUG, ConflictError, SpaceMismatch, StoreError
-from perdure.records.memory import Record
+from perdure.records.memory import Record, Status
 from perdure.records.plan import BY_HAND, Change, Plan, Row, Target
 from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
@@ -284,6 +284,16 @@ def memory_gone(ids: Sequence[str]) -> ConflictError:
 def changed_memories(plan: Plan) -> frozenset[str]:
     """Return the stored memories that a plan changes: whoever made it has read them."""
     return frozenset(c.id for c in plan.changes if c.target is Target.MEMORY and c.before is not None)
+
+
+def stored_in_view(plan: Plan, changes: Sequence[Change]) -> list[Change]:
+    """Return those of the memories that a plan stores that are in view after it: what it hides stands beside others."""
+    status = {
+        c.id: c.after["status"]
+        for c in plan.changes
+        if c.target is Target.MEMORY and c.after is not None and "status" in c.after
+    }
+    return [c for c in changes if status.get(c.id) in (Status.ACTIVE, Status.ARCHIVED)]
 
 
 class SqlTransactionView:

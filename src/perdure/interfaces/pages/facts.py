@@ -87,7 +87,7 @@ def _row(fact: FactLine, first: datetime, now: datetime) -> Row:
 
     true = AxisPart(share(fact.valid_from, 0.0), share(fact.valid_to, 1.0))
     believed = AxisPart(share(fact.believed_from, 0.0), share(fact.believed_to, 1.0))
-    words = true_period(fact.valid_from, fact.valid_to, fact.state), period(fact.believed_from, fact.believed_to)
+    words = true_period(fact), period(fact.believed_from, fact.believed_to)
     label = f"True {words[0]}, believed {words[1]}"
     return Row(fact, *words, state(fact.state), fact.state in _BELIEVED_STATES, periods(true, believed, label))
 

@@ -101,7 +101,7 @@ def _history(entries: tuple[Entry, ...]) -> Iterator[Line]:
 def view_fact(r: FactReasons) -> Iterator[Block]:
     """Show a fact, and why it is believed or not."""
     yield Quote(r.says)
-    since = f"true {true_period(r.valid_from, r.valid_to, r.state)}, believed {period(r.believed_from, r.believed_to)}"
+    since = f"true {true_period(r)}, believed {period(r.believed_from, r.believed_to)}"
     yield Line(f"This fact is {state(r.state)}. It {r.learned}; source: {r.trust}; {since}.")
     yield from (Line(sentence, item=True) for sentence in r.next)
     yield Line("Sources", tone="strong")

@@ -20,6 +20,7 @@ from perdure.interfaces.views.values import (
     table,
 )
 from perdure.knowledge.records.results import AnswerSheet, FactLine, Learnt, Summaries, Timeline, Verified
+from perdure.records.fact_claim import FactReasons
 from perdure.records.outcome import ClaimResult
 
 _BRIEF: Final = 40
@@ -56,7 +57,7 @@ def view_timeline(timeline: Timeline, _: Request) -> Iterator[Block]:
 
 
 def _entry(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
-    true, believed = true_period(f.valid_from, f.valid_to, f.state), period(f.believed_from, f.believed_to)
+    true, believed = true_period(f), period(f.believed_from, f.believed_to)
     confidence = f"{f.confidence:.2f}" if f.state in _BELIEVED_STATES else "-"
     return (
         Identifier(f.id),
@@ -129,11 +130,17 @@ def state(name: str) -> str:
     return "stale" if name == "aging" else name
 
 
-def true_period(begin: str, end: str, name: str) -> str:
-    """Return when something was true; what was denied never was, what was replaced as it began was for a while."""
-    if name == "invalidated":
+def true_period(f: FactLine | FactReasons) -> str:
+    """Return when something was true; what was denied never was, what was replaced as it began was for a while.
+
+    Of what was over when it was told, and nobody knows since when, only the end is known.
+    """
+    if f.state == "invalidated":
         return "never"
-    return period(begin, end) if begin != end else f"on {_day(begin)} at most"
+    if f.valid_from != f.valid_to:
+        return period(f.valid_from, f.valid_to)
+    was_over = _day(f.valid_to) < _day(f.believed_from)
+    return f"until {_day(f.valid_to)}" if was_over else f"on {_day(f.valid_from)} at most"
 
 
 def period(begin: str, end: str) -> str:

@@ -244,15 +244,17 @@ def _groups(facts: Sequence[FactLine]) -> list[list[str]]:
 
 
 def _entry(f: FactLine, quotable: Sequence[tuple[str, str]], records: Mapping[str, Record]) -> SheetEntry:
+    told_as_past = f.state == FactState.SUPERSEDED and f.believed_from == f.believed_to and not f.superseded_by
+    only_end = f.valid_from == f.valid_to and _day(f.valid_to) < _day(f.believed_from)
     return SheetEntry(
         id=f.id,
         kind=Kind.FACT.value,
         says=fact_text(f.name, f.predicate, f.value, denied=f.denied),
         confidence=f.confidence,
         state=f.state,
-        since=_day(f.valid_from),
+        since="" if only_end else _day(f.valid_from),
         until=_day(f.valid_to),
-        retired=_day(f.believed_to),
+        retired="" if told_as_past else _day(f.believed_to),
         sources=tuple(_quote(memory, words, records) for memory, words in quotable),
         replaced_by=f.superseded_by,
         question=f.question,

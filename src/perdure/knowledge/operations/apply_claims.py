@@ -221,7 +221,8 @@ class ClaimWriter:
         until = begin if event is FactEvent.DENIED else max(begin, ended)
         # The world changed when the message says; who asks later what was believed asks when it was learned.
         if not was_past:
-            self.work.rewrite(replace(fact, valid_to=until, retired=self.work.now), because)
+            told = replace(fact, valid_to=until, retired=self.work.now, told_to=fact.valid_to)
+            self.work.rewrite(told, because)
         self._settle(identity, because, believed=False)
         self.tally.retired.append(identity)
 

@@ -8,34 +8,52 @@ from perdure.knowledge.operations.apply_claims import ClaimWriter, same_audience
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Record, Status
-from perdure.records.plan import Change
+from perdure.records.memory import Document, Kind, Record, Shelf, Status
+from perdure.records.plan import Change, Target
 
 
-def restore_conflicts(ctx: Context, record: Record, now: Instant, since: str = "") -> list[Change]:
-    """Return the conflicts and questions that bringing a fact back opens; none of what is no hidden fact.
+def restore_conflicts(
+    ctx: Context, record: Record, now: Instant, since: str = "", planned: Sequence[Change] = ()
+) -> list[Change]:
+    """Return the conflicts and questions that bringing a fact back opens; none of what is no fact.
 
     Args:
         ctx: Store and policy.
-        record: The memory that is brought back.
+        record: The memory that is brought back: hidden, or not stored.
         now: The instant.
-        since: Facts that no operation changed after this one are left out; none are if it is empty.
+        since: Facts that no operation changed after this one are left out, where the memory is hidden; none are if it
+            is empty.
+        planned: What stores the memory, if it is not stored, with the conflicts that come back with it.
     """
-    if record.state.kind is not Kind.FACT or record.state.status is Status.ACTIVE:
+    if record.state.kind is not Kind.FACT or (record.state.status is Status.ACTIVE and not planned):
         return []
     work = FactSession(ctx, record.namespace, now)
     work.read([record.id])
-    if record.id not in work.facts:
+    is_stored = record.id in work.facts
+    if not is_stored:
+        work.take_in_planned(record, _documents(planned))
+    if record.id not in work.facts or (is_stored and record.state.status is Status.ACTIVE):
         return []
     (own,) = work.known([record.id], now)
     beside = work.about(own.fact.subject, own.fact.predicate, now)
     writer = ClaimWriter(work)
-    for other in beside:
+    for other in (k for k in beside if k.fact.id != record.id and own.fact.contradicts(k.fact)):
         other_record = work.record(other.fact.id)
-        if other_record.op > since and own.fact.contradicts(other.fact) and same_audience(record, other_record):
+        is_new = other_record.op > since if is_stored else not _had_conflict(work, record.id, other.fact.id)
+        if is_new and same_audience(work.record(record.id), other_record):
             because = f"{own.fact.shown_value} was brought back beside {other.fact.shown_value}"
             writer.contest(own, other, now, because)
     return work.edits.changes()
+
+
+def _documents(planned: Sequence[Change]) -> list[Document]:
+    rows = ((c.id, c.after) for c in planned if c.target is Target.DOCUMENT)
+    return [Document(Shelf(row["shelf"]), i, row["name"], row["data"]) for i, row in rows if row is not None]
+
+
+def _had_conflict(work: FactSession, one: str, other: str) -> bool:
+    """Whether it was decided once, or asked, which of two facts holds."""
+    return any(work.edits.get(Shelf.CONFLICT, *pair) is not None for pair in ((one, other), (other, one)))
 
 
 def merge_conflicts(ctx: Context, namespace: str, stays: str, facts: Sequence[str], now: Instant) -> list[Change]:

@@ -150,6 +150,14 @@ class FactSession:
         missing = [i for i in ids if i not in self.facts]
         self._take_in(list(find_documents(self.ctx, self.namespace, Shelf.FACT, missing, strict=True)))
 
+    def take_in_planned(self, record: Record, documents: Sequence[Document]) -> None:
+        """Take in a fact that a plan stores, as its documents there describe it, with the conflicts that they tell."""
+        own = [d for d in documents if record.id in (d.id, d.name)]
+        self.edits.read(d for d in own if d.shelf is Shelf.CONFLICT)
+        for document in (d for d in own if d.shelf is Shelf.FACT):
+            self.decisions.admit([record])
+            self._keep(Fact.from_data(record.id, document.data))
+
     def include(self, records: Sequence[Record]) -> None:
         """Bring memories that are no facts before the decisions."""
         self.decisions.admit(records)
@@ -259,8 +267,8 @@ class FactSession:
             self.edits.put(Shelf.ABOUT, fact.id, fact.subject, {}, because)
 
     def link(self, change: Change) -> None:
-        """Link two memories once everything else is written; the same link twice is one."""
-        row = change.after or {}
+        """Link two memories, or end that, once everything else is written; the same link twice is one."""
+        row = change.after or change.before or {}
         self._links.setdefault((change.id, row["other"], row["kind"]), change)
 
     def insert(

@@ -23,7 +23,9 @@ from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.memory import DERIVED, SUPERSEDES, Draft, Kind, Record, Shelf, Status
 from perdure.records.outcome import Outcome
+from perdure.records.plan import Change, Target
 from perdure.rules.lifecycle.reinforcement import validate_state
+from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.point_in_time import is_past
 from perdure.rules.redaction import labelled_secrets, redact_with
 
@@ -156,7 +158,23 @@ def _believe_again(writer: ClaimWriter, identity: str, now: Instant, because: st
         work.link(link_change(DERIVED, again, each.memory, because))
     work.link(link_change(SUPERSEDES, again, identity, because))
     _has_several(work, work.facts[again], because)
+    _show_notes(work, old, because)
     return again
+
+
+def _show_notes(work: FactSession, fact: Fact, because: str) -> None:
+    """Bring back the notes that were superseded with a fact that they say, in the same operation."""
+    ids = sorted({source.memory for source in fact.sources})
+    records = work.ctx.store.get(work.namespace, ids) if ids else []
+    went = [r for r in records if (r.state.status, r.state.status_ms) == (Status.SUPERSEDED, fact.retired)]
+    work.include(went)
+    for note in went:
+        back = unarchive(work.states[note.id], work.ctx.policy, work.now)
+        work.change(note.id, back, FactEvent.RESTORED.value, f"restored: {because}")
+        for other, kind, weight in work.ctx.store.links_to(work.namespace, note.id):
+            if kind == SUPERSEDES:
+                row = {"kind": kind, "other": note.id, "weight": weight}
+                work.link(Change(Target.LINK, other, row, None, because))
 
 
 def _has_several(work: FactSession, fact: Fact, because: str) -> None:

@@ -21,7 +21,15 @@ from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, 
 from perdure.knowledge.operations.corrected_days import correct_days
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
-from perdure.knowledge.operations.past_claims import PastBeside, past_facts, said_instead, take_past, with_days_of
+from perdure.knowledge.operations.past_claims import (
+    PastBeside,
+    is_of_other_time,
+    overlaps,
+    past_facts,
+    said_instead,
+    take_past,
+    with_days_of,
+)
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.operations.replaced_memories import ReplacedMemories
@@ -343,14 +351,17 @@ class _Taker:
 
     def _take_past(self, each: MeantClaim, known: Sequence[KnownFact], wrong: list[Fact], source: ClaimSource) -> None:
         """Write down what was true, and no longer is, instead of what was wrong of it."""
-        past = past_facts(self.work, each.subject, each.claim.predicate)
-        expired = self.work.expired(each.subject, each.claim.predicate, each.claim.value.norm, source.at)
-        known = [*known, *self.work.known([f.id for f in expired if self._is_beside(f.id)], source.at)]
-        told = [k.fact for k in known if k.fact.value.norm == each.claim.value.norm]
+        subject, claim, at = each.subject, each.claim, source.at
+        expired = self.work.expired(subject, claim.predicate, claim.value.norm, at)
+        known = [*known, *self.work.known([f.id for f in expired if self._is_beside(f.id)], at)]
+        known = [k for k in known if k.fact.value.norm == claim.value.norm and not is_of_other_time(claim, k)]
+        once = [f for f in self.work.replaced(subject, claim.predicate) if f.value.norm == claim.value.norm]
+        told = [*(k.fact for k in known), *(f for f in once if self._is_beside(f.id) and overlaps(f, claim))]
         if len(self._touchable(told, each)) < len(told):
             return  # somebody more trusted said until when
-        same = [f for f in self._touchable(past, each) if f.value.norm == each.claim.value.norm and not f.denied]
-        take_past(self.writer, each.claim, (each.subject, each.name), source, PastBeside(known, same, wrong))
+        known = [k for k in known if k.fact.denied == claim.denied]
+        beside = PastBeside(known, self._touchable(once, each), wrong)
+        take_past(self.writer, claim, (subject, each.name), source, beside)
 
     def _wrong_past(self, each: MeantClaim, *, may_be_id: bool) -> list[Fact]:
         """Return the facts of the past that a claim is said instead of: by value, by id, or in the words of a note."""

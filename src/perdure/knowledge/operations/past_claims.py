@@ -12,6 +12,7 @@ from perdure.knowledge.records.facts import Claim, Fact
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import FactEvent, link_change
 from perdure.knowledge.rules.given_claims import begins_otherwise
+from perdure.records.instant import Instant
 from perdure.records.memory import SUPERSEDES
 from perdure.rules.point_in_time import is_past
 
@@ -19,8 +20,8 @@ from perdure.rules.point_in_time import is_past
 class PastBeside(NamedTuple):
     """What is known beside a claim about a time that is over."""
 
-    known: Sequence[KnownFact]  # what is believed now about the same
-    same: Sequence[Fact]  # what is said of the past with the same value
+    known: Sequence[KnownFact]  # what is believed now about the same, and says the same of its time
+    same: Sequence[Fact]  # what is said to have held once with the same value
     wrong: Sequence[Fact]  # what of the past the claim is said instead of
 
 
@@ -36,7 +37,7 @@ def said_instead(past: Sequence[Fact], claim: Claim, gone: Collection[str]) -> l
     """
     named = [f for f in past if claim.old is not None and f.value.norm == claim.old.norm]
     unsaid = [f for f in past if f.sources and all(s.memory in gone for s in f.sources)]
-    other = [f for f in unsaid if f.value.norm != claim.value.norm and _overlap(f, claim) and not claim.many]
+    other = [f for f in unsaid if f.value.norm != claim.value.norm and overlaps(f, claim) and not claim.many]
     return list(dict.fromkeys((*named, *other)))
 
 
@@ -60,22 +61,68 @@ def take_past(
         source: Where it was said.
         beside: What is known.
     """
-    ended, because = claim.valid_to or source.at, f"it held until then: {claim.value.text}"
-    believed = [k for k in beside.known if k.fact.value.norm == claim.value.norm and k.fact.denied == claim.denied]
-    overlapping = [f for f in beside.same if claim.denied and _overlap(f, claim)]
-    again = [f.id for f in beside.same if (f.valid_from, f.valid_to) == (claim.valid_from, claim.valid_to)]
-    moved = [] if claim.denied else [k for k in believed if begins_otherwise(claim, k)]
-    for k in (k for k in believed if k not in moved):
+    work, ended, because = writer.work, claim.valid_to or source.at, f"it held until then: {claim.value.text}"
+    past = [f for f in beside.same if is_past(f, work.states[f.id])]
+    overlapping = [f for f in past if claim.denied and overlaps(f, claim)]
+    moved = [] if claim.denied else [k for k in beside.known if begins_otherwise(claim, k)]
+    for k in (k for k in beside.known if k not in moved):
         writer.retire(k.fact.id, FactEvent.ENDED, ended, source.at, because)
     for fact in overlapping:
         writer.retire(fact.id, FactEvent.DENIED, ended, source.at, f"it was said not to have been: {claim.value.text}")
-    if again and not claim.denied:
-        (known,) = writer.work.known(again[:1], source.at)
-        writer.reinforce(known, claim.span, source, f"said again: {claim.value.text}")
-    elif moved or not (believed or overlapping):
+    told = None if claim.denied or beside.known else _told_before(work.known([f.id for f in beside.same], ended), claim)
+    if told is not None:
+        _tell_again(writer, claim, subject, source, told, beside.wrong)
+    elif moved or not (beside.known or overlapping):
         replace_past(writer, claim, subject, source, [*beside.wrong, *(k.fact for k in moved)], because)
         for k in moved:
             writer.keep_days(k.fact, because)
+
+
+def is_of_other_time(claim: Claim, known: KnownFact) -> bool:
+    """Whether a claim about a time that is over says nothing of what is believed: that began after it.
+
+    Where neither states since when, "until March" ends what is believed.
+    """
+    begin, created = known.fact.valid_from, known.state.created_ms
+    is_stated = begin not in (None, created) or claim.valid_from not in (None, claim.valid_to)
+    return is_stated and claim.valid_to is not None and (created if begin is None else begin) >= claim.valid_to
+
+
+def _told_before(same: Sequence[KnownFact], claim: Claim) -> KnownFact | None:
+    """Return what says a claim's value of its days already, or else of some of its time; of several the last."""
+    exact = [k for k in same if _days(claim, k) == (k.fact.valid_from, k.fact.valid_to)]
+    of_its_time = exact or [k for k in same if overlaps(k.fact, claim)]
+    return max(of_its_time, key=lambda k: (k.fact.valid_to or 0, k.fact.id), default=None)
+
+
+def _days(claim: Claim, known: KnownFact) -> tuple[Instant | None, Instant | None]:
+    """Return the days of a claim, with the first day of what it tells again where it states none itself."""
+    begin, end = known.fact.valid_from, claim.valid_to
+    is_known = begin is not None and begin not in (end, known.fact.valid_to)
+    kept = begin if is_known and (begin or 0) < (end or 0) else end
+    return claim.valid_from if begins_otherwise(claim, known) else kept, end
+
+
+def _tell_again(
+    writer: ClaimWriter,
+    claim: Claim,
+    subject: tuple[str, str],
+    source: ClaimSource,
+    known: KnownFact,
+    wrong: Sequence[Fact],
+) -> None:
+    """Write down that what is over is said again; where that is said with other days, and later, these hold."""
+    begin, end = _days(claim, known)
+    if (begin, end) == (known.fact.valid_from, known.fact.valid_to) or source.at < known.said:
+        writer.reinforce(known, claim.span, source, f"said again: {claim.value.text}")
+    elif is_past(known.fact, known.state):
+        because = f"its days were corrected: {claim.value.text}"
+        moved = replace(claim, valid_from=begin, valid_to=end, many=known.fact.many or claim.many)
+        replace_past(writer, moved, subject, source, [*wrong, known.fact], because)
+    else:  # it was believed while it held, and is so still of that time
+        because = f"its days were corrected: {claim.value.text}"
+        writer.work.rewrite(replace(known.fact, valid_from=begin, valid_to=end), because)
+        writer.reinforce(known, claim.span, source, because)
 
 
 def replace_past(
@@ -91,16 +138,20 @@ def replace_past(
     writer.retire(new_id, FactEvent.ENDED, claim.valid_to or source.at, source.at, because)
     writer.tally.retired.remove(new_id)
     for known in writer.work.known([fact.id for fact in wrong], source.at):
-        reason = f"{claim.value.text} is said to have been instead"
-        decision = Decision(Action.REPLACE, (known,), ConflictStrategy.CORRECTION, claim.predicate, reason)
+        is_other = known.fact.value.norm != claim.value.norm
+        reason = f"{claim.value.text} is said to have been instead" if is_other else because
         writer.retire(known.fact.id, FactEvent.DENIED, source.at, source.at, reason)
         writer.work.link(link_change(SUPERSEDES, new_id, known.fact.id, reason))
-        writer.record_conflict(known, new_id, decision, FactEvent.DENIED.value, source.at)
+        if is_other:
+            decision = Decision(Action.REPLACE, (known,), ConflictStrategy.CORRECTION, claim.predicate, reason)
+            writer.record_conflict(known, new_id, decision, FactEvent.DENIED.value, source.at)
     return new_id
 
 
-def _overlap(fact: Fact, claim: Claim) -> bool:
-    """Whether a claim speaks of some of the time of a fact; one whose beginning is not known, of all before its end."""
-    begin = claim.valid_from if claim.valid_from is not None and claim.valid_from != claim.valid_to else 0
-    until = claim.valid_to or 0
-    return begin < (fact.valid_to or 0) and (fact.valid_from or 0) < until
+def overlaps(fact: Fact, claim: Claim) -> bool:
+    """Whether a claim speaks of some of the time of a fact; where no beginning is known, of all before the end."""
+    return _begin(claim) < (fact.valid_to or 0) and _begin(fact) < (claim.valid_to or 0)
+
+
+def _begin(one: Fact | Claim) -> Instant:
+    return one.valid_from if one.valid_from is not None and one.valid_from != one.valid_to else 0

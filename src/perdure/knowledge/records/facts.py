@@ -178,6 +178,7 @@ class Fact:
     retired: Instant | None = None
     asked_not: bool = False  # a person said: do not ask again
     denied: bool = False  # the value is said not to hold: "does not eat pork"
+    told_to: Instant | None = None  # the last day that was told of it before it was no longer believed
 
     @property
     def shown_value(self) -> str:
@@ -216,6 +217,7 @@ class Fact:
             "retired_ms": self.retired,
             "asked_not": self.asked_not,
             **({"denied": True} if self.denied else {}),
+            **({} if self.told_to is None else {"told_to_ms": self.told_to}),
         }
 
     @classmethod
@@ -236,6 +238,7 @@ class Fact:
             retired=data["retired_ms"],
             asked_not=data["asked_not"],
             denied=data.get("denied", False),
+            told_to=data.get("told_to_ms"),
         )
 
 

@@ -207,7 +207,8 @@ class SheetEntry:
     says: str  # what it says, on one line
     confidence: float  # how likely it is true now, 0 to 1
     state: str  # active, aging, superseded, invalidated or archived
-    since: str  # since when it is true, as a day; of other memories when they happened
+    # since when it is true, as a day, empty where only its end is known; of other memories when they happened
+    since: str
     until: str = ""  # until when it was true, as a day; empty where it still is
     retired: str = ""  # when it was no longer believed, as a day; empty where it still is
     sources: tuple[SheetQuote, ...] = ()  # where it was said, oldest first; what is not in view is not quoted

@@ -99,7 +99,9 @@ def _memory_line(s: SheetEntry) -> str:
 
 def _outdated_line(s: SheetEntry) -> str:
     true = f"true {s.since} to {s.until}"
-    if s.until <= s.since:
+    if not s.since:
+        true = f"{'was not true' if s.state == 'invalidated' else 'true'} until {s.until}"
+    elif s.until <= s.since:
         true = f"was never true; said {s.since}" if s.state == "invalidated" else f"true on {s.since} at most"
     elif s.state == "invalidated":
         true = f"was not true {s.since} to {s.until}"

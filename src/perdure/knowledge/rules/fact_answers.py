@@ -112,7 +112,15 @@ _ASKING: Final = word_set("""
     regarding please
     """)
 """Words of how one asks, which no answer holds."""
-_ASKED_IN_ENGLISH: Final = word_set("what which who whom whose when where why how do does did is are")
+_SAYS_LITTLE: Final = word_set("""
+    use get go come make give take put keep let want need remember recall
+    anything something everything nothing anyone someone everyone anybody somebody everybody thing things one ones
+    currently exactly actually really also else still already yet ever
+    """)
+"""Words that a question is not about: that nothing holds them says nothing of what is known."""
+_ASKED_IN_ENGLISH: Final = word_set("what which who whom whose when where why how does did")
+_OPENS_IN_ENGLISH: Final = word_set("do is are")
+"""Words of other languages, too, further on: "Wat is ...?", "o nome do ...?"."""
 _OWN: Final = FIRST_PERSON - {"me", "us"}  # who says "tell me" asks about others
 _SUBJECT: Final = word_set("i we")
 
@@ -266,7 +274,8 @@ def missing_words(
 
     A word is covered by any form of it in a text, by a fact's predicate that it asks for, or by a name in the question.
     """
-    if _ASKED_IN_ENGLISH.isdisjoint(_WORD.findall(question.query.casefold())):
+    asked = _WORD.findall(question.query.casefold())
+    if _ASKED_IN_ENGLISH.isdisjoint(asked) and _OPENS_IN_ENGLISH.isdisjoint(asked[:1]):
         return []  # which words discriminate is known of English alone
     held = {form for text in (*texts, " ".join(question.forms)) for form in stems(text)}
     predicates = {form for fact in shown for form in _predicate(fact)}
@@ -274,6 +283,7 @@ def missing_words(
         word
         for word in query_words(question.query)
         if word not in _ASKING
+        and _SAYS_LITTLE.isdisjoint({word, *stems(word)})
         and held.isdisjoint(stems(word))
         and predicates.isdisjoint(stems(" ".join(meaning_of([word]))))
     ][:_MOST_WORDS]

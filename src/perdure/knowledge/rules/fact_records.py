@@ -11,7 +11,7 @@ from typing import Final
 from perdure.knowledge.languages import language
 from perdure.knowledge.records.facts import Claim, Fact, Learned, value_text
 from perdure.knowledge.records.results import FactLine
-from perdure.records.instant import DAY_MS, Instant
+from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Draft, Kind, Scope, Sort, State, Status, Trust
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
@@ -137,7 +137,7 @@ def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple
     shown = replace(line, question="", state=FactState.ACTIVE.value if believed else line.state)
     end = fact.valid_to if until is None or not believed else told_end(fact, state)
     if believed and state.status is not Status.ACTIVE:  # nobody knew then that it would end otherwise
-        shown = replace(shown, valid_to=shown.valid_to if end else "", believed_to="", superseded_by=())
+        shown = replace(shown, valid_to="" if end is None else text_of(end), believed_to="", superseded_by=())
     if filters.as_of is None:
         return shown, believed and not (then is not None and end is not None and end <= then)
     if (state.created_ms if fact.valid_from is None else fact.valid_from) > filters.as_of:

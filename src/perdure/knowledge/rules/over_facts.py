@@ -10,6 +10,7 @@ from perdure.knowledge.rules.over_words import FactWords, over_in_text, says_mor
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Scope, State, Status
 from perdure.records.recall import Filters, OverFact, OverInText
+from perdure.rules.point_in_time import believed_until, is_denied_past, is_past
 
 
 class Over(NamedTuple):
@@ -36,10 +37,16 @@ class Beside(NamedTuple):
     now: Instant
 
     def instead_of(self, fact: Fact, holding: Sequence[Fact]) -> str | None:
-        """Return what is believed in the place of a fact, the newest of those that hold beside it, if any."""
+        """Return what is believed in the place of a fact, the newest of those that hold beside it, if any.
+
+        In the place of what never was, in a time that is over, stands what was then, and not what holds now.
+        """
+        last, state = self.later[fact.id], self.states.get(fact.id)
+        if state is not None and is_denied_past(fact, state):
+            was = last in self.facts and last in self.states and is_past(self.facts[last], self.states[last])
+            return last if was else None
         if rivals := [other.id for other in holding if other.contradicts(fact)]:
             return max(rivals)
-        last = self.later[fact.id]
         shown = last in self.states and self.states[last].status is Status.ACTIVE
         holds = _is_held(self.facts[last], self.now) if last in self.facts else shown
         return last if holds and last != fact.id else None
@@ -151,6 +158,7 @@ def _over_fact(fact: Fact, state: State | None, instead: str | None, later: str)
         fact.retired is None or instead is None or (later == fact.id and fact.has_ended(fact.retired - 1)) or had_ended
     ):
         how = "ended"
-    since = fact.valid_to if how == "ended" else fact.retired
+    retired = fact.retired if state is None else believed_until(fact, state)
+    since = fact.valid_to if how == "ended" else retired
     content = f"{fact.predicate.replace('_', ' ')}: {fact.shown_value}"
     return OverFact(fact.id, content, how, "" if since is None else text_of(since), instead)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from perdure.records.instant import Instant, to_instant
-from perdure.records.memory import Form, Kind, Record, Scope, State, Status, Tier
+from perdure.records.memory import Form, Kind, Record, Scope, Sort, State, Status, Tier
 from perdure.records.plan import Change, Row
 from perdure.records.policy import Policy
 from perdure.records.report import Operation
@@ -26,6 +26,7 @@ _ENUMS: Final[Mapping[str, type[StrEnum]]] = {
     "tier": Tier,
     "status": Status,
     "form": Form,
+    "sort": Sort,
 }
 _DECIDES: Final = frozenset({"remember", "extract", "archive", "restore", "pin", "unpin", "move", "undo", "settle"})
 """Operations by which a person says where a memory belongs; all that they write stands under any policy."""
@@ -100,9 +101,14 @@ def reconstruct_past(record: Record, entries: Iterable[tuple[Operation, Change]]
     )
 
 
+def state_from_row(row: Mapping[str, Any]) -> State:
+    """Return the state that a whole row of a plan or of the journal holds."""
+    return State(**_typed_row(row))
+
+
 def _initial_state(row: Mapping[str, Any]) -> State | None:
     try:
-        return State(**_typed_row(row))
+        return state_from_row(row)
     except (TypeError, ValueError):  # journalled by an earlier version, which knew fewer columns
         return None
 

@@ -21,6 +21,7 @@ from perdure.stores.plans import (
     journal_lines,
     memory_gone,
     operation_row,
+    stored_in_view,
     stored_meanwhile,
     turns,
 )
@@ -161,7 +162,7 @@ class _Writer(PlanWriter):
 
     def _insert_memories(self, changes: list[Change]) -> None:
         if self.plan.operation == "remember":
-            self.duplicates = ask_for_duplicates(self.session, changes, self.plan.id)
+            self.duplicates = ask_for_duplicates(self.session, stored_in_view(self.plan, changes), self.plan.id)
         insert_memories(self.session, changes, self.new, self.growth.documents)
         if carrying := [c for c in changes if require_row(c.after).get("space")]:
             self._insert_vectors(carrying)

@@ -20,6 +20,7 @@ from perdure.stores.plans import (
     journal_lines,
     memory_gone,
     operation_row,
+    stored_in_view,
     stored_meanwhile,
 )
 from perdure.stores.rows import (
@@ -151,7 +152,8 @@ class _Writer(PlanWriter):
 
     def _refuse_duplicates(self, changes: list[Change]) -> None:
         """Another process may have stored the same words since this plan was made."""
-        texts = [(c.id, a, self._digest(a)) for c in changes if (a := require_row(c.after))["kind"] != Kind.EPISODE]
+        rows = [(c.id, require_row(c.after)) for c in stored_in_view(self.plan, changes)]
+        texts = [(identity, a, self._digest(a)) for identity, a in rows if a["kind"] != Kind.EPISODE]
         if not texts or not self.session.rows("find_digests", digests=[digest for *_, digest in texts]):
             return
         known = changed_memories(self.plan)
