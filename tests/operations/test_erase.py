@@ -228,6 +228,26 @@ def test_a_transcript_under_another_name_does_not_bring_it_back(memory, clock):
     assert memory.ingest([{"role": "user", "content": ADDRESS}], session="three").added == 1  # said anew
 
 
+@pytest.mark.parametrize("first", [None, "k0"])
+def test_a_retry_under_a_key_that_known_words_were_given_does_not_bring_them_back(memory, first):
+    kept = memory.remember(ADDRESS, idempotency_key=first)
+    assert memory.remember(ADDRESS, idempotency_key="k1").id == kept.id
+    both = memory.remember_many(
+        [{"content": f" {ADDRESS} ", "idempotency_key": "k2"}, {"content": ADDRESS, "idempotency_key": "k3"}]
+    )
+    assert {(one.id, one.operation) for one in both} == {(kept.id, memory.history()[0].id), (kept.id, None)}
+    memory.update(kept.id, "Anna Schmidt moved away.")
+    keys = [key for key in (first, "k1", "k2", "k3") if key is not None]
+    assert {memory.remember(ADDRESS, idempotency_key=key).id for key in keys} == {kept.id}
+    with pytest.raises(InvalidInput, match="used for another text"):
+        memory.remember(OTHER, idempotency_key="k1")
+    erased(memory, kept.id)
+    for key in keys:
+        with pytest.raises(MemoryErased, match=f"'{key}' was erased for good"):
+            memory.remember(ADDRESS, idempotency_key=key)
+    assert memory.check() == []
+
+
 def test_a_retry_under_its_key_does_not_bring_it_back(memory):
     kept = memory.remember(ADDRESS, idempotency_key="k1")
     later = memory.remember(OTHER, idempotency_key="k2")

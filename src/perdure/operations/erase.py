@@ -32,7 +32,7 @@ from perdure.rules.erasure import (
     find_dependents,
     salt_document,
     stand_in,
-    tombstone,
+    tombstones,
 )
 from perdure.rules.lifecycle.unarchive import unarchive
 
@@ -249,7 +249,13 @@ def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan
     decisions.add(document_change(d.shelf, d.id, d.name, d.data, None, "") for d in documents)
     decisions.add(Change(Target.MEMORY, identity, image, None) for identity, image in images.items())
     salt, laid = _salt(ctx, place)
-    decisions.add([*laid, *(tombstone(i, image, salt, now, by=by, reason=reason) for i, image in images.items())])
+    decisions.add(laid)
+    keys: dict[str, list[str]] = {}
+    for document in documents:
+        if document.shelf is Shelf.KEY:
+            keys.setdefault(document.id, []).append(document.name)
+    for i, image in images.items():
+        decisions.add(tombstones(i, image, keys.get(i, ()), salt, now, by=by, reason=reason))
     plan = decisions.plan(ERASE, f"erased {len(images)} {'memory' if len(images) == 1 else 'memories'}: {reason}")
     texts = {t for image in images.values() for t in (image["text"], image.get("shown")) if t} | _quotes(ctx, target)
     erased, names = frozenset((*images, *target.entities, *unsaid.undone)), target.names(unsaid, salt, plan.id)

@@ -234,6 +234,14 @@ FROM content AS c WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM 
 SELECT plain_key(k.packed), m.id FROM idempotency AS k CROSS JOIN memory AS m NOT INDEXED ON m.namespace = k.namespace AND m.row = k.row
 WHERE k.namespace = :namespace AND k.packed IN (SELECT packed_key(value) FROM json_each(:keys));
 
+-- Keys that known words were given later stand in documents.
+-- name: find_all_keys
+-- kind: routed
+SELECT plain_key(k.packed), m.id FROM idempotency AS k CROSS JOIN memory AS m NOT INDEXED ON m.namespace = k.namespace AND m.row = k.row
+WHERE k.namespace = :namespace AND k.packed IN (SELECT packed_key(value) FROM json_each(:keys))
+UNION ALL
+SELECT d.name, d.id FROM document AS d WHERE d.namespace = :namespace AND d.shelf = 'key' AND d.name IN (SELECT value FROM json_each(:keys));
+
 -- name: operations
 -- kind: fan-out
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
