@@ -8,7 +8,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from perdure.records.instant import from_instant
+from perdure.records.instant import Instant, from_instant
 from perdure.rules.learning_hint import untaught
 from perdure.rules.validation.values import checked_id, checked_seconds
 from perdure.verbs.checks import check_role, translate_damage
@@ -235,6 +235,15 @@ class Memory(
     def on_erasure(self, tell: Callable[[str], None] | None) -> None:
         """Have somebody told the namespace of each erasure that is made through this memory; None for nobody."""
         self._context.tell_erasure = tell
+
+    def count_erased(self, since: Instant, namespace: str | None = None) -> int:
+        """Return how many changes erasures have made since an instant, whichever process made them.
+
+        Args:
+            since: Milliseconds since 1970 UTC, by the clocks of those who erase: those of several machines differ.
+            namespace: Of which namespace; None for all that the caller reaches.
+        """
+        return self._context.store.count_changes(namespace, since, "erase")
 
     @property
     def leases_held(self) -> int:

@@ -47,6 +47,7 @@ NO_COMMAND = {
     "recognize": "for the service: what a token allows",
     "without_model": "for the service: what is only looked at asks no language model",
     "on_erasure": "for the service: what it keeps of answers goes with an erasure",
+    "count_erased": "for the service: what it keeps of answers goes with an erasure by another process",
     "log_in": "for the page: the cookie of a session",
     "logged_in": "for the page: what a session allows",
     "log_out": "for the page: the end of a session",

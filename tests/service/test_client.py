@@ -383,6 +383,7 @@ OF_THE_STORE = {
     *("policy", "now", "agent", "no_facts", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
     "unwritable",
     *("maintain", "upkeep", "upkeep_state", "export", "watch", "on_erasure", "without_model", "forecast_under"),
+    "count_erased",
     *("operation", "superseded_facts", "resolve_id"),
     *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
 }
@@ -467,6 +468,7 @@ def test_what_is_of_the_store_is_refused_by_a_client(pair):
     given = {
         **dict.fromkeys(named, ("me",)),
         **dict.fromkeys(APPLYING, ((),)),
+        "count_erased": (0,),
         "forecast_under": ({}, 1, "x"),
         **dict.fromkeys(("resolve_id", "operation", "superseded_facts"), ("abcdefgh",)),
         "log_in": ("me", 60),

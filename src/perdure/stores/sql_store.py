@@ -261,8 +261,8 @@ class SqlStore(ABC):
     def count_due(self, namespace: str | None, now: Instant) -> int:
         return self._total(namespace, "count_due", now=now)
 
-    def count_changes(self, namespace: str | None, since: Instant) -> int:
-        return self._total(namespace, "count_changes", since=since)
+    def count_changes(self, namespace: str | None, since: Instant, operation: str | None = None) -> int:
+        return self._total(namespace, "count_changes", since=since, operation=operation)
 
     def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
         rows = self._rows(namespace, "events", day=day, week=week, most=most)
