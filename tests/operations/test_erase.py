@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
 import time
+import types
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import lru_cache
 from pathlib import Path
 
 import apsw
@@ -246,6 +249,30 @@ def test_a_retry_under_a_key_that_known_words_were_given_does_not_bring_them_bac
         with pytest.raises(MemoryErased, match=f"'{key}' was erased for good"):
             memory.remember(ADDRESS, idempotency_key=key)
     assert memory.check() == []
+
+
+def _cached():
+    """Return all that functions of the product keep of what they were given."""
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "perdure"]
+    left = [f for m in modules for f in vars(m).values() if isinstance(f, type(lru_cache(len)))]
+    seen = {}
+    while left:
+        one = left.pop()
+        if id(one) not in seen and not isinstance(one, (type, types.FunctionType, types.ModuleType)):
+            seen[id(one)] = one
+            left += gc.get_referents(one)
+    return [one for one in seen.values() if isinstance(one, str)]
+
+
+def test_no_function_keeps_erased_words(memory):
+    moved = "Anna Schmidt moved from Harbour Lane to Mill Street, no longer near the port."
+    kept = [memory.remember(text) for text in (ADDRESS, moved, OTHER)]
+    memory.recall("Where does Anna Schmidt live now?")
+    memory.digest("default")
+    memory.consolidate("default")
+    assert any("Schmidt" in text for text in _cached())
+    erased(memory, *(one.id for one in kept[:2]))
+    assert not [text for text in _cached() if "Schmidt" in text or "schmidt" in text]
 
 
 def test_a_retry_under_its_key_does_not_bring_it_back(memory):
