@@ -15,6 +15,7 @@ from perdure.stores.operation_digests import renew_digests
 from perdure.stores.rows import UNREADABLE, json_value
 from perdure.stores.statements import Session
 from perdure.stores.trimming import renewed_documents
+from perdure.stores.word_finder import WordFinder
 
 _PAGE: Final = 1000
 _FEW: Final = 16  # texts that are sought one by one more quickly than by their beginnings
@@ -46,11 +47,11 @@ class Redactor:
             self._lengths.setdefault(text[:SHORTEST], set()).add(len(text))
         self._known = frozenset(self._texts)
         self._joined = "\x00".join(self._texts)
-        self._short = _any_of({t.strip() for t in erasure.texts if 0 < len(t.strip()) < SHORTEST})
-        self._names = _any_name(erasure.names)
-        self._values = _any_value(erasure.names.values)
+        self._short = _find_any({t.strip() for t in erasure.texts if 0 < len(t.strip()) < SHORTEST})
+        self._names = _find_names(erasure.names)
+        self._values = _find_values(erasure.names.values)
         self._forms, self._stand_ins = erasure.names.forms, erasure.names.ids
-        self._entities = _any_of(self._stand_ins.keys() - erasure.names.plain)
+        self._entities = _find_any(self._stand_ins.keys() - erasure.names.plain)
 
     def text(self, text: str) -> str:
         """Return a text without the erased ones."""
@@ -67,15 +68,13 @@ class Redactor:
     def question(self, text: str) -> str:
         """Return words that somebody wrote without erased texts and names."""
         text = self.text(text)
-        if self._values is not None:
-            text = self._values.sub(ERASED, text)
-        return text if self._names is None else self._names.sub(ERASED, text)
+        for finder in (self._values, self._names):
+            text = finder.replace(text, lambda _: ERASED)
+        return text
 
     def remark(self, text: str) -> str:
         """Return words that we wrote, which also name entities by id, without what is erased."""
-        if self._entities is not None:
-            text = self._entities.sub(lambda found: self._stand_ins[found[1]] if found[1] else found[0], text)
-        return self.question(text)
+        return self.question(self._entities.replace(text, lambda found: self._stand_ins.get(found, found)))
 
     def note(self, note: str, *, about: bool) -> tuple[str, bool]:
         """Return the note of an operation, and whether words were taken out that a person gave about one memory.
@@ -90,11 +89,11 @@ class Redactor:
     def reason(self, because: str, *images: str | None) -> str:
         """Return the reason of a line of the journal; one that names what is erased may quote a few words of it."""
         because = self.remark(because)
-        if self._short is None or not self._short.search(because):
+        if not self._short.found_in(because):
             return because
         if self._ids.isdisjoint(i for image in images for i in _ID.findall(image or "")):
             return because
-        return self._short.sub(lambda found: ERASED if found[1] else found[0], because)
+        return self._short.replace(because, lambda _: ERASED)
 
     def line(self, before: str | None, after: str | None, because: str, *, given: bool = False) -> list[str | None]:
         """Return both sides and the reason of a line of the journal; one about a name that goes says nothing more.
@@ -155,7 +154,7 @@ class Redactor:
             if key in _POINTING or "|" in value:
                 return self._id(value)
             if key in _CALLING:
-                return ERASED if self._names is not None and self._names.fullmatch(value) else value
+                return ERASED if self._names.is_one(value) else value
             return self.question(value) if key in _SAYING else value
         if isinstance(value, list):
             return [self._named(item, key) for item in value]
@@ -182,33 +181,33 @@ def _written(text: str, data: Any, redacted: Any) -> str:
     return text if redacted == data else json.dumps(redacted, ensure_ascii=False, separators=(",", ":"))
 
 
-def _any_name(names: ErasedNames) -> re.Pattern[str] | None:
+def _find_names(names: ErasedNames) -> WordFinder:
     """Return what finds names as whole words, the longest first; white space and hyphens between them may differ."""
     found = []
     for name in sorted(names.words, key=lambda name: (-len(name), name)):
         words = name.split()
         before, _, after = _whole(name).partition(re.escape(name))
         if name.casefold() in names.plain:  # in small letters it is another word
-            found.append(f"{before}(?:{re.escape(name.capitalize())}|{re.escape(name.upper())}){after}")
+            found.append((name, f"{before}(?:{re.escape(name.capitalize())}|{re.escape(name.upper())}){after}"))
         else:
             joined = r"[\s_.\-]{1,3}".join(map(re.escape, words))
-            found.append(f"{before}(?i:{joined}){after}")
-    return re.compile("|".join(found)) if found else None
+            found.append((name, f"{before}(?i:{joined}){after}"))
+    return WordFinder(found)
 
 
-def _any_of(texts: Iterable[str]) -> re.Pattern[str] | None:
-    """Return what finds some texts in one pass, the longest first, and none within a word; None where there are none.
+def _find_any(texts: Iterable[str]) -> WordFinder:
+    """Return what finds some texts, the longest first, and none within a word.
 
-    What is marked as erased already is found, too, but in no group, so that no text is found inside the mark.
+    What is marked as erased already is found, too, so that no text is found inside the mark.
     """
-    found = [_whole(text) for text in sorted(texts, key=lambda text: (-len(text), text))]
-    return re.compile(f"{re.escape(ERASED)}|({'|'.join(found)})") if found else None
+    found = [(text, _whole(text)) for text in sorted(texts, key=lambda text: (-len(text), text))]
+    return WordFinder([(ERASED, re.escape(ERASED)), *found] if found else ())
 
 
-def _any_value(values: Iterable[str]) -> re.Pattern[str] | None:
-    """Return a pattern of values of facts where a reason quotes them: "NET30 (0.44) against NET60 (0.85)"."""
-    some = sorted(map(re.escape, filter(str.strip, values)), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(some)})(?= \([01]\.\d\d\))", re.IGNORECASE) if some else None
+def _find_values(values: Iterable[str]) -> WordFinder:
+    """Return what finds values of facts where a reason quotes them: "NET30 (0.44) against NET60 (0.85)"."""
+    some = sorted(filter(str.strip, values), key=len, reverse=True)
+    return WordFinder((value, rf"(?<!\w)(?i:{re.escape(value)})(?= \([01]\.\d\d\))") for value in some)
 
 
 def _whole(text: str) -> str:
