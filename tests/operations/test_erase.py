@@ -731,6 +731,21 @@ def test_a_backup_that_cannot_be_read_is_named_and_stops_no_erasure(tmp_path, da
     assert found_in(tmp_path, ADDRESS[:32]) in ([], [str(backup)])
 
 
+def test_words_that_a_backup_keeps_in_another_memory_are_told(tmp_path):
+    policy = {**WORDS_ONLY, "upkeep": {"backup_folder": str(tmp_path / "kept")}}
+    with perdure.open(tmp_path / "a.db", policy) as memory:
+        gone = memory.remember(ADDRESS).id
+        quoting = memory.remember(f"She wrote: {ADDRESS}").id
+        for identity in (gone, quoting):
+            memory.move(identity, "vault", "it matters")
+        memory.upkeep("worker", eager=True)
+        [backup] = (tmp_path / "kept").glob("*.jsonl")
+        done = erased(memory, gone)
+        assert [place for place in done.places if "backup" in place] == [
+            f"In the backup {backup}: memory {quoting} of namespace default holds words of an erased memory."
+        ]
+
+
 def test_a_name_that_a_backup_keeps_beside_the_words_of_another_memory_is_told(tmp_path):
     policy = {**WORDS_ONLY, "upkeep": {"backup_folder": str(tmp_path / "kept")}}
     with perdure.open(tmp_path / "a.db", policy) as memory:

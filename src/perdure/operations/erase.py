@@ -104,8 +104,9 @@ def erase(
         purged = ctx.store.purge(plan.namespace, texts, sorted({*names.words, *names.ids}))
         rewritten, failed = _rewrite_backups(ctx, plan.namespace, plan.erasure)
         named = places_of_names(ctx.store, plan.namespace, names, ctx.backups)
+        kept = [] if ctx.backups is None else ctx.backups.search(plan.namespace, texts)
         held = _rewrite_summary(ctx, plan.namespace)
-    places = (*(place for _, place in purged.places), *named)
+    places = (*(place for _, place in purged.places), *kept, *named)
     notes = [*held, *failed, *_unsearched(names), *([_UNREAD] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
     result = replace(result, entities=gone, names=count, places=places, backups=rewritten, operations=(plan.id,))
