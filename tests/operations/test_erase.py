@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import types
+import warnings
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -24,7 +25,7 @@ from faults.server_faults import own_server
 from perdure.compose import current_instant, import_lines, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.operations.transfer import export_lines
-from perdure.records.errors import InvalidInput, MemoryErased, NotFound, TargetTaken
+from perdure.records.errors import DamageWarning, InvalidInput, MemoryErased, NotFound, TargetTaken
 from perdure.records.memory import Message
 from perdure.records.plan import ERASED, Erasure
 from perdure.records.policy import Policy
@@ -708,6 +709,44 @@ def test_backups_of_the_vault_are_rewritten_and_still_read(tmp_path):
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     with perdure.open(tmp_path / "b.db", policy) as other:
         assert [m.content for m in other.list()] == [OTHER]
+
+
+def test_an_erasure_of_names_ends_where_a_document_cannot_be_read(tmp_path):
+    path = tmp_path / "a.db"
+    with perdure.open(path, WORDS_ONLY) as memory:
+        facts = [{"subject": "Anna Schmidt", "predicate": "home", "value": "Harbour Lane"}]
+        gone = memory.remember(ADDRESS, facts=facts).id
+        memory.remember("The pot is blue.", facts=[{"subject": "pot", "predicate": "colour", "value": "blue"}])
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute("UPDATE document SET data = '{' WHERE shelf = 'fact' AND name LIKE 'pot|%'")
+    with perdure.open(path, WORDS_ONLY) as memory, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamageWarning)
+        done = erased(memory, gone)
+        assert any("Names were not searched for everywhere" in told and "pot|" in told for told in done.unreachable)
+        assert all(gone != one.id for one in memory.list(include_archived=True))
+
+
+@pytest.mark.parametrize("note", ["x'fffe41'", "CAST(x'fffe41' AS TEXT)"])
+def test_an_erasure_goes_on_where_the_journal_or_the_log_cannot_be_read(tmp_path, note):
+    path = tmp_path / "a.db"
+    with perdure.open(path, WORDS_ONLY) as memory:
+        first, second = memory.remember(OTHER).operation, memory.remember("Tea is green.").operation
+        gone = memory.remember(ADDRESS).id
+        memory.recall("release on Tuesday")
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute(f"UPDATE operation SET note = {note} WHERE number = 1")
+        connection.execute("UPDATE journal SET data = x'00ff' WHERE operation = 2 AND position = 0")
+        connection.execute("UPDATE recall_log SET hits = '{'")
+    with perdure.open(path, WORDS_ONLY) as memory, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert erased(memory, gone).changed
+        assert {str(w.message).partition(".")[0] for w in caught if w.category is DamageWarning} == {
+            f"The note of the operation {first} could not be read",
+            f"Line 0 of the operation {second} could not be read",
+        }
+        assert memory.history()[-1].note == "[erased]: it could not be read"
+        assert memory.check(full=True) == []
+    assert found_in(tmp_path, ADDRESS[:32]) == []
 
 
 @pytest.mark.parametrize(

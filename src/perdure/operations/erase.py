@@ -16,7 +16,7 @@ from perdure.operations.text_caches import clear_text_caches
 from perdure.operations.undo_past_erasures import ERASE
 from perdure.operations.writing import refuse_damaged, retry
 from perdure.records.deadline import unlimited
-from perdure.records.errors import InvalidInput, NotFound, PerdureError
+from perdure.records.errors import InvalidInput, NotFound, PerdureError, StoreDamaged
 from perdure.records.instant import from_instant
 from perdure.records.memory import Document, Record, Shelf, Status
 from perdure.records.plan import Change, ErasedNames, Erasure, Plan, Target
@@ -103,14 +103,22 @@ def erase(
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
         purged = ctx.store.purge(plan.namespace, texts, sorted({*names.words, *names.ids}))
         rewritten, failed = _rewrite_backups(ctx, plan.namespace, plan.erasure)
-        named = places_of_names(ctx.store, plan.namespace, names, ctx.backups)
+        named, unread = _places_of_names(ctx, plan.namespace, names)
         kept = [] if ctx.backups is None else ctx.backups.search(plan.namespace, texts)
         held = _rewrite_summary(ctx, plan.namespace)
     places = (*(place for _, place in purged.places), *kept, *named)
-    notes = [*held, *failed, *_unsearched(names), *([_UNREAD] if selection.subject else [])]
+    notes = [*held, *failed, *unread, *_unsearched(names), *([_UNREAD] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
     result = replace(result, entities=gone, names=count, places=places, backups=rewritten, operations=(plan.id,))
     return _with_remarks(result, purged, notes)
+
+
+def _places_of_names(ctx: Context, namespace: str, names: ErasedNames) -> tuple[tuple[str, ...], list[str]]:
+    """Return where erased names still stand, and what is to be said where a damaged row ends the search."""
+    try:
+        return places_of_names(ctx.store, namespace, names, ctx.backups), []
+    except StoreDamaged as error:
+        return (), [f"Names were not searched for everywhere: {error.message} {error.remedy}"]
 
 
 def _rewrite_summary(ctx: Context, namespace: str) -> list[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from perdure.records.digests import digest_of
+from perdure.records.errors import DamageWarning
 from perdure.records.memory import Shelf
 from perdure.records.plan import ERASED, ErasedNames, Erasure, Plan, Target
 from perdure.stores.erased_texts import SHORTEST, is_spaced
@@ -244,8 +246,12 @@ def erase_traces(session: Session, plan: Plan) -> int:
 def _redact_notes(session: Session, redactor: Redactor, about: Collection[str]) -> tuple[set[str], set[str]]:
     """Return the operations whose notes were rewritten, and those that lost what a person gave about one memory."""
     changed, lost = set[str](), set[str]()
-    for identity, note in session.rows("operation_notes"):
-        redacted, given = redactor.note(note, about=identity in about)
+    for identity, stored in session.rows("operation_notes"):
+        try:
+            note = stored.decode() if isinstance(stored, bytes) else stored
+            redacted, given = redactor.note(note, about=identity in about)
+        except UNREADABLE:
+            note, redacted, given = None, _lost(f"The note of the operation {identity}"), False
         lost |= {identity} if given else set()
         if redacted != note:
             session.run("redact_note", id=identity, note=redacted)
@@ -269,8 +275,11 @@ def _redact_journal(
     while page := session.rows("journal_page", operation=after[0], position=after[1], limit=_PAGE):
         after = page[-1][:2]
         for operation, position, *stored in page:
-            *images, because = redactor.line(*stored, given=operation in given)
-            fresh = [*(renewed_documents(text, renewed) for text in images), because]
+            try:
+                *images, because = redactor.line(*stored, given=operation in given)
+                fresh = [*(renewed_documents(text, renewed) for text in images), because]
+            except UNREADABLE:
+                fresh = [None, None, _lost(f"Line {position} of the operation {operation}")]
             if fresh != stored:
                 news = dict(zip(("before", "after", "because"), fresh, strict=True))
                 session.run("redact_journal", operation=operation, position=position, **news)
@@ -297,12 +306,26 @@ def _redact_recalls(session: Session, redactor: Redactor, erasure: Erasure) -> i
     """Delete the recalls that found what is erased: their questions may say what it was."""
     deleted = 0
     for identity, _, query, hits in session.rows("recalls", limit=2**31 - 1):
-        if erasure.ids.intersection(json_value(hits)):
+        if _may_have_found(erasure, hits):
             session.run("delete_recall", id=identity)
             deleted += 1
         elif (redacted := redactor.question(query)) != query:
             session.run("redact_recall", id=identity, query=redacted)
     return deleted
+
+
+def _may_have_found(erasure: Erasure, hits: Any) -> bool:
+    """Whether a recall found what is erased; true where what it found cannot be read."""
+    try:
+        return not erasure.ids.isdisjoint(json_value(hits))
+    except UNREADABLE:
+        return True
+
+
+def _lost(what: str) -> str:
+    """Warn of what cannot be read, and return what stands in its place: nobody could say which words it has."""
+    warnings.warn(f"{what} could not be read. Nothing of it was kept.", DamageWarning, stacklevel=2)
+    return f"{ERASED}: it could not be read"
 
 
 def erased_line(plan: Plan, line: dict[str, Any]) -> dict[str, Any]:

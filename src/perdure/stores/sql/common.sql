@@ -518,10 +518,6 @@ ORDER BY shelf, id, name LIMIT :limit;
 UPDATE document SET id = :new_id, name = :new_name, data = :data
 WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name;
 
--- name: operation_notes
--- kind: routed
-SELECT id, note FROM operation WHERE namespace = :namespace AND note <> '';
-
 -- name: redact_note
 -- kind: routed
 UPDATE operation SET note = :note WHERE namespace = :namespace AND id = :id;

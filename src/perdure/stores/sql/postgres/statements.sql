@@ -927,6 +927,10 @@ WHERE namespace = :namespace AND id = :id AND operation <> :operation;
 -- kind: routed
 UPDATE journal SET id = :other WHERE namespace = :namespace AND id = :id;
 
+-- name: operation_notes
+-- kind: routed
+SELECT id, note FROM operation WHERE namespace = :namespace AND note <> '';
+
 -- name: journal_page
 -- kind: routed
 SELECT operation, position, before, after, because FROM journal

@@ -760,6 +760,11 @@ WHERE namespace = :namespace AND likelihood(id = packed_id(:id), 0.0001) AND ope
 -- kind: routed
 UPDATE journal SET id = packed_id(:other) WHERE namespace = :namespace AND likelihood(id = packed_id(:id), 0.0001);
 
+-- As bytes: a text that is damaged could not be read at all.
+-- name: operation_notes
+-- kind: routed
+SELECT id, CAST(note AS BLOB) FROM operation WHERE namespace = :namespace AND note <> '';
+
 -- name: journal_page
 -- kind: routed
 SELECT o.id, j.position, line_part(j.data, 0, o.id), line_part(j.data, 1, o.id), line_part(j.data, 2, o.id)
