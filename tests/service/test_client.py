@@ -16,7 +16,7 @@ import pytest
 import uvicorn
 
 import perdure
-from perdure.interfaces.http import async_memory
+from perdure.interfaces.http import async_memory, shared
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.client import RemoteMemory
 from perdure.interfaces.http.serve import _config, _listen
@@ -303,6 +303,31 @@ def test_a_service_that_is_gone_and_comes_back(pair):
         with pytest.raises(StoreUnavailable, match="cannot be reached"):
             remote.list()
         remote.close()
+
+
+def test_a_client_that_was_closed_refuses_calls():
+    with fixed() as memory, listening(memory) as url:
+        remote = perdure.connect(url)
+        timed = remote.within(5)
+        assert remote.list() == timed.list() == []
+        timed.close()
+        for one in (remote, timed, remote.within(5)):
+            with pytest.raises(StoreUnavailable, match="client was closed"):
+                one.remember("Deploys happen on Tuesdays.")
+        remote.close()
+        assert memory.list() == []
+
+
+def test_too_many_wrong_tokens_are_the_caller_s_fault():
+    with fixed() as memory:
+        memory.create_token("reader", "*", actor="ana")
+        with listening(memory) as url, perdure.connect(url, token="perdure_guess") as remote:
+            for _ in range(shared.TRIES):
+                with pytest.raises(NotAllowed, match="not valid"):
+                    remote.list()
+            with pytest.raises(perdure.TooManyCalls, match="Too many wrong tokens") as refused:
+                remote.list()
+            assert (refused.value.fault, "five minutes" in refused.value.remedy) == ("caller", True)
 
 
 @pytest.fixture
