@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         monitoring,
         tokens,
         transfer,
+        unchanged_store,
         watched_models,
     )
     from perdure.operations.lifecycle import sweep
@@ -48,18 +49,20 @@ if TYPE_CHECKING:
     from perdure.records.transfer import Line
     from perdure.rules import policy_check
 else:
-    changed_memories, confined_store, hooks, identify, monitoring, tokens, transfer, watched_models = lazy_modules(
+    (
+        changed_memories,
+        confined_store,
+        hooks,
+        identify,
+        monitoring,
+        tokens,
+        transfer,
+        unchanged_store,
+        watched_models,
+    ) = lazy_modules(
         "perdure.operations",
-        *(
-            "changed_memories",
-            "confined_store",
-            "hooks",
-            "identify",
-            "monitoring",
-            "tokens",
-            "transfer",
-            "watched_models",
-        ),
+        *("changed_memories", "confined_store", "hooks", "identify", "monitoring", "tokens", "transfer"),
+        *("unchanged_store", "watched_models"),
     )
     (sweep,) = lazy_modules("perdure.operations.lifecycle", "sweep")
     (policy_check,) = lazy_modules("perdure.rules", "policy_check")
@@ -162,6 +165,16 @@ class Memory(
             >>> memory.within(2).recall("When do we deploy?")  # doctest: +SKIP
         """
         return Memory(replace(self._context, seconds=checked_seconds(seconds)))
+
+    def while_unchanged(self, ids: Sequence[str]) -> Memory:
+        """Return this memory as it writes only while some memories are as they are now; then it raises ConflictError.
+
+        Args:
+            ids: The memories; others may change.
+        """
+        with translate_damage(self):
+            store = cast("Store", unchanged_store.UnchangedStore(self._context.store, ids))
+        return Memory(replace(self._context, store=store))
 
     def without_model(self) -> Memory:
         """Return this memory as it works where no language model is configured: what only looks need not ask one."""

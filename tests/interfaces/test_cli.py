@@ -46,6 +46,7 @@ NO_COMMAND = {
     "confined": "for the service: what the holder of a token sees",
     "recognize": "for the service: what a token allows",
     "without_model": "for the service: what is only looked at asks no language model",
+    "while_unchanged": "for the page: an answer to what another answer has changed meanwhile is refused",
     "on_erasure": "for the service: what it keeps of answers goes with an erasure",
     "count_erased": "for the service: what it keeps of answers goes with an erasure by another process",
     "log_in": "for the page: the cookie of a session",

@@ -408,7 +408,7 @@ OF_THE_STORE = {
     *("policy", "now", "agent", "no_facts", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
     "unwritable",
     *("maintain", "upkeep", "upkeep_state", "export", "watch", "on_erasure", "without_model", "forecast_under"),
-    "count_erased",
+    *("count_erased", "while_unchanged"),
     *("operation", "superseded_facts", "resolve_id"),
     *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
 }
@@ -487,6 +487,7 @@ def test_what_is_of_the_store_is_refused_by_a_client(pair):
         "log_out",
         "watch",
         "on_erasure",
+        "while_unchanged",
         "usual_namespace",
         "confined",
     )
