@@ -144,6 +144,13 @@ class Memory(
         with translate_damage(self):
             return changed_memories.superseded_facts(self._context, operation)
 
+    def memories_of(self, operation: Operation) -> tuple[RelatedMemory, ...]:
+        """Return up to three memories that an operation has changed and that are still there, with their first words."""
+        store = self._context.store
+        with translate_damage(self):
+            changes = store.changes(operation.namespace, operation.id)
+            return changed_memories.memories_of(self._context, operation, changes)
+
     @property
     def has_model(self) -> bool:
         """Whether a language model is configured, for whatever the policy wants it."""

@@ -55,6 +55,7 @@ NO_COMMAND = {
     "usual_namespace": "for the service: where calls that name no namespace look",
     "resolve_id": "each command takes short ids",
     "operation": "`history` lists operations",
+    "memories_of": "for the page: `undo` and `history` name them",
     "superseded_facts": "for the page: `history` lists what an operation changed",
     "list_all": "`list --before` shows page after page, `export` writes all",
     "close": "each command closes what it opened",

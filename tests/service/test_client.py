@@ -409,7 +409,7 @@ OF_THE_STORE = {
     "unwritable",
     *("maintain", "upkeep", "upkeep_state", "export", "watch", "on_erasure", "without_model", "forecast_under"),
     *("count_erased", "while_unchanged"),
-    *("operation", "superseded_facts", "resolve_id"),
+    *("operation", "memories_of", "superseded_facts", "resolve_id"),
     *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
 }
 """What only whoever has the store can ask."""
@@ -496,7 +496,7 @@ def test_what_is_of_the_store_is_refused_by_a_client(pair):
         **dict.fromkeys(APPLYING, ((),)),
         "count_erased": (0,),
         "forecast_under": ({}, 1, "x"),
-        **dict.fromkeys(("resolve_id", "operation", "superseded_facts"), ("abcdefgh",)),
+        **dict.fromkeys(("resolve_id", "operation", "memories_of", "superseded_facts"), ("abcdefgh",)),
         "log_in": ("me", 60),
     }
     for name in sorted(OF_THE_STORE | APPLYING):

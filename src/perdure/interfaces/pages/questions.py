@@ -89,6 +89,8 @@ def answer(request: PageRequest) -> Answer:
             if not isinstance(error, ConflictError) and _asked(request) is not None:
                 raise
             continue  # it was changed meanwhile, by another answer or by what leaves the question open
+        if outcome.operation is None and _asked(request) is None:
+            break  # the same was answered meanwhile
         return Redirect(request.link("/questions", done=outcome.operation))
     return _answered_already(request)
 
