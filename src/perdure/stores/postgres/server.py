@@ -35,7 +35,6 @@ T = TypeVar("T")
 
 _SHORTEST: Final = 1.0  # seconds below which a server that gave no sign is not tried again: libpq takes two for it
 LONGEST_PAUSE: Final = 0.5
-_UNLIMITED: Final = 3600.0
 COLLISIONS: Final = 20
 
 
@@ -223,7 +222,8 @@ def connect(address: Address) -> Connection:
         PerdureError: The server cannot be reached or refuses; the subclass says why.
     """
     try:
-        return open_connection(address.dsn, prepares=address.prepares, seconds=seconds_left(_UNLIMITED) or _UNLIMITED)
+        seconds = seconds_left(address.seconds) or address.seconds
+        return open_connection(address.dsn, prepares=address.prepares, seconds=seconds)
     except psycopg.Error as error:
         raise translate_error(error) from error
 
