@@ -36,6 +36,7 @@ from perdure.records.errors import (
     StoreTooNew,
     StoreUnfinished,
     TargetTaken,
+    TooManyCalls,
     UncountedWarning,
 )
 
@@ -154,4 +155,4 @@ __all__ += ["Question", "RatesResult", "Recall", "Reembedded", "ReinforceResult"
 __all__ += ["Report", "Review", "SessionResult", "Stats", "StrengthenResult", "Summaries", "TaskResult", "Timeline"]
 __all__ += ["UndoResult", "Used", "Verified", "WeakenResult"]
 __all__ += ["CompactResult", "ErasureResult", "NewToken", "NotAllowed", "OlderThanHorizon", "RepairResult", "Token"]
-__all__ += ["MemoryErased", "UncountedWarning"]
+__all__ += ["MemoryErased", "TooManyCalls", "UncountedWarning"]

@@ -19,6 +19,7 @@ from perdure.operations import transfer as moving
 from perdure.operations.ports import Progress
 from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import Lines
+from perdure.records.deadline import within
 from perdure.records.errors import REPAIR, ConflictError, CopyDiffers, InvalidInput, StoreDamaged, StoreError
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy
@@ -38,7 +39,8 @@ _CONNECTION = re.compile(r"^postgres(ql)?(\+\w+)?:|\b(password|dbname|host)\s*="
 def store_of(url: str | os.PathLike[str], policy: Policy, warn: Callable[[str], None], *, create: bool) -> Store:
     """Open the store that an address names; numpy and the drivers load on first use."""
     if isinstance(url, str) and is_server(url):
-        store: PostgresStore = _postgres().PostgresStore(address_of(url), log_entries=policy.recall.log_entries)
+        with within(policy.limits.call_seconds):  # it only looks; a file may have to be brought up to date
+            store: PostgresStore = _postgres().PostgresStore(address_of(url), log_entries=policy.recall.log_entries)
         if store.schema.unfenced:
             warn(
                 "The role bypasses row-level security, so only the statements keep namespaces apart. "

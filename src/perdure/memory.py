@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from perdure.records.instant import from_instant
+from perdure.records.instant import Instant, from_instant
 from perdure.rules.learning_hint import untaught
 from perdure.rules.validation.values import checked_id, checked_seconds
 from perdure.verbs.checks import check_role, translate_damage
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         monitoring,
         tokens,
         transfer,
+        unchanged_store,
         watched_models,
     )
     from perdure.operations.lifecycle import sweep
@@ -48,18 +49,20 @@ if TYPE_CHECKING:
     from perdure.records.transfer import Line
     from perdure.rules import policy_check
 else:
-    changed_memories, confined_store, hooks, identify, monitoring, tokens, transfer, watched_models = lazy_modules(
+    (
+        changed_memories,
+        confined_store,
+        hooks,
+        identify,
+        monitoring,
+        tokens,
+        transfer,
+        unchanged_store,
+        watched_models,
+    ) = lazy_modules(
         "perdure.operations",
-        *(
-            "changed_memories",
-            "confined_store",
-            "hooks",
-            "identify",
-            "monitoring",
-            "tokens",
-            "transfer",
-            "watched_models",
-        ),
+        *("changed_memories", "confined_store", "hooks", "identify", "monitoring", "tokens", "transfer"),
+        *("unchanged_store", "watched_models"),
     )
     (sweep,) = lazy_modules("perdure.operations.lifecycle", "sweep")
     (policy_check,) = lazy_modules("perdure.rules", "policy_check")
@@ -141,6 +144,13 @@ class Memory(
         with translate_damage(self):
             return changed_memories.superseded_facts(self._context, operation)
 
+    def memories_of(self, operation: Operation) -> tuple[RelatedMemory, ...]:
+        """Return up to three memories that an operation has changed and that are still there, with their first words."""
+        store = self._context.store
+        with translate_damage(self):
+            changes = store.changes(operation.namespace, operation.id)
+            return changed_memories.memories_of(self._context, operation, changes)
+
     @property
     def has_model(self) -> bool:
         """Whether a language model is configured, for whatever the policy wants it."""
@@ -162,6 +172,16 @@ class Memory(
             >>> memory.within(2).recall("When do we deploy?")  # doctest: +SKIP
         """
         return Memory(replace(self._context, seconds=checked_seconds(seconds)))
+
+    def while_unchanged(self, ids: Sequence[str]) -> Memory:
+        """Return this memory as it writes only while some memories are as they are now; then it raises ConflictError.
+
+        Args:
+            ids: The memories; others may change.
+        """
+        with translate_damage(self):
+            store = cast("Store", unchanged_store.UnchangedStore(self._context.store, ids))
+        return Memory(replace(self._context, store=store))
 
     def without_model(self) -> Memory:
         """Return this memory as it works where no language model is configured: what only looks need not ask one."""
@@ -235,6 +255,15 @@ class Memory(
     def on_erasure(self, tell: Callable[[str], None] | None) -> None:
         """Have somebody told the namespace of each erasure that is made through this memory; None for nobody."""
         self._context.tell_erasure = tell
+
+    def count_erased(self, since: Instant, namespace: str | None = None) -> int:
+        """Return how many changes erasures have made since an instant, whichever process made them.
+
+        Args:
+            since: Milliseconds since 1970 UTC, by the clocks of those who erase: those of several machines differ.
+            namespace: Of which namespace; None for all that the caller reaches.
+        """
+        return self._context.store.count_changes(namespace, since, "erase")
 
     @property
     def leases_held(self) -> int:

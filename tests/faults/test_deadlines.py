@@ -21,7 +21,7 @@ from perdure.compose import address_of
 from perdure.interfaces.cli.app import app
 from perdure.interfaces.hooks.agent_hooks import run as run_hook
 from perdure.records.deadline import within as limited
-from perdure.records.errors import UncountedWarning
+from perdure.records.errors import StoreUnavailable, UncountedWarning
 from perdure.stores.postgres.session import WRITING, opening
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.verbs.declaration import VERBS as ALL_VERBS
@@ -106,6 +106,21 @@ def test_a_call_on_a_halted_server_ends_within_a_second_of_its_time_and_so_does_
         assert app(words, standalone_mode=False) == 1
         assert time.monotonic() - started < PATIENT  # libpq waits two seconds at least, and ten unless it is told
         assert json.loads(capsys.readouterr().out)["error"] == "StoreUnavailable"
+    finally:
+        line.close()
+
+
+@pytest.mark.parametrize("given", ["url", "policy"])
+def test_opening_a_halted_server_waits_no_longer_than_it_was_given(url, given):
+    line = Line(int(address_of(url).shown.rpartition("/")[0].rpartition(":")[2]))
+    line.silent = True
+    address = within(line.through(url), 2) if given == "url" else line.through(url)
+    policy = {**WORDS_ONLY, "limits": {"call_seconds": 2 if given == "policy" else 30}}
+    try:
+        started = time.monotonic()
+        with pytest.raises(StoreUnavailable):
+            perdure.open(address, policy=policy)
+        assert time.monotonic() - started < PATIENT  # libpq waits ten seconds unless it is told
     finally:
         line.close()
 

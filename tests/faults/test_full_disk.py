@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -144,3 +145,30 @@ def test_a_backup_that_finds_no_room_names_its_own_disk_and_leaves_nothing(tmp_p
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     assert list(folder.iterdir()) == []
     assert backup(store, folder / "copy.db").memories == 500
+
+
+FAILING = f"""
+import os, subprocess, sys
+import perdure
+path = sys.argv[1]
+memory = perdure.open(path, policy={WORDS_ONLY!r})
+memory.remember("zebra crossing")
+words = "import perdure, sys; perdure.open(sys.argv[1], policy={WORDS_ONLY!r}).remember('another')"
+subprocess.run([sys.executable, "-c", words, path], check=True)  # the pages that are kept are not the newest
+folder = os.open(os.path.dirname(path), os.O_RDONLY)
+for name in os.listdir("/proc/self/fd"):
+    if os.path.exists(f"/proc/self/fd/{{name}}") and os.readlink(f"/proc/self/fd/{{name}}").startswith(path):
+        os.dup2(folder, int(name))
+for call in (memory.list, lambda: memory.remember("more")):
+    try:
+        call()
+    except perdure.PerdureError as error:
+        print(type(error).__name__, error.fault, "disk" in error.message, "space" in error.remedy)
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs the list of open files")
+def test_a_disk_that_cannot_be_read_is_not_called_full(tmp_path):
+    told = finished(python(FAILING, tmp_path / "a.db")).splitlines()
+    assert told == ["StoreUnavailable machine True False"] * 2

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
 import time
+import types
+import warnings
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import lru_cache
 from pathlib import Path
 
 import apsw
@@ -21,7 +25,7 @@ from faults.server_faults import own_server
 from perdure.compose import current_instant, import_lines, store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.operations.transfer import export_lines
-from perdure.records.errors import InvalidInput, MemoryErased, NotFound, TargetTaken
+from perdure.records.errors import DamageWarning, InvalidInput, MemoryErased, NotFound, TargetTaken
 from perdure.records.memory import Message
 from perdure.records.plan import ERASED, Erasure
 from perdure.records.policy import Policy
@@ -226,6 +230,50 @@ def test_a_transcript_under_another_name_does_not_bring_it_back(memory, clock):
     assert ADDRESS not in [m.content for m in memory.list()]
     clock.passes(hours=1)
     assert memory.ingest([{"role": "user", "content": ADDRESS}], session="three").added == 1  # said anew
+
+
+@pytest.mark.parametrize("first", [None, "k0"])
+def test_a_retry_under_a_key_that_known_words_were_given_does_not_bring_them_back(memory, first):
+    kept = memory.remember(ADDRESS, idempotency_key=first)
+    assert memory.remember(ADDRESS, idempotency_key="k1").id == kept.id
+    both = memory.remember_many(
+        [{"content": f" {ADDRESS} ", "idempotency_key": "k2"}, {"content": ADDRESS, "idempotency_key": "k3"}]
+    )
+    assert {(one.id, one.operation) for one in both} == {(kept.id, memory.history()[0].id), (kept.id, None)}
+    memory.update(kept.id, "Anna Schmidt moved away.")
+    keys = [key for key in (first, "k1", "k2", "k3") if key is not None]
+    assert {memory.remember(ADDRESS, idempotency_key=key).id for key in keys} == {kept.id}
+    with pytest.raises(InvalidInput, match="used for another text"):
+        memory.remember(OTHER, idempotency_key="k1")
+    erased(memory, kept.id)
+    for key in keys:
+        with pytest.raises(MemoryErased, match=f"'{key}' was erased for good"):
+            memory.remember(ADDRESS, idempotency_key=key)
+    assert memory.check() == []
+
+
+def _cached():
+    """Return all that functions of the product keep of what they were given."""
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "perdure"]
+    left = [f for m in modules for f in vars(m).values() if isinstance(f, type(lru_cache(len)))]
+    seen = {}
+    while left:
+        one = left.pop()
+        if id(one) not in seen and not isinstance(one, (type, types.FunctionType, types.ModuleType)):
+            seen[id(one)] = one
+            left += gc.get_referents(one)
+    return [one for one in seen.values() if isinstance(one, str)]
+
+
+def test_no_function_keeps_erased_words(memory):
+    moved = "Anna Schmidt moved from Harbour Lane to Mill Street, no longer near the port."
+    kept = [memory.remember(text) for text in (ADDRESS, moved, OTHER)]
+    memory.recall("Where does Anna Schmidt live now?")
+    memory.digest("default")
+    memory.consolidate("default")
+    assert any("Schmidt" in text for text in _cached())
+    erased(memory, *(one.id for one in kept[:2]))
+    assert not [text for text in _cached() if "Schmidt" in text or "schmidt" in text]
 
 
 def test_a_retry_under_its_key_does_not_bring_it_back(memory):
@@ -663,6 +711,44 @@ def test_backups_of_the_vault_are_rewritten_and_still_read(tmp_path):
         assert [m.content for m in other.list()] == [OTHER]
 
 
+def test_an_erasure_of_names_ends_where_a_document_cannot_be_read(tmp_path):
+    path = tmp_path / "a.db"
+    with perdure.open(path, WORDS_ONLY) as memory:
+        facts = [{"subject": "Anna Schmidt", "predicate": "home", "value": "Harbour Lane"}]
+        gone = memory.remember(ADDRESS, facts=facts).id
+        memory.remember("The pot is blue.", facts=[{"subject": "pot", "predicate": "colour", "value": "blue"}])
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute("UPDATE document SET data = '{' WHERE shelf = 'fact' AND name LIKE 'pot|%'")
+    with perdure.open(path, WORDS_ONLY) as memory, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamageWarning)
+        done = erased(memory, gone)
+        assert any("Names were not searched for everywhere" in told and "pot|" in told for told in done.unreachable)
+        assert all(gone != one.id for one in memory.list(include_archived=True))
+
+
+@pytest.mark.parametrize("note", ["x'fffe41'", "CAST(x'fffe41' AS TEXT)"])
+def test_an_erasure_goes_on_where_the_journal_or_the_log_cannot_be_read(tmp_path, note):
+    path = tmp_path / "a.db"
+    with perdure.open(path, WORDS_ONLY) as memory:
+        first, second = memory.remember(OTHER).operation, memory.remember("Tea is green.").operation
+        gone = memory.remember(ADDRESS).id
+        memory.recall("release on Tuesday")
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute(f"UPDATE operation SET note = {note} WHERE number = 1")
+        connection.execute("UPDATE journal SET data = x'00ff' WHERE operation = 2 AND position = 0")
+        connection.execute("UPDATE recall_log SET hits = '{'")
+    with perdure.open(path, WORDS_ONLY) as memory, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert erased(memory, gone).changed
+        assert {str(w.message).partition(".")[0] for w in caught if w.category is DamageWarning} == {
+            f"The note of the operation {first} could not be read",
+            f"Line 0 of the operation {second} could not be read",
+        }
+        assert memory.history()[-1].note == "[erased]: it could not be read"
+        assert memory.check(full=True) == []
+    assert found_in(tmp_path, ADDRESS[:32]) == []
+
+
 @pytest.mark.parametrize(
     "damage", [lambda words: words[:-40], lambda _: b"\xff\xfe{", lambda _: b"[]\n", lambda _: b"{}\n"]
 )
@@ -682,6 +768,21 @@ def test_a_backup_that_cannot_be_read_is_named_and_stops_no_erasure(tmp_path, da
     assert "could not be read" in told
     assert "delete it" in told
     assert found_in(tmp_path, ADDRESS[:32]) in ([], [str(backup)])
+
+
+def test_words_that_a_backup_keeps_in_another_memory_are_told(tmp_path):
+    policy = {**WORDS_ONLY, "upkeep": {"backup_folder": str(tmp_path / "kept")}}
+    with perdure.open(tmp_path / "a.db", policy) as memory:
+        gone = memory.remember(ADDRESS).id
+        quoting = memory.remember(f"She wrote: {ADDRESS}").id
+        for identity in (gone, quoting):
+            memory.move(identity, "vault", "it matters")
+        memory.upkeep("worker", eager=True)
+        [backup] = (tmp_path / "kept").glob("*.jsonl")
+        done = erased(memory, gone)
+        assert [place for place in done.places if "backup" in place] == [
+            f"In the backup {backup}: memory {quoting} of namespace default holds words of an erased memory."
+        ]
 
 
 def test_a_name_that_a_backup_keeps_beside_the_words_of_another_memory_is_told(tmp_path):

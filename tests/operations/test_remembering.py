@@ -91,6 +91,26 @@ def test_a_known_key_takes_nothing_over(memory, path):
     assert tables(path) == before
 
 
+def test_a_key_that_known_words_are_given_is_kept_and_taken_back(memory, path):
+    first = memory.remember("The deploy is on Tuesday", idempotency_key="a")
+    before = logical(path)
+    again = memory.remember("the deploy is on tuesday", idempotency_key="b")
+    assert (again.id, again.changed) == (first.id, True)
+    assert memory.remember("the deploy is on tuesday", idempotency_key="b", **MORE).changed is False
+    memory.undo(again.operation)
+    assert logical(path) == before
+    assert memory.remember("Another text", idempotency_key="b").id != first.id
+
+
+@pytest.mark.parametrize("keys", [(None, "b"), ("a", "b")])
+def test_every_key_of_the_same_words_in_a_batch_is_kept(memory, keys):
+    items = [{"content": "one", "idempotency_key": key} for key in keys]
+    (one, two) = memory.remember_many(items)
+    assert (one.id, one.changed, two.changed) == (two.id, True, False)
+    memory.update(one.id, "two")
+    assert [memory.remember("one", idempotency_key=key).id for key in keys if key] == [one.id] * len([*filter(None, keys)])
+
+
 def test_the_same_words_in_a_batch_are_one_memory_with_the_labels_of_all(memory):
     one, two = memory.remember_many([{"content": "one", "tags": ["a"]}, {"content": "ONE", **MORE}])
     assert (one.id, one.changed, two.changed) == (two.id, True, False)

@@ -16,7 +16,7 @@ import pytest
 import uvicorn
 
 import perdure
-from perdure.interfaces.http import async_memory
+from perdure.interfaces.http import async_memory, shared
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.client import RemoteMemory
 from perdure.interfaces.http.serve import _config, _listen
@@ -305,6 +305,31 @@ def test_a_service_that_is_gone_and_comes_back(pair):
         remote.close()
 
 
+def test_a_client_that_was_closed_refuses_calls():
+    with fixed() as memory, listening(memory) as url:
+        remote = perdure.connect(url)
+        timed = remote.within(5)
+        assert remote.list() == timed.list() == []
+        timed.close()
+        for one in (remote, timed, remote.within(5)):
+            with pytest.raises(StoreUnavailable, match="client was closed"):
+                one.remember("Deploys happen on Tuesdays.")
+        remote.close()
+        assert memory.list() == []
+
+
+def test_too_many_wrong_tokens_are_the_caller_s_fault():
+    with fixed() as memory:
+        memory.create_token("reader", "*", actor="ana")
+        with listening(memory) as url, perdure.connect(url, token="perdure_guess") as remote:
+            for _ in range(shared.TRIES):
+                with pytest.raises(NotAllowed, match="not valid"):
+                    remote.list()
+            with pytest.raises(perdure.TooManyCalls, match="Too many wrong tokens") as refused:
+                remote.list()
+            assert (refused.value.fault, "five minutes" in refused.value.remedy) == ("caller", True)
+
+
 @pytest.fixture
 def lockable(tmp_path):
     """A memory with one row, a client of its service, and a connection that locks the file like another process."""
@@ -383,7 +408,8 @@ OF_THE_STORE = {
     *("policy", "now", "agent", "no_facts", "has_model", "has_tokens", "leases_held", "readiness"),  # properties
     "unwritable",
     *("maintain", "upkeep", "upkeep_state", "export", "watch", "on_erasure", "without_model", "forecast_under"),
-    *("operation", "superseded_facts", "resolve_id"),
+    *("count_erased", "while_unchanged"),
+    *("operation", "memories_of", "superseded_facts", "resolve_id"),
     *("confined", "usual_namespace", "recognize", "log_in", "logged_in", "log_out"),
 }
 """What only whoever has the store can ask."""
@@ -461,14 +487,16 @@ def test_what_is_of_the_store_is_refused_by_a_client(pair):
         "log_out",
         "watch",
         "on_erasure",
+        "while_unchanged",
         "usual_namespace",
         "confined",
     )
     given = {
         **dict.fromkeys(named, ("me",)),
         **dict.fromkeys(APPLYING, ((),)),
+        "count_erased": (0,),
         "forecast_under": ({}, 1, "x"),
-        **dict.fromkeys(("resolve_id", "operation", "superseded_facts"), ("abcdefgh",)),
+        **dict.fromkeys(("resolve_id", "operation", "memories_of", "superseded_facts"), ("abcdefgh",)),
         "log_in": ("me", 60),
     }
     for name in sorted(OF_THE_STORE | APPLYING):

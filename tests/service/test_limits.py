@@ -19,7 +19,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import perdure
-from conftest import opened
+from conftest import STORES, opened
 from perdure.interfaces.http import connection
 from perdure.interfaces.http.app import build_app
 from perdure.interfaces.http.call_log import JsonLines
@@ -241,8 +241,16 @@ def test_a_repeat_with_the_same_key_is_answered_from_the_first(client, memory):
     assert client.post("/v1/strengthen", json=given, headers={"idempotency-key": "x" * 256}).status_code == 422
 
 
-@pytest.mark.parametrize("door", ["route", "program"])
-def test_what_a_call_returned_is_forgotten_when_memories_are_erased(client, memory, door):
+@pytest.mark.parametrize("door", ["another program", "program", "route"])
+@pytest.mark.parametrize("store", STORES[:2], indirect=True)
+def test_what_a_call_returned_is_forgotten_when_memories_are_erased(path, door):
+    with closing(perdure.open(path, POLICY)) as memory, serving(memory) as client:
+        _forgets_what_is_erased(path, client, memory, door)
+
+
+def _forgets_what_is_erased(path, client, memory, door):
+    earlier = memory.remember("Ann Roe has moved.").id
+    memory.erase([earlier], reason="asked", confirm=memory.erase([earlier], reason="asked").confirm, dry_run=False)
     namespaces = ("default", "other")
     kept = {n: memory.remember("Ann Roe's room is 4711.", namespace=n).id for n in namespaces}
 
@@ -261,11 +269,15 @@ def test_what_a_call_returned_is_forgotten_when_memories_are_erased(client, memo
     first = call_all()
     assert [a.status_code for a in first] == [200, 200, 200]
     before = len(memory.history(limit=100))
+    assert [a.content for a in call_all()] == [a.content for a in first]
     ids = [m.id for m in memory.list(include_archived=True)]
     confirm = memory.erase(ids, reason="asked").confirm
     if door == "route":
         given = {"ids": ids, "reason": "asked", "confirm": confirm, "dry_run": False}
         assert client.post("/v1/erase", json=given).status_code == 200
+    elif door == "another program":
+        with perdure.open(path, POLICY) as other:
+            other.erase(ids, reason="asked", confirm=confirm, dry_run=False)
     else:
         memory.erase(ids, reason="asked", confirm=confirm, dry_run=False)
     again = call_all()

@@ -12,10 +12,11 @@ from perdure.operations.erased_names import places_of_names, searched_names
 from perdure.operations.lifecycle.backup import without_memories
 from perdure.operations.lifecycle.digest import write_summary
 from perdure.operations.ports import Context
+from perdure.operations.text_caches import clear_text_caches
 from perdure.operations.undo_past_erasures import ERASE
 from perdure.operations.writing import refuse_damaged, retry
 from perdure.records.deadline import unlimited
-from perdure.records.errors import InvalidInput, NotFound, PerdureError
+from perdure.records.errors import InvalidInput, NotFound, PerdureError, StoreDamaged
 from perdure.records.instant import from_instant
 from perdure.records.memory import Document, Record, Shelf, Status
 from perdure.records.plan import Change, ErasedNames, Erasure, Plan, Target
@@ -32,7 +33,7 @@ from perdure.rules.erasure import (
     find_dependents,
     salt_document,
     stand_in,
-    tombstone,
+    tombstones,
 )
 from perdure.rules.lifecycle.unarchive import unarchive
 
@@ -95,19 +96,29 @@ def erase(
     result, plan = retry(attempt)
     if plan is None or plan.erasure is None:
         return result
+    clear_text_caches()
     if ctx.tell_erasure is not None:
         ctx.tell_erasure(plan.namespace)
     texts, names = sorted(plan.erasure.texts), plan.erasure.names
     with unlimited():  # the rows are gone: what else holds the texts must not stay because the call's time is over
         purged = ctx.store.purge(plan.namespace, texts, sorted({*names.words, *names.ids}))
         rewritten, failed = _rewrite_backups(ctx, plan.namespace, plan.erasure)
-        named = places_of_names(ctx.store, plan.namespace, names, ctx.backups)
+        named, unread = _places_of_names(ctx, plan.namespace, names)
+        kept = [] if ctx.backups is None else ctx.backups.search(plan.namespace, texts)
         held = _rewrite_summary(ctx, plan.namespace)
-    places = (*(place for _, place in purged.places), *named)
-    notes = [*held, *failed, *_unsearched(names), *([_UNREAD] if selection.subject else [])]
+    places = (*(place for _, place in purged.places), *kept, *named)
+    notes = [*held, *failed, *unread, *_unsearched(names), *([_UNREAD] if selection.subject else [])]
     gone, count = tuple(names.ids[i] for i in result.entities), len(searched_names(names))
     result = replace(result, entities=gone, names=count, places=places, backups=rewritten, operations=(plan.id,))
     return _with_remarks(result, purged, notes)
+
+
+def _places_of_names(ctx: Context, namespace: str, names: ErasedNames) -> tuple[tuple[str, ...], list[str]]:
+    """Return where erased names still stand, and what is to be said where a damaged row ends the search."""
+    try:
+        return places_of_names(ctx.store, namespace, names, ctx.backups), []
+    except StoreDamaged as error:
+        return (), [f"Names were not searched for everywhere: {error.message} {error.remedy}"]
 
 
 def _rewrite_summary(ctx: Context, namespace: str) -> list[str]:
@@ -249,7 +260,13 @@ def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan
     decisions.add(document_change(d.shelf, d.id, d.name, d.data, None, "") for d in documents)
     decisions.add(Change(Target.MEMORY, identity, image, None) for identity, image in images.items())
     salt, laid = _salt(ctx, place)
-    decisions.add([*laid, *(tombstone(i, image, salt, now, by=by, reason=reason) for i, image in images.items())])
+    decisions.add(laid)
+    keys: dict[str, list[str]] = {}
+    for document in documents:
+        if document.shelf is Shelf.KEY:
+            keys.setdefault(document.id, []).append(document.name)
+    for i, image in images.items():
+        decisions.add(tombstones(i, image, keys.get(i, ()), salt, now, by=by, reason=reason))
     plan = decisions.plan(ERASE, f"erased {len(images)} {'memory' if len(images) == 1 else 'memories'}: {reason}")
     texts = {t for image in images.values() for t in (image["text"], image.get("shown")) if t} | _quotes(ctx, target)
     erased, names = frozenset((*images, *target.entities, *unsaid.undone)), target.names(unsaid, salt, plan.id)

@@ -82,6 +82,9 @@ class Backups(Protocol):
     def read(self, namespace: str) -> Iterator[tuple[str, Iterable[Line]]]:
         """Yield where each backup of a namespace is that can be read, and its lines."""
 
+    def search(self, namespace: str, texts: Sequence[str]) -> list[str]:
+        """Return where a backup of a namespace still holds words of erased texts, one sentence for each row."""
+
 
 class SummaryFile(Protocol):
     """The file that holds a digest, among a person's lines."""

@@ -104,7 +104,7 @@ def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
     repeated = _repeated_drafts(ctx, batch)
     merge = batch.operation == MERGING
     ids = store_drafts(ctx, decisions, batch.drafts, batch.vectors, merge=merge, before=batch.before, of=batch.of)
-    changed = decisions.changed
+    changed = decisions.changed | decisions.keyed
     note = f"{batch.operation}: {len(changed)} {'memory' if len(changed) == 1 else 'memories'}"
     handed = [
         replace(handed_claims(decisions, ids[i], *claims), item=batch.before + i + 1)
@@ -113,7 +113,7 @@ def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
     ]
     if handed:
         ctx.extension.take(ctx, decisions, handed)
-    if decisions.changed != changed:
+    if decisions.changed | decisions.keyed != changed:
         changed |= {one.memory for one in handed if one.memory is not None}
     written = write(ctx, decisions, batch.operation, note)
     memories = memory_items([decisions.result(identity) for identity in ids], ctx.policy, decisions.now)
@@ -201,7 +201,14 @@ def store_drafts(
     new = _with_turns(ctx, list(fresh.values()), decisions.namespace)
     stored = insert(ctx, decisions, new, vectors=[vectors[i] for i in fresh])
     ids = {**existing, **dict(zip(fresh, (record.id for record in stored), strict=True))}
-    return [ids[duplicates.get(i, i)] for i in range(len(drafts))]
+    stand = [ids[duplicates.get(i, i)] for i in range(len(drafts))]
+    if merge:
+        known = {(identity, drafts[i].key) for i, identity in by_key.items()}
+        known |= {(ids[i], draft.key) for i, draft in fresh.items()}
+        for identity, draft in zip(stand, drafts, strict=True):
+            if draft.key is not None and (identity, draft.key) not in known:
+                decisions.add_key(identity, draft.key)
+    return stand
 
 
 def check_keys(drafts: Sequence[Draft], known: Mapping[str, str], before: int = 0, of: int = 1) -> None:

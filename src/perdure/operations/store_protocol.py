@@ -272,8 +272,8 @@ class Store(Protocol):
     def count_due(self, namespace: str | None, now: Instant) -> int:
         """Return how many memories are due by an instant, of all namespaces for None."""
 
-    def count_changes(self, namespace: str | None, since: Instant) -> int:
-        """Return how many changes the journal has taken in since an instant."""
+    def count_changes(self, namespace: str | None, since: Instant, operation: str | None = None) -> int:
+        """Return how many changes the journal has taken in since an instant, by operations of a name if it is given."""
         ...
 
     def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from math import inf
@@ -54,6 +56,24 @@ class within:  # noqa: N801  # a context manager, named as what it does
         """End."""
         if self._token is not None:
             _CURRENT.reset(self._token)
+
+
+_PATIENCE: Final[ContextVar[float]] = ContextVar("patience", default=inf)
+
+
+@contextmanager
+def impatient(seconds: float) -> Iterator[None]:
+    """Let what is in the block wait no longer than so many seconds for a server to come back that was lost."""
+    token = _PATIENCE.set(min(seconds, _PATIENCE.get()))
+    try:
+        yield
+    finally:
+        _PATIENCE.reset(token)
+
+
+def patience(usual: float) -> float:
+    """Return how many seconds a server that was lost is waited for, where that is usually so long."""
+    return min(usual, _PATIENCE.get())
 
 
 class unlimited:  # noqa: N801  # a context manager, named as what it does

@@ -63,6 +63,10 @@ class NotAllowed(PerdureError):  # noqa: N818  # reads as the statement it makes
     """The caller's token does not allow this, or does not reach the namespace; nothing was changed."""
 
 
+class TooManyCalls(PerdureError):  # noqa: N818  # reads as the statement it makes
+    """A service refuses a caller for a while: too many calls with its token, or too many wrong tokens from its address."""
+
+
 class NotFound(PerdureError, LookupError):  # noqa: N818  # reads as the statement it makes
     """No memory, operation or file of that name exists where it was looked for."""
 

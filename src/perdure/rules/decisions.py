@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from perdure.records.instant import Instant
-from perdure.records.memory import Form, Record, State
+from perdure.records.memory import Form, Record, Shelf, State
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import Policy
+from perdure.rules.document_edits import document_change
 from perdure.rules.insertion import with_due
 from perdure.rules.lifecycle.maintenance import trajectory_changes
 from perdure.rules.lifecycle.trajectory import Accesses, Trajectory, Transition, replay
@@ -35,6 +36,7 @@ class Decisions:
     Attributes:
         records: Id -> the memory as it was settled, with the labels that were decided on.
         states: Id -> its state as decided so far.
+        keyed: Memories that are known under another idempotency key from now on.
         neighbours: New memory -> (id, cosine) of the nearest earlier ones, nearest first.
     """
 
@@ -43,6 +45,7 @@ class Decisions:
         self.records: dict[str, Record] = {}
         self.states: dict[str, State] = {}
         self.neighbours: dict[str, tuple[tuple[str, float], ...]] = {}
+        self.keyed = frozenset[str]()
         self._stored: dict[str, Record] = {}
         self._settled: dict[str, Trajectory] = {}
         self._transitions: dict[str, list[Transition]] = {}
@@ -51,6 +54,7 @@ class Decisions:
         """Id -> name of a label -> what it was when it was stored."""
         self._shown: dict[str, dict[Form, str | None]] = {}
         self._new: set[str] = set()
+        self._keys: set[tuple[str, str]] = set()
         self._first: list[Change] = []
         self._last: list[Change] = []
 
@@ -136,6 +140,17 @@ class Decisions:
     def add(self, changes: Iterable[Change]) -> None:
         """Write links and documents after everything else."""
         self._last += changes
+
+    def add_key(self, identity: str, key: str) -> None:
+        """Decide that a memory is known under another idempotency key, besides that of its row.
+
+        A retry with it must find what became of the memory, also where its words are not known any longer.
+        """
+        if (identity, key) not in self._keys:
+            self._keys.add((identity, key))
+            self.keyed |= {identity}
+            because = "remembered again under another idempotency key"
+            self._last.append(document_change(Shelf.KEY, identity, key, None, {}, because))
 
     # --- the plan
 

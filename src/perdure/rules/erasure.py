@@ -80,15 +80,26 @@ def salted_digest(salt: str, text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=salt.encode()).hexdigest()
 
 
-def tombstone(
-    identity: str, image: Mapping[str, Any], salt: str, at: Instant, *, by: str | None, reason: str
-) -> Change:
-    """Return the change that keeps, without its words, that a memory was erased: when, by whom and why."""
-    key = image.get("key")
+def tombstones(
+    identity: str, image: Mapping[str, Any], keys: Iterable[str], salt: str, at: Instant, *, by: str | None, reason: str
+) -> list[Change]:
+    """Return the changes that keep, without its words, that a memory was erased: when, by whom and why.
+
+    There is one for each of its idempotency keys, or one without.
+
+    Args:
+        identity: The memory.
+        image: Its row.
+        keys: The keys that it was given besides that of its row.
+        salt: The namespace's.
+        at: When it is erased.
+        by: Who asked for it.
+        reason: Why.
+    """
     data = {"at_ms": at, "by": by, "why": reason, "digest": salted_digest(salt, image["text"])}
-    name = salted_digest(salt, key) if key else ""
-    after = {"shelf": Shelf.ERASED, "name": name, "data": data}
-    return Change(Target.DOCUMENT, identity, None, after, "erased")
+    names = [salted_digest(salt, key) for key in (image.get("key"), *keys) if key] or [""]
+    rows = ({"shelf": Shelf.ERASED, "name": name, "data": data} for name in names)
+    return [Change(Target.DOCUMENT, identity, None, row, "erased") for row in rows]
 
 
 def salt_document(salt: str) -> Change:

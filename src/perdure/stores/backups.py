@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
@@ -15,10 +16,13 @@ from perdure.records.errors import DiskFull, StoreError
 from perdure.records.growing_file import growing_path
 from perdure.records.instant import Instant, from_instant
 from perdure.records.transfer import Line
+from perdure.stores.erased_texts import Values, find_in_rows, passages
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _UNREADABLE: Final = (OSError, ValueError, KeyError, TypeError)
 """What reading a file raises that is no backup, or only a part of one."""
+_PARTS: Final = {"words_of_memories": "memory", "words_of_documents": "document"}
+"""What a backup has of that in which erased words are searched for."""
 _encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -79,6 +83,16 @@ class BackupFolder:
             with suppress(*_UNREADABLE):  # ``rewrite`` names it
                 yield str(path), _lines(path)
 
+    def search(self, namespace: str, texts: Sequence[str]) -> list[str]:
+        """Return where a backup of a namespace still holds words of erased texts, one sentence for each row."""
+        phrases, _ = passages(texts)
+        found = []
+        for path, lines in self.read(namespace):
+            rows = [line for line in lines if "part" in line]
+            sentences = find_in_rows(partial(_values, rows), phrases, texts).sentences()
+            found += [f"In the backup {path}: {sentence}" for _, sentence in sentences]
+        return found
+
     def _paths(self, namespace: str) -> list[Path]:
         """Return the backups of a namespace, the oldest first: their names sort as their instants do."""
         return sorted(self.folder.glob(f"{_file_name(namespace)}-*.jsonl"))
@@ -113,6 +127,14 @@ def _lines(path: Path) -> list[Line]:
     if not all(isinstance(line, dict) for line in lines):
         raise ValueError
     return lines
+
+
+def _values(rows: Iterable[Line], statement: str) -> Iterator[Values]:
+    """Yield the rows of a backup as the search for erased words takes those of a statement."""
+    part = _PARTS.get(statement)
+    for row in rows:
+        if row["part"] == part:
+            yield part, row["namespace"], row["id"], None, _encoded(row)
 
 
 def _file_name(namespace: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from perdure.records.digests import digest_of
+from perdure.records.errors import DamageWarning
 from perdure.records.memory import Shelf
 from perdure.records.plan import ERASED, ErasedNames, Erasure, Plan, Target
 from perdure.stores.erased_texts import SHORTEST, is_spaced
@@ -15,6 +17,7 @@ from perdure.stores.operation_digests import renew_digests
 from perdure.stores.rows import UNREADABLE, json_value
 from perdure.stores.statements import Session
 from perdure.stores.trimming import renewed_documents
+from perdure.stores.word_finder import WordFinder
 
 _PAGE: Final = 1000
 _FEW: Final = 16  # texts that are sought one by one more quickly than by their beginnings
@@ -46,11 +49,11 @@ class Redactor:
             self._lengths.setdefault(text[:SHORTEST], set()).add(len(text))
         self._known = frozenset(self._texts)
         self._joined = "\x00".join(self._texts)
-        self._short = _any_of({t.strip() for t in erasure.texts if 0 < len(t.strip()) < SHORTEST})
-        self._names = _any_name(erasure.names)
-        self._values = _any_value(erasure.names.values)
+        self._short = _find_any({t.strip() for t in erasure.texts if 0 < len(t.strip()) < SHORTEST})
+        self._names = _find_names(erasure.names)
+        self._values = _find_values(erasure.names.values)
         self._forms, self._stand_ins = erasure.names.forms, erasure.names.ids
-        self._entities = _any_of(self._stand_ins.keys() - erasure.names.plain)
+        self._entities = _find_any(self._stand_ins.keys() - erasure.names.plain)
 
     def text(self, text: str) -> str:
         """Return a text without the erased ones."""
@@ -67,15 +70,13 @@ class Redactor:
     def question(self, text: str) -> str:
         """Return words that somebody wrote without erased texts and names."""
         text = self.text(text)
-        if self._values is not None:
-            text = self._values.sub(ERASED, text)
-        return text if self._names is None else self._names.sub(ERASED, text)
+        for finder in (self._values, self._names):
+            text = finder.replace(text, lambda _: ERASED)
+        return text
 
     def remark(self, text: str) -> str:
         """Return words that we wrote, which also name entities by id, without what is erased."""
-        if self._entities is not None:
-            text = self._entities.sub(lambda found: self._stand_ins[found[1]] if found[1] else found[0], text)
-        return self.question(text)
+        return self.question(self._entities.replace(text, lambda found: self._stand_ins.get(found, found)))
 
     def note(self, note: str, *, about: bool) -> tuple[str, bool]:
         """Return the note of an operation, and whether words were taken out that a person gave about one memory.
@@ -90,11 +91,11 @@ class Redactor:
     def reason(self, because: str, *images: str | None) -> str:
         """Return the reason of a line of the journal; one that names what is erased may quote a few words of it."""
         because = self.remark(because)
-        if self._short is None or not self._short.search(because):
+        if not self._short.found_in(because):
             return because
         if self._ids.isdisjoint(i for image in images for i in _ID.findall(image or "")):
             return because
-        return self._short.sub(lambda found: ERASED if found[1] else found[0], because)
+        return self._short.replace(because, lambda _: ERASED)
 
     def line(self, before: str | None, after: str | None, because: str, *, given: bool = False) -> list[str | None]:
         """Return both sides and the reason of a line of the journal; one about a name that goes says nothing more.
@@ -155,7 +156,7 @@ class Redactor:
             if key in _POINTING or "|" in value:
                 return self._id(value)
             if key in _CALLING:
-                return ERASED if self._names is not None and self._names.fullmatch(value) else value
+                return ERASED if self._names.is_one(value) else value
             return self.question(value) if key in _SAYING else value
         if isinstance(value, list):
             return [self._named(item, key) for item in value]
@@ -182,33 +183,33 @@ def _written(text: str, data: Any, redacted: Any) -> str:
     return text if redacted == data else json.dumps(redacted, ensure_ascii=False, separators=(",", ":"))
 
 
-def _any_name(names: ErasedNames) -> re.Pattern[str] | None:
+def _find_names(names: ErasedNames) -> WordFinder:
     """Return what finds names as whole words, the longest first; white space and hyphens between them may differ."""
     found = []
     for name in sorted(names.words, key=lambda name: (-len(name), name)):
         words = name.split()
         before, _, after = _whole(name).partition(re.escape(name))
         if name.casefold() in names.plain:  # in small letters it is another word
-            found.append(f"{before}(?:{re.escape(name.capitalize())}|{re.escape(name.upper())}){after}")
+            found.append((name, f"{before}(?:{re.escape(name.capitalize())}|{re.escape(name.upper())}){after}"))
         else:
             joined = r"[\s_.\-]{1,3}".join(map(re.escape, words))
-            found.append(f"{before}(?i:{joined}){after}")
-    return re.compile("|".join(found)) if found else None
+            found.append((name, f"{before}(?i:{joined}){after}"))
+    return WordFinder(found)
 
 
-def _any_of(texts: Iterable[str]) -> re.Pattern[str] | None:
-    """Return what finds some texts in one pass, the longest first, and none within a word; None where there are none.
+def _find_any(texts: Iterable[str]) -> WordFinder:
+    """Return what finds some texts, the longest first, and none within a word.
 
-    What is marked as erased already is found, too, but in no group, so that no text is found inside the mark.
+    What is marked as erased already is found, too, so that no text is found inside the mark.
     """
-    found = [_whole(text) for text in sorted(texts, key=lambda text: (-len(text), text))]
-    return re.compile(f"{re.escape(ERASED)}|({'|'.join(found)})") if found else None
+    found = [(text, _whole(text)) for text in sorted(texts, key=lambda text: (-len(text), text))]
+    return WordFinder([(ERASED, re.escape(ERASED)), *found] if found else ())
 
 
-def _any_value(values: Iterable[str]) -> re.Pattern[str] | None:
-    """Return a pattern of values of facts where a reason quotes them: "NET30 (0.44) against NET60 (0.85)"."""
-    some = sorted(map(re.escape, filter(str.strip, values)), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(some)})(?= \([01]\.\d\d\))", re.IGNORECASE) if some else None
+def _find_values(values: Iterable[str]) -> WordFinder:
+    """Return what finds values of facts where a reason quotes them: "NET30 (0.44) against NET60 (0.85)"."""
+    some = sorted(filter(str.strip, values), key=len, reverse=True)
+    return WordFinder((value, rf"(?<!\w)(?i:{re.escape(value)})(?= \([01]\.\d\d\))") for value in some)
 
 
 def _whole(text: str) -> str:
@@ -245,8 +246,12 @@ def erase_traces(session: Session, plan: Plan) -> int:
 def _redact_notes(session: Session, redactor: Redactor, about: Collection[str]) -> tuple[set[str], set[str]]:
     """Return the operations whose notes were rewritten, and those that lost what a person gave about one memory."""
     changed, lost = set[str](), set[str]()
-    for identity, note in session.rows("operation_notes"):
-        redacted, given = redactor.note(note, about=identity in about)
+    for identity, stored in session.rows("operation_notes"):
+        try:
+            note = stored.decode() if isinstance(stored, bytes) else stored
+            redacted, given = redactor.note(note, about=identity in about)
+        except UNREADABLE:
+            note, redacted, given = None, _lost(f"The note of the operation {identity}"), False
         lost |= {identity} if given else set()
         if redacted != note:
             session.run("redact_note", id=identity, note=redacted)
@@ -270,8 +275,11 @@ def _redact_journal(
     while page := session.rows("journal_page", operation=after[0], position=after[1], limit=_PAGE):
         after = page[-1][:2]
         for operation, position, *stored in page:
-            *images, because = redactor.line(*stored, given=operation in given)
-            fresh = [*(renewed_documents(text, renewed) for text in images), because]
+            try:
+                *images, because = redactor.line(*stored, given=operation in given)
+                fresh = [*(renewed_documents(text, renewed) for text in images), because]
+            except UNREADABLE:
+                fresh = [None, None, _lost(f"Line {position} of the operation {operation}")]
             if fresh != stored:
                 news = dict(zip(("before", "after", "because"), fresh, strict=True))
                 session.run("redact_journal", operation=operation, position=position, **news)
@@ -298,12 +306,26 @@ def _redact_recalls(session: Session, redactor: Redactor, erasure: Erasure) -> i
     """Delete the recalls that found what is erased: their questions may say what it was."""
     deleted = 0
     for identity, _, query, hits in session.rows("recalls", limit=2**31 - 1):
-        if erasure.ids.intersection(json_value(hits)):
+        if _may_have_found(erasure, hits):
             session.run("delete_recall", id=identity)
             deleted += 1
         elif (redacted := redactor.question(query)) != query:
             session.run("redact_recall", id=identity, query=redacted)
     return deleted
+
+
+def _may_have_found(erasure: Erasure, hits: Any) -> bool:
+    """Whether a recall found what is erased; true where what it found cannot be read."""
+    try:
+        return not erasure.ids.isdisjoint(json_value(hits))
+    except UNREADABLE:
+        return True
+
+
+def _lost(what: str) -> str:
+    """Warn of what cannot be read, and return what stands in its place: nobody could say which words it has."""
+    warnings.warn(f"{what} could not be read. Nothing of it was kept.", DamageWarning, stacklevel=2)
+    return f"{ERASED}: it could not be read"
 
 
 def erased_line(plan: Plan, line: dict[str, Any]) -> dict[str, Any]:

@@ -162,7 +162,7 @@ class SqlStore(ABC):
         return self._ids(namespace, "find_digests", digests=[content_digest(text) for text in texts])
 
     def ids_of_keys(self, namespace: str, keys: Sequence[str]) -> dict[str, str]:
-        return dict(self._rows(namespace, "find_keys", keys=list(keys))) if keys else {}
+        return dict(self._rows(namespace, "find_all_keys", keys=list(keys))) if keys else {}
 
     def ids_of_task(self, namespace: str, task: str, after: str, limit: int) -> list[str]:
         return self._ids(namespace, "ids_of_task", task=task, after=after, limit=limit)
@@ -261,8 +261,8 @@ class SqlStore(ABC):
     def count_due(self, namespace: str | None, now: Instant) -> int:
         return self._total(namespace, "count_due", now=now)
 
-    def count_changes(self, namespace: str | None, since: Instant) -> int:
-        return self._total(namespace, "count_changes", since=since)
+    def count_changes(self, namespace: str | None, since: Instant, operation: str | None = None) -> int:
+        return self._total(namespace, "count_changes", since=since, operation=operation)
 
     def events(self, namespace: str, day: Instant, week: Instant, most: int) -> list[tuple[str, int, int, int]]:
         rows = self._rows(namespace, "events", day=day, week=week, most=most)

@@ -122,7 +122,7 @@ def test_all_of_a_long_maintenance_is_applied_and_undone(tab, memory, life, monk
     expect(told).to_contain_text(re.compile(rf"{moves}, .* \(\d operations\)"))
     assert memory.sweep(dry_run=True).moved == ()
     tab.get_by_role("button", name="Undo this").click()
-    expect(tab.get_by_role("status").filter(has_text="Undone: undo.")).to_be_visible()
+    expect(tab.get_by_role("status").filter(has_text="Undone: sweep.")).to_be_visible()
     assert {m.id: (m.tier, m.status) for m in memory.list(include_archived=True)} == before
 
 

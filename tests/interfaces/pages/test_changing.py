@@ -18,8 +18,21 @@ def test_a_memory_is_pinned_and_the_pin_undone(browser, memory, kept):
     assert "Done: pin." in words(reply)
     assert memory.get(kept).pinned
     reply = browser.answer(reply, "/undo")
-    assert "Undone: undo." in words(reply)
+    assert "Undone: pin." in words(reply)
+    assert "As before: Deploys happen on Tuesdays at 10:00." in words(reply)
     assert not memory.get(kept).pinned
+
+
+def test_undoing_a_replacement_goes_back_to_what_was_replaced(browser, memory, kept):
+    reply = browser.fill(f"/change?id={kept}&verb=update", "/change", words="Deploys happen on Mondays.", sure="1")
+    assert memory.get(kept, include_archived=True).status == "superseded"
+    back = browser.answer(reply, "/undo")
+    assert (back.url.path, back.url.params["id"]) == ("/memory", kept)
+    assert "Undone: update." in words(back)
+    assert "As before: Deploys happen on Tuesdays at 10:00." in words(back)
+    again = browser.answer(back, "/undo")
+    assert "Undone: undo." in words(again)
+    assert memory.get(kept, include_archived=True).status == "superseded"
 
 
 def test_archiving_shows_what_it_takes_and_restoring_brings_it_back(browser, memory, kept):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
+from threading import Barrier
 
 import pytest
 
@@ -112,6 +114,27 @@ def test_an_answer_to_what_was_answered_meanwhile_is_refused_and_told_of(browser
     assert browser.answer(page, "/answer", verdict="deny").status_code == 409
     assert browser.answer(browser.get("/questions"), "/answer", verdict="deny").status_code == 200
     assert memory.facts() == []
+
+
+@pytest.mark.parametrize("verdicts", [("confirm", "deny"), ("confirm", "confirm"), ("deny", "deny")])
+def test_of_two_answers_in_the_same_moment_one_is_refused(browser, memory, clock, monkeypatch, verdicts):
+    said(memory, "tea")
+    clock.passes(days=100)
+    page = browser.get("/questions")
+    both, usual = Barrier(2), type(memory).answer
+    before = len(memory.history())
+
+    def answer(self, *given):
+        both.wait(60)  # both have seen that the question is open
+        return usual(self, *given)
+
+    monkeypatch.setattr(type(memory), "answer", answer)
+    with ThreadPoolExecutor(2) as pool:
+        replies = [*pool.map(lambda verdict: browser.answer(page, "/answer", verdict=verdict), verdicts)]
+    assert sorted(reply.status_code for reply in replies) == [200, 409]
+    [refused] = [reply for reply in replies if reply.status_code == 409]
+    assert "no longer open; nothing was changed" in words(refused)
+    assert len(memory.history()) == before + 1
 
 
 @pytest.fixture

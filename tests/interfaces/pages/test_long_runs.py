@@ -64,7 +64,7 @@ def test_all_moves_of_a_run_are_counted_and_taken_back(browser, memory, clock):
     assert "Done: sweep. 2,300 moves, 0 archived (2 operations)" in words(done)
     assert all(now != before[i] for i, now in states(memory, kept).items())
     undone = browser.answer(done, "/undo")
-    assert "Undone: undo. undoes sweep of " in words(undone)
+    assert "Undone: sweep. 2,300 moves, 0 archived (2 operations)" in words(undone)
     assert states(memory, kept) == before
     browser.answer(undone, "/undo")  # what was taken back is done again, whole too
     assert all(now != before[i] for i, now in states(memory, kept).items())
@@ -99,7 +99,7 @@ def test_what_cannot_be_taken_back_is_named_and_the_rest_is_taken_back_later(bro
     assert browser.answer(partly, "/undo").status_code == 409  # alone it is told of as any other
     memory.undo("last")  # the pin
     undone = browser.answer(partly, "/undo")
-    assert "Undone: undo." in words(undone)
+    assert "Undone: sweep." in words(undone)
     assert states(memory, due) == before
 
 
@@ -169,7 +169,7 @@ def test_what_was_written_before_a_refusal_is_offered_to_undo(browser, memory, d
     assert "2 of 3 plans were applied; the next was refused" in words(refused)
     assert all(states(memory, due)[i] != before[i] for i in due[:6])
     undone = browser.answer(refused, "/undo")
-    assert "Undone: undo." in words(undone)
+    assert "Undone: sweep." in words(undone)
     memory.unpin(due[6])
     left = states(memory, due)
     assert {i: left[i] for i in due[:6]} == {i: before[i] for i in due[:6]}

@@ -19,7 +19,8 @@ from perdure.interfaces.http.problems import RequestRefused, problem_of
 from perdure.interfaces.http.sessions import MACHINES, Sessions, page_session_of
 from perdure.interfaces.http.shared import TRIES_SECONDS
 from perdure.records.access import Grant, Login
-from perdure.records.errors import PerdureError
+from perdure.records.deadline import impatient, within
+from perdure.records.errors import DeadlineExceeded, PerdureError, StoreUnavailable
 
 if TYPE_CHECKING:
     from perdure.memory import Memory
@@ -28,6 +29,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 KNOWN_SECONDS: Final = 1.0
 """How long an answer about a token holds: a revoked one is refused after that."""
+LOST_SECONDS: Final = 10.0
+"""How long a call waits for a store that cannot be reached; clients wait longer for an answer, and may try again."""
 _MOST_KNOWN: Final = 10_000
 _LONGEST_SECRET: Final = 200
 _ANONYMOUS_PATHS: Final = frozenset(("/healthz", "/readyz", "/openapi.json"))
@@ -167,9 +170,13 @@ class Access:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its memory."""
+        with impatient(LOST_SECONDS):
+            await self._pass_on(scope, receive, send)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             try:
-                principal = None if is_anonymous(scope["path"]) else await self._principal(scope)
+                principal = None if is_anonymous(scope["path"]) else await self._look_for(scope)
             except PerdureError as error:
                 answer = self._page_of(error, scope.get("root_path", "")) if _is_person(scope) else problem_of(error)
                 await answer(scope, receive, send)
@@ -182,6 +189,19 @@ class Access:
             state["asked_again"] = partial(self._principal, scope)  # for answers that go on for long
             state["memory"] = None if principal is None else self._memory(principal)
         await self._app(scope, receive, send)
+
+    async def _look_for(self, scope: Scope) -> Principal | None:
+        """Return who asks, within a time of its own: what comes then has the call's.
+
+        Raises:
+            StoreUnavailable: The store did not say in time.
+        """
+        try:
+            with within(LOST_SECONDS):
+                return await self._principal(scope)
+        except DeadlineExceeded as error:
+            told = f"The store cannot be reached: it did not answer within {LOST_SECONDS:g} s."
+            raise StoreUnavailable(told, remedy="Try again later.") from error
 
     async def _principal(self, scope: Scope) -> Principal | None:
         secret = _secret(scope)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
@@ -42,6 +42,8 @@ class Payload:
     etag: str = ""
     operation: str | None = None  # the operation that it is about, for the log
     hits: int | None = None  # of a recall
+    # of an answer that is kept: (an instant before its call, how many changes erasures had made from then to the call)
+    erased: Sequence[int] = (0, 0)
 
 
 def answer_of(verb: Verb, result: Any, *, tagged: bool) -> Payload:

@@ -72,6 +72,7 @@ class Transport:
         self._thread_state = threading.local()
         self._lock = threading.Lock()
         self._open: set[http.client.HTTPConnection] = set()
+        self._closed = threading.Event()
 
     def call(self, verb: Verb, arguments: Mapping[str, Any], progress: Progress | None = None) -> Any:
         """Call a verb of the service and return its result; ``progress`` is called with (done, total) meanwhile.
@@ -79,9 +80,11 @@ class Transport:
         Raises:
             InvalidInput: An argument is no JSON data; nothing was sent.
             PerdureError: The verb refuses.
-            StoreUnavailable: The service cannot be reached.
+            StoreUnavailable: The service cannot be reached, or the client was closed.
             DeadlineExceeded: It does not answer in time.
         """
+        if self._closed.is_set():
+            raise StoreUnavailable("The client was closed.", remedy="Connect again with perdure.connect.")
         body = b"{%s}" % b", ".join(
             json.dumps(name).encode() + b": " + checked_json(value, name) for name, value in arguments.items()
         )
@@ -169,7 +172,8 @@ class Transport:
             self._open.discard(connection)
 
     def close(self) -> None:
-        """Close all connections. Calling it twice is harmless."""
+        """Close all connections, and refuse later calls. Calling it twice is harmless."""
+        self._closed.set()
         with self._lock:
             connections = list(self._open)
             self._open.clear()

@@ -22,7 +22,8 @@ _AS_LISTS: Final = (list, tuple, Sequence, frozenset)
 _BY_STATUS: Final[Mapping[int, type[PerdureError]]] = {
     **dict.fromkeys((400, 408, 413, 415, 421, 422, 431), errors.InvalidInput),
     **dict.fromkeys((401, 403), errors.NotAllowed),
-    **dict.fromkeys((429, 503, 504), errors.StoreBusy),
+    **dict.fromkeys((503, 504), errors.StoreBusy),
+    429: errors.TooManyCalls,
     404: errors.NotFound,
 }
 """Status -> the error of a refusal that Python has no own class for."""

@@ -60,7 +60,13 @@ class CallLimits:
             )
 
     async def run_once(
-        self, key: tuple[str, str, str], body: bytes, call: Callable[[], Awaitable[Payload]], *, namespace: str = ""
+        self,
+        key: tuple[str, str, str],
+        body: bytes,
+        call: Callable[[], Awaitable[Payload]],
+        holds: Callable[[Payload], Awaitable[bool]],
+        *,
+        namespace: str = "",
     ) -> Payload:
         """Run a call, or return what the first one with its key returned, for a day; one that failed may be repeated.
 
@@ -71,6 +77,7 @@ class CallLimits:
             key: (caller, verb, key).
             body: The request's body: the same key must mean the same call.
             call: Runs it.
+            holds: Returns whether nothing was erased since a kept answer, by any process.
             namespace: That it names; "" for none.
 
         Raises:
@@ -85,6 +92,9 @@ class CallLimits:
             raise InvalidInput(
                 "The Idempotency-Key was used for another call.", remedy="Use a new key for each new call."
             )
+        if state == "known" and not await holds(first_answer):
+            await self.shared.forget(namespace)
+            state = "forgotten"
         if state == "forgotten":
             raise MemoryErased(
                 "The call was made; what it returned was forgotten, because memories were erased since.",

@@ -187,7 +187,7 @@ class SharedByLink(Shared):
     async def end(self, key: str, answer: Any) -> None:
         """Ask ``Shared.end``."""
         if answer is not None:
-            answer = [answer.body.decode(), answer.media, answer.etag, answer.operation, answer.hits]
+            answer = [answer.body.decode(), answer.media, answer.etag, answer.operation, answer.hits, answer.erased]
         with suppress(RequestRefused):  # the service is ending: the call was made, and its client has the answer
             await self._link.ask("end", key, answer)
 

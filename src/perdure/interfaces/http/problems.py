@@ -19,6 +19,7 @@ STATUS: Final[Mapping[type[PerdureError], int]] = {
     PerdureError: 500,
     errors.InvalidInput: 422,
     errors.NotAllowed: 403,
+    errors.TooManyCalls: 429,
     errors.NotFound: 404,
     errors.PolicyError: 422,
     errors.ConflictError: 409,

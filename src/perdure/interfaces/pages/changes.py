@@ -161,10 +161,12 @@ def _arguments(action: MemoryAction, item: MemoryItem, words: str, keeps: Sequen
 def undo(request: PageRequest) -> Answer:
     """Take operations back, in the order of the form; what was undone or erased meanwhile is left out."""
     ids = request.form.get("operation") or [request.required("operation", "The operation's id")]
-    undone, nothing = list[str](), None
+    undone, about, nothing = list[str](), list[str](), None
     for place, identity in enumerate(ids):
         try:
-            undone += request.memory.undo(identity).operations
+            result = request.memory.undo(identity)
+            undone += result.operations
+            about += [memory.id for memory in result.memories]
         except InvalidInput as error:
             nothing = error
         except PerdureError as error:
@@ -174,8 +176,9 @@ def undo(request: PageRequest) -> Answer:
     if nothing is not None and not undone:
         raise nothing
     done, back = " ".join(undone), request.form_value("id")
-    if back and request.memory.get(back, include_archived=True) is not None:
-        return Redirect(request.link("/memory", id=back, done=done))
+    for identity in (back, *about) if back else ():  # what it had become may be gone
+        if request.memory.get(identity, include_archived=True) is not None:
+            return Redirect(request.link("/memory", id=identity, done=done))
     return Redirect(request.link("/plans", done=done))
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _USUAL: Final = "default"
 _READ: Final = 8  # operations that are read for each that is shown
+_FEW: Final = 3  # memories that are named
 _MOST_READ: Final = 1000
 _LONGEST: Final = 200  # characters of a namespace's name
 OFFERED: Final = 100  # namespaces that a page names
@@ -110,6 +111,18 @@ class PageRequest:
         except InvalidInput:
             return []
         return [] if None in found else cast("list[Operation]", found)
+
+    @cached_property
+    def undone(self) -> list[Operation]:
+        """The operations that the page before this one has taken back."""
+        found = (self.memory.operation(operation.undoes) for operation in self.done if operation.undoes)
+        return [operation for operation in found if operation is not None]
+
+    @cached_property
+    def changed_back(self) -> list[RelatedMemory]:
+        """The first memories that are as they were before what was taken back."""
+        found = (self.memory.memories_of(operation) for operation in self.done[:_FEW] if operation.undoes)
+        return list({memory.id: memory for some in found for memory in some}.values())[:_FEW]
 
     @cached_property
     def dropped(self) -> list[RelatedMemory]:

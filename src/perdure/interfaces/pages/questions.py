@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest, Redirect
 from perdure.interfaces.pages.previews import digest
 from perdure.interfaces.views.journal import operation_text, reason_text
-from perdure.records.errors import ConflictError, NotFound
+from perdure.records.errors import ConflictError, NotFound, PerdureError
 
 if TYPE_CHECKING:
     from perdure.records.memory import MemoryItem
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 20
 _MOST_OPEN: Final = 1000  # open questions among which the answered one is looked for
+_TRIES: Final = 3  # where a memory changes while its question is answered
 _LABELS: Final = {
     "confirm": "Yes, still so",
     "deny": "No",
@@ -75,13 +76,30 @@ def answer(request: PageRequest) -> Answer:
     Raises:
         InvalidInput: The answer is missing, or does not fit.
     """
-    verdict, identity = cast("Any", request.required("verdict", "The answer")), request.form_value("id")
-    asked = (one for one in request.memory.review(request.namespace, _MOST_OPEN) if identity in (one.id, *one.against))
-    if all(_mark(question) != request.form_value("asked") for question in asked):
-        return _answered_already(request)
-    value = request.required("value", "The right value") if verdict == "correct" else None
-    outcome = request.memory.answer(request.required("id", "The memory's id"), verdict, value)
-    return Redirect(request.link("/questions", done=outcome.operation))
+    verdict = cast("Any", request.required("verdict", "The answer"))
+    for _ in range(_TRIES):
+        question = _asked(request)
+        unchanged = request.memory.while_unchanged((question.id, *question.against)) if question else request.memory
+        if question is None or _asked(request) is None:
+            break
+        value = request.required("value", "The right value") if verdict == "correct" else None
+        try:
+            outcome = unchanged.answer(request.required("id", "The memory's id"), verdict, value)
+        except PerdureError as error:
+            if not isinstance(error, ConflictError) and _asked(request) is not None:
+                raise
+            continue  # it was changed meanwhile, by another answer or by what leaves the question open
+        if outcome.operation is None and _asked(request) is None:
+            break  # the same was answered meanwhile
+        return Redirect(request.link("/questions", done=outcome.operation))
+    return _answered_already(request)
+
+
+def _asked(request: PageRequest) -> Question | None:
+    """Return the question that is answered, if it is still open."""
+    identity, asked = request.form_value("id"), request.form_value("asked")
+    found = (one for one in request.memory.review(request.namespace, _MOST_OPEN) if identity in (one.id, *one.against))
+    return next((question for question in found if _mark(question) == asked), None)
 
 
 def _answered_already(request: PageRequest) -> Answer:

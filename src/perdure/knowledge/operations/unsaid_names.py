@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -186,5 +187,8 @@ def _within(text: str, forms: Container[str]) -> set[str]:
 
 
 def _parsed(side: str) -> dict[str, Any]:
-    found = json.loads(side)
+    """Return a side of a line; nothing where it cannot be read, as nothing will be left of such a line."""
+    found = None
+    with suppress(ValueError):
+        found = json.loads(side)
     return found if isinstance(found, dict) else {}

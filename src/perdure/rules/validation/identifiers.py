@@ -44,7 +44,7 @@ _DOCUMENTS: Final[dict[str, tuple[_Check, _Check]]] = {
     Shelf.ALIAS: (is_entity_id, _anything),
     Shelf.PROFILE: (_memory_or_entity, _entity_or_nothing),
     **dict.fromkeys(
-        (Shelf.EDGE, Shelf.REVIEW, Shelf.FORM, Shelf.FACT, Shelf.CHECK, Shelf.PROCEDURE), (is_id, _anything)
+        (Shelf.EDGE, Shelf.REVIEW, Shelf.FORM, Shelf.FACT, Shelf.CHECK, Shelf.KEY, Shelf.PROCEDURE), (is_id, _anything)
     ),
     **dict.fromkeys((Shelf.SESSION, Shelf.LEARNED, Shelf.UPKEEP, Shelf.RATE, Shelf.LESSON), (_anything, _anything)),
 }

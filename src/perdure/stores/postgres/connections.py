@@ -16,7 +16,7 @@ from typing import Any, Final
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from perdure.records.deadline import deadline_error, is_over
+from perdure.records.deadline import deadline_error, is_over, patience
 from perdure.records.errors import StoreBusy, StoreUnavailable
 from perdure.stores.postgres.arrays import prepare
 from perdure.stores.statements import registry
@@ -110,7 +110,7 @@ class Connections:
             return idle
         fresh = None
         try:
-            fresh = open_connection(self._dsn, prepares=self._prepares, seconds=seconds)
+            fresh = open_connection(self._dsn, prepares=self._prepares, seconds=patience(seconds))
             make_ready(fresh)
         except BaseException:
             self._put_back(fresh, good=False)

@@ -10,6 +10,7 @@ from typing import Final
 
 import psycopg
 
+from perdure.records.deadline import patience
 from perdure.records.errors import (
     REPAIR,
     DiskFull,
@@ -182,7 +183,7 @@ class _Outage:
 
 
 def _patience(name: str) -> float:
-    return PATIENCE if name == SERVER else NODE_PATIENCE
+    return patience(PATIENCE) if name == SERVER else NODE_PATIENCE
 
 
 class Outages:
@@ -219,11 +220,18 @@ class Outages:
                     raise type(outage.error)(outage.error.message, remedy=outage.error.remedy)
                 outage.tried = now
 
-    def note(self, node: str, place: str | None, error: PerdureError) -> float:
-        """Note that a node did not answer, and return until when it is worth waiting for it."""
+    def note(self, node: str, place: str | None, error: PerdureError, since: float | None = None) -> float:
+        """Note that a node did not answer, and return until when it is worth waiting for it.
+
+        Args:
+            node: Which one.
+            place: The namespace that was asked for there.
+            error: What a call is told.
+            since: Since when it has been waited for, by the monotonic clock; now if None.
+        """
         with self._lock:
             now = time.monotonic()
-            outage = self._down.setdefault(node, _Outage(now, now, error))
+            outage = self._down.setdefault(node, _Outage(now if since is None else since, now, error))
             outage.tried, outage.error = now, error
             if place:
                 self._homes[place] = node

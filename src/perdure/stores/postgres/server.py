@@ -19,7 +19,15 @@ from perdure.records.errors import NodeUnavailable
 from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.connections import Connection, Connections, open_connection
 from perdure.stores.postgres.deadlines import Deadlines, Limit, too_late
-from perdure.stores.postgres.faults import COLLIDED, Outages, is_lost, lost_node, node_unavailable, translate_error
+from perdure.stores.postgres.faults import (
+    COLLIDED,
+    SERVER,
+    Outages,
+    is_lost,
+    lost_node,
+    node_unavailable,
+    translate_error,
+)
 from perdure.stores.postgres.session import (
     ADMIN,
     READING,
@@ -35,7 +43,6 @@ T = TypeVar("T")
 
 _SHORTEST: Final = 1.0  # seconds below which a server that gave no sign is not tried again: libpq takes two for it
 LONGEST_PAUSE: Final = 0.5
-_UNLIMITED: Final = 3600.0
 COLLISIONS: Final = 20
 
 
@@ -133,7 +140,7 @@ class Server:
             limited: Whether the time limit of the address holds.
         """
         place = self.address.prefix + needs if needs else needs
-        tries, again, lacking, least = 0, False, "", 0.0
+        tries, again, lacking, least, began = 0, False, "", 0.0, time.monotonic()
         self._outages.check(place)
         while True:
             connection, watched = None, None
@@ -150,13 +157,15 @@ class Server:
             except psycopg.Error as error:
                 tries += 1
                 if watched and watched.passed:
+                    if connection is not None and connection.closed:  # it did not even end the statement when told to
+                        self._outages.note(SERVER, place, translate_error(error), began)
                     raise too_late(self.address.seconds, known=not (again or session.committing)) from error
                 lost = is_lost(error, connection)
                 lacking = translate_error(error).message if lost else ""
                 least = _SHORTEST if isinstance(error, psycopg.errors.ConnectionTimeout) else 0.0
                 again = again or (lost and connection is not None and session.committing)
                 met = error.sqlstate in COLLIDED and tries < COLLISIONS
-                if not (lost and self._worth_waiting(error, place)) and not met:
+                if not (lost and self._worth_waiting(error, place, began)) and not met:
                     raise translate_error(error) from error
             else:
                 self._outages.clear(place)
@@ -176,10 +185,10 @@ class Server:
                 connection.close()  # the cancellation may come late, and must not meet another transaction
             self._connections.give(connection)
 
-    def _worth_waiting(self, error: psycopg.Error, place: str | None) -> bool:
+    def _worth_waiting(self, error: psycopg.Error, place: str | None, began: float) -> bool:
         """Note what does not answer; a fan-out waits for no node, because it can do without."""
         node = lost_node(error)
-        deadline = self._outages.note(node, place, translate_error(error))
+        deadline = self._outages.note(node, place, translate_error(error), began)
         return time.monotonic() < deadline and not (node and place == "")
 
     def _run_once(
@@ -223,7 +232,8 @@ def connect(address: Address) -> Connection:
         PerdureError: The server cannot be reached or refuses; the subclass says why.
     """
     try:
-        return open_connection(address.dsn, prepares=address.prepares, seconds=seconds_left(_UNLIMITED) or _UNLIMITED)
+        seconds = seconds_left(address.seconds) or address.seconds
+        return open_connection(address.dsn, prepares=address.prepares, seconds=seconds)
     except psycopg.Error as error:
         raise translate_error(error) from error
 

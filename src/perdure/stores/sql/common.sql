@@ -213,11 +213,13 @@ SELECT count(*) FROM memory WHERE namespace = :namespace AND due_ms IS NOT NULL 
 
 -- name: count_changes
 -- kind: fan-out
-SELECT coalesce(sum(changes), 0) FROM operation WHERE at_ms >= :since;
+SELECT coalesce(sum(changes), 0) FROM operation
+WHERE at_ms >= :since AND (CAST(:operation AS text) IS NULL OR operation = :operation);
 
 -- name: count_changes_of
 -- kind: routed
-SELECT coalesce(sum(changes), 0) FROM operation WHERE namespace = :namespace AND at_ms >= :since;
+SELECT coalesce(sum(changes), 0) FROM operation
+WHERE namespace = :namespace AND at_ms >= :since AND (CAST(:operation AS text) IS NULL OR operation = :operation);
 
 -- Days are counted from 1970 UTC. A loss is dated by the memory, not by the operation: a late sweep is of several days.
 -- name: stored_by_day
@@ -515,10 +517,6 @@ ORDER BY shelf, id, name LIMIT :limit;
 -- kind: routed
 UPDATE document SET id = :new_id, name = :new_name, data = :data
 WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name;
-
--- name: operation_notes
--- kind: routed
-SELECT id, note FROM operation WHERE namespace = :namespace AND note <> '';
 
 -- name: redact_note
 -- kind: routed

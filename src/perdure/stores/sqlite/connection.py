@@ -306,10 +306,16 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
         "Stop writing, copy the file away, and restore a backup; `perdure check` shows details.",
     ),
     (
-        (apsw.FullError, apsw.IOError),
+        (apsw.FullError,),
         DiskFull,
         "{path} could not be written ({text}); the transaction was rolled back.",
         "Free some space or raise the quota, then try again.",
+    ),
+    (
+        (apsw.IOError,),
+        StoreUnavailable,
+        "The disk of {path} failed ({text}); nothing was written.",
+        "Check the disk and the system's log, then run `perdure check`.",
     ),
     (
         (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
@@ -326,13 +332,18 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
     ),
 )
 """SQLite's errors -> ours, the message, what to do. The first row that fits applies."""
+_NO_ROOM: Final = frozenset(
+    (apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_TRUNCATE)
+)
+"""What SQLite says where a quota, a limit of files' sizes or a disk that is told late leaves no room to write."""
 
 
 def _own_error(error: apsw.Error, path: str) -> PerdureError:
     text = str(error) or type(error).__name__
     if isinstance(error, apsw.SQLError) and text.startswith(_GONE):
         return StoreDamaged(f"{path} is damaged ({text}).", remedy=REPAIR)
-    _, ours, message, remedy = next(row for row in _OURS if isinstance(error, row[0]))
+    fails = apsw.FullError() if getattr(error, "extendedresult", 0) in _NO_ROOM else error
+    _, ours, message, remedy = next(row for row in _OURS if isinstance(fails, row[0]))
     return ours(message.format(path=path, text=text), remedy=remedy)
 
 

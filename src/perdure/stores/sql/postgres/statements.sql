@@ -287,6 +287,13 @@ FROM content AS c WHERE c.namespace = :namespace AND c.id = ANY(CAST(:ids AS tex
 -- kind: routed
 SELECT key, id FROM idempotency WHERE namespace = :namespace AND key = ANY(CAST(:keys AS text[]));
 
+-- Keys that known words were given later stand in documents.
+-- name: find_all_keys
+-- kind: routed
+SELECT key, id FROM idempotency WHERE namespace = :namespace AND key = ANY(CAST(:keys AS text[]))
+UNION ALL
+SELECT d.name, d.id FROM document AS d WHERE d.namespace = :namespace AND d.shelf = 'key' AND d.name = ANY(CAST(:keys AS text[]));
+
 -- name: find_short_ids_of
 -- kind: routed
 SELECT id FROM memory WHERE namespace = :namespace AND short_id >= :lowest AND short_id < :beyond
@@ -919,6 +926,10 @@ WHERE namespace = :namespace AND id = :id AND operation <> :operation;
 -- name: rename_journal
 -- kind: routed
 UPDATE journal SET id = :other WHERE namespace = :namespace AND id = :id;
+
+-- name: operation_notes
+-- kind: routed
+SELECT id, note FROM operation WHERE namespace = :namespace AND note <> '';
 
 -- name: journal_page
 -- kind: routed

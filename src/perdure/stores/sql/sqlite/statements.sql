@@ -234,6 +234,14 @@ FROM content AS c WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM 
 SELECT plain_key(k.packed), m.id FROM idempotency AS k CROSS JOIN memory AS m NOT INDEXED ON m.namespace = k.namespace AND m.row = k.row
 WHERE k.namespace = :namespace AND k.packed IN (SELECT packed_key(value) FROM json_each(:keys));
 
+-- Keys that known words were given later stand in documents.
+-- name: find_all_keys
+-- kind: routed
+SELECT plain_key(k.packed), m.id FROM idempotency AS k CROSS JOIN memory AS m NOT INDEXED ON m.namespace = k.namespace AND m.row = k.row
+WHERE k.namespace = :namespace AND k.packed IN (SELECT packed_key(value) FROM json_each(:keys))
+UNION ALL
+SELECT d.name, d.id FROM document AS d WHERE d.namespace = :namespace AND d.shelf = 'key' AND d.name IN (SELECT value FROM json_each(:keys));
+
 -- name: operations
 -- kind: fan-out
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
@@ -751,6 +759,11 @@ WHERE namespace = :namespace AND likelihood(id = packed_id(:id), 0.0001) AND ope
 -- name: rename_journal
 -- kind: routed
 UPDATE journal SET id = packed_id(:other) WHERE namespace = :namespace AND likelihood(id = packed_id(:id), 0.0001);
+
+-- As bytes: a text that is damaged could not be read at all.
+-- name: operation_notes
+-- kind: routed
+SELECT id, CAST(note AS BLOB) FROM operation WHERE namespace = :namespace AND note <> '';
 
 -- name: journal_page
 -- kind: routed
