@@ -12,7 +12,7 @@ from perdure.records.plan import Row
 from perdure.stores.statements import Session
 
 PAGE: Final = 200  # operations that are read at a time
-_LINES: Final = 1000  # from so many lines on a page is full
+_LINES: Final = 500  # from so many lines on a page is full
 COLUMNS: Final = (
     *("number", "id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes", "digest", "actor"),
 )
