@@ -594,6 +594,27 @@ def test_a_sound_store_needs_no_repair(path, clock):
         assert (done.faults, done.repairs, done.left, done.operation) == ((), (), (), None)
 
 
+@on_a_file
+@pytest.mark.parametrize("readable", [True, False])
+def test_all_altered_operations_are_found(path, clock, readable):
+    """Of any size, and where a damaged index keeps the memories from being read to the end."""
+    with opened(path, POLICY, clock) as memory:
+        memory.remember_many([f"note {i}" for i in range(1200)])
+        stored = [memory.remember(f"said alone {i}").operation for i in range(3)]
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute("UPDATE operation SET note = 'altered'")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        leaves = connection.execute("SELECT pageno FROM dbstat WHERE name = 'memory_identity' AND pagetype = 'leaf'")
+        pages = [number for (number,) in leaves]
+    if not readable:
+        with path.open("r+b") as file:
+            file.seek((pages[len(pages) // 2] - 1) * 4096)
+            file.write(bytes(200))
+    found = [fault for fault in faults(path, clock) if "The operation" in str(fault)]
+    assert len(found) == len(set(found)) == 6  # 500, 500 and 200 notes, and three alone
+    assert all(any(operation in fault for fault in found) for operation in stored)
+
+
 JOURNAL = (
     *("an image in the journal", "a reason in the journal", "a missing journal line", "a missing operation"),
     "broken JSON in the journal",

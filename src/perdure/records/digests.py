@@ -17,9 +17,11 @@ _ABSENT: Final = "\x00"  # stands for a value that is not there; no text holds i
 _BETWEEN: Final = b"\x1f"
 
 
-def digest_of(*parts: str | bytes | None) -> int:
-    """Return 63 bits of texts and bytes, in their order."""
-    return int.from_bytes(blake2b(_bytes_of(parts), digest_size=8).digest(), "big") >> 1
+def digest_of(value: str | bytes | None) -> int:
+    """Return 63 bits of a text or of bytes."""
+    if not isinstance(value, bytes):
+        value = (_ABSENT if value is None else value).encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(value + _BETWEEN, digest_size=8).digest(), "big") >> 1
 
 
 def _bytes_of(parts: Iterable[str | bytes | None]) -> bytes:

@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol, TypeVar
 from perdure.records.damage import LOST, CheckScope, Fault
 from perdure.records.errors import StoreDamaged
 from perdure.records.memory import Record
+from perdure.records.plan import Row
 from perdure.stores.operation_digests import altered_operations
 from perdure.stores.reading import active_space
 from perdure.stores.replay import Expected, surely_agrees, wrong_columns, wrong_documents, wrong_links
@@ -71,13 +72,11 @@ def journal_faults(read: NamespaceView, namespace: str, scope: CheckScope) -> It
     total = int(read(namespace, partial(_value, name="size_of_memory")))
     memories = scope.windows(total)
     pages = _Pages(scope, namespace, sum(most for _, most in (*operations, *memories)))
-    for first, most in operations:
-        yield from _operation_faults(read, namespace, first, most, pages)
     yield from read(namespace, partial(_recall_faults, namespace=namespace))
     yield from read(namespace, partial(_unreadable_documents, namespace=namespace))
-    for first, most in memories:
-        # What is in the journal alone is looked for too where everything is.
-        yield from _window_faults(read, namespace, first, most if most < total else _ALL, pages)
+    yield from _side_by_side(
+        _operation_pages(read, namespace, operations, pages), _memory_pages(read, namespace, memories, total, pages)
+    )
 
 
 @dataclass(slots=True)
@@ -131,28 +130,64 @@ def are_hits(value: Any) -> bool:
         return False
 
 
-def _operation_faults(read: NamespaceView, namespace: str, first: int, most: int, pages: _Pages) -> Iterator[Fault]:
-    after: int | None = -1
-    if first:
-        after = read(namespace, partial(_value, name="number_at", place=first - 1))
-    while after is not None and most > 0:
-        altered, count, after = read(namespace, partial(altered_operations, after=after))
-        most -= count
-        pages.add(count)
-        for row in altered:
-            message = f"The operation {row['operation']} or a line of its journal is not as it was written."
-            yield Fault("operation", message, namespace, row["id"])
+_Page = tuple[float, list[Fault]]
+"""The share of all that was looked at when a page was done, and what was found on it."""
+_Windows = Sequence[tuple[int, int]]
 
 
-def _window_faults(read: NamespaceView, namespace: str, first: int, most: int, pages: _Pages) -> Iterator[Fault]:
-    after: str | None = ""
-    if first:
-        after = read(namespace, partial(_value, name="id_at", place=first - 1))
-    while after is not None and most > 0:
-        faults, count, after = read(namespace, partial(_page, namespace=namespace, after=after, limit=min(PAGE, most)))
-        most -= count
-        pages.add(count)
-        yield from faults
+def _side_by_side(operations: Iterator[_Page], memories: Iterator[_Page]) -> Iterator[Fault]:
+    """Yield the faults of pages of both kinds, each kind as far as the other.
+
+    Operations mostly store memories in the order of their ids: so a line is still unpacked when the other kind reads
+    it. Where memories cannot be read any further, all operations are looked at.
+    """
+    reached = 0.0
+    rest = (fault for _, faults in operations for fault in faults)
+    try:
+        for share, faults in memories:
+            while reached < share and (page := next(operations, None)):
+                reached = page[0]
+                yield from page[1]
+            yield from faults
+    except Exception:
+        yield from rest
+        raise
+    yield from rest
+
+
+def _operation_pages(read: NamespaceView, namespace: str, windows: _Windows, pages: _Pages) -> Iterator[_Page]:
+    done, total = 0, sum(most for _, most in windows)
+    for first, most in windows:
+        after: int | None = -1
+        if first:
+            after = read(namespace, partial(_value, name="number_at", place=first - 1))
+        left = most
+        while after is not None and left > 0:
+            altered, count, after = read(namespace, partial(altered_operations, after=after))
+            left, done = left - count, done + count
+            pages.add(count)
+            yield done / total, [_operation_fault(namespace, row) for row in altered]
+
+
+def _operation_fault(namespace: str, row: Row) -> Fault:
+    message = f"The operation {row['operation']} or a line of its journal is not as it was written."
+    return Fault("operation", message, namespace, row["id"])
+
+
+def _memory_pages(read: NamespaceView, namespace: str, windows: _Windows, total: int, pages: _Pages) -> Iterator[_Page]:
+    done, among = 0, sum(most for _, most in windows)
+    for first, most in windows:
+        after: str | None = ""
+        if first:
+            after = read(namespace, partial(_value, name="id_at", place=first - 1))
+        # What is in the journal alone is looked for too where everything is.
+        left = most if most < total else _ALL
+        while after is not None and left > 0:
+            work = partial(_page, namespace=namespace, after=after, limit=min(PAGE, left))
+            faults, count, after = read(namespace, work)
+            left, done = left - count, done + count
+            pages.add(count)
+            yield done / max(among, 1), faults
 
 
 def _page(session: Session, namespace: str, after: str, limit: int) -> tuple[list[Fault], int, str | None]:
@@ -204,9 +239,11 @@ def memory_faults(session: Session, namespace: str, ids: Sequence[str]) -> list[
         if identity not in damaged and identity not in agreed:
             stored = (name, vectors.get(identity), keys.get(identity))
             faults += _memory_faults(namespace, identity, replayed, record, stored)
-        faults += [Fault("link", m, namespace, identity) for m in wrong_links(replayed, links.get(identity, {}))]
-        wrong = wrong_documents(replayed, documents.get(identity, {}))
-        faults += [Fault("document", message, namespace, identity) for message in wrong]
+        if replayed.links or identity in links:
+            faults += [Fault("link", m, namespace, identity) for m in wrong_links(replayed, links.get(identity, {}))]
+        if replayed.documents or identity in documents:
+            wrong = wrong_documents(replayed, documents.get(identity, {}))
+            faults += [Fault("document", message, namespace, identity) for message in wrong]
     return faults
 
 

@@ -12,10 +12,12 @@ from perdure.records.plan import Row
 from perdure.stores.statements import Session
 
 PAGE: Final = 200  # operations that are read at a time
+_LINES: Final = 500  # from so many lines on a page is full
 COLUMNS: Final = (
     *("number", "id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes", "digest", "actor"),
 )
 _operation: Final = itemgetter(0)
+_changes: Final = COLUMNS.index("changes")
 _line: Final = itemgetter(slice(1, None))
 
 
@@ -38,9 +40,21 @@ def altered_operations(session: Session, after: int) -> tuple[list[Row], int, in
     Returns:
         The altered ones, how many were looked at, and the number of the last one; None for it on the last page.
     """
-    page = session.rows("move_operation", number_after=after, limit=PAGE)
+    found = session.rows("move_operation", number_after=after, limit=PAGE)
+    page = found[: _fitting(found)]
     altered = [row for row, digest in _with_digests(session, page) if row["digest"] not in (None, digest)]
-    return altered, len(page), int(page[-1][0]) if len(page) == PAGE else None
+    is_last = len(page) == len(found) < PAGE
+    return altered, len(page), None if is_last else int(page[-1][0])
+
+
+def _fitting(operations: Sequence[Sequence[Any]]) -> int:
+    """Return how many operations make a page: one may have lines by the hundred."""
+    lines = 0
+    for count, values in enumerate(operations, 1):
+        lines += values[_changes] if isinstance(values[_changes], int) else 1  # a damaged one may be anything
+        if lines >= _LINES:
+            return count
+    return len(operations)
 
 
 def _with_digests(session: Session, page: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Row, int]]:

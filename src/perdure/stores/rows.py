@@ -358,11 +358,18 @@ _encode_sorted: Final = _encoder(sort_keys=True)
 """Made once: making an encoder costs as much as a short row."""
 
 
+_read_json: Final = json.JSONDecoder().raw_decode
+"""What ``json.loads`` does, without looking for white space around a value: a third of its time for a line."""
+
+
 def decode_row(text: str | None) -> dict[str, Any] | None:
     """Return a journal text as a row again."""
     if text is None:
         return None
-    row: dict[str, Any] = json.loads(text)
+    row: dict[str, Any]
+    row, end = _read_json(text)
+    if end != len(text):
+        raise ValueError("more than one value stands there")
     if _BYTES.isdisjoint(row.keys()):
         return row
     return {k: base64.b64decode(v["base64"]) if k in _BYTES and v is not None else v for k, v in row.items()}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -39,8 +39,10 @@ _FACT: Final = KINDS[Kind.FACT.value]
 _SHARED: Final = SCOPES[Scope.LONG_TERM.value]
 _FIELDS: Final = ("created", "tags", "session", "kind", "scope", "status")
 _FIRST: Final = 256
+_KEPT: Final = 256  # sessions and lists of tags whose codes are kept: rows that follow each other share them
 
 
+@lru_cache(_KEPT)
 def session_code(session: str | None) -> int:
     """Return 32 bits that stand for a session; 0 for none."""
     return (
@@ -66,6 +68,12 @@ def tags_of(text: str) -> list[str]:
         return []
 
 
+@lru_cache(_KEPT)
+def listed_bits(text: str) -> int:
+    """Return the mask of the tags of a JSON list."""
+    return tag_bits(tags_of(text))
+
+
 def pack_attributes(values: Sequence[tuple[Any, str, str | None, str, str, str]]) -> NDArray[np.void]:
     """Return attributes from (created_ms, tags as JSON, session, kind, scope, status).
 
@@ -75,7 +83,7 @@ def pack_attributes(values: Sequence[tuple[Any, str, str | None, str, str, str]]
         [
             (
                 created if isinstance(created, int) else 0,
-                tag_bits(tags_of(tags)),
+                listed_bits(tags),
                 session_code(session),
                 KINDS.get(kind, 0),
                 SCOPES.get(scope, 0),

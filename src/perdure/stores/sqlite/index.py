@@ -25,9 +25,8 @@ from perdure.stores.sqlite.attributes import (
     SCOPES,
     STATUSES,
     Attributes,
+    listed_bits,
     pack_attributes,
-    tag_bits,
-    tags_of,
 )
 from perdure.stores.sqlite.connection import fetch_all, fetch_value, json_list, run
 from perdure.stores.sqlite.resident import Resident
@@ -157,7 +156,7 @@ class SearchIndex:
             indexed = positions >= 0
             status = np.array([STATUSES.get(s, GONE) for _, s, *_ in changed], np.uint8)[indexed]
             scope = np.array([SCOPES.get(s, 0) for _, _, s, *_ in changed], np.uint8)[indexed]
-            tags = np.array([tag_bits(tags_of(t)) for *_, t, _ in changed], np.uint64)[indexed]
+            tags = np.array([listed_bits(t) for *_, t, _ in changed], np.uint64)[indexed]
             created = np.array([at for *_, at in changed], np.int64)[indexed]
             self.attributes.change(positions[indexed], status, scope, tags, created)
         deleted = [row for (row,) in run(connection, "gone_rows", key)]

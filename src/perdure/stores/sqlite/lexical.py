@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -16,6 +17,7 @@ from perdure.stores.statements import Session
 from perdure.stores.words import MOST_MATCHES, MOST_SPELLINGS, Stemmer, Term, near_spellings
 
 _WORDS: Final = 10_000  # of questions, whose stems are kept
+_PLACES: Final = 256  # namespaces whose tokens are kept
 
 
 class Vocabulary:
@@ -81,6 +83,7 @@ class Vocabulary:
         return self._counts[stem]
 
 
+@lru_cache(_PLACES)
 def place_of(namespace: str) -> str:
     """Return the one token that stands for a namespace in the index of words."""
     return "n" + blake2b(namespace.encode(), digest_size=8).hexdigest()

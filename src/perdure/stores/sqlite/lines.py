@@ -55,6 +55,8 @@ _PACKER: Final = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW, _STATES, zlib.
 _READER: Final = zlib.decompressobj(_WINDOW, _DICTIONARY)
 _MOST: Final = 1 << 26  # characters of a line that are unpacked: a damaged one must not take the memory
 
+_KEPT: Final = 1 << 20  # bytes of lines that are kept unpacked, until one more comes
+
 _UUID_LENGTH, _HALF_LENGTH = 36, 24
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _FORM: Final = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh"
@@ -87,12 +89,8 @@ def packed_line(
 
 def line_part(data: bytes, part: int, operation: str | None) -> str | None:
     """Return what was there (0), what is there (1) or why (2); of a damaged value what is no JSON."""
-    global _last  # noqa: PLW0603  # one pair, set at once: other threads see the one before or this one
     try:
-        cached = _last
-        if cached[0] != data:
-            _last = cached = data, _parts_of(data)
-        found = cached[1][part]
+        found = _parts_of(data)[part]
         if found == _NOTHING:
             return None
         return (found.replace(_OWN, (operation or "").encode()) if data[:1] == _PACKED else found).decode()
@@ -100,19 +98,32 @@ def line_part(data: bytes, part: int, operation: str | None) -> str | None:
         return _DAMAGED
 
 
-_last: tuple[bytes, list[bytes]] = (b"", [])
-"""The line that was unpacked last: statements ask for its parts one by one, and unpacking is what costs."""
+_unpacked: dict[bytes, tuple[bytes, ...]] = {}
+"""Lines that were unpacked last: statements ask for their parts one by one, and unpacking is what costs."""
+_size = 0  # bytes of those, unpacked
 
 
-def _parts_of(data: bytes) -> list[bytes]:
-    line = data[1:]
+def _parts_of(data: bytes) -> tuple[bytes, ...]:
+    global _size  # noqa: PLW0603  # where threads count at once, a few lines more or fewer are kept
+    found = _unpacked.get(data)
+    if found is None:
+        line = _unpack(data)
+        if _size > _KEPT:
+            _unpacked.clear()
+            _size = 0
+        _size += len(line)
+        _unpacked[data] = found = tuple(line.split(_BETWEEN, 2))
+    return found
+
+
+def _unpack(data: bytes) -> bytes:
     if data[:1] == _PACKED:
-        pieces = _BYTES.split(_READER.copy().decompress(line, _MOST))
+        pieces = _BYTES.split(_READER.copy().decompress(data[1:], _MOST))
         pieces[1::2] = map(_as_text, pieces[1::2])
-        line = b"".join(pieces)
-    elif data[:1] != _PLAIN:
+        return b"".join(pieces)
+    if data[:1] != _PLAIN:
         raise ValueError("no line begins like this")
-    return line.split(_BETWEEN, 2)
+    return data[1:]
 
 
 def _shorten_numbers(line: bytes) -> bytes:
