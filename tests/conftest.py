@@ -360,10 +360,15 @@ def pytest_collection_modifyitems(config, items):
         _deselect(config, items, _left_out_on_a_server(items))
 
 
-def pytest_collection_finish():
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
     """Keep the collector from going through the tests themselves again and again: they stay to the end."""
+    gc.disable()
+    found = yield
     gc.collect()
     gc.freeze()
+    gc.enable()
+    return found
 
 
 def _deselect(config, items, left):

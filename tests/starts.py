@@ -23,6 +23,7 @@ from unittest import mock
 
 from conftest import ENV, python
 
+TESTS = str(Path(__file__).parent)
 MOST = 1 << 18
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: whose parent has ended becomes a child of this process
 
@@ -41,7 +42,8 @@ from perdure.models import local
 
 local._open_session = cache(local._open_session)
 local._open_session(local._installed_weights())  # it starts no thread, so that it is there in each child
-exec(sys.argv[2])
+sys.path.append(sys.argv[2])
+import conftest
 gc.collect()
 gc.freeze()  # a child's collector would go through all that, and have each page copied
 
@@ -146,16 +148,16 @@ Python is told to run something when it starts (sitecustomize), it starts.
 
 
 class Mother:
-    """A process that has loaded Perdure and becomes what is started."""
+    """A process that has loaded Perdure, and ``conftest`` for code of tests, and becomes what is started."""
 
-    def __init__(self, load):
+    def __init__(self):
         self.orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (self.orders, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MOST)
         number = str(theirs.fileno())
         environment = {k: v for k, v in ENV.items() if k != "PYTHONWARNINGS"}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", MOTHER, number, load], env=environment, pass_fds=[theirs.fileno()]
+            [sys.executable, "-c", MOTHER, number, TESTS], env=environment, pass_fds=[theirs.fileno()]
         )
         theirs.close()
 
@@ -177,9 +179,9 @@ class Mother:
 
 
 @cache
-def mother(load=""):
-    """The one of this process that has run some code, too; it ends with it."""
-    made = Mother(load)
+def mother():
+    """The one of this process; it ends with it."""
+    made = Mother()
     atexit.register(made.close)
     return made
 
@@ -190,14 +192,14 @@ def _is_ours(args, preexec_fn, pass_fds, shell):
     return ours and all(isinstance(word, str) for word in line) and not (preexec_fn or pass_fds or shell)
 
 
-def _fork(process, rest, order, load=""):
+def _fork(process, rest, order):
     """Start what an order names for a Popen that was called with the rest of the arguments of its own start."""
     _, _, _, cwd, env, _, _, _, *pipes = rest
     streams, session = (pipes[0], pipes[3], pipes[5]), pipes[11]
     order |= {"cwd": str(cwd or Path.cwd())}
     order |= {"env": dict(os.environ if env is None else env), "session": bool(session)}
     given = [stream if stream >= 0 else number for number, stream in enumerate(streams)]
-    process.pid = mother(load).bear(order, given)
+    process.pid = mother().bear(order, given)
     process._child_created = True
     process._close_pipe_fds(*pipes[:6])
 
@@ -219,19 +221,15 @@ def forked():
         yield
 
 
-TESTS = f"sys.path.insert(0, {str(Path(__file__).parent)!r}); import conftest"
-"""What code of tests needs besides Perdure."""
-
-
 def forked_python(code, *arguments, **options):
     """Start a child that runs some code, as ``conftest.python`` does, where Perdure and ``conftest`` are loaded."""
     if sys.platform != "linux":
         return python(code, *arguments, **options)
-    mother(TESTS)  # it is started as any other process
+    mother()  # it is started as any other process
 
     def execute(self, args, executable, *rest):
         words = list(args)[1:]
-        _fork(self, rest, {"module": "-c", "code": words[1], "argv": ["-c", *words[2:]]}, TESTS)
+        _fork(self, rest, {"module": "-c", "code": words[1], "argv": ["-c", *words[2:]]})
 
     with mock.patch.object(subprocess.Popen, "_execute_child", execute):
         return python(code, *arguments, **options)

@@ -43,7 +43,7 @@ from perdure.knowledge.operations.verify import verify
 from perdure.knowledge.records.authority import SqlConfig, TreeConfig
 from perdure.knowledge.rules.authority_config import authorities_from
 from perdure.knowledge.rules.fact_answers import rank_with_facts
-from perdure.knowledge.rules.predicate_registry import Registry, registry_from
+from perdure.knowledge.rules.predicate_registry import Registry, registry_from, shipped_registry
 from perdure.knowledge.rules.procedures import widen
 from perdure.operations.extension import Extension, TaskResult
 from perdure.operations.ports import Context
@@ -242,8 +242,8 @@ def knowledge_from(data: Mapping[str, Any], name: str, folder: Path) -> Knowledg
 
 
 @cache
-def _shipped_predicates() -> Mapping[str, Any]:
-    return tomllib.loads((files("perdure.knowledge") / "predicates.toml").read_text("utf-8"))
+def _shipped_predicates() -> Registry:
+    return shipped_registry(tomllib.loads((files("perdure.knowledge") / "predicates.toml").read_text("utf-8")))
 
 
 def predicates_from(own: Mapping[str, Any], name: str) -> Registry:

@@ -152,27 +152,37 @@ _SORT_ALIASES: Final = {
 """Words by which readers of messages call a sort -> the sort."""
 
 
-def registry_from(shipped: Mapping[str, Any], own: Mapping[str, Any], name: str) -> Registry:
-    """Return the shipped predicates merged with a person's own, both from parsed TOML files.
+def shipped_registry(data: Mapping[str, Any]) -> Registry:
+    """Return the predicates that Perdure comes with.
 
     Args:
-        shipped: ``one`` and ``many`` (sort -> predicates), ``same`` (predicate -> synonyms), ``asked``.
-        own: ``{"synonyms": {"ship day": "delivery_day"}, "predicates": {"hobby": {"sort", "many"}}}``; other tables
-            (``authorities``) are not read here.
+        data: The parsed file: ``one`` and ``many`` (sort -> predicates), ``same`` (predicate -> synonyms), ``asked``.
+    """
+    table = {
+        predicate: Predicate(Sort(sort), many=key == "many")
+        for key in ("one", "many")
+        for sort, names in data[key].items()
+        for predicate in names.split()
+    }
+    synonyms = {"_".join(_parts(word)): target for target, words in data["same"].items() for word in words.split()}
+    return Registry(table, synonyms, {word: frozenset(names.split()) for word, names in data["asked"].items()})
+
+
+def registry_from(shipped: Registry, own: Mapping[str, Any], name: str) -> Registry:
+    """Return the shipped predicates merged with a person's own.
+
+    Args:
+        shipped: Those that Perdure comes with.
+        own: ``{"synonyms": {"ship day": "delivery_day"}, "predicates": {"hobby": {"sort", "many"}}}``, from a parsed
+            TOML file; other tables (``authorities``) are not read here.
         name: The file of a person's own, for messages.
 
     Raises:
         PolicyError: Something of a person's own is refused; all faults are listed.
     """
-    table = {
-        predicate: Predicate(Sort(sort), many=key == "many")
-        for key in ("one", "many")
-        for sort, names in shipped[key].items()
-        for predicate in names.split()
-    }
-    synonyms = {"_".join(_parts(word)): target for target, words in shipped["same"].items() for word in words.split()}
-    answers = {word: frozenset(names.split()) for word, names in shipped["asked"].items()}
-    problems: list[str] = []
+    if not own.keys() & {_SYNONYMS, _PREDICATES}:
+        return shipped
+    table, synonyms, problems = dict(shipped.table), dict(shipped.synonyms), list[str]()
     for predicate, row in _entries(own, _PREDICATES, name, problems):
         try:
             table[_normal_name(predicate)] = _row(row, table.get(_normal_name(predicate)) or Predicate())
@@ -186,7 +196,7 @@ def registry_from(shipped: Mapping[str, Any], own: Mapping[str, Any], name: str)
     problems += [f"{name}, [synonyms] {start!r}: it leads back to itself." for start in _circles(synonyms)]
     if problems:
         raise PolicyError(tuple(problems), remedy='Write [synonyms] a = "b" and [predicates.NAME] sort, many.')
-    return Registry(table, synonyms, answers)
+    return Registry(table, synonyms, shipped.answers)
 
 
 def readable_name(predicate: str) -> str:
