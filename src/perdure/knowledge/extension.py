@@ -219,10 +219,7 @@ class Knowledge(Extension[Context]):
 def knowledge_from(data: Mapping[str, Any], name: str, folder: Path) -> Knowledge:
     """Return the extension with what a knowledge file says; no database is opened, and no tree is looked at.
 
-    Args:
-        data: The parsed file; empty for none.
-        name: The file, for messages.
-        folder: Where it is: relative paths in it start there.
+    Relative paths in it start in ``folder``.
 
     Raises:
         PolicyError: Something in it is refused; all faults are listed.

@@ -55,13 +55,6 @@ class Posting:
 
     Redirects are refused: following one would send the texts and the key to a place nobody chose.
 
-    Args:
-        base_url: Up to and without the endpoint's path, for example ``http://localhost:11434/v1``.
-        endpoint: What kind of server it is.
-        key_variable: The environment variable that holds the bearer key; read at each call. None sends no key.
-        timeout: Seconds to wait for the server at each step, and for the whole body once it has begun.
-        pause: Seconds before the first retry; doubled for the second.
-
     Raises:
         InvalidInput: ``base_url`` is not an http or https address, or another value is out of bounds.
     """

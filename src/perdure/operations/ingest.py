@@ -207,10 +207,6 @@ class _Drafting:
     def take(self, messages: Sequence[Message], later: Mapping[str | None, int]) -> _Part:
         """Return the next messages as drafts.
 
-        Args:
-            messages: In their order.
-            later: Session -> messages that follow in other parts.
-
         Raises:
             InvalidInput: One is refused.
         """

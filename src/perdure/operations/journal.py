@@ -55,10 +55,7 @@ def history(
 def undo(ctx: Context, operation_id: str, role_of: Callable[[str], Role]) -> UndoResult:
     """Take an operation back; ``last`` means the newest one that can be, and that the caller's token may take back.
 
-    Args:
-        ctx: The memory.
-        operation_id: The operation's id, or ``last``.
-        role_of: Returns the role that an operation needs, by its name.
+    ``role_of`` returns the role that an operation needs, by its name.
 
     Raises:
         NotFound: There is no such operation, or none is left to take back.

@@ -20,10 +20,6 @@ class RedactedExport:
     """Gives the lines of an export without secrets, each time it is called.
 
     What is damaged in the export stays damaged: a checksum that does not fit is passed on as it is.
-
-    Args:
-        lines: Gives the lines of the export from the beginning, each time it is called.
-        policy: Which secrets are replaced.
     """
 
     def __init__(self, lines: Lines, policy: Policy) -> None:

@@ -9,11 +9,7 @@ T = TypeVar("T")
 
 
 class Clued(Generic[T]):
-    """Tests of texts, each with its clues: fixed texts of which one must be there.
-
-    Args:
-        items: (clues, test) in the order in which they are tried.
-    """
+    """Tests of texts, each with its clues: fixed texts of which one must be there."""
 
     def __init__(self, items: Iterable[tuple[Iterable[str], T]]) -> None:
         self._items: list[T] = []

@@ -121,9 +121,7 @@ def is_passing(text: str) -> bool:
 def lasting_sentences(text: str, names: Collection[str] = ()) -> list[str]:
     """Return the sentences of a message that tell something that lasts: they name or number it, and no passing day.
 
-    Args:
-        text: The message.
-        names: Known names: one of them may open a sentence, where every word has a capital.
+    One of the known ``names`` may open a sentence, where every word has a capital.
     """
     parts = [text[start:end] for start, end in sentences(text)]
     return [part for part in parts if _lasts(part, names)]

@@ -36,12 +36,8 @@ Weight = Callable[[Iterable[str]], float]
 def pair_signals(older: ComparedHit, newer: ComparedHit, cosine: float, total: float, weight: Weight) -> PairSignals:
     """Return the signals of two hits.
 
-    Args:
-        older: What was said first.
-        newer: What was said later.
-        cosine: Of their vectors, -1 to 1; 0 where there are none.
-        total: How much all words of the question tell, 1 or more.
-        weight: How much some words tell.
+    ``cosine`` is -1 to 1, 0 where there are no vectors; ``total`` is how much all words of the question tell, 1 or
+    more.
     """
     one, other = older.said, newer.said
     differ, agree = _figures(one, other, weight) if one.figures and other.figures else (0.0, 0.0)

@@ -256,12 +256,7 @@ def _with_checksum(words: list[str]) -> Iterator[tuple[int, int]]:
 
 
 def find_personal(text: str, lower: str) -> Iterator[Found]:
-    """Yield numbers that belong to a person.
-
-    Args:
-        text: What is searched.
-        lower: The same in lower case, character by character.
-    """
+    """Yield numbers that belong to a person. ``lower`` is the text in lower case, character by character."""
     if len(text) >= _SHORTEST_PHRASE:
         yield from ((start, end, "seed phrase") for start, end in _seed_phrases(text))
     if _TWO_DIGITS.search(text) is not None:

@@ -17,11 +17,7 @@ _ROW: Final = "row"  # the digest of a whole row among the digests of a journal 
 
 
 class RowRedactor:
-    """Takes secrets out of rows, and remembers which digests change with them.
-
-    Args:
-        policy: Which secrets are replaced.
-    """
+    """Takes secrets out of rows, and remembers which digests change with them."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy

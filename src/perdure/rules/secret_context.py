@@ -183,9 +183,7 @@ _CLUES: Final = Clued(((clue,), (name, clue)) for name in _NAMES for clue in nam
 def find_named(text: str, lower: str) -> Iterator[Found]:
     """Yield values that something before them shows to be secrets.
 
-    Args:
-        text: What is searched; ``MARK`` where a secret was replaced before.
-        lower: The same in lower case, character by character.
+    ``text`` has ``MARK`` where a secret was replaced before; ``lower`` is it in lower case, character by character.
     """
     for name, clue in _CLUES.among(lower):
         yield from _after_clue(text, lower, name, clue)

@@ -291,12 +291,7 @@ KEY_BLOCK: Final = re.compile(
 
 
 def find_shapes(text: str, lower: str) -> Iterator[Found]:
-    """Yield keys and tokens that are known by their shape.
-
-    Args:
-        text: What is searched.
-        lower: The same in lower case, character by character.
-    """
+    """Yield keys and tokens known by their shape; ``lower`` is the text in lower case, character by character."""
     if "PRIVATE KEY" in text:
         yield from ((*m.span(), "private key") for m in KEY_BLOCK.finditer(text))
     for name, start, rest in _STARTING.among(lower) if _LONG_RUN.search(text) is not None else ():

@@ -115,12 +115,8 @@ def display_text(text: str, metadata: Mapping[str, Any], speaker: str | None, lo
     """Return a memory's words on one line, as an agent is shown them; quoted and marked where they are not a user's.
 
     Nothing in it can end the line, the quote, the comment or the block that it stands in, nor hide from a reader.
-
-    Args:
-        text: The memory's words.
-        metadata: The memory's; its trust is in it.
-        speaker: Who said it, where that stands before the line, else None.
-        longest: Characters of the words; longer ones are cut.
+    ``speaker`` is who said it, where that stands before the line; more than ``longest`` characters of its words are
+    cut.
     """
     trust = stored_trust(metadata)
     if is_trusted(trust):

@@ -58,12 +58,7 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 def at_risk(
     fading: Sequence[tuple[MemoryItem, Instant]], sample: Sequence[MemoryItem]
 ) -> tuple[tuple[str, float, str], ...]:
-    """Return memories of at least median value that are about to be archived: (id, value, when), the best first.
-
-    Args:
-        fading: Memories that will soon be archived, and when.
-        sample: Memories that stand for the namespace's values.
-    """
+    """Return memories of at least median value that are about to be archived: (id, value, when), the best first."""
     if not sample:
         return ()
     median = float(np.percentile([m.value for m in sample], HIGH_SHARE))

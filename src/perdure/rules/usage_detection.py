@@ -20,13 +20,7 @@ REPLYING: Final = frozenset({"assistant", "ai", "bot"})
 
 
 def quoted_ids(reply: str, texts: Mapping[str, str], least: float) -> frozenset[str]:
-    """Return the ids of the memories of whose words a reply says at least this share (rules/echo_detection.py).
-
-    Args:
-        reply: What was answered.
-        texts: Memory id -> what a recall showed of it.
-        least: The share, 0 to 1 (policy: use.quoted).
-    """
+    """Return the ids of the memories of whose words a reply says at least this share (rules/echo_detection.py)."""
     return frozenset(i for i, text in texts.items() if quoted_share(reply, text) >= least)
 
 
@@ -39,9 +33,7 @@ def comparable_sentences(reply: str) -> list[str]:
 def paraphrased_ids(vectors: Sequence[Vector], known: Mapping[str, Vector]) -> frozenset[str]:
     """Return the ids of the memories that one of a reply's sentences says in other words: a cosine of at least 0.8.
 
-    Args:
-        vectors: Unit vectors of the sentences.
-        known: Memory id -> unit vector, of the same space.
+    All vectors have length 1 and are of one space.
     """
     if not vectors or not known:
         return frozenset()

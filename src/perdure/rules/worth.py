@@ -58,10 +58,7 @@ _REMEMBER: Final = _phrases(REMEMBER.values())
 def sort_of(text: str, role: str, *, answers: bool = False) -> tuple[Sort, str]:
     """Return what a message does, and by what that shows.
 
-    Args:
-        text: The message; of a long one the first 2,000 characters count.
-        role: Who says it: user, assistant, tool ...
-        answers: The message before it asks something.
+    Of a long text the first 2,000 characters count. ``answers`` says that the message before it asks something.
     """
     head = text[:_HEAD]
     if _is_small_talk(head, answers=answers) or (not answers and _agrees_in_signs(head)):

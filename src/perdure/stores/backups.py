@@ -25,9 +25,7 @@ _encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).en
 class BackupFolder:
     """A folder of backups, made on first use, for its owner alone.
 
-    Args:
-        folder: Where.
-        kept: How many of each namespace stay when a new one is whole: the newest ones; 0 for all.
+    Of each namespace the newest ``kept`` stay when a new one is whole; 0 for all.
     """
 
     def __init__(self, folder: Path, kept: int = 0) -> None:

@@ -67,14 +67,8 @@ def write(path: str | os.PathLike[str], text: str, *, namespace: str = "default"
     """Write a digest into a file; return whether the file changed.
 
     The part between the markers is replaced; without markers the digest is appended after a blank line; a missing file
-    is created. A symbolic link is followed within its folder. Either the whole new file is there afterwards, or the
-    old one.
-
-    Args:
-        path: The file.
-        text: The digest, from its begin marker to its end marker.
-        namespace: The digest's, for the commands of a remedy.
-        force: Whether what a person changed between the markers is replaced, too.
+    is created. A symbolic link is followed within its folder. Either the whole new file is there afterwards, or the old
+    one. With ``force`` what a person changed between the markers is replaced, too.
 
     Raises:
         InvalidInput: The markers are damaged, a person changed what stands between them, or the place cannot be

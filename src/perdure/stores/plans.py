@@ -242,9 +242,7 @@ def operation_row(plan: Plan, lines: Sequence[Row]) -> dict[str, Any]:
 def journal_lines(plan: Plan, vectors: Mapping[tuple[Target, str], bytes]) -> list[Row]:
     """Return the journal's lines of a plan, each with its columns in the order of the table.
 
-    Args:
-        plan: What was written.
-        vectors: (kind of row, memory) -> the int8 vector that was written.
+    ``vectors`` is (kind of row, memory) -> the int8 vector that was written.
     """
     lines: list[Row] = []
     for position, change in enumerate(plan.changes):

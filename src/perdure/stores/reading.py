@@ -37,10 +37,8 @@ from perdure.stores.statements import Session
 class SqlDocuments:
     """Documents beside memories. See operations/store_protocol.py.
 
-    Args:
-        rows: Returns all rows of a routed statement: (namespace, name, **bindings).
-        has_none: Whether a shelf of a namespace is known to be empty, so that it need not be asked.
-        is_strict: Raise StoreDamaged for a document that cannot be read; otherwise it is left out with a warning.
+    ``has_none`` says that a shelf of a namespace is known to be empty, and need not be asked. If ``is_strict``, a
+    document that cannot be read raises StoreDamaged; else it is left out with a warning.
     """
 
     def __init__(
@@ -123,11 +121,8 @@ def find_by_start(
 ) -> list[str]:
     """Return the id that a text is, else ids that begin with it or whose short form does, in order.
 
-    Args:
-        text: Typed by a person; the case of hexadecimal digits does not matter.
-        statements: Each returns the ids from ``lowest`` up to ``beyond``, one by the whole id, one by the short form.
-        rows: Runs one of them.
-        limit: How many ids at most.
+    A person types it: the case of hexadecimal digits does not matter. Each of the statements returns the ids from
+    ``lowest`` up to ``beyond``, one by the whole id, one by the short form.
     """
     if not _BEGINNING.fullmatch(text):
         return []

@@ -41,12 +41,7 @@ _TARGETS: Final = {
 
 
 class SqlTransfer(ABC):
-    """Rows of one store, page by page. See operations/store_protocol.py.
-
-    Args:
-        rows: Returns all rows of a routed statement: (namespace, name, **bindings).
-        shared: Returns all rows of a statement about no namespace: (name, **bindings).
-    """
+    """Rows of one store, page by page. See operations/store_protocol.py."""
 
     def __init__(
         self, rows: Callable[..., list[tuple[Any, ...]]], shared: Callable[..., list[tuple[Any, ...]]]

@@ -49,10 +49,6 @@ class HookInput:
 def parse_hook_input(text: str, event: str) -> HookInput:
     """Parse the input of a hook. Other fields are ignored, so that a newer agent does not break it.
 
-    Args:
-        text: The JSON of standard input.
-        event: The event as the command names it.
-
     Raises:
         InvalidInput: It is not a JSON object, is too long or of another event, has no session, or a field has another
             type than it should have.

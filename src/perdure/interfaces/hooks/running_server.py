@@ -104,9 +104,6 @@ def is_ours(peer: socket.socket) -> bool:
 def answer(words: Sequence[str]) -> tuple[bool, str | None]:
     """Have a server answer a hook, and print what it says.
 
-    Args:
-        words: Those after ``perdure hook``.
-
     Returns:
         Whether it has, and the hook's input as far as it was read already.
     """

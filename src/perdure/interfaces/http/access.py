@@ -56,11 +56,7 @@ _PROGRAM: Final = Principal(None, "")
 
 
 class Keyring:
-    """Finds out what a token allows. Thread-safe; answers are kept for a moment.
-
-    Args:
-        get_memory: Returns the open memory.
-    """
+    """Finds out what a token allows. Thread-safe; answers are kept for a moment."""
 
     def __init__(self, get_memory: Callable[[], Memory]) -> None:
         self._get_memory = get_memory
@@ -142,15 +138,9 @@ class Access:
     """Sets ``request.state.memory`` and ``request.state.principal``; both are None for whoever is not known.
 
     A wrong token is refused for every path but the anonymous ones, and whoever has none for every path but those that
-    hold nothing of the store: a path that is added later is closed until it is named here.
-
-    Args:
-        app: What is wrapped.
-        get_memory: Returns the open memory.
-        keyring: Finds out what a token allows.
-        sessions: Knows the token behind a browser's cookie.
-        page_of: Returns the page that shows an error to a person, below a path where the pages are mounted.
-        logged_out: Returns the page for a person who has sent a form and is not known.
+    hold nothing of the store: a path that is added later is closed until it is named here. ``page_of`` returns the page
+    that shows an error to a person, below the path where the pages are mounted; ``logged_out`` the one for a person who
+    has sent a form and is not known.
     """
 
     def __init__(

@@ -60,13 +60,7 @@ _CACHEABLE = {"cache-control": "private, max-age=300"}
 
 
 def build_app(get_memory: Callable[[], Memory], settings: Settings, shared: Shared | None = None) -> Starlette:
-    """Return the service over an open memory.
-
-    Args:
-        get_memory: Returns the open memory; the caller closes it.
-        settings: Hosts and limits.
-        shared: What holds over all processes of the service; None where it is the only one.
-    """
+    """Return the service over an open memory, which the caller closes; ``shared`` is None in the only process."""
     shared = shared or Shared(settings.rate)
     limits = CallLimits.of(settings, shared)
     get_memory().watch(limits.watch)

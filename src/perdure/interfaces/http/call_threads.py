@@ -41,10 +41,6 @@ class CallThreads:
     Calls in turn run one at a time and one after the other in the same thread; one that waits for a model lets others
     run meanwhile. They are recalls of one file, which would stop each other at its connection and at Python's lock many
     times in each recall: in eight threads at once they take a tenth more CPU.
-
-    Args:
-        threads: How many calls run at once.
-        waiting: How many more may wait.
     """
 
     def __init__(self, threads: int, waiting: int) -> None:
@@ -58,12 +54,7 @@ class CallThreads:
         self.taken = 0  # calls that run or wait
 
     async def run(self, work: Callable[[], T], seconds: float, *, in_turn: bool = False) -> T:
-        """Run a call and return what it returns.
-
-        Args:
-            work: The call.
-            seconds: How long it is waited for.
-            in_turn: Whether it runs only while no other call in turn does.
+        """Run a call and return what it returns, after ``seconds`` at most.
 
         Raises:
             RequestRefused: Too many are waiting, or it took too long.

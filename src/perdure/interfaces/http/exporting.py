@@ -29,11 +29,7 @@ _NAME: Final = {"content-disposition": 'attachment; filename="perdure-export.jso
 
 
 class Exports:
-    """Answers the requests for exports.
-
-    Args:
-        limits: What the service shares.
-    """
+    """Answers the requests for exports."""
 
     def __init__(self, limits: CallLimits) -> None:
         self._limits = limits

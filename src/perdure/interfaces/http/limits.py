@@ -65,13 +65,8 @@ class CallLimits:
         """Run a call, or return what the first one with its key returned, for a day; one that failed may be repeated.
 
         The answers are kept in the process, or in the one that watches over several: the key of ``remember`` is stored
-        with the memory, and holds for good.
-
-        Args:
-            key: (caller, verb, key).
-            body: The request's body: the same key must mean the same call.
-            call: Runs it.
-            namespace: That it names; "" for none.
+        with the memory, and holds for good. ``key`` is (caller, verb, key of the call); where it is the same, ``body``
+        must be.
 
         Raises:
             InvalidInput: The key was used for another call.

@@ -26,10 +26,7 @@ _log = logging.getLogger(__name__)
 def frame(number: int, name: str | None, value: Any) -> bytes:
     """Return a message: a question by its name, or the answer to one, which has none.
 
-    Args:
-        number: Names the question; 0 where no answer is wanted.
-        name: What is asked; None in an answer, and empty where no answer could be found.
-        value: The arguments, or the answer.
+    ``number`` is 0 where no answer is wanted; ``name`` is empty in an answer that could not be found.
     """
     text = json.dumps([number, name, value]).encode()
     return len(text).to_bytes(_LENGTH, "big") + text
@@ -43,13 +40,7 @@ def read_message(end: socket.socket) -> Any:
 
 
 class Link:
-    """One end of a pair of sockets.
-
-    Args:
-        reader: Of the sockets' end.
-        writer: The same.
-        answers: What the other end may ask, by its name.
-    """
+    """One end of a pair of sockets; ``answers`` has what the other end may ask, by its name."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answers: Answers) -> None:
         self._reader, self._writer, self._answers = reader, writer, answers
@@ -68,12 +59,7 @@ class Link:
         self._writer.write(frame(0, name, arguments))
 
     async def ask(self, name: str, *arguments: Any, seconds: float | None = _SECONDS) -> Any:
-        """Ask the other end.
-
-        Args:
-            name: What is asked.
-            arguments: Of the question.
-            seconds: How long the answer may take; None for no limit.
+        """Ask the other end; the answer may take ``seconds``, None for no limit.
 
         Raises:
             RequestRefused: The other end is gone, failed, or has not answered in time.
@@ -141,12 +127,7 @@ def _service_ending() -> RequestRefused:
 
 
 class SharedByLink(Shared):
-    """Asks the supervisor, which keeps it for all workers; without it the process ends in order.
-
-    Args:
-        end: Of the sockets to the supervisor.
-        secret: Signs cookies; that of all workers.
-    """
+    """Asks the supervisor, which keeps it for all workers; without it the process ends in order."""
 
     _link: Link
 

@@ -76,12 +76,7 @@ class Observed:
         self._counts["recalls_unknown",] += not hits
 
     def text(self, memory: Memory, counts: Counts) -> bytes:
-        """Return everything as Prometheus reads it.
-
-        Args:
-            memory: The whole memory, for figures of the store.
-            counts: What all processes of the service have counted.
-        """
+        """Return everything as Prometheus reads it."""
         from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415  # start-up time
 
         registry = CollectorRegistry()

@@ -56,12 +56,7 @@ _LONGEST: Final = 4000  # characters of a message: it may repeat what was given
 
 
 class RequestRefused(PerdureError):  # noqa: N818  # reads as the statement it makes
-    """A request is refused before any verb sees it.
-
-    Args:
-        status: The HTTP status.
-        headers: Further headers of the answer.
-    """
+    """A request is refused before any verb sees it."""
 
     def __init__(self, status: int, message: str, *, remedy: str, headers: Mapping[str, str] | None = None) -> None:
         self.status, self.headers = status, dict(headers or {})
@@ -145,15 +140,7 @@ def problem_response(status: int, document: Mapping[str, Any], headers: Mapping[
 
 
 class ErrorAnswer(Response):
-    """An answer that tells an error, and leaves its class in the state of the request.
-
-    Args:
-        error: The class.
-        content: The body.
-        status: The status.
-        headers: Of the answer.
-        media_type: Of the body.
-    """
+    """An answer that tells an error, and leaves its class in the state of the request."""
 
     def __init__(
         self, error: str, content: bytes | str, status: int, headers: Mapping[str, str], media_type: str

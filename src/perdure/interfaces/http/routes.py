@@ -54,10 +54,6 @@ class VerbShortcut:
     """Answers requests for verbs by their exact method and path; all others go on to the application's router.
 
     A request passes a dozen of the framework's layers otherwise, which cost as much as all of its own work here.
-
-    Args:
-        app: What is wrapped.
-        endpoints: Of each verb.
     """
 
     def __init__(self, app: ASGIApp, endpoints: Mapping[str, VerbEndpoint]) -> None:
@@ -131,12 +127,7 @@ class VerbRequest:
 
 
 class VerbEndpoint:
-    """Answers the requests of one verb.
-
-    Args:
-        verb: The verb.
-        limits: What it shares with the others.
-    """
+    """Answers the requests of one verb."""
 
     def __init__(self, verb: Verb, limits: CallLimits) -> None:
         self._verb, self._limits = verb, limits

@@ -62,11 +62,7 @@ class Shared:
 
     @asynccontextmanager
     async def running(self, get_counts: Callable[[], Counts]) -> AsyncIterator[None]:
-        """Be there for the length of a block.
-
-        Args:
-            get_counts: Returns what this process has counted.
-        """
+        """Be there for the length of a block."""
         del get_counts
         yield
 
@@ -81,13 +77,7 @@ class Shared:
         return 0.0
 
     async def begin(self, key: str, digest: str, namespace: str) -> Begun:
-        """Begin a call with a key; one that comes while another with its key runs waits for that one's end.
-
-        Args:
-            key: Names the caller, the verb and the key.
-            digest: Of what the call is given.
-            namespace: That it names; "" for none.
-        """
+        """Begin a call with a key; one that comes while another with its key runs waits for that one's end."""
         now, repeat = monotonic(), self._run.get(key) or self._repeats.get(key)
         if repeat is None or (now - repeat.at > _KEPT_SECONDS and not repeat.lock.locked()):
             repeat = _Repeat(digest, now, namespace)
@@ -139,11 +129,7 @@ class Shared:
         self._tokens.pop(session, None)
 
     async def counts(self, own_counts: Counts) -> Counts:
-        """Return what all processes have counted.
-
-        Args:
-            own_counts: Those of this one.
-        """
+        """Return what all processes have counted."""
         return {**own_counts, ("workers",): 1, ("worker_restarts",): 0}
 
 

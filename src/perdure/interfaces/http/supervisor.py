@@ -30,12 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Worker:
-    """A worker, as its supervisor knows it.
-
-    Args:
-        process: Its process.
-        supervisor: Who started it.
-    """
+    """A worker, as its supervisor knows it."""
 
     def __init__(self, process: Process, supervisor: Supervisor) -> None:
         self.process, self._supervisor = process, supervisor
@@ -100,14 +95,7 @@ class Supervisor:
     The first one opens the store before the others are started, and runs maintenance. Where the system shares
     connections out among sockets of one port (Linux), each worker has its own: of many connections that come at once
     one socket would give most to one worker. A socket stays open when its worker ends, so that who connects meanwhile
-    waits for the next one.
-
-    Args:
-        listener: The socket that the service listens on.
-        workers: How many.
-        options: The options of each worker, as JSON holds them.
-        shared: What they share.
-        announce: Is called when the service answers, with whether there are tokens.
+    waits for the next one. ``announce`` is called when the service answers, with whether there are tokens.
     """
 
     def __init__(
@@ -165,8 +153,7 @@ class Supervisor:
     async def counts(self, asking: _Worker) -> Counts:
         """Return what all workers have counted, also those that have ended: a sum never gets smaller.
 
-        Args:
-            asking: The worker that has just sent its own.
+        ``asking`` has just sent its own.
         """
         workers = [worker for worker in self._running.values() if worker.is_ready]
         await asyncio.gather(*(worker.ask_counts() for worker in workers if worker is not asking))

@@ -69,12 +69,7 @@ WRITE: Final[Mapping[str, Handler]] = {
 
 
 def routes(sessions: Sessions | None = None, live: Live | None = None) -> list[BaseRoute]:
-    """Return the routes of the page. What mounts them sets ``request.state.memory`` to the caller's memory.
-
-    Args:
-        sessions: The sessions of browsers, which the access to the service knows too.
-        live: Sends news to open pages.
-    """
+    """Return the routes of the page. What mounts them sets ``request.state.memory`` to the caller's memory."""
     guard = FormGuard(sessions or Sessions(Shared()))
     shown = [Route(path, partial(_show, handler, guard), methods=["GET"]) for path, handler in READ.items()]
     written = [Route(path, partial(_do, handler, guard), methods=["POST"]) for path, handler in WRITE.items()]

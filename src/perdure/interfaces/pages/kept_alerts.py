@@ -43,13 +43,7 @@ class KeptAlerts:
         self._counting: set[tuple[int, str]] = set()
 
     def of(self, memory: Memory, namespace: str, stats: Stats) -> ShownAlerts:
-        """Return the alerts of a namespace.
-
-        Args:
-            memory: The caller's memory.
-            namespace: Its name.
-            stats: Its figures, of a sample if it is large.
-        """
+        """Return the alerts of a namespace; its figures are of a sample if it is large."""
         estimated = _estimate(memory, namespace, stats)
         if stats.sampled >= stats.memories:
             return ShownAlerts(estimated, 0)

@@ -84,12 +84,7 @@ class Reader(Protocol):
 
 
 def open_reader(url: URL, seconds: float, folder: Path) -> Reader:
-    """Open a database read-only.
-
-    Args:
-        url: SQLite's or PostgreSQL's.
-        seconds: Longest time of one query.
-        folder: Where a relative file of SQLite starts.
+    """Open a database read-only; one query may take ``seconds``, a relative file of SQLite starts in ``folder``.
 
     Raises:
         ValueError: It is another kind of database, for which neither is known to hold.

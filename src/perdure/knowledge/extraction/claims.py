@@ -75,14 +75,8 @@ def claims(
 
     A correction that names no predicate ("I meant Thursday, not Friday") has ``value`` (predicates.UNNAMED):
     ``Predicates.akin`` tells which facts are meant, ``old`` which of them is. Changes ("increased to $550", "no
-    longer") count as corrections: they say themselves that what was known before holds no more.
-
-    Args:
-        text: The message. Any text; time is linear in its length.
-        said_at: When it was said.
-        predicates: Names and sorts.
-        speaker: Who said it; an assistant's statements about itself are left out.
-        policy: Confidences, and whether statements count.
+    longer") count as corrections: they say themselves that what was known before holds no more. Any text; time is
+    linear in its length. An assistant's statements about itself are left out.
     """
     reader = _Reader(text, said_at, predicates)
     stated = policy.statements and may_answer(speaker)

@@ -62,11 +62,8 @@ def mentions(text: str, known: Container[str] = ()) -> list[Mention]:
     Found are known names in any case, the longest that begins at a place; sequences of capitalised words that no
     sentence's beginning explains (``Bank of China``); and ids of records (``SO-1001``). Where they overlap the longer
     is meant: ``Gai Media Ltd`` rather than the known ``Gai Media``; it is for ``Names.resolve`` to see that they are
-    alike. A capital at a sentence's beginning makes no name unless another capital follows or it comes again.
-
-    Args:
-        text: A message.
-        known: Normal forms, for example ``Names.known``.
+    alike. A capital at a sentence's beginning makes no name unless another capital follows or it comes again. ``known``
+    are normal forms.
     """
     cut = pieces(text)
     first = _beginnings(cut)
@@ -87,10 +84,6 @@ def names_by_capital(text: str, plain: Container[str]) -> bool:
     """Return whether a word of the language is written as a name anywhere: "Will came", not "Will you come?".
 
     ``mentions`` leaves it out at a sentence's beginning and where it is of the calendar: there it mostly is none.
-
-    Args:
-        text: A message.
-        plain: Normal forms of one word, of ``PLAIN``.
     """
     spans = name_words(text)
     words, first = [word_form(text[a:b]) for a, b in spans], _beginnings(pieces(text))

@@ -15,11 +15,7 @@ from perdure.records.plan import Change
 def restore_conflicts(ctx: Context, record: Record, now: Instant, since: str = "") -> list[Change]:
     """Return the conflicts and questions that bringing a fact back opens; none of what is no hidden fact.
 
-    Args:
-        ctx: Store and policy.
-        record: The memory that is brought back.
-        now: The instant.
-        since: Facts that no operation changed after this one are left out; none are if it is empty.
+    Facts that no operation changed after ``since`` are left out; none are if it is empty.
     """
     if record.state.kind is not Kind.FACT or record.state.status is Status.ACTIVE:
         return []

@@ -163,13 +163,7 @@ def read_waiting(
 ) -> Learnt:
     """Let the model read messages that wait, in their order, until it cannot be asked.
 
-    Args:
-        ctx: Store, policy, model.
-        namespace: Where.
-        sessions: Which.
-        reader: Asks the model.
-        most: So many messages of a session, or little more; all if None.
-        listening: Makes who hears them.
+    ``most`` messages of a session, or little more; all if None.
 
     Returns:
         What they taught, and how many still wait.

@@ -279,10 +279,7 @@ def surest(known: Iterable[KnownFact]) -> KnownFact:
 def find_answered_fact(text: str, before: str, known: Sequence[KnownFact]) -> KnownFact | None:
     """Return the one fact that a confirmation or a bare denial is about, or None where that is not clear.
 
-    Args:
-        text: What was answered, in normal form (lower case, single blanks).
-        before: The turn that it answers, in the same form; empty if there is none.
-        known: The facts about whoever is spoken of.
+    ``text`` and ``before`` are in normal form: lower case, single blanks.
     """
     for words in (text, before):
         mentioned = [k for k in known if k.fact.value.norm and _says(words, k)]

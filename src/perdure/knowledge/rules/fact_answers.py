@@ -38,12 +38,8 @@ def relevance(
 
     A word counts for more the fewer of the facts hold it, so names and small words decide nothing. What one fact shows
     of how its predicate is spoken of counts for all that have it: for what took the place of one that is over, too.
-
-    Args:
-        facts: Those that may answer.
-        over: Those that do not hold any longer.
-        words: Of the question, in lower case -> words of predicates that it may mean: "live" is a home.
-        speaker: Whoever speaks, where the question is in the first person: "my daughter" is who that is.
+    ``words`` of the question, in lower case, lead to words of predicates that it may mean: "live" is a home.
+    ``speaker`` is whoever speaks, where the question is in the first person.
     """
     every = [*facts, *over]
     matches: dict[str, list[float]] = {}
@@ -244,13 +240,7 @@ def _fact_words(fact: FactLine) -> str:
 
 
 def says_more(text: str, quoted: str | None, question: SheetQuestion) -> bool:
-    """Whether a message belongs beside the words of it that facts quote: it holds more of what is asked for.
-
-    Args:
-        text: The message.
-        quoted: What the sheet quotes of it; None if nothing.
-        question: What is asked for.
-    """
+    """Whether a message belongs beside the words of it that facts quote: it holds more of what is asked for."""
     if quoted is None:
         return True
     return not (stems(text) - stems(quoted)).isdisjoint(question.words | question.predicates)
@@ -292,14 +282,6 @@ def rank_with_facts(
     A fact counts where it shares a word with the question besides the name: ``Gai Media: delivery day preference`` is
     about "delivery for Gai Media". It gets the part of a named speaker, and for words the share of the question's words
     that it has, if that is more than its own: in a store about one customer the customer's name is no rare word.
-
-    Args:
-        order: As ranked.
-        facts: Id -> words, of the facts about whom the question names.
-        query: The question.
-        pool: What was searched.
-        policy: The weights.
-        predicate_words: Words of the predicates that the question may mean by others ("live" is a home).
     """
     words = {word.rstrip("s") for word in query.words}
     asked_for = words | predicate_words

@@ -67,13 +67,7 @@ def _pack(ids: Sequence[str]) -> str | list[str]:
 
 
 def advance(mark: Mapping[str, Any], learned: Iterable[str], last: Sequence[str]) -> dict[str, Any]:
-    """Return what is written down after more messages were learned from.
-
-    Args:
-        mark: What was written down before.
-        learned: The messages that were learned from since.
-        last: Those that were heard last in the session, oldest first.
-    """
+    """Return what is written down after more messages were learned from."""
     known = sorted(near(mark) | set(learned))
     begin = max(floor(mark), _before(known[-1]))
     kept = [i for i in known if i > begin]

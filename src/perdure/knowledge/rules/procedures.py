@@ -129,9 +129,8 @@ class _Pair:
 class Conversations:
     """The messages of some sessions, ready to be asked what follows what.
 
-    Args:
-        history: Messages in the order in which they were said in their sessions.
-        least: Pairs of topics of fewer sessions are not looked for.
+    ``history`` is in the order in which it was said; pairs of topics of fewer than ``least`` sessions are not looked
+    for.
     """
 
     def __init__(self, history: Iterable[TopicMessage], least: int) -> None:
@@ -361,12 +360,7 @@ def matching_procedures(words: Sequence[str], procedures: Iterable[Procedure]) -
 
 
 def widen(words: Sequence[str], procedures: Iterable[Procedure]) -> tuple[str, ...]:
-    """Return words that a query may be widened by, because they follow what it asks about; few, the surest first.
-
-    Args:
-        words: The query's words, lower case (rules/language/words.py).
-        procedures: All that are known.
-    """
+    """Return words that a query may be widened by, because they follow what it asks about; few, the surest first."""
     topics = {fold_plural(w) for w in words}
     added = (t for p in matching_procedures(words, procedures) for t in p.then if t not in topics)
     return tuple(dict.fromkeys(added))[:TOPICS]

@@ -25,10 +25,7 @@ class Trimmed:
 def trim(ctx: Context, place: str, after: str) -> Trimmed:
     """Trim a namespace's operations that are older than the horizon, the oldest first, page by page.
 
-    Args:
-        ctx: Store, policy, clock.
-        place: The namespace.
-        after: The last operation that an earlier run looked at; empty for none.
+    ``after`` is the last operation that an earlier run looked at; empty for none.
     """
     until = ctx.clock() - int(ctx.policy.journal.horizon_days * DAY_MS)
     operations = damaged = 0

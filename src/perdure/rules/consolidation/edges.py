@@ -75,11 +75,7 @@ def join_edge(
 
 
 class EdgeUse:
-    """Edges as an operation changes them: each document is written once, whatever happens to it.
-
-    Args:
-        documents: All documents of the edges in question.
-    """
+    """Edges as an operation changes them: each document is written once, whatever happens to it."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self._edits = DocumentEdits(documents)

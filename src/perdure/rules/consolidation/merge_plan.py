@@ -126,11 +126,8 @@ def decide_merges(
 ) -> dict[str, str]:
     """Decide merges and what becomes of edges, and return the memories that go -> what stands for them.
 
-    Args:
-        decisions: The operation; the memories are before it.
-        merges: Each with its keeper, or with the new memory that was brought in.
-        likeness: (a, b) in order of ids -> combined likeness.
-        edges: The edges of the memories that go.
+    Each merge has its keeper, or the new memory that was brought in. ``likeness`` is (a, b) in order of ids ->
+    combined.
     """
     stand: dict[str, str] = {}
     for merge, keeper in merges:

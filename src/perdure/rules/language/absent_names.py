@@ -24,12 +24,8 @@ _SPLIT: Final = re.compile(r"(?<=\b[^\W\d_])\.(?=[^\W\d_]\b)|(?<=\b[A-Z])['’](
 def absent_names(question: str, unknown: Collection[str], found: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return which words of a question are in no memory, and which of its numbers with points are in nothing found.
 
-    Days and times are left out, and a name or a number counts as found in any of its spellings.
-
-    Args:
-        question: As it was asked.
-        unknown: The names and numbers of it, lower case, that no memory has as they are written.
-        found: The texts of what was found.
+    Days and times are left out, and a name or a number counts as found in any of its spellings. ``unknown`` are its
+    names and numbers, in lower case, that no memory has as they are written.
     """
     topic = _TIME.sub(" ", without_days(question))
     texts = [_plain(text) for text in found]

@@ -106,12 +106,8 @@ def entries_of(
 ) -> list[DigestEntry]:
     """Return the entries of those memories that have something to say that holds.
 
-    Args:
-        memories: Visible memories, with their whole texts and current signals.
-        vectors: id -> unit vector; may lack some.
-        over: id -> what of it holds no longer, of those of which something does not.
-        said: Whether what was merely said, or left open, may have an entry.
-        year: Days of this year are written short; None writes all as ISO dates.
+    ``memories`` have whole texts and current signals; ``over`` says what of them holds no longer. With ``said`` what
+    was merely said, or left open, may have an entry. Days of ``year`` are written short; None writes ISO dates.
     """
     older = find_older(memories, vectors)
     places = _places(memories, older)

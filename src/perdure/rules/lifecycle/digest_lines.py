@@ -58,13 +58,9 @@ def render_line(
 ) -> str:
     """Return the line of a memory; "" of one that has nothing to say in whole sentences.
 
-    Args:
-        memory: The memory, with its whole text.
-        shown: The sentences of a message that are shown; if there are none, all that tell something.
-        left_out: Where its text says what no longer holds, in characters: left out of the line.
-        year: A day of this year is written short ("6 Mar"); None writes an ISO date.
-        bare: Without the day and the id, for a line that stands below its day.
-        over: What of its words holds no longer.
+    Where no sentences are ``shown``, all that tell something are, without what holds no longer, ``left_out``. A day of
+    this ``year`` is written short ("6 Mar"); None writes an ISO date. A ``bare`` line has neither day nor id: it stands
+    below its day.
     """
     is_kept = memory.pinned or memory.access_count > 0 or memory.kind is not Kind.EPISODE
     text = _remaining_words(
@@ -111,16 +107,8 @@ def _remaining_words(
 
     Questions and polite words of a message are left out, and the words "please remember that". A note that is longer
     than a line and has no sentence that fits is cut, because somebody wrote it down, and so is a message that somebody
-    pinned or that was recalled.
-
-    Args:
-        text: The beginning of its text.
-        sort: What a message or note does; None for a fact, which says all of its text.
-        day: When it was stored; "yesterday" is the day before.
-        shown: The sentences that are shown; if there are none, all that tell something.
-        left_out: Where the text says what no longer holds.
-        is_message: Whether it is a message.
-        is_kept: Whether it is cut rather than left out.
+    pinned or that was recalled. ``text`` is its beginning; ``sort`` is None for a fact, which says all of its text.
+    Where no sentences are ``shown``, all that tell something are. "Yesterday" is the day before ``day``.
     """
     for start, end in sorted(left_out, reverse=True):
         text = text[:start] + text[end:]

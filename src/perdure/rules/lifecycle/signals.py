@@ -64,11 +64,7 @@ def memory_items(
 ) -> list[MemoryItem]:
     """Return records as callers see them, with signals at an instant.
 
-    Args:
-        records: The records.
-        policy: The policy in force.
-        now: The instant.
-        counted: What earlier calls came to: of accesses that were counted then, only what has come since is.
+    ``counted`` is what earlier calls came to: of accesses that were counted then, only what has come since is.
     """
     if not records:
         return []

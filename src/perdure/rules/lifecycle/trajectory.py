@@ -307,11 +307,7 @@ class _Replay:
     def _move(self, rows: Ints, part: Columns, moves: Moves, fell: Ints) -> None:
         """Move memories, and keep the step.
 
-        Args:
-            rows: Which.
-            part: Their states before.
-            moves: What they do, and when.
-            fell: When that fell due; what came later had to wait for a gate.
+        ``fell`` is when what they do fell due; what came later had to wait for a gate.
         """
         for code in np.unique(moves.rule).tolist():
             its = moves.rule == code

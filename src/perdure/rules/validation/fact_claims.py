@@ -39,11 +39,7 @@ def parsed_claims(
 ) -> tuple[tuple[GivenClaim, ...], str]:
     """Return the claims of a call, checked, and the content without the secrets that they name.
 
-    Args:
-        items: A list of mappings with the keys of ``FactClaim``.
-        content: The words that quotes must stand in, white space aside; None where there are none.
-        policy: Whether secrets are replaced.
-        now: What begins later is refused.
+    Quotes must stand in ``content``, white space aside; what begins after ``now`` is refused.
 
     Raises:
         InvalidInput: Claims are refused; the text names each fault and its claim.

@@ -48,9 +48,7 @@ _REMEDY: Final = "Export again from a store that a check calls sound."
 class RowChecks:
     """Checks rows as the doors check what they are given.
 
-    Args:
-        policy: Its limits hold.
-        now: What happened later is refused; None where nobody knows what time it is.
+    What happened after ``now`` is refused; None where nobody knows what time it is.
     """
 
     def __init__(self, policy: Policy, now: Instant | None) -> None:

@@ -100,10 +100,8 @@ def _cut(connection: Connection) -> None:
 def node_milliseconds(*, known: bool = True) -> int:
     """Return how long a cluster's coordinator may wait for a node that does not even refuse a connection.
 
-    It is a quarter of the call's time at most, so that the other nodes are heard in what is left.
-
-    Args:
-        known: For the error: whether what the tries before have written is known.
+    It is a quarter of the call's time at most, so that the other nodes are heard in what is left. ``known`` is for the
+    error, as below.
 
     Raises:
         DeadlineExceeded: The call's time is over.
@@ -114,9 +112,7 @@ def node_milliseconds(*, known: bool = True) -> int:
 def too_late(seconds: int, *, known: bool) -> StoreBusy:
     """Return the error of a transaction that took too long.
 
-    Args:
-        seconds: What the address lets one take.
-        known: False where it may have been written: it was being committed, or one before it was.
+    ``known`` is False where it may have been written: it was being committed, or one before it was.
     """
     if is_over():
         return deadline_error(known=known)

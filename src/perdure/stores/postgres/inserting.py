@@ -135,10 +135,6 @@ def ask_for_duplicates(
 def refuse_duplicates(found: Sequence[tuple[Any, ...]], known: frozenset[str]) -> None:
     """Refuse a plan whose words another process has stored since it was made.
 
-    Args:
-        found: (new memory, stored memory with its words).
-        known: Stored memories that the plan was made with.
-
     Raises:
         ConflictError: So it is; the error names the memories.
     """

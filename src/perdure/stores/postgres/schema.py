@@ -174,12 +174,8 @@ def check_schema(address: Address) -> SchemaStatus:
 def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = False) -> int:
     """Bring a server's tables to this version's schema; safe to run twice, and by several processes at once.
 
-    Tables that lie over a Citus cluster stay so, and those that this version adds are spread like them.
-
-    Args:
-        address: The server; its role becomes the tables' owner.
-        say: Told each step.
-        distribute: Spread the tables over a Citus cluster besides.
+    Tables that lie over a Citus cluster stay so, and those that this version adds are spread like them. The role of the
+    address becomes the tables' owner. ``distribute`` spreads them over a Citus cluster besides.
 
     Returns:
         How many migrations were run.

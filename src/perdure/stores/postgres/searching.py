@@ -187,10 +187,7 @@ class PostgresSearch(Search):
     ) -> tuple[list[list[tuple[str, float]]], SearchStatistics]:
         """Return (id, cosine) of the nearest visible memories of each vector, nearest first, and the statistics.
 
-        Args:
-            vectors: In the active space.
-            limit: Most for each.
-            statistics: The statistics as they last were: where they still hold, everything is one round trip.
+        ``limit`` is for each. Where the ``statistics``, as they last were, still hold, everything is one round trip.
         """
         queries = [_text(np.frombuffer(vector, "<f4")) for vector in vectors]
         wide, self.statistics = max(50, 10 * limit), statistics

@@ -125,12 +125,7 @@ class Server:
     ) -> T:
         """Run a transaction, and again where the server was lost or two transactions met.
 
-        Args:
-            reach: What it may see.
-            needs: Its namespace; empty where it needs every node of a cluster, None where only the server.
-            mode: Of the transaction.
-            work: Runs its statements.
-            limited: Whether the time limit of the address holds.
+        ``needs`` is its namespace; empty where it needs every node of a cluster, None where only the server.
         """
         place = self.address.prefix + needs if needs else needs
         tries, again, lacking, least = 0, False, "", 0.0

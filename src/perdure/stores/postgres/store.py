@@ -63,10 +63,7 @@ as many for each process."""
 class PostgresStore(SqlStore):
     """Memories on a PostgreSQL server that many processes and machines may use at once. Safe to share between threads.
 
-    Args:
-        address: The server, and the prefix that is bound to its connections.
-        log_entries: Past recalls kept for each namespace.
-        server: Connections to use instead of new ones.
+    ``log_entries`` past recalls are kept for each namespace. ``server`` has connections to use instead of new ones.
 
     Raises:
         StoreTooOld: The tables are missing or old; the error names the command to run.

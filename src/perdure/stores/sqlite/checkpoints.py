@@ -23,9 +23,6 @@ class Checkpoints:
 
     A checkpoint waits for the disk twice: 40 ms, which a recall would spend while others wait for it. The thread ends
     with its checkpoint.
-
-    Args:
-        path: The file.
     """
 
     def __init__(self, path: str) -> None:

@@ -130,11 +130,7 @@ def compact_file(path: str, connection: apsw.Connection) -> tuple[str, ...]:
     """Write a file anew and return what to know besides.
 
     Others go on reading, and wait with writing. The new pages go through the log of writes, so that they are all there
-    or none is.
-
-    Args:
-        path: The file.
-        connection: Of this process, which goes on being used for reading; only a store in memory is written with it.
+    or none is. The connection goes on being used for reading; only a store in memory is written with it.
 
     Raises:
         DiskFull: There is not room for the copy; nothing was done.

@@ -228,12 +228,8 @@ class SearchIndex:
     ) -> Positions:
         """Return the positions of likely neighbours that pass the filters, nearest first by Hamming distance.
 
-        Args:
-            query: float32 [d].
-            count: How many at most.
-            filters: Those that attributes decide; tags may let a few too many through.
-            cells_above: From this many vectors on the search goes by cells.
-            among: Only these rows of the file.
+        ``filters`` are those that attributes decide; tags may let a few too many through. From ``cells_above`` vectors
+        on the search goes by cells. ``among`` are rows of the file.
         """
         mask = self.attributes.mask(filters)
         code = encode(query[None, :])[0]

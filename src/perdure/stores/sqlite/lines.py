@@ -66,14 +66,7 @@ _HALF_DIGEST_BYTES: Final = 12
 def packed_line(
     operation: str, before: str | bytes | None, after: str | bytes | None, because: str | bytes | None
 ) -> bytes:
-    """Return what a line says as one value.
-
-    Args:
-        operation: The id of the operation that the line is of.
-        before: What was there, as JSON.
-        after: What is there, as JSON.
-        because: Why.
-    """
+    """Return what a line says as one value."""
     reason = _bytes(because)
     line = _BETWEEN.join((_side(before), _side(after), reason))
     words = _GENERATED.match(reason) is None or _WORDS.search(line) is not None

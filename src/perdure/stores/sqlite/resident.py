@@ -58,10 +58,7 @@ class Resident:
     def slots(self, session: Session, rows: Positions, positions: Positions) -> NDArray[np.int32]:
         """Return where the vectors of some rows are kept, and read those that are not; -1 for a row that has none.
 
-        Args:
-            session: Where they are read.
-            rows: In the file, int64 [n].
-            positions: The same in the index, int64 [n].
+        ``rows`` are in the file, ``positions`` the same in the index, both int64 [n].
         """
         self._reserve(positions)
         slots = self._slots[positions]
@@ -211,9 +208,7 @@ class Resident:
     def forget(self, changed: Sequence[int], positions: Positions | None) -> None:
         """Forget rows that were changed or are gone, and the places where no row was: there may be one now.
 
-        Args:
-            changed: Rows in the file.
-            positions: Those of them that are in the index; None where one may be there twice: then all vectors go.
+        Without ``positions`` one may be in the index twice: then all vectors go.
         """
         if positions is None:
             self._slots.fill(_UNREAD)

@@ -64,10 +64,7 @@ READ_ONLY_SECONDS: Final = 1.0
 class SqliteStore(SqlStore):
     """Memories in one SQLite file that several processes may use at once. Safe to share between threads.
 
-    Args:
-        path: The file. ``:memory:`` keeps everything in this process.
-        log_entries: Past recalls kept for each namespace.
-        create: Make a file that is not there.
+    ``:memory:`` keeps everything in this process. ``log_entries`` past recalls are kept for each namespace.
 
     Raises:
         NotFound: ``create`` is False, and there is no such file.
