@@ -24,8 +24,7 @@ MOST_PAIRS: Final = 5_000_000  # pairs kept: 12 bytes each, about four times tha
 _LEFT: Final = 2048
 _RIGHT: Final = 4096  # rows multiplied at once: the product and its comparison take 40 MB
 
-_MARGIN: Final = 1e-5
-"""A product of matrices may round a cosine differently from block to block, by far less than this."""
+_MARGIN: Final = 1e-5  # a product of matrices may round a cosine differently from block to block, by far less than this
 
 _STEP: Final = 16384.0
 """Rows that are equal to 1 / 16384 in every component are copies: one text embedded twice differs by less."""

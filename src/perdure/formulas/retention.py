@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from perdure.formulas.curve import Array, ages
 
-LARGEST_EXPONENT: Final = 700.0
-"""It keeps growth ** n inside float64; a strength of 1e100 days is for ever either way."""
+LARGEST_EXPONENT: Final = 700.0  # it keeps growth ** n inside float64; a strength of 1e100 days is for ever either way
 
 
 @dataclass(frozen=True, slots=True)

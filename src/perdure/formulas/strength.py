@@ -16,8 +16,7 @@ from perdure.formulas.curve import Array, ages, first_below
 
 DAY_SECONDS: Final = 86_400.0
 LEAST_IMPORTANCE_SCALE: Final = 0.2
-_MIDDLE: Final = 0.5
-"""The importance at which neither reinforcement nor the forgetting threshold is adjusted."""
+_MIDDLE: Final = 0.5  # the importance at which neither reinforcement nor the forgetting threshold is adjusted
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ SERVER_OPTIONS: Final = frozenset(
     {"--store", "--policy", "--namespace", "--profile", "--transport", "--host", "--port", "--allowed-host"}
 )
 """Options that the server's own small parser knows; with any other the command line decides."""
-HOOK_OPTIONS: Final = frozenset({"--store", "--policy", "--namespace", "-n", "--meaning"})
-"""The same for hooks."""
+HOOK_OPTIONS: Final = frozenset({"--store", "--policy", "--namespace", "-n", "--meaning"})  # the same for hooks
 SERVICE_OPTIONS: Final = frozenset(
     (
         "--store",

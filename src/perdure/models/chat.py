@@ -17,8 +17,7 @@ from perdure.records.report import ModelUse
 _LOG: Final = logging.getLogger("perdure.model")
 _MOST_TOKENS: Final = 100_000_000  # a server that says that one call took more is not believed
 _DEEPEST: Final = 8  # levels of a schema
-_UNKNOWN_FORM: Final = frozenset({400, 415, 422})
-"""Statuses of a server that does not know a field of the request."""
+_UNKNOWN_FORM: Final = frozenset({400, 415, 422})  # statuses of a server that does not know a field of the request
 _UNREADABLE: Final = frozenset({400, 413, 422})
 """Statuses of a server that can be asked, but not about this text: it is too long, for example."""
 _CHECK_SERVER: Final = (

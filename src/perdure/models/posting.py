@@ -19,8 +19,7 @@ from perdure.records.errors import InvalidInput, PerdureError
 _RETRIES: Final = 2
 _TOO_MANY_REQUESTS: Final = 429
 _FIRST_SERVER_FAULT: Final = 500
-_LONGEST_PAUSE: Final = 10.0
-"""Seconds; a server that asks for a longer pause is asked once more after this one."""
+_LONGEST_PAUSE: Final = 10.0  # seconds; a server that asks for a longer pause is asked once more after this one
 _PIECE: Final = 64 * 1024
 _THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _MOST_QUOTED: Final = 200  # characters of a server's message that an error repeats

@@ -35,14 +35,12 @@ from perdure.rules.remember_requests import find_requests
 from perdure.rules.restatement import same_words
 from perdure.rules.source_trust import takes_over, trust_of
 
-HITS: Final = 12
-"""So many memories are looked at for a prompt: what is over shows beside what took its place."""
+HITS: Final = 12  # so many memories are looked at for a prompt: what is over shows beside what took its place
 RELEVANCE: Final = 0.05  # the least chance that a memory answers a prompt beside which it is shown
 ASKING: Final = "Where it says ask: ask the user at a suitable moment, then call `review`."
 ASKING_OPEN: Final = "Ask the user what is open at a suitable moment, then call `review`."
 KNOWN_AGAIN: Final = 0.9  # from this likeness on, what a user asks to remember is known already
-QUIET_MS: Final = 600_000
-"""A sign of life is written down when the last one is older; other news always is."""
+QUIET_MS: Final = 600_000  # a sign of life is written down when the last one is older; other news always is
 _NOTE_WAITS: Final = 0.2  # seconds that an answer waits for another process, to note something that it does not need
 _LONGEST_NOTE: Final = 30.0  # seconds that noting it may take
 _PAGE: Final = 500

@@ -35,8 +35,7 @@ from perdure.rules.transfer import TallyCounter, checked_place, checked_row
 from perdure.rules.validation.identifiers import check_row_ids
 from perdure.rules.validation.rows import RowChecks
 
-Scratch = Callable[[], AbstractContextManager[Store]]
-"""Gives an empty store for the length of a block."""
+Scratch = Callable[[], AbstractContextManager[Store]]  # gives an empty store for the length of a block
 
 LARGE: Final = 4_000_000  # characters of rows that one transaction holds, about
 _SHOWN: Final = 10  # so many faults are told; of more only how many there are

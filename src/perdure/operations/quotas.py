@@ -18,8 +18,7 @@ _REMEDIES: Final = {
     "tokens": "Forget or shorten memories, or raise limits.namespace_tokens.",
     "bytes": "Erase memories for good (`perdure erase ID --reason WHY`), or raise limits.namespace_bytes.",
 }
-_EXEMPT: Final = "repair"
-"""Brings back what was there before."""
+_EXEMPT: Final = "repair"  # brings back what was there before
 
 
 class _Counted(NamedTuple):

@@ -31,8 +31,7 @@ from perdure.rules.validation.values import checked_namespace
 PAGE: Final = 1000  # rows in one transaction, if they are no larger than a store's own bound
 
 Step = tuple[str, str]  # (namespace, part)
-Lines = Callable[[], Iterable[Line]]
-"""Gives the lines of an export from the beginning, each time it is called."""
+Lines = Callable[[], Iterable[Line]]  # gives the lines of an export from the beginning, each time it is called
 
 _GO_ON: Final = (
     "Stop all writers and run it again: it continues if rows were only added; otherwise use an empty target."

@@ -17,8 +17,7 @@ MINUTE_MS: Final = 60_000
 FIRST_PAGE: Final = 64  # so many recalls are read at first: mostly none is recent enough
 MEMORIES: Final = 200  # hits that one reply is compared with at most, those of the newest recalls
 
-Shown = list[tuple[str, Instant, tuple[str, ...]]]
-"""Recalls, newest first: (id, instant, ids of the hits)."""
+Shown = list[tuple[str, Instant, tuple[str, ...]]]  # recalls, newest first: (id, instant, ids of the hits)
 
 
 @dataclass(frozen=True, slots=True)

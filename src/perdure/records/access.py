@@ -10,8 +10,7 @@ from perdure.records.instant import Instant
 from perdure.records.json_record import JsonRecord
 
 Role = Literal["reader", "agent", "curator", "admin"]
-ROLES: Final[tuple[Role, ...]] = get_args(Role)
-"""Each may do what those before it may."""
+ROLES: Final[tuple[Role, ...]] = get_args(Role)  # each may do what those before it may
 EVERYWHERE: Final = "*"
 _INSIDE: Final = "/*"
 

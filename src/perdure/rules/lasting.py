@@ -50,8 +50,7 @@ _RESTS: Final = re.compile(
 )
 """What ends like this ("she likes it too") says of what only the message before it shows."""
 _SOMEBODY: Final = word_set("someone somebody everyone everybody nobody anyone anybody")
-_SHORT: Final = 7
-"""In a sentence of more words the thing itself has been named, mostly."""
+_SHORT: Final = 7  # in a sentence of more words the thing itself has been named, mostly
 _PERSON: Final = re.compile(
     r"\W*([A-Z][^\W\d_]+)(?:['’]s|\s+(?:\w{3,}s|is|was|has|can|will|\w+n['’]t))\b[^.!?]*\b(?:he|she)\b"  # noqa: RUF001
 )

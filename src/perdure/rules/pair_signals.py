@@ -13,10 +13,8 @@ from typing import NamedTuple
 from perdure.formulas.changes import PairSignals
 from perdure.rules.differences import Figure, Statements
 
-_LEAST = 2
-"""So many words in common at least; fewer are chance."""
-_CHANGES = 2
-"""More words of change in a text say no more."""
+_LEAST = 2  # so many words in common at least; fewer are chance
+_CHANGES = 2  # more words of change in a text say no more
 
 
 class ComparedHit(NamedTuple):
@@ -29,8 +27,7 @@ class ComparedHit(NamedTuple):
     cover: float  # how much they tell
 
 
-Weight = Callable[[Iterable[str]], float]
-"""How much some words tell (``weigher``)."""
+Weight = Callable[[Iterable[str]], float]  # how much some words tell (``weigher``)
 
 
 def pair_signals(older: ComparedHit, newer: ComparedHit, cosine: float, total: float, weight: Weight) -> PairSignals:

@@ -84,8 +84,7 @@ _SAID_ELSEWHERE: Final = re.compile(r"(?:to\s+\w+\s+)?(?:it|them|this|these|thos
 """Begins a decision about something that is said elsewhere."""
 _OF_THE_WORK: Final = frozenset({"important", "solution", "error"})
 """Patterns of what an assistant finds out; its definitions it can give again, and it decides nothing for a person."""
-_OF_AN_EXERCISE: Final = frozenset({"keywords", "pattern"})
-"""Patterns that sentences about an exercise often have."""
+_OF_AN_EXERCISE: Final = frozenset({"keywords", "pattern"})  # patterns that sentences about an exercise often have
 _TECHNICAL: Final = ("api", "database", "function", "class", "config", "error")
 _INDENTED: Final = re.compile(r"^\s{4,}", re.MULTILINE)
 _LONG, _SHORT = 10, 5

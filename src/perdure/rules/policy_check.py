@@ -144,8 +144,7 @@ def unreachable(policy: Policy) -> Iterator[str]:
         )
 
 
-Check = tuple[str, Curve, float, bool]
-"""Key, curve of the least valued memory, threshold, whether the policy uses it."""
+Check = tuple[str, Curve, float, bool]  # key, curve of the least valued memory, threshold, whether the policy uses it
 
 
 def _of_retention(policy: Policy) -> list[Check]:

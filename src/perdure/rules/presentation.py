@@ -79,8 +79,7 @@ class Bounds(NamedTuple):
 
 
 BOUNDS: Final = Bounds()
-Pair = tuple[int, int]
-"""The places of two hits, the one that was said first before the other."""
+Pair = tuple[int, int]  # the places of two hits, the one that was said first before the other
 
 
 def asks_for_earlier(question: str) -> bool:

@@ -17,8 +17,7 @@ from perdure.rules.secret_values import (
     is_strong,
 )
 
-MARK: Final = "\ue000"
-"""Stands for what was replaced before, so that nothing is found in it or behind it."""
+MARK: Final = "\ue000"  # stands for what was replaced before, so that nothing is found in it or behind it
 _STOPS: Final = (
     r"\s\"'`,;<>(){}\[\]|\\\u00a0\u00ab\u00bb\u2018-\u201f\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef" + MARK
 )

@@ -16,8 +16,7 @@ from perdure.records.memory import Trust
 from perdure.rules.escaping import cut, one_line, quoted_line, remove_invisible
 from perdure.rules.validation.values import optional_text
 
-KEY: Final = "trust"
-"""The key of metadata; its value is one of Trust, and anything else there is the caller's own."""
+KEY: Final = "trust"  # the key of metadata; its value is one of Trust, and anything else there is the caller's own
 
 _ORDER: Final = (Trust.AUTHORITY, Trust.USER, Trust.ASSISTANT, Trust.EXTERNAL)
 _ROLES: Final = {
@@ -39,8 +38,7 @@ _TAKEN_OVER: Final = re.compile(
 )
 """What nobody wants remembered for an agent, whoever passes it on: it is kept as a stranger's words."""
 
-_STEMS: Final = ("ignor", "disregard", "forg", "overrid", "bypass")
-"""One of them stands in each of those."""
+_STEMS: Final = ("ignor", "disregard", "forg", "overrid", "bypass")  # one of them stands in each of those
 
 
 def trust_of(role: str | None, source: str | None = None) -> Trust:

@@ -30,8 +30,7 @@ _SIGNS: Final = re.compile(
 """Votes, scores and codes that agree ("+1", "10/10", "10-4"), and words of chats in which 8 is a syllable ("gn8")."""
 _LONE_NUMBER: Final = re.compile(r"\s*[0-9]{1,2}[!.]*\s*")
 _NAME: Final = re.compile(r"(?<![.!?。！？\s])\s+[A-Z][^\W\d_]+")  # noqa: RUF001  # full-width marks are meant
-_IDEOGRAPHS: Final = "\u2e80"
-"""Scripts from here on are written without spaces; two letters count as a word."""
+_IDEOGRAPHS: Final = "\u2e80"  # scripts from here on are written without spaces; two letters count as a word
 _HEAD: Final = 2000  # characters that are looked at: what a message does shows in its beginning
 _BRIEF: Final = 2  # words that say nothing by themselves, unless they answer a question
 _SAID_BESIDE: Final = 4  # so many words besides a question make a statement that also asks

@@ -26,8 +26,7 @@ BLOCK: Final = 8192
 """Rows measured at once. Below 8,192 numpy copies the broadcast word through its iterator's buffer (half the speed);
 above, the temporaries (0.25 MB) leave the smaller second-level caches."""
 
-_FIRST_BLOCK: Final = 256
-"""Rows reserved by the first append: a namespace of ten memories costs 12 kB, not 400."""
+_FIRST_BLOCK: Final = 256  # rows reserved by the first append: a namespace of ten memories costs 12 kB, not 400
 
 _SPARSE: Final = 8
 """A mask that leaves fewer than one row in this many is gathered: a gathered row costs five to eight scanned ones."""

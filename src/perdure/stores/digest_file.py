@@ -24,8 +24,7 @@ BEGIN = b"<!-- perdure:begin -->"
 END = END_MARKER.encode()
 LONGEST = 256 << 10
 """The longest file that ``part`` reads, in bytes; what maintenance writes has a tenth of that at most by default."""
-MOST_LINES = 2000
-"""The most lines that ``part`` returns: whoever compares them takes time for each pair that is alike."""
+MOST_LINES = 2000  # the most lines that ``part`` returns: whoever compares them takes time for each pair that is alike
 _BOM = b"\xef\xbb\xbf"
 _MARKER: Final = re.compile(BEGIN_MARKER.pattern.encode())
 _CHECKSUM_DIGITS: Final = 16

@@ -7,8 +7,7 @@ from typing import Final
 
 from perdure.records.instant import Instant
 
-Pairs = tuple[tuple[Instant, int], ...]
-"""(instant, times) of accesses, oldest first."""
+Pairs = tuple[tuple[Instant, int], ...]  # (instant, times) of accesses, oldest first
 _LONG: Final = 8  # accesses of a memory that cost more to read again than to keep
 _MOST_ACCESSES: Final = 100_000  # that are kept, in about 10 MB
 

@@ -344,8 +344,7 @@ def _encoder(**more: Any) -> Callable[[Any], str]:
 _encode_brief: Final = _encoder(separators=(",", ":"))
 _encode_whole: Final = _encoder(separators=(",", ":"), default=_bytes)
 _encode_list: Final = _encoder()
-_encode_sorted: Final = _encoder(sort_keys=True)
-"""Made once: making an encoder costs as much as a short row."""
+_encode_sorted: Final = _encoder(sort_keys=True)  # made once: making an encoder costs as much as a short row
 
 
 def decode_row(text: str | None) -> dict[str, Any] | None:

@@ -14,8 +14,7 @@ from perdure.records.vector import Space
 from perdure.stores.packing import unpacked
 from perdure.stores.rows import UNREADABLE, json_value, unreadable
 
-LARGE: Final = 4_000_000
-"""Bytes of text that one page holds, about: a page is one transaction, and in memory at once."""
+LARGE: Final = 4_000_000  # bytes of text that one page holds, about: a page is one transaction, and in memory at once
 
 _LEAST: Final = -(2**62)
 _KEYS: Final[dict[str, tuple[tuple[str, int | str], ...]]] = {

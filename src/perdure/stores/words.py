@@ -15,8 +15,7 @@ import numpy as np
 
 from perdure.formulas.fusion import idf
 
-MOST_WORDS: Final = 12
-"""The rarest so many words of a query are searched; fewer cost recall, more cost time."""
+MOST_WORDS: Final = 12  # the rarest so many words of a query are searched; fewer cost recall, more cost time
 
 MOST_MATCHES: Final = 4000
 """So many memories are scored at most, counted word by word from the rarest on: each costs 2 microseconds, however

@@ -44,8 +44,7 @@ Panel = Literal[
 
 REQUIRED: Final = inspect.Parameter.empty
 _OF_AGENTS: Final[frozenset[Panel]] = frozenset(("Store", "Feedback", "Facts", "Tasks and sessions"))
-PROFILES: Final = ("agent", "lifecycle", "full")
-"""The MCP profiles, each of which holds the tools of those before it."""
+PROFILES: Final = ("agent", "lifecycle", "full")  # the MCP profiles, each of which holds the tools of those before it
 
 
 @dataclass(frozen=True, slots=True)

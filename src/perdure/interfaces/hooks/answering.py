@@ -24,8 +24,7 @@ from perdure.records.errors import PerdureError
 if TYPE_CHECKING:  # it loads numpy and SQLite
     from perdure.records.policy import Policy
 
-RETRY_SECONDS: Final = 60.0
-"""How often a server looks whether the one that answers hooks has ended."""
+RETRY_SECONDS: Final = 60.0  # how often a server looks whether the one that answers hooks has ended
 
 _LONGEST_PATH: Final = 100  # bytes; the system takes 104 to 108
 _LONGEST_CALL: Final = 8 * running_server.LONGEST_INPUT

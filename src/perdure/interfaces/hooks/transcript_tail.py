@@ -21,8 +21,7 @@ from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSourc
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import Message
 
-_FINGERPRINT_BYTES: Final = 1024
-"""Bytes at the beginning of the file, and before the mark, by which it is known again."""
+_FINGERPRINT_BYTES: Final = 1024  # bytes at the beginning of the file, and before the mark, by which it is known again
 _PIECE: Final = 1024 * 1024
 _MOST: Final = 64 * 1024 * 1024
 _PARTS: Final = 3

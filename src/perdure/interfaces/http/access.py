@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 K = TypeVar("K")
 V = TypeVar("V")
-KNOWN_SECONDS: Final = 1.0
-"""How long an answer about a token holds: a revoked one is refused after that."""
+KNOWN_SECONDS: Final = 1.0  # how long an answer about a token holds: a revoked one is refused after that
 _MOST_KNOWN: Final = 10_000
 _LONGEST_SECRET: Final = 200
 _ANONYMOUS_PATHS: Final = frozenset(("/healthz", "/readyz", "/openapi.json"))
@@ -35,8 +34,7 @@ _ANONYMOUS_PATHS: Final = frozenset(("/healthz", "/readyz", "/openapi.json"))
 _OPEN_PATHS: Final = frozenset(("/login", *_ANONYMOUS_PATHS))
 _OPEN_FOLDER: Final = "/static/"
 _SCHEME: Final = "bearer "
-WAIT: Final = {"retry-after": str(TRIES_SECONDS)}
-"""A header for an address from which too many wrong tokens came."""
+WAIT: Final = {"retry-after": str(TRIES_SECONDS)}  # a header for an address from which too many wrong tokens came
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,7 @@ LINES: Final = "application/x-ndjson"
 _DIGEST_BYTES: Final = 16
 _DIGITS: Final = 4
 _WEAK: Final = "W/"
-_TAG: Final = re.compile(r'"[^"]*"')
-"""An ETag without what says that it is weak."""
+_TAG: Final = re.compile(r'"[^"]*"')  # an ETag without what says that it is weak
 _WHOLE: Final = ((b"cache-control", b"no-store"), (b"content-type", JSON.encode()))
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _PRIVATE: Final = "private, no-cache"  # a cache may keep it for its one user, and asks each time

@@ -47,11 +47,9 @@ if TYPE_CHECKING:
     from perdure.memory import Memory
 
 PAGES = "perdure.interfaces.pages"
-PAGES_SECONDS: Final = 2.0
-"""When the pages load, after the start: the first calls come at once."""
+PAGES_SECONDS: Final = 2.0  # when the pages load, after the start: the first calls come at once
 _PAGE: Final = "perdure.page"  # the route of a page, in the scope of its request
-READY_SECONDS: Final = 1.0
-"""How long it holds that the service is ready: anybody may ask."""
+READY_SECONDS: Final = 1.0  # how long it holds that the service is ready: anybody may ask
 _NOT_EVERYWHERE = NotAllowed(
     "Metrics need a token for all namespaces.",
     remedy="Use such a token: `perdure token create --role reader --namespace '*' --actor NAME` makes one.",

@@ -28,8 +28,7 @@ class _Call:
         self.answer: asyncio.Future[Any] = self.loop.create_future()
 
 
-_IN_TURN: Final = object()
-"""In the queue: a thread is to run the calls that wait for their turn."""
+_IN_TURN: Final = object()  # in the queue: a thread is to run the calls that wait for their turn
 
 
 class CallThreads:

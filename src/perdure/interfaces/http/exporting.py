@@ -22,8 +22,7 @@ from perdure.records.errors import PerdureError
 from perdure.verbs.arguments import refuse_unknown
 
 PATH: Final = "/v1/export"
-AT_ONCE: Final = 2
-"""Exports that are read at once; more are refused: each holds a page of rows."""
+AT_ONCE: Final = 2  # exports that are read at once; more are refused: each holds a page of rows
 _NAMESPACE: Final = "namespace"
 _NAME: Final = {"content-disposition": 'attachment; filename="perdure-export.jsonl"'}
 

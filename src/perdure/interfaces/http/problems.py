@@ -38,8 +38,7 @@ STATUS: Final[Mapping[type[PerdureError], int]] = {
     errors.ModelError: 502,
 }
 """Class of errors -> status; a class that is not here has that of the nearest class above it."""
-RETRY_SECONDS: Final = 2
-"""When a client may try again what failed with 503."""
+RETRY_SECONDS: Final = 2  # when a client may try again what failed with 503
 _MORE: Final = ("problems", "ids", "lost", "stored", "operations", "namespace", "part")
 """What errors say besides their text; see records/errors.py."""
 MEDIA_TYPE: Final = "application/problem+json"
@@ -47,8 +46,7 @@ ERROR: Final = "perdure.error"
 """Where the state of a request has the class of the error that its answer tells, for the log."""
 _FOLDERS: Final = re.compile(r"(?<![\w/:.])/(?:[^\s/'\"]{1,255}/)+(?=[^\s/'\"])")
 """The folders before the last part of an absolute path; in an address there is none."""
-OUTAGE_SECONDS: Final = 60.0
-"""After how many seconds an outage that lasts is written to the log again."""
+OUTAGE_SECONDS: Final = 60.0  # after how many seconds an outage that lasts is written to the log again
 _MOST_OUTAGES: Final = 100
 _outages: dict[str, float] = {}  # message -> when it was written to the log
 _log = logging.getLogger(__name__)

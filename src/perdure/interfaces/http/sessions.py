@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from perdure.memory import Memory
 
 COOKIE: Final = "perdure_session"
-MACHINES: Final = ("/v1", "/mcp", "/metrics")
-"""Paths that take a token alone: a browser sends its cookie unasked."""
+MACHINES: Final = ("/v1", "/mcp", "/metrics")  # paths that take a token alone: a browser sends its cookie unasked
 
 
 class Sessions:

@@ -11,8 +11,7 @@ from perdure.records.errors import InvalidInput
 from perdure.rules.validation.values import checked_namespace
 from perdure.user_folders import expanded
 
-LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
-"""How clients on this machine write its name in the Host header."""
+LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")  # how clients on this machine write its name in the Host header
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,16 +15,13 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Final, Literal, TypeVar
 
-Counts = Mapping[tuple[str, ...], float]
-"""What a process has counted, as metrics.py names it."""
+Counts = Mapping[tuple[str, ...], float]  # what a process has counted, as metrics.py names it
 Begun = tuple[Literal["run", "known", "other", "forgotten"], Any]
 """Whether a call with a key is to be run, has an answer, which follows, is another call than the key's first, or was
 made and its answer forgotten."""
-LIFE: Final = 12 * 3600
-"""Seconds after a login until one must log in again."""
+LIFE: Final = 12 * 3600  # seconds after a login until one must log in again
 TRIES: Final = 10
-TRIES_SECONDS: Final = 300
-"""So many wrong tokens from one address in so many seconds; then it must wait."""
+TRIES_SECONDS: Final = 300  # so many wrong tokens from one address in so many seconds; then it must wait
 _MOST_KNOWN: Final = 10_000  # callers, keys, addresses and sessions, each
 _KEPT_SECONDS: Final = 24 * 3600.0
 K = TypeVar("K")

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from perdure.memory import Memory
     from perdure.records.report import Alert, Stats
 
-SECONDS: Final = 60.0
-"""For how long what was counted is shown; then it is counted again beside the page."""
+SECONDS: Final = 60.0  # for how long what was counted is shown; then it is counted again beside the page
 _log = logging.getLogger(__name__)
 
 
@@ -79,5 +78,4 @@ def _estimate(memory: Memory, namespace: str, stats: Stats) -> list[Alert]:
     return find_alerts(stats, namespace, tasks, memory.policy.alerts, now, memory.unwritable)
 
 
-KEPT: Final = KeptAlerts()
-"""Those of this process."""
+KEPT: Final = KeptAlerts()  # those of this process

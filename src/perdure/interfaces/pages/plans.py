@@ -105,8 +105,7 @@ def _preview(request: PageRequest) -> dict[str, Any]:
     }
 
 
-Weeks = list[tuple[datetime, int, int]]
-"""(when a week begins, moves in it, how many of them go out of view)."""
+Weeks = list[tuple[datetime, int, int]]  # (when a week begins, moves in it, how many of them go out of view)
 
 
 def _ahead(request: PageRequest) -> dict[str, Any]:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Connection
 
 
-_AT_ONCE: Final = 50
-"""So many questions are asked over one connection; what was answered counts when the time is over."""
+_AT_ONCE: Final = 50  # so many questions are asked over one connection; what was answered counts when the time is over
 
 
 def answers_within(
@@ -59,13 +58,11 @@ class _Lookup(Thread):
         return [*found, *[late] * (len(self._questions) - len(found))]
 
 
-_STEPS: Final = 1000
-"""SQLite looks at the clock after so many of its instructions: some ten microseconds."""
+_STEPS: Final = 1000  # SQLite looks at the clock after so many of its instructions: some ten microseconds
 
 _BYTES: Final = 10_000_000  # longest text or blob that SQLite may make on the way to an answer
 
-_GRACE: Final = 1.0
-"""Seconds that a server gets beyond the timeout to say that it has stopped; then the line is cut."""
+_GRACE: Final = 1.0  # seconds that a server gets beyond the timeout to say that it has stopped; then the line is cut
 
 _ALLOWED: Final = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 """What a statement may do in SQLite; ``mode=ro`` alone would let it attach another file and write that."""

@@ -24,8 +24,7 @@ _OPEN: Final = frozenset({EventType.QUESTION, EventType.STATEMENT, EventType.COM
 """Between these a language model may decide."""
 
 _HEAD: Final = 400  # characters of a sentence that are looked at from each end: what it does shows there
-_GREETING: Final = 3
-"""A sentence of so few words may stand before the one that counts ("Thanks!", "Hey John.")."""
+_GREETING: Final = 3  # a sentence of so few words may stand before the one that counts ("Thanks!", "Hey John.")
 
 _DENIAL: Final = expression("event_types.denial")
 _POLITELY: Final = expression("event_types.politely")

@@ -28,8 +28,7 @@ _GAP: Final = re.compile(r"\s{0,3}|[-_/.:–]|\s?&\s?")  # noqa: RUF001  # the d
 _ENDING: Final = re.compile(r"['’](?:s|ll|d|ve|re|m|t)?$", re.IGNORECASE)  # noqa: RUF001  # the typographic one too
 _RECORD: Final = re.compile(r"[A-Z][A-Z0-9]{0,9}(?:[-_/]\d+)+[A-Z]?|[A-Z]{2,6}\d{3,}")
 """An id of a record: SO-1001, INV-2026-0017."""
-_ADDRESS: Final = re.compile(r"[\\/@]")
-"""A URL, a path or a mail address: what stands in it names nobody."""
+_ADDRESS: Final = re.compile(r"[\\/@]")  # a URL, a path or a mail address: what stands in it names nobody
 _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -38,8 +37,7 @@ PLAIN: Final = STOP_WORDS | MODALS | NEGATIONS | CALENDAR | TURNING | frozenset(
 """Words that are names only with a capital that no sentence's beginning explains: Will, May."""
 _AFTER_VERBS: Final = PEOPLE | ARTICLES | word_set("it its this that these those there my your his her our their")
 """What follows "Will" or "May" where that begins a question."""
-_RECURRING: Final = frozenset(f"{day}s" for day in CALENDAR if day.endswith("day"))
-"""Days that come again: on Fridays."""
+_RECURRING: Final = frozenset(f"{day}s" for day in CALENDAR if day.endswith("day"))  # days that come again: on Fridays
 _HEADING: Final = 5
 _SHOUTED: Final = 0.7
 _TITLED: Final = 0.9

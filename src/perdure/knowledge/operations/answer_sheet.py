@@ -41,8 +41,7 @@ from perdure.rules.language.words import query_words
 
 HITS: Final = 12
 BUDGET: Final = 1000
-LIKENESS: Final = 0.3
-"""What the cosine of a fact with the question counts beside the question's words that it holds."""
+LIKENESS: Final = 0.3  # what the cosine of a fact with the question counts beside the question's words that it holds
 
 
 @dataclass(frozen=True, slots=True)

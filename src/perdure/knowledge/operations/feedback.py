@@ -27,11 +27,9 @@ from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.point_in_time import is_past
 from perdure.rules.redaction import labelled_secrets, redact_with
 
-_OF_THE_PAST: Final = ("correct", "deny")
-"""Answers that may be given about what was over when it was told."""
+_OF_THE_PAST: Final = ("correct", "deny")  # answers that may be given about what was over when it was told
 
-_REMEDIES: Final = {Status.ARCHIVED: "Restore it first."}
-"""Status -> what to do before an answer."""
+_REMEDIES: Final = {Status.ARCHIVED: "Restore it first."}  # status -> what to do before an answer
 
 Act = Callable[[ClaimWriter, Record, Instant], str | None]
 """Carries an answer out, and returns the id of the memory that it made, if any."""

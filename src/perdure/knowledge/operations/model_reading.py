@@ -21,13 +21,11 @@ from perdure.operations.writing import retry
 from perdure.records.errors import ModelWarning, PerdureError, UnusableReply
 from perdure.records.memory import UNREAD, Record, Shelf
 
-LATE: Final = 20
-"""So many waiting messages are read in one operation: what was read is kept if the next cannot be."""
+LATE: Final = 20  # so many waiting messages are read in one operation: what was read is kept if the next cannot be
 AT_INGEST: Final = 100  # so many waiting messages of a session are read when it goes on
 _STREAK: Final = 3
 """After so many useless replies in a row the model is taken to be broken, and not asked again in this call."""
-_TRIES: Final = 3
-"""So often a message is asked about again while the model can read others; then it is passed over."""
+_TRIES: Final = 3  # so often a message is asked about again while the model can read others; then it is passed over
 
 
 class ModelReader:

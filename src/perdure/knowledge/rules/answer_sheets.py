@@ -14,8 +14,7 @@ _LONGEST: Final = 240
 _LONGEST_QUOTE: Final = 160
 _QUOTES: Final = 2  # the first and the last words that said something are shown
 
-Group = tuple[str, tuple[SheetEntry, ...]]
-"""Section of the sheet, and statements that only make sense together."""
+Group = tuple[str, tuple[SheetEntry, ...]]  # section of the sheet, and statements that only make sense together
 
 
 def fit_sheet(sheet: AnswerSheet, budget: int, count: Callable[[str], int], first: str) -> AnswerSheet:

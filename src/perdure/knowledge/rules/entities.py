@@ -19,8 +19,7 @@ from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.document_edits import DocumentEdits, document_change
 from perdure.rules.language.tokens import count_tokens
 
-ROLES: Final = ("subject", "speaker", "named")
-"""What a memory has to do with an entity, the closest first."""
+ROLES: Final = ("subject", "speaker", "named")  # what a memory has to do with an entity, the closest first
 
 
 def new_entity_changes(entity: Entity, because: str = "") -> list[Change]:

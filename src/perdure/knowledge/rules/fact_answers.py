@@ -22,8 +22,7 @@ from perdure.rules.language.words import query_words, word_set
 from perdure.rules.ranking import Ranking
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_BEGIN: Final = 4
-"""Two words that begin with the same letters, so many, are taken for forms of one: "wohne", "Wohnort"."""
+_BEGIN: Final = 4  # two words that begin with the same letters, so many, are taken for forms of one: "wohne", "Wohnort"
 _LETTERS: Final = 5  # so are two that have so many letters in a row in common: "beliefert", "Liefertag"
 _FORM: Final = 0.7  # what a form of a word counts for
 _NEAR: Final = 3.0  # at this distance, in words, a word beside the value counts for half
@@ -100,8 +99,7 @@ MeaningOf = Callable[[Iterable[str]], frozenset[str]]
 ANSWERS: Final = 0.25  # a fact that holds so much of a question answers it (``relevance``)
 _PART: Final = 0.5
 """Where a question names nobody, facts that hold less than this part of what the best one holds are left out."""
-_OF_SPEAKER: Final = 0.15
-"""What it counts that a fact is about whoever speaks, where the question says "my" or "I"."""
+_OF_SPEAKER: Final = 0.15  # what it counts that a fact is about whoever speaks, where the question says "my" or "I"
 _MOST_WORDS: Final = 10
 _ASKING: Final = word_set("""
     kind kinds type types sort many much long often ever likely tell say said mention mentioned describe know according

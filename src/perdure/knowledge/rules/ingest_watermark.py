@@ -20,8 +20,7 @@ OVERLAP_MS: Final = 60_000
 MOST: Final = 1000  # ids that are kept; of a batch that is larger the last ones
 _BYTES: Final = 16  # of a UUID
 _UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-MOST_FAILED: Final = 100
-"""Messages of a session that a model gave no useful reply to, and that are kept to ask again."""
+MOST_FAILED: Final = 100  # messages of a session that a model gave no useful reply to, and that are kept to ask again
 
 
 def near(mark: Mapping[str, Any]) -> frozenset[str]:

@@ -47,8 +47,7 @@ def fold_plural(word: str) -> str:
 
 
 REACH: Final = 2  # a topic follows another if it comes up in one of the next two messages
-SHARE: Final = 0.5
-"""A procedure is learned if the second topic followed in at least half of the sessions."""
+SHARE: Final = 0.5  # a procedure is learned if the second topic followed in at least half of the sessions
 STILL: Final = 1 / 3
 """... and retired when in recent sessions it does so in less than a third: in between it neither comes nor goes."""
 LIFT: Final = 2.0  # it must follow at least twice as often as it comes up anyway

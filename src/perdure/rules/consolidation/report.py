@@ -21,8 +21,7 @@ DUPLICATE_OF: Final = "duplicate:"  # begins the name of a review; the other mem
 MOST_MARKS: Final = 1000  # links and questions that one run writes, the most similar pairs first
 
 
-Labels = Mapping[tuple[str, str], Label]
-"""Pair, its ids in order -> what becomes of it."""
+Labels = Mapping[tuple[str, str], Label]  # pair, its ids in order -> what becomes of it
 
 
 @dataclass(frozen=True, slots=True)

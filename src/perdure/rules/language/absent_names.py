@@ -15,8 +15,7 @@ _TIME: Final = re.compile(
 )
 _GROUPED: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,'’ \u00a0\u202f]\d{3}){1,6}(?![\d,.]?\d)")  # noqa: RUF001  # as above
 """A number of a thousand or more as people write it: 40,000 or 40.000."""
-_VERSION: Final = re.compile(r"\b\d{1,9}(?:\.\d{1,9}){1,3}\b")
-"""A number with a point: searches by words see two."""
+_VERSION: Final = re.compile(r"\b\d{1,9}(?:\.\d{1,9}){1,3}\b")  # a number with a point: searches by words see two
 _SPLIT: Final = re.compile(r"(?<=\b[^\W\d_])\.(?=[^\W\d_]\b)|(?<=\b[A-Z])['’](?=[A-Z])")  # noqa: RUF001  # as above
 """What stands inside a name and does not count: U.S., O'Brien."""
 

@@ -24,8 +24,7 @@ DATE, TIME = "date", "time"
 _CONJUNCTIONS: Final = word_set(
     "if because before after while until unless since although though whereas but so and or then"
 )
-_PLACES: Final = {"at": "in", "inside": "in", "within": "in"}
-"""Which of these is said depends on the word that follows."""
+_PLACES: Final = {"at": "in", "inside": "in", "within": "in"}  # which of these is said depends on the word that follows
 _EVERY: Final = word_set("every last next this")
 _PERIODS: Final = word_set("hour day night morning afternoon evening week weekend month quarter year spring summer")
 _BETWEEN_AUXILIARIES: Final = word_set("not only already still being been")

@@ -20,8 +20,7 @@ from perdure.rules.remember_requests import find_requests
 from perdure.rules.source_trust import display_text
 from perdure.rules.worth import asks, is_small_talk, sort_of
 
-LONGEST_LINE: Final = 280
-"""Characters of the words of a line; of a longer text those first sentences that fit."""
+LONGEST_LINE: Final = 280  # characters of the words of a line; of a longer text those first sentences that fit
 _LONGEST_SENTENCE: Final = 400
 _MOST_OVER: Final = 3
 _HEAD: Final = 4000  # characters of a message that are read

@@ -35,8 +35,7 @@ from perdure.rules.lifecycle.state_arrays import (
     strength_curve,
 )
 
-Accesses = Sequence[tuple[Instant, int]]
-"""(instant, how many) in the order of time, not yet counted in the state."""
+Accesses = Sequence[tuple[Instant, int]]  # (instant, how many) in the order of time, not yet counted in the state
 
 _REPLAYED_FIELDS: Final = (
     *("tier", "tier_ms", "tier_accesses", "status", "status_ms", "form", "form_ms"),

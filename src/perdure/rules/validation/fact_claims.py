@@ -29,8 +29,7 @@ _PLANNED: Final = (
     "Nothing was stored. Remember what is planned as a note, without this fact; "
     "hand the fact over when it has happened."
 )
-_EARLIEST_ZONE_MS: Final = 14 * DAY_MS // 24
-"""A day begins so long before it does in UTC, at the earliest."""
+_EARLIEST_ZONE_MS: Final = 14 * DAY_MS // 24  # a day begins so long before it does in UTC, at the earliest
 _SHOWN: Final = 10  # so many faults are listed; of more only how many there are
 
 

@@ -36,8 +36,7 @@ CHOICES: Final = {"kind": Kind, "scope": Scope, "tier": Tier, "status": Status, 
 """Column of a memory -> what it may say."""
 _PAST: Final = {"created_ms", "recorded_ms", "at_ms", "accessed_ms", "access2_ms", "access3_ms", "validated_ms"}
 """Columns that say when something happened: not in the future."""
-_ANY_TIME: Final = {"due_ms"}
-"""What lies beyond the calendar is due never."""
+_ANY_TIME: Final = {"due_ms"}  # what lies beyond the calendar is due never
 _GRID: Final = 127
 _LONGEST_NAME: Final = 2000  # characters of the name of a document or of what it is about
 _LONGEST_QUERY: Final = 10_000

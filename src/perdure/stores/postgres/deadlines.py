@@ -24,8 +24,7 @@ _SENDING: Final = 2.0  # seconds that a cancellation may take to arrive, also af
 NODE_SECONDS: Final = 5.0  # for a connection of a cluster's coordinator to one of its nodes
 _LEAST: Final = 10  # milliseconds: Citus takes no fewer
 _PAUSE: Final = 0.25  # seconds between two looks
-_IDLE: Final = 40
-"""After so many looks without a transaction the thread ends; the next transaction starts another."""
+_IDLE: Final = 40  # after so many looks without a transaction the thread ends; the next transaction starts another
 
 
 @dataclass(slots=True, eq=False)

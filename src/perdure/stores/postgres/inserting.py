@@ -24,8 +24,7 @@ from perdure.stores.words import Stemmer
 SPAN: Final = 500
 """Memories whose places one line of postings may hold: a batch. Only the commonest words outgrow a page then."""
 
-LONGEST_TERM: Final = 64
-"""Longer stems are known by their digest: an index entry has room for 2,700 bytes."""
+LONGEST_TERM: Final = 64  # longer stems are known by their digest: an index entry has room for 2,700 bytes
 
 _MOST_TIMES: Final = 0xFFFF
 _MOST_LENGTH: Final = 0xFFFFFF

@@ -29,8 +29,7 @@ from perdure.stores.postgres.faults import COLLIDED, first_line, translate_error
 from perdure.stores.postgres.server import COLLISIONS, Address, Connection, connect
 from perdure.stores.statements import migrations, registry
 
-Schema = Mapping[tuple[str, str], str]
-"""(what, name) -> how it is."""
+Schema = Mapping[tuple[str, str], str]  # (what, name) -> how it is
 
 _ACTS: Final = {"trigger", "rule", "policy", "function", "constraint"}
 """What acts on statements: of these nothing may be there that a new store lacks."""

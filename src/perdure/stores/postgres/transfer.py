@@ -75,8 +75,7 @@ class ServerSnapshot(Server):
             raise translate_error(error) from error
 
 
-_SIZED_PARTS: Final = {"memory", "journal"}
-"""Parts whose rows may be large: how many fit a page is asked first."""
+_SIZED_PARTS: Final = {"memory", "journal"}  # parts whose rows may be large: how many fit a page is asked first
 
 _DETOURS: Final[tuple[LiteralString, ...]] = (
     *("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_sort"),

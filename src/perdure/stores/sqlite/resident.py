@@ -19,8 +19,7 @@ from perdure.stores.sqlite.attributes import tags_of
 from perdure.stores.statements import Session
 
 Positions = NDArray[np.int64]
-MOST: Final = 50_000
-"""Of so many rows narrow columns are kept, then it begins anew: some 20 MB."""
+MOST: Final = 50_000  # of so many rows narrow columns are kept, then it begins anew: some 20 MB
 MOST_VECTORS: Final = 1 << 17
 """So many vectors are kept, then it begins anew: 50 MB; storing memories by the hundred reads them all."""
 _FIRST: Final = 256

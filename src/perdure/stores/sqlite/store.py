@@ -57,8 +57,7 @@ from perdure.stores.statements import Session
 T = TypeVar("T")
 MOST_FILLED: Final = 10_000  # shelves with documents that are remembered
 _ACCESSES: Final = "accesses"
-READ_ONLY_SECONDS: Final = 1.0
-"""How long it holds that a file takes no writes."""
+READ_ONLY_SECONDS: Final = 1.0  # how long it holds that a file takes no writes
 
 
 class SqliteStore(SqlStore):
