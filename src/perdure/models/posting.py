@@ -53,9 +53,6 @@ class Posting:
     """Posts JSON to one address. Safe to share between threads.
 
     Redirects are refused: following one would send the texts and the key to a place nobody chose.
-
-    Raises:
-        InvalidInput: ``base_url`` is not an http or https address, or another value is out of bounds.
     """
 
     def __init__(
@@ -123,12 +120,7 @@ class Posting:
         return self._endpoint.error(f"The reply of {self.url} {problem}.", remedy=self._endpoint.remedy)
 
     def _exchange(self, request: Request, key: str) -> bytes:
-        """Send the request once.
-
-        Raises:
-            _PassingError: A busy or broken server, or a broken connection; RefusedError: another status than 2xx.
-            PerdureError: Anything else that is not a reply.
-        """
+        """Send the request once."""
         try:
             with self._opener.open(request, timeout=seconds_left(self._timeout)) as reply:
                 return self._body(reply)

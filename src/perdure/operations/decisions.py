@@ -44,9 +44,6 @@ def decide(
 
     ``change`` is given the state as of now, ``beside`` the memory as read; ``shown`` is what it shows in the form that
     is decided on, if that changes.
-
-    Raises:
-        NotFound: There is no such memory.
     """
 
     def attempt() -> Outcome:

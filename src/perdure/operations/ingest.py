@@ -69,9 +69,6 @@ def ingest(
 
     All messages are checked before the first one is stored. A message that is there already (same session, speaker,
     time and words) is skipped, so a grown transcript can be taken in again.
-
-    Raises:
-        PartlyStored: There were more than 1,000, and some were stored when it failed.
     """
     if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
         raise InvalidInput("messages must be a list.", remedy="Pass a list of dicts with content, role and at.")
@@ -205,11 +202,7 @@ class _Drafting:
         self._last: dict[str | None, Draft] = {}  # the last message of each session
 
     def take(self, messages: Sequence[Message], later: Mapping[str | None, int]) -> _Part:
-        """Return the next messages as drafts.
-
-        Raises:
-            InvalidInput: One is refused.
-        """
+        """Return the next messages as drafts."""
         drafts: list[Draft] = []
         replies: set[str | None] = set()
         echoes: set[str | None] = set()

@@ -36,11 +36,7 @@ class Grant:
         return namespace == self.pattern
 
     def check_reaches(self, namespace: str) -> None:
-        """Refuse a namespace that it does not reach.
-
-        Raises:
-            NotAllowed: It does not.
-        """
+        """Refuse a namespace that it does not reach."""
         if not self.covers(namespace):
             raise NotAllowed(
                 f"The token does not reach the namespace {namespace!r}.",

@@ -32,11 +32,6 @@ class BackupFolder:
         self.folder, self.kept = folder, kept
 
     def write(self, namespace: str, at: Instant, lines: Iterable[Line]) -> str:
-        """Write a backup, read it back and compare, and return where it is; the file appears only when it is whole.
-
-        Raises:
-            DiskFull, StoreError: It could not be written, or does not hold what was written.
-        """
         path = self.folder / f"{_file_name(namespace)}-{from_instant(at):%Y%m%dT%H%M%SZ}.jsonl"
         self._replace(path, lines)
         self._expire(namespace)
@@ -52,11 +47,6 @@ class BackupFolder:
     def rewrite(
         self, namespace: str, change: Callable[[Iterable[Line]], Iterable[Line]]
     ) -> tuple[list[str], list[str]]:
-        """Replace each backup of a namespace by what a change makes of its lines.
-
-        Returns:
-            Those that changed, and a sentence for each that could not be read or written: it is as it was.
-        """
         changed, failed = [], []
         for path in self._paths(namespace):
             try:
@@ -72,7 +62,6 @@ class BackupFolder:
         return changed, failed
 
     def read(self, namespace: str) -> Iterator[tuple[str, Iterable[Line]]]:
-        """Yield where each backup of a namespace is that can be read, and its lines."""
         for path in self._paths(namespace):
             with suppress(*_UNREADABLE):  # ``rewrite`` names it
                 yield str(path), _lines(path)

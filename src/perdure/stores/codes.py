@@ -74,9 +74,6 @@ def encode(vectors: Float32s | Int8s) -> Bits:
 
     Returns:
         uint64 [n, ceil(d / 64)], little endian, bit 0 first; bits past d are zero.
-
-    Raises:
-        ValueError: Not two-dimensional.
     """
     _check_matrix(vectors)
     rows, dimensions = vectors.shape
@@ -108,9 +105,6 @@ def similarities(query: Float32s, quantized: Int8s, lengths: Float32s | None = N
 
     Returns:
         float32 [m], from -1 to 1; 0 where the row or the query is a zero vector.
-
-    Raises:
-        ValueError: The shapes do not fit.
     """
     _check_matrix(quantized)
     if query.shape != (quantized.shape[1],):
@@ -165,9 +159,6 @@ class Codes:
 
         Args:
             codes: uint64 [m, W].
-
-        Raises:
-            ValueError: Wrong shape or type.
         """
         if codes.ndim != 2 or codes.shape[1] != self.words or codes.dtype.kind != "u" or codes.itemsize != 8:  # noqa: PLR2004 - axes, bytes
             raise ValueError(f"expected uint64 [m, {self.words}], not {codes.dtype} {list(codes.shape)}")
@@ -265,9 +256,6 @@ class Codes:
 
         Returns:
             uint64 [m, W], a copy.
-
-        Raises:
-            IndexError: A position is not one of this index's rows.
         """
         count = self._count
         _check_positions(positions, count)

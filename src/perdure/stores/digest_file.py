@@ -46,11 +46,9 @@ class DigestFile:
     path: Path
 
     def write(self, text: str, *, namespace: str = "default", force: bool = False) -> bool:
-        """Write a digest into the file, and return whether the file changed."""
         return write(self.path, text, namespace=namespace, force=force)
 
     def check(self, text: str) -> bool:
-        """Return whether the file holds this digest already."""
         return check(self.path, text)
 
     def is_edited(self, text: str) -> bool:

@@ -40,7 +40,6 @@ class SqlStore(ABC):
 
     @property
     def unreachable(self) -> tuple[str, ...]:
-        """The nodes of a cluster that do not answer; a store in one place has none."""
         return ()
 
     # --- how statements are run
@@ -271,19 +270,16 @@ class SqlStore(ABC):
     # --- copies that are not finished
 
     def unfinished(self) -> str:
-        """Return which copy or import into the empty store has begun and not ended; empty for none."""
         rows = self._global("meta", key=_UNFINISHED + self.prefix)
         return str(rows[0][0]) if rows else ""
 
     def mark_unfinished(self, work: str) -> None:
-        """Say that a copy or import has begun, or with an empty text that it has ended."""
         key = _UNFINISHED + self.prefix
         self._admin(lambda s: s.run("set_meta", key=key, value=work) if work else s.run("clear_meta", key=key))
 
     # --- damage
 
     def repairs(self, namespace: str, ids: Sequence[str], operation: str, sources: RepairSources) -> list[Change]:
-        """Return the changes that make memories what the journal says, as the protocol says."""
         return self._read(namespace, lambda s: row_repairs(s, namespace, ids, operation, sources))
 
     # --- the journal

@@ -70,9 +70,6 @@ def render_hook_output(event: str, context: str | None, system_message: str | No
         context: Words for the model; left out where the event has no room for them, cut at the end of a line where
             they are longer than the agent shows.
         system_message: Words for the user; left out at SessionEnd, where nobody sees them.
-
-    Raises:
-        InvalidInput: There is no such event.
     """
     _check_event(event)
     answer: dict[str, Any] = {}

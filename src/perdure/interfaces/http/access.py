@@ -246,20 +246,12 @@ def is_open(path: str) -> bool:
 
 
 def memory_for(request: Request) -> Memory:
-    """Return the memory of a request.
-
-    Raises:
-        RequestRefused: It has no token, and one is needed.
-    """
+    """Return the memory of a request."""
     return memory_of(request.scope)
 
 
 def memory_of(scope: Scope) -> Memory:
-    """Return the memory of a request by its scope.
-
-    Raises:
-        RequestRefused: It has no token, and one is needed.
-    """
+    """Return the memory of a request by its scope."""
     memory: Memory | None = scope["state"]["memory"]
     if memory is None:
         raise unauthorized("A token is needed.")

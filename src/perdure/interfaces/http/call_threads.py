@@ -179,11 +179,7 @@ class CallThreads:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Count as a call for the length of a block.
-
-        Raises:
-            RequestRefused: Too many are waiting.
-        """
+        """Count as a call for the length of a block."""
         self._check_room()
         self.taken += 1
         try:

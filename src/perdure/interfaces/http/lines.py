@@ -53,11 +53,7 @@ def chunks_of(lines: Iterable[Any]) -> Iterator[bytes]:
 
 
 def limit_time(chunks: Iterator[bytes], seconds: float | None) -> Iterator[bytes]:
-    """Yield chunks while making them takes at most so many seconds in all; what the client takes does not count.
-
-    Raises:
-        DeadlineExceeded: It takes longer.
-    """
+    """Yield chunks while making them takes at most so many seconds in all; what the client takes does not count."""
     left = seconds
     while left is None or left > 0:
         began = monotonic()
@@ -93,11 +89,7 @@ class Streams:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Count as one for the length of a block.
-
-        Raises:
-            RequestRefused: So many are being sent already.
-        """
+        """Count as one for the length of a block."""
         if self._open >= self._most:
             raise RequestRefused(
                 503,

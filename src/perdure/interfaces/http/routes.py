@@ -256,11 +256,7 @@ class VerbEndpoint:
 
 
 def call_of(scope: Scope) -> VerbRequest:
-    """Return the call that a request makes.
-
-    Raises:
-        RequestRefused: It has no token, and one is needed.
-    """
+    """Return the call that a request makes."""
     memory, method = memory_of(scope), scope["method"]
     if method != "POST":  # others are sent unasked, and again: they must cost nothing
         memory = memory.without_model()
@@ -302,11 +298,7 @@ def too_long() -> RequestRefused:
 
 
 def check_type(headers: Mapping[str, str]) -> None:
-    """Check that a body is said to be JSON, as it is.
-
-    Raises:
-        RequestRefused: It is not.
-    """
+    """Check that a body is said to be JSON, as it is."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != _JSON:  # browsers send other types across sites without asking first
         raise RequestRefused(
@@ -317,11 +309,7 @@ def check_type(headers: Mapping[str, str]) -> None:
 
 
 def object_of(body: bytes) -> Mapping[str, Any]:
-    """Return the values of a JSON body; an empty body is an empty object.
-
-    Raises:
-        RequestRefused: It is no JSON object.
-    """
+    """Return the values of a JSON body; an empty body is an empty object."""
     try:
         values = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass")) if body.strip() else {}
     except (ValueError, RecursionError) as error:

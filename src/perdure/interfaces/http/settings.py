@@ -41,11 +41,7 @@ def accepted_hosts(host: str, port: int, further: tuple[str, ...] = ()) -> froze
 
 
 def memory_files(options: Sequence[str]) -> dict[str, Path]:
-    """Return namespace -> file from texts of the form ``NAMESPACE=PATH``.
-
-    Raises:
-        InvalidInput: One has another form.
-    """
+    """Return namespace -> file from texts of the form ``NAMESPACE=PATH``."""
     found: dict[str, Path] = {}
     for text in options:
         namespace, _, path = text.partition("=")

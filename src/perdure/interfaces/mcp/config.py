@@ -55,9 +55,6 @@ def snippet(client: Client, store: str | None = None, policy: str | None = None)
     The server is named by absolute paths, so that it starts whatever the client's PATH and folder are, and through a
     launcher, so that it still starts after its environment has moved. Without a store it is
     a file in the user's data folder; without a policy the server looks for one.
-
-    Raises:
-        InvalidInput: There is no such client.
     """
     command, *arguments = server_command(store, policy)
     return _PROFILES + _caution(store) + _text(client, command, arguments)

@@ -50,11 +50,7 @@ def memory(request: PageRequest) -> Answer:
 
 
 def read(request: PageRequest, identity: str) -> MemoryItem:
-    """Return a memory, also one that is hidden.
-
-    Raises:
-        NotFound: There is none of that id.
-    """
+    """Return a memory, also one that is hidden."""
     item = request.memory.get(identity, include_archived=True)
     if item is None:
         raise NotFound("There is no such memory.", remedy="It may have been erased. Search for its words.")
@@ -62,11 +58,7 @@ def read(request: PageRequest, identity: str) -> MemoryItem:
 
 
 def find(request: PageRequest) -> Answer:
-    """Go to what an id means: a memory, else an operation.
-
-    Raises:
-        NotFound: It means neither.
-    """
+    """Go to what an id means: a memory, else an operation."""
     identity = request.required("id", "The id")
     if request.memory.get(identity, include_archived=True) is not None:
         return Redirect(request.link("/memory", id=identity))

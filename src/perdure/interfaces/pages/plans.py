@@ -73,11 +73,7 @@ def plans(request: PageRequest) -> Answer:
 
 
 def _named(request: PageRequest) -> Operation | None:
-    """Return the operation that the address names; None where it names none.
-
-    Raises:
-        NotFound: There is none of that id.
-    """
+    """Return the operation that the address names; None where it names none."""
     identity = request.query.get("operation", "")
     operation = request.memory.operation(identity) if identity else None
     if identity and operation is None:

@@ -70,11 +70,7 @@ def _mark(question: Question) -> str:
 
 
 def answer(request: PageRequest) -> Answer:
-    """Record what the person said to a question that is still open.
-
-    Raises:
-        InvalidInput: The answer is missing, or does not fit.
-    """
+    """Record what the person said to a question that is still open."""
     verdict, identity = cast("Any", request.required("verdict", "The answer")), request.form_value("id")
     asked = (one for one in request.memory.review(request.namespace, _MOST_OPEN) if identity in (one.id, *one.against))
     if all(_mark(question) != request.form_value("asked") for question in asked):

@@ -16,11 +16,7 @@ T = TypeVar("T")
 
 
 async def run_in_thread(request: Request, work: Callable[[], T]) -> T:
-    """Run some work in a thread and return what it returns.
-
-    Raises:
-        RequestRefused: The service is busy, or it took too long.
-    """
+    """Run some work in a thread and return what it returns."""
     limits = _limits(request)
     if limits is None:  # the pages are mounted in another application, which has limits of its own
         return await run_sync(work)
@@ -28,11 +24,7 @@ async def run_in_thread(request: Request, work: Callable[[], T]) -> T:
 
 
 async def check_rate(request: Request) -> None:
-    """Count a page as a call of the token behind it.
-
-    Raises:
-        RequestRefused: It has made too many.
-    """
+    """Count a page as a call of the token behind it."""
     limits, principal = _limits(request), getattr(request.state, "principal", None)
     if limits is not None and principal is not None:
         await limits.check_rate(principal.key)

@@ -51,12 +51,7 @@ def entity(ctx: Context, name: str, namespace: str, seen: Filters) -> EntityView
 
 
 def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:
-    """Return whom an id or a name means; a merged entity is the one that stands for it.
-
-    Raises:
-        NotFound: Nobody.
-        InvalidInput: Several: the answer names them, and nothing is guessed.
-    """
+    """Return whom an id or a name means; a merged entity is the one that stands for it."""
     if name in names.entities:
         return names.standing(name)
     found = names.resolve(name, ctx.policy.knowledge.fuzzy)

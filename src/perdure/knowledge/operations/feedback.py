@@ -279,12 +279,7 @@ def _correct_text(writer: ClaimWriter, record: Record, text: str, now: Instant) 
 
 
 def apply_answer(ctx: Context, identity: str, verb: str, detail: str, act: Act) -> Outcome:
-    """Carry an answer about a memory out; the outcome is about what stands in its place.
-
-    Raises:
-        NotFound: There is no such memory.
-        InvalidInput: It is hidden, or not believed any longer.
-    """
+    """Carry an answer about a memory out; the outcome is about what stands in its place."""
 
     def attempt() -> Outcome:
         now = ctx.clock()

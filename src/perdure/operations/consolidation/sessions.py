@@ -56,12 +56,7 @@ def promote(
     confirm: bool = False,
     accept_loss: str | None = None,
 ) -> PromotionResult:
-    """Bring the best of a session to long term, or tell what would be; the policy's threshold if none is given.
-
-    Raises:
-        NotFound: No memory belongs to the session.
-        GateStopped: A gate refuses it; nothing was written.
-    """
+    """Bring the best of a session to long term, or tell what would be; the policy's threshold if none is given."""
     least = ctx.policy.tasks.promotion_confidence if threshold is None else threshold
 
     def attempt() -> PromotionResult:

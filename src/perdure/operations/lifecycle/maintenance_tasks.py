@@ -51,10 +51,6 @@ def upkeep(
 
     Each task of a namespace has a document that says when it last ran; a worker begins by writing itself into it, and
     of many workers that try, one succeeds. A run that fails is written down and tried again later; the others go on.
-
-    Raises:
-        StoreUnavailable: The server is gone; what was done before stays.
-        StoreReadOnly: Nothing can be kept up in this store.
     """
     if ctx.store.read_only:
         raise StoreReadOnly("The store is read-only, so maintenance cannot run.", remedy="Use a writable store.")

@@ -145,11 +145,7 @@ def stands_for_link(keeper: str, other: str, likeness: float) -> Change:
 
 
 def draft_from_merge(merge: Merge, members: Sequence[Record], policy: Policy) -> Draft:
-    """Return the new memory that merged contents become; what its members do not share (a speaker) it does not have.
-
-    Raises:
-        InvalidInput: It would be longer than the policy allows.
-    """
+    """Return the new memory that merged contents become; what its members do not share (a speaker) it does not have."""
     size, most = len(merge.content.encode("utf-8", "surrogatepass")), policy.limits.content_bytes
     if size > most:
         raise InvalidInput(

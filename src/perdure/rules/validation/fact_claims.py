@@ -39,9 +39,6 @@ def parsed_claims(
     """Return the claims of a call, checked, and the content without the secrets that they name.
 
     Quotes must stand in ``content``, white space aside; what begins after ``now`` is refused.
-
-    Raises:
-        InvalidInput: Claims are refused; the text names each fault and its claim.
     """
     words = None if content is None else " ".join(content.split())
     claims: list[GivenClaim] = []

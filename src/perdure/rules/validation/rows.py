@@ -64,11 +64,7 @@ class RowChecks:
         }
 
     def check(self, part: str, row: Mapping[str, Any]) -> None:
-        """Refuse a row (column -> value) that no door would have let in.
-
-        Raises:
-            InvalidInput: The text names the column.
-        """
+        """Refuse a row (column -> value) that no door would have let in."""
         if part == "journal":
             self._check_journal(row)
             return
@@ -81,11 +77,7 @@ class RowChecks:
             _check_direction(b64decode(row["data"]))
 
     def check_change(self, change: Change) -> None:
-        """Refuse a change of a plan that writes a row that no door would have let in.
-
-        Raises:
-            InvalidInput: The text names the column.
-        """
+        """Refuse a change of a plan that writes a row that no door would have let in."""
         after = change.after
         if after is None:
             return

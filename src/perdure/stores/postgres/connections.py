@@ -55,9 +55,6 @@ def open_connection(dsn: str, *, prepares: bool = True, seconds: float = 3600.0)
     """Open one connection; what it runs again and again is prepared, or never anything.
 
     A caller that has only so many ``seconds`` waits no longer for it, but two, the least that libpq knows.
-
-    Raises:
-        psycopg.OperationalError: The server cannot be reached, or refuses.
     """
     params = psycopg.conninfo.conninfo_to_dict(dsn)
     missing: dict[str, Any] = {name: value for name, value in PATIENCE.items() if name not in params}

@@ -127,7 +127,6 @@ class PostgresSearch(Search):
         return frozenset(t.stem for t in terms if t.documents)
 
     def size(self) -> int:
-        """Return how many memories of the namespace are searched."""
         return self.statistics.documents
 
     # --- by words

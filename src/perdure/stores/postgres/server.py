@@ -110,7 +110,6 @@ class Server:
         return self._run_transaction("admin", None, READING if reading else ADMIN, _reading(work, once=reading))
 
     def close(self) -> None:
-        """Close all connections. Calling it twice is harmless."""
         self._connections.close()
         self._outages = Outages()  # from now on it is closed, whatever else it was
 
@@ -212,11 +211,7 @@ def _reading(work: Callable[[PostgresSession], T], *, once: bool) -> Callable[[P
 
 
 def connect(address: Address) -> Connection:
-    """Open one connection outside the pool, for checks and migrations.
-
-    Raises:
-        PerdureError: The server cannot be reached or refuses; the subclass says why.
-    """
+    """Open one connection outside the pool, for checks and migrations."""
     try:
         return open_connection(address.dsn, prepares=address.prepares, seconds=seconds_left(_UNLIMITED) or _UNLIMITED)
     except psycopg.Error as error:

@@ -38,7 +38,6 @@ class ServerSnapshot(Server):
         ).open()
 
     def read(self, namespace: str, work: Callable[[PostgresSession], T], *, once: bool = False) -> T:  # noqa: ARG002  # the server's
-        """Run reads of one namespace."""
         return self._run_scoped("routed", self.address.prefix + namespace, work)
 
     def everywhere(
@@ -56,11 +55,9 @@ class ServerSnapshot(Server):
         return self._run_scoped("admin", "", work)
 
     def write(self, namespace: str, work: Callable[..., Any], *, flush: bool = True) -> Any:  # noqa: ARG002  # the server's
-        """Refuse to write."""
         raise StoreReadOnly("A moment of a server is not written to.", remedy="Open the server itself.")
 
     def close(self) -> None:
-        """End the transaction."""
         self._connection.close()
         super().close()
 

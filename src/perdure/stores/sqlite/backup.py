@@ -336,11 +336,7 @@ def _name_too(path: Path, name: Path, *, keep: bool) -> None:
 
 
 def _leave_alone(target: Path) -> None:
-    """Fold a store's ``-wal`` into its file, which works only where nobody else has it open.
-
-    Raises:
-        StoreBusy: Somebody has.
-    """
+    """Fold a store's ``-wal`` into its file, which works only where nobody else has it open."""
     with suppress(apsw.Error), closing(apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         connection.set_busy_timeout(_ALONE_MS)
         try:

@@ -124,14 +124,6 @@ class SqliteStore(SqlStore):
     def apply(
         self, plan: Plan, *, fence: Lease | None = None, check: Callable[[TransactionView], None] | None = None
     ) -> None:
-        """Write a plan whole or not at all, durable when this returns; ``check`` looks before it is final.
-
-        Raises:
-            ConflictError: The store is not as the plan's before-images say.
-            LeaseLost: ``fence`` is given, and another worker has the namespace.
-            StoreReadOnly, StoreBusy, DiskFull: The file could not be written; nothing was.
-            StoreUnavailable: It was removed or replaced; nothing was written.
-        """
         self._check_writable()
         with self.documents.naming_damage(plan), self._use() as connection:
             with overwriting(connection) if plan.erasure else nullcontext(), transaction(connection):
@@ -280,7 +272,6 @@ class SqliteStore(SqlStore):
         return {"vectors": vectors, "cells": 0 if trained is None else len(trained[0])}
 
     def size(self) -> StoreSize:
-        """Return how large the file is; every page of it is looked at."""
         with self._use() as connection:
             return file_size(connection)
 
@@ -292,14 +283,12 @@ class SqliteStore(SqlStore):
             return compact_file(self.path, self._connection)
 
     def check(self, scope: CheckScope, namespace: str | None = None) -> list[Fault]:
-        """Return what is wrong with the file, or with one namespace of it; empty for a sound one."""
         if namespace is not None:
             return list(journal_faults(self._view, namespace, scope))
         with self._own_connection() as connection:
             return list(find_faults(connection, self._view, scope))
 
     def rebuild(self, *, keep_texts: bool) -> None:
-        """Make search indexes and counts anew, and drop triggers that are not ours."""
         self._check_writable()
         with self._use() as connection:
             rebuild(connection, keep_texts=keep_texts)
