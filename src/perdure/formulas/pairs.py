@@ -210,7 +210,6 @@ def _compare_all(rows: Rows, found: _FoundPairs) -> None:
 
 
 def _compare_in_cells(rows: Rows, probes: int, found: _FoundPairs) -> None:
-    """Compare each unit row with the rows of the cells nearest to it."""
     centres = _centres(rows, max(1, round(np.sqrt(len(rows)))))
     near = _nearest(rows, centres, min(probes, len(centres)))
     home = near[:, 0]

@@ -78,7 +78,6 @@ def _print_version() -> None:
 
 
 def _has(*modules: str) -> bool:
-    """Whether libraries are installed; the command line says how to install those that are not."""
     return all(find_spec(module) is not None for module in modules)
 
 

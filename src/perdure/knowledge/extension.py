@@ -262,7 +262,6 @@ def _learn(ctx: Context, place: str) -> TaskResult:
 
 
 def _verify(ctx: Context, place: str) -> TaskResult:
-    """Ask authorities about facts and citations; what they leave unsaid changes nothing."""
     found = verify(ctx, place)
     summary = ", ".join(f"{n} {outcome}" for outcome, n in found.counts.items()) or "nothing to verify"
     more = f"; {found.left} left for the next time" if found.left else ""

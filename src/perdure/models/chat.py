@@ -161,7 +161,6 @@ class ChatModel:
         raise AssertionError  # pragma: no cover  # the last form returns or raises
 
     def _content(self, body: bytes, spent: _Spent) -> str:
-        """Return the words of the reply's first choice."""
         try:
             reply = json.loads(body)
         except (ValueError, RecursionError):
@@ -185,8 +184,6 @@ class ChatModel:
 
 
 class _Spent:
-    """What one call costs while it lasts."""
-
     def __init__(self) -> None:
         self.since = time.monotonic()
         self.tokens_in = self.tokens_out = 0
@@ -246,7 +243,6 @@ def _check_schema(schema: Any, place: str, depth: int = 1) -> None:
 
 
 def _strip_fence(content: str) -> str:
-    """Return the text inside a code fence, if the whole of it stands in one."""
     text = content.strip()
     if not text.startswith("```"):
         return text

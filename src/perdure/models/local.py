@@ -93,7 +93,6 @@ class LocalEmbedder:
         return vectors
 
     def _rows(self, session: Any, tokens: list[list[int]], batches: list[list[int]]) -> Iterator[Any]:
-        """Yield the vectors of each batch, in their order."""
         run = partial(_run, session)
         listed = [[tokens[position] for position in batch] for batch in batches]
         if len(batches) == 1 or self._threads == 1:
@@ -126,8 +125,6 @@ class LocalEmbedder:
 
 
 class _Weights(NamedTuple):
-    """A file of weights, the name of their model, and the digest that the file must have."""
-
     path: Path
     model: str
     sha256: str
@@ -155,7 +152,6 @@ def _processors() -> int:
 
 
 def _open_session(weights: _Weights) -> Any:
-    """Check the weights and start the runtime on them (about 0.4 s)."""
     _check_digest(weights)
     path = weights.path
     os.environ.setdefault(
@@ -179,7 +175,6 @@ def _open_session(weights: _Weights) -> Any:
 
 
 def _check_digest(weights: _Weights) -> None:
-    """Refuse weights that are missing or not the expected ones."""
     found = _digest(weights.path)
     if found != weights.sha256:
         raise EmbedderError(
@@ -189,7 +184,6 @@ def _check_digest(weights: _Weights) -> None:
 
 
 def _digest(path: Path) -> str:
-    """Return the SHA-256 of a file (about 35 ms for 23 MB)."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -54,14 +54,12 @@ class EndpointReranker:
         return [scores[position] for position in range(len(sent))]
 
     def _scores(self, results: Sequence[Any]) -> dict[int, float]:
-        """Return position -> score of a reply's entries."""
         found = [self._score_of(item) for item in results]
         if len(dict(found)) != len(found):
             raise self._post.wrong("scores a text twice")
         return dict(found)
 
     def _score_of(self, item: Any) -> tuple[int, float]:
-        """Return the position and the score of an entry."""
         index, score = (item.get("index"), item.get("relevance_score")) if isinstance(item, dict) else (None, None)
         if type(index) is not int or not isinstance(score, (int, float)) or not math.isfinite(score):
             raise self._post.wrong("has an entry without `index` or `relevance_score`")

@@ -48,7 +48,6 @@ def to_vector(values: Any, dimensions: int | None = None, *, source: str = "") -
 
 
 def _largest(row: Sequence[float], dimensions: int | None, source: str) -> float:
-    """Return the largest absolute value of a row that can be a vector."""
     if not row or (dimensions is not None and len(row) != dimensions):
         expected = "at least 1" if dimensions is None else str(dimensions)
         _refuse(f"it has {len(row)} values, expected {expected}.", source)

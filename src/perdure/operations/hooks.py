@@ -162,7 +162,6 @@ class Agent:
         return context_block([heading, *lines, *([ASKING] if doubted else [])])
 
     def _worth_showing(self, question: str, session: str, namespace: str) -> list[Hit]:
-        """Return the hits of a prompt that tell something that holds, and that this session has not been shown."""
         filters = Filters(isolated=True, inside=session)
         hits = self._with_whole_texts(
             recalling.recall(self.ctx, question, namespace, HITS, filters, touch=False).hits, namespace
@@ -217,7 +216,6 @@ class Agent:
         return {keys[key] for key in self.ctx.store.ids_of_keys(namespace, list(keys))}
 
     def _stored_text(self, message: Message) -> str:
-        """Return a message's words as they are stored."""
         return redact_by_policy(remove_blocks(message.content), self.ctx.policy).strip()
 
     def _stored(self, session: str, namespace: str, messages: Sequence[Message]) -> list[Message]:

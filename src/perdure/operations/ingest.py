@@ -88,7 +88,6 @@ def ingest(
 
 
 def _parts(messages: Iterable[Message | Mapping[str, Any]]) -> Iterator[list[Message]]:
-    """Yield messages, so many at a time."""
     part: list[Message] = []
     size = 0
     for position, item in enumerate(messages, 1):
@@ -142,7 +141,6 @@ def _from(progress: Progress | None, before: int, total: int) -> Progress | None
 
 
 def _store(ctx: Context, part: _Part, place: _Place) -> Ingested:
-    """Store drafts that are new, and notice what replies have used."""
     stored_keys = ctx.store.ids_of_keys(place.namespace, [d.key for d in part.drafts if d.key is not None])
     fresh = without_erased(ctx, place.namespace, [d for d in part.drafts if d.key not in stored_keys])
     replies = [d for d in fresh if d.key in part.replies]

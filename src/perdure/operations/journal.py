@@ -162,7 +162,6 @@ def _made_by(ctx: Context, operation: Operation) -> str:
 
 
 def _check_role(ctx: Context, operation: Operation, role_of: Callable[[str], Role]) -> None:
-    """Check that the caller could have made an operation, or the one that it took back."""
     if ctx.grant is None:
         return
     needed = role_of(_made_by(ctx, operation))

@@ -80,7 +80,6 @@ class StoreWithQuotas:
                 self._known[plan.namespace] = found[-1]
 
     def _count(self, plan: Plan, view: TransactionView) -> _Counted:
-        """Return what the namespace takes after the plan."""
         version = view.version()
         with self._lock:
             cached = self._known.get(plan.namespace)

@@ -190,7 +190,6 @@ def _apply(ctx: Context, plan: Plan, sources: _Sources, *, alone: bool = False) 
 
 
 def _damaged_ids(faults: Sequence[Fault]) -> Mapping[str, list[str]]:
-    """Return namespace -> the memories and other ids that rows are wrong about."""
     found: dict[str, dict[str, None]] = {}
     for fault in faults:
         if fault.part in _ROWS and fault.namespace is not None and fault.id is not None:
@@ -206,7 +205,6 @@ def _plan(ctx: Context, namespace: str, ids: Sequence[str], sources: RepairSourc
 
 
 def _describe_repairs(plan: Plan) -> list[str]:
-    """Return one sentence for each memory that a plan repairs."""
     by_id: dict[str, list[Change]] = {}
     for change in plan.changes:
         by_id.setdefault(change.id, []).append(change)

@@ -74,7 +74,6 @@ def mark_used(ctx: Context, found: DetectedUse) -> tuple[int, tuple[str, ...]]:
 
 
 def _recalls(ctx: Context, namespace: str, since: Instant) -> Shown:
-    """Return the recalls since an instant, newest first."""
     size = FIRST_PAGE
     while True:
         rows = ctx.store.recalls(namespace, size)
@@ -84,7 +83,6 @@ def _recalls(ctx: Context, namespace: str, since: Instant) -> Shown:
 
 
 def _origins(reply: Draft, recalls: Shown, window: int) -> dict[str, str]:
-    """Return memory id -> the newest recall before a reply that returned it."""
     found: dict[str, str] = {}
     for recall, at, hits in recalls:
         if reply.at - window <= at <= reply.at and len(found) < MEMORIES:

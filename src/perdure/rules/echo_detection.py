@@ -57,7 +57,6 @@ def is_echo(reply: str, texts: Iterable[str]) -> bool:
 
 
 def _content(text: str) -> list[_Words]:
-    """Return the content words of each sentence; sentences without any are left out."""
     found: dict[int, list[str]] = {}
     for piece in pieces(text):
         if piece.text.startswith("?"):
@@ -83,7 +82,6 @@ def _counts(kind: str, value: str) -> bool:
 
 
 def _share(runs: list[_Words], other: list[_Words]) -> float:
-    """Return the mean of the share of words and the share of words in common runs."""
     words = [word for run in runs for word in run]
     if not words:
         return 0.0

@@ -152,7 +152,6 @@ def score_content(content: str, base: float) -> float:
 
 
 def _matches(sentence: str, offset: int) -> list[NoteCandidate]:
-    """Return what the patterns find in one sentence."""
     found = []
     for pattern, base, name in _COMPILED:
         match = pattern.search(sentence)
@@ -266,7 +265,6 @@ def _tells(content: str) -> bool:
 
 
 def _is_exact(content: str) -> bool:
-    """Return whether a text holds a number, a date or an identifier."""
     return any(p.kind in {"code", "date"} or (p.kind == "number" and p.text[-1].isdigit()) for p in pieces(content))
 
 

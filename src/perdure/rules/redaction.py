@@ -183,7 +183,6 @@ def _visible(text: str) -> tuple[str, list[int]]:
 
 
 def _lower(text: str) -> str:
-    """Return a text in lower case, character by character."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower

@@ -61,7 +61,6 @@ class RowRedactor:
         return clean
 
     def _note_digests(self, identity: str, row: Line, clean: Line) -> Line:
-        """Remember which digests of a memory change."""
         if clean is row:
             return row
         self._changed.add(identity)
@@ -122,5 +121,4 @@ def _text(image: Mapping[str, Any]) -> str:
 
 
 def _document_text(data: Mapping[str, Any]) -> str:
-    """Return a document's data as a store writes it."""
     return json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

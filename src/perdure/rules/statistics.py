@@ -102,7 +102,6 @@ def sizes(sample: Sequence[MemoryItem], counts: MemoryCounts, now: Instant) -> d
 
 
 def _size(items: Sequence[MemoryItem], many: int) -> Size:
-    """Return the size of so many memories that are like the given ones."""
     scale = many / max(len(items), 1)
     texts = sum(len(m.content.encode("utf-8", "replace")) for m in items)
     return Size(many, round(sum(m.tokens for m in items) * scale), round(texts * scale))

@@ -38,7 +38,6 @@ class BackupFolder:
         return str(path)
 
     def _expire(self, namespace: str) -> None:
-        """Remove the oldest backups of a namespace."""
         files = self._paths(namespace)
         for file in files[: -self.kept] if self.kept else ():
             with suppress(OSError):  # the next backup tries again
@@ -67,7 +66,6 @@ class BackupFolder:
                 yield str(path), _lines(path)
 
     def _paths(self, namespace: str) -> list[Path]:
-        """Return the backups of a namespace, the oldest first: their names sort as their instants do."""
         return sorted(self.folder.glob(f"{_file_name(namespace)}-*.jsonl"))
 
     def _replace(self, path: Path, lines: Iterable[Line]) -> None:

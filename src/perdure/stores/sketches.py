@@ -184,7 +184,6 @@ def _tiles(values: Float32s) -> Tiles:
 
 
 def _unit(vectors: Int8s) -> Float32s:
-    """Return vectors of length 1; one of zeros stays so."""
     lengths = lengths_of(vectors)
     lengths[lengths == 0.0] = 1.0
     return vectors.astype(np.float32) / lengths[:, None]

@@ -78,7 +78,6 @@ class SqlStore(ABC):
         return int(self._rows(namespace, name, **bindings)[0][0])
 
     def _total(self, namespace: str | None, name: str, /, **bindings: Any) -> int:
-        """Return a count of one namespace, or of all."""
         if namespace is not None:
             return self._number(namespace, f"{name}_of", **bindings)
         return sum(int(n) for (n,) in self._everywhere(name, **bindings))
@@ -91,7 +90,6 @@ class SqlStore(ABC):
         )
 
     def _plain(self, place: str) -> str:
-        """Return a namespace as callers know it."""
         return place.removeprefix(self.prefix)
 
     # --- leases
@@ -388,7 +386,6 @@ def _add_space(session: Session, space: Space, *, activate: bool) -> None:
 
 
 def _prepare_space(session: Session, space: Space) -> None:
-    """Make a space known."""
     while session.value("space_of", name=space.name) is None:  # another process may have taken the number
         session.run(
             "insert_space", name=space.name, model=space.model, dimensions=space.dimensions, version=space.version

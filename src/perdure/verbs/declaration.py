@@ -292,7 +292,6 @@ _PLAIN: Final[Mapping[Any, Kind]] = {str: "text", int: "integer", float: "number
 
 
 def _kind(base: Any) -> tuple[Kind, bool, tuple[str, ...]]:
-    """Return what a type takes, whether None is part of it, and its choices."""
     if base in _PLAIN:
         return _PLAIN[base], False, ()
     origin, inside = get_origin(base), get_args(base)

@@ -230,7 +230,6 @@ class Access:
 
 
 def _is_person(scope: Scope) -> bool:
-    """Whether a browser asks for a page."""
     accepts = b"".join(value for name, value in scope["headers"] if name.lower() == b"accept")
     return b"text/html" in accepts and not scope["path"].startswith(MACHINES)
 

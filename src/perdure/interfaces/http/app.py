@@ -178,7 +178,6 @@ class Pages(BaseRoute):
 
 
 def _pages(sessions: Sessions) -> list[BaseRoute]:
-    """Return the routes of the pages, where they are installed."""
     return [] if find_spec(PAGES) is None else [Pages(sessions)]
 
 
@@ -218,7 +217,6 @@ def _schema_endpoint() -> Callable[[Request], Response]:
 
 
 async def _alive(_request: Request) -> Response:
-    """Say that the process answers; it asks nothing of the store."""
     return Response(b'{"status":"ok"}', media_type=JSON, headers={"cache-control": "no-store"})
 
 
@@ -243,7 +241,6 @@ def _readiness(get_memory: Callable[[], Memory]) -> Callable[[Request], Any]:
 
 
 def _problem_of_refusal(request: Request, error: Exception) -> Response:
-    """Return what the framework refuses as a problem."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     remedies = {
         404: "See /openapi.json for the routes.",

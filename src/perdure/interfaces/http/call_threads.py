@@ -17,8 +17,6 @@ T = TypeVar("T")
 
 
 class _Call:
-    """A call that waits for a thread, or runs in one."""
-
     __slots__ = ("answer", "begun", "context", "loop", "work")
 
     def __init__(self, work: Callable[[], Any]) -> None:
@@ -77,7 +75,6 @@ class CallThreads:
             late.cancel()
 
     def _serve(self) -> None:
-        """Run calls, one after the other, in a thread."""
         while (call := self._queue.get()) is not None:
             if call is _IN_TURN:
                 self._run_in_turn()
@@ -154,7 +151,6 @@ class CallThreads:
             call.answer.set_exception(error)
 
     def _give_up(self, call: _Call, seconds: float) -> None:
-        """Stop waiting for a call."""
         if call.answer.done():
             return
         if self._begins(call):

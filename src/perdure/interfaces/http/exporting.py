@@ -52,6 +52,5 @@ class Exports:
         return LineStream(chain((first,), chunks), self._streams, _NAME, partial(self._note, request.scope, began))
 
     def _note(self, scope: Scope, began: float, status: int, error: Exception | None) -> None:
-        """Count an export like a call of a verb, and write it to the log."""
         end = CallEnd("export", monotonic() - began, error=type(error).__name__ if error else None)
         note_call(self._limits.observed, end, scope=scope, method=scope["method"], status=status)

@@ -140,7 +140,6 @@ class VerbEndpoint:
 
     @cached_property
     def _has_key(self) -> bool:
-        """Whether the verb itself keeps idempotency keys."""
         return _KEY in {p.name for p in self._parameters}
 
     async def answer(self, request: Request) -> Response:
@@ -174,11 +173,9 @@ class VerbEndpoint:
         return response
 
     def _note_lines(self, scope: Scope, payload: Payload, began: float, status: int, error: Exception | None) -> None:
-        """Count a call whose lines were sent, or some of them."""
         self._note(scope, error or payload, monotonic() - began, status)
 
     def _note(self, scope: Scope, outcome: Payload | Exception, seconds: float, status: int) -> None:
-        """Count a call, and write it to the log."""
         if isinstance(outcome, Exception):
             end = CallEnd(self._verb.name, seconds, error=type(outcome).__name__)
         else:
@@ -205,7 +202,6 @@ class VerbEndpoint:
         return await self._limits.run_once((call.caller, self._verb.name, key), body, run, namespace=named)
 
     async def _body(self, call: VerbRequest, receive: Receive) -> bytes:
-        """Return the body; it is empty where the method has none."""
         most = self._limits.settings.body_bytes
         if (length := call.headers.get("content-length", "0")).isdecimal() and int(length) > most:
             raise too_long()
@@ -225,7 +221,6 @@ class VerbEndpoint:
         return longest if wait is None else min(longest, max(float(wait[1]), _SHORTEST_WAIT))
 
     def _trace(self, tracing: Tracing, call: VerbRequest, values: Mapping[str, Any]) -> Payload:
-        """Run the verb within a span."""
         with tracing.call(self._verb.name, values, call.headers) as span:
             payload = self._call(call, values, note=span.returned)
             span.wrote(payload.operation)

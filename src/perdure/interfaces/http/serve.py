@@ -147,7 +147,6 @@ def answer_calls(
 
 
 def _check_several_workers(store: str | os.PathLike[str], policy: object) -> None:
-    """Check that several processes can serve a store."""
     if sys.platform == "win32":
         raise InvalidInput("On Windows one process serves.", remedy="Leave out --workers.")
     if ":memory:" in os.fspath(store):

@@ -29,8 +29,6 @@ _log = logging.getLogger(__name__)
 
 
 class _Worker:
-    """A worker, as its supervisor knows it."""
-
     def __init__(self, process: Process, supervisor: Supervisor) -> None:
         self.process, self._supervisor = process, supervisor
         self.is_ready = False
@@ -172,7 +170,6 @@ class Supervisor:
             worker.stop(signal.SIGINT if again else signal.SIGTERM)
 
     async def _keep_running(self, slot: int) -> None:
-        """Keep a worker running."""
         pause = 0.0
         while not self._stopping.is_set():
             began = monotonic()
@@ -190,7 +187,6 @@ class Supervisor:
                 await asyncio.wait_for(self._stopping.wait(), pause)
 
     async def _run_worker(self, slot: int) -> str:
-        """Run a worker until it has ended, and return how it has."""
         try:
             our_end, worker_end = socket.socketpair()
         except OSError as error:

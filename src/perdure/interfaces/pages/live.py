@@ -47,8 +47,6 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class _Caller:
-    """Who hears the news."""
-
     key: str  # names the token; empty where there are none
     run: Runner
     asked_again: Callable[[], Awaitable[object]] | None  # finds out anew who asks; None for nobody

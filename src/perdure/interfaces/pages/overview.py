@@ -99,7 +99,6 @@ def sentence(stats: Stats) -> str:
 
 
 def _group(name: str, groups: Mapping[str, Size]) -> tuple[Markup, list[tuple[str, int, Size]]]:
-    """Return the plot of a grouping, and its rows: name, shade, size."""
     rows = [(_AGES.get(part, part), shade % 5, size) for shade, (part, size) in enumerate(groups.items())]
     bars = [Bar(part, size.memories, shade) for part, shade, size in rows]
     return stacked(bars, f"Memories by {name}"), rows

@@ -105,7 +105,6 @@ Weeks = list[tuple[datetime, int, int]]  # (when a week begins, moves in it, how
 
 
 def _ahead(request: PageRequest) -> dict[str, Any]:
-    """Return what would move week by week if nothing were used."""
     report = request.memory.forecast(DAYS, namespace=request.namespace)
     weeks = _weeks(report, request.memory.now)
     return {
@@ -172,7 +171,6 @@ def apply(request: PageRequest) -> Answer:
 
 
 def _part(plans_made: Sequence[Plan], marked: dict[str, str], chosen: Sequence[str]) -> Iterator[Plan]:
-    """Yield plans with only the changes of chosen memories."""
     if not chosen:
         raise InvalidInput("Nothing is chosen.", remedy="Choose at least one move.")
     ids_by_mark = {mark: identity for identity, mark in marked.items()}

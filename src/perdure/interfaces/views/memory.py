@@ -220,7 +220,6 @@ def _tokens(text: str) -> float:
 
 
 def _fit(text: str, room: float) -> str:
-    """Return the beginning of a text that has at most so many tokens."""
     spent = list(accumulate(map(_tokens, text)))
     return text[: bisect_right(spent, room)]
 
@@ -356,7 +355,6 @@ def view_review(review: Review, request: Request) -> Iterator[Block]:
 
 
 def _answers_to_all(answers: Sequence[Sequence[str]]) -> list[str]:
-    """Return the verdicts that each of several questions takes."""
     return [verdict for verdict in answers[0] if all(verdict in others for others in answers)]
 
 

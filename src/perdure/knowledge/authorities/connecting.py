@@ -209,7 +209,6 @@ def _shut_down(line: socket.socket) -> None:
 def _fetch_rows(
     connection: Connection, query: str, subject: str, aliases: Sequence[str], most: int
 ) -> list[Sequence[Any]]:
-    """Run a query with its values bound."""
     from sqlalchemy import bindparam, text  # noqa: PLC0415  # an extra, loaded only where it is used
 
     statement = text(query)

@@ -73,7 +73,6 @@ class SqlAuthority:
         return found
 
     def _url(self) -> URL:
-        """Return the parsed URL; raises what says that there is none."""
         from sqlalchemy.engine import make_url  # noqa: PLC0415  # an extra, loaded only where it is used
 
         text = self._config.url
@@ -144,7 +143,6 @@ def _values(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
 
 
 def _text(value: Any) -> str:
-    """Return a database's value as text."""
     for kind, write in _WRITERS:
         if isinstance(value, kind):
             text = write(value).strip()

@@ -281,7 +281,6 @@ def _is_name(raw: RawClaim) -> bool:
 
 
 def _is_sure(raw: RawClaim, speaker: str | None) -> bool:
-    """Return whether something counts also where what people say in passing does not: names do."""
     return raw.learned is not Learned.STATEMENT or (_is_name(raw) and may_answer(speaker))
 
 
@@ -322,7 +321,6 @@ def _is_contrast(found: re.Match[str] | None) -> bool:
 
 
 def _deduplicate(found: list[Claim]) -> list[Claim]:
-    """Return the claims without repetitions and without what has no value."""
     kept: dict[tuple[str, str, str, bool], Claim] = {}
     for claim in found:
         if claim.value.norm:

@@ -149,7 +149,6 @@ def asks_whether_still(text: str) -> bool:
 
 
 def _opening(parts: list[str]) -> str:
-    """Return the first sentence that is more than a greeting."""
     for sentence in parts[:3]:
         if len(_WORD.findall(sentence[:_HEAD])) > _GREETING or is_correction(sentence) or _YES.match(sentence[:_HEAD]):
             return sentence
@@ -157,7 +156,6 @@ def _opening(parts: list[str]) -> str:
 
 
 def _says_wrong(sentence: str) -> bool:
-    """Return whether a sentence corrects wherever it stands."""
     head = sentence[:_HEAD]
     return not sentence.endswith("?") and (_DENIAL.match(head) or _MEANT.match(head)) is not None
 

@@ -112,7 +112,6 @@ def _trim(text: str, start: int, end: int) -> int:
 
 
 def _beginnings(cut: Sequence[Piece]) -> frozenset[int]:
-    """Return where the first words of sentences start."""
     seen: dict[int, int] = {}
     for piece in cut:
         if piece.said:
@@ -182,7 +181,6 @@ def _records(cut: Sequence[Piece]) -> Spans:
 
 
 def _proper(text: str, cut: Sequence[Piece], first: Container[int], known: Container[str]) -> Spans:
-    """Find sequences of capitalised words."""
     loud = _loud(cut)
     at = 0
     while at < len(cut):

@@ -170,7 +170,6 @@ def _claim(entry: Mapping[str, Any], text: str, said_at: Instant, value_of: Valu
 
 
 def _states(span: Span, text: str, *, denied: bool) -> bool:
-    """Whether what is quoted states something: its sentences neither ask nor hedge, and a denial is reported as one."""
     quoted = [text[start:end] for start, end in sentences(text) if start < span.end and span.start < end]
     if any(is_question(sentence) or is_hedged(sentence) for sentence in quoted):
         return False
@@ -206,7 +205,6 @@ def _span(quote: str, text: str) -> Span | None:
 
 
 def _stands(words: str, text: str) -> bool:
-    """Whether some words stand in a text, whole, in any case and with any white space."""
     sought = _words(words)
     before = "" if _UNSPACED.match(sought[:1]) else r"(?<!\w)"
     after = "" if _UNSPACED.match(sought[-1:]) else r"(?!\w)"

@@ -164,7 +164,6 @@ class _Search:
         return list(dict.fromkeys(near))
 
     def _alike(self, query: str, facts: Collection[str]) -> dict[str, float]:
-        """Return fact -> cosine with the question."""
         vector = embed_query(self.ctx, query)[0].vector
         if vector is None or not facts:
             return {}
@@ -224,7 +223,6 @@ class _Search:
 
 
 def _is_about(memory: MemoryItem, question: SheetQuestion) -> bool:
-    """Whether whom the question names says a memory, or is named in it."""
     return normal_name(memory.speaker or "") in question.forms or names_one(memory.content, question)
 
 

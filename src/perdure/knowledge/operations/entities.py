@@ -71,8 +71,6 @@ def _not_found(ctx: Context, names: Names, name: str, namespace: str) -> NotFoun
 
 @dataclass(slots=True)
 class _Editor:
-    """Changes entities of a namespace in one operation."""
-
     ctx: Context
     namespace: str
     names: Names = field(init=False)
@@ -172,7 +170,6 @@ def _merge(editor: _Editor, into: str, other: str) -> EntityMerge:
 
 
 def _merge_sides(editor: _Editor, into: str, other: str) -> tuple[str, str]:
-    """Return the entity that stays and the one that goes."""
     names, stays = editor.names, editor.find(into)
     goes = other if other in names.entities else editor.find(other)
     if goes == stays:
@@ -279,5 +276,4 @@ def _form(name: str) -> str:
 
 
 def _quote(name: str) -> str:
-    """Return a name as it is quoted in a sentence."""
     return repr(name if len(name) <= 60 else f"{name[:57]}...")  # noqa: PLR2004  # one line

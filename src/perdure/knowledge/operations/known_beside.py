@@ -65,7 +65,6 @@ def _near(ctx: Context, new: Sequence[Fact], facts: Sequence[Fact], lessons: Les
 
 
 def _believed_facts(ctx: Context, namespace: str, subject: str) -> list[Fact]:
-    """Return the facts about an entity that are believed, those learned last first."""
     about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, [subject])
     ids = sorted({d.id for d in about})[-_MOST_FACTS:]
     documents = ctx.store.documents.find(namespace, Shelf.FACT, ids) if ids else []

@@ -147,8 +147,6 @@ def _is_message(record: Record) -> bool:
 
 
 class _Learner:
-    """Hears one message after the other."""
-
     def __init__(self, work: FactSession, recent: Mapping[str, Sequence[Record]], model: ModelReading) -> None:
         self.ctx, self.work, self.model = work.ctx, work, model
         self.writer = ClaimWriter(work)

@@ -187,7 +187,6 @@ def waiting_sessions(ctx: Context, namespace: str) -> list[str]:
 
 
 def _waiting(ctx: Context, namespace: str, sessions: Sequence[str]) -> dict[str, int]:
-    """Return session -> how many of its messages wait."""
     found = ctx.store.documents.find(namespace, Shelf.LEARNED, sessions)
     return {d.id: Unread.from_data(d.data).count for d in found if d.name == UNREAD}
 
@@ -195,7 +194,6 @@ def _waiting(ctx: Context, namespace: str, sessions: Sequence[str]) -> dict[str,
 def _late_page(
     ctx: Context, namespace: str, session: str, reader: ModelReader, listening: Listening
 ) -> tuple[Learnt, list[str]]:
-    """Read the next messages that wait, and return them; those that the model could not reply to come last."""
     work = FactSession(ctx, namespace, ctx.clock())
     documents = ctx.store.documents.find(namespace, Shelf.LEARNED, [session])
     work.edits.read(documents)  # as they were when the messages were chosen: who was faster meanwhile is noticed

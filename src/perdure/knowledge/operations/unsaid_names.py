@@ -169,7 +169,6 @@ def names_said(content: Content, forms: Container[str]) -> set[str]:
 
 
 def _within(text: str, forms: Container[str]) -> set[str]:
-    """Return those of some names that stand in a text."""
     found = set[str]()
     words = [form for a, b in name_words(text) for form in word_form(text[a:b]).split()]
     for first, joined in enumerate(words):

@@ -78,7 +78,6 @@ def _text(sheet: AnswerSheet, first: str) -> str:
 
 
 def _time(sheet: AnswerSheet) -> list[str]:
-    """Say which time is asked about."""
     times = [f"what was true on {sheet.as_of}"] if sheet.as_of else []
     times += [f"what was known on {sheet.known_at}"] if sheet.known_at else []
     return [f"Asked for: {', as far as '.join(times)}. How sure it is, is as of today."] if times else []

@@ -292,7 +292,6 @@ def find_answered_fact(text: str, before: str, known: Sequence[KnownFact]) -> Kn
 
 
 def _says(words: str, known: KnownFact) -> bool:
-    """Whether a text has the fact's value, as a word of its own or in the plural."""
     value = known.fact.value
     return any(
         _has_word(words, form) for form in {value.text.casefold(), value.norm.casefold()} if form and not form.isspace()
@@ -312,5 +311,4 @@ def _has_word(words: str, form: str) -> bool:
 
 
 def _names_predicate(words: str, known: KnownFact) -> bool:
-    """Whether a text has a telling word of the fact's predicate."""
     return any(len(part) > 3 and part in words for part in known.fact.predicate.split("_"))  # noqa: PLR2004  # not "day"

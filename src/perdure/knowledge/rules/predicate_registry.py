@@ -199,7 +199,6 @@ def _parts(words: str) -> list[str]:
 
 
 def _reorder(parts: list[str]) -> list[str]:
-    """Return the words of a name with what describes others before them: ``number of pages`` is ``page number``."""
     at = next((i for i in range(1, len(parts) - 1) if parts[i] in _BETWEEN), None)
     return parts if at is None else _reorder([*parts[at + 1 :], *parts[:at]])
 

@@ -247,7 +247,6 @@ def find_procedures(talk: Conversations, policy: KnowledgePolicy) -> list[Proced
 
 
 def _group_pairs(pairs: Sequence[_Pair]) -> list[list[_Pair]]:
-    """Return pairs that have the same messages as evidence together, the most telling first."""
     groups: list[list[_Pair]] = []
     for pair in sorted(pairs, key=lambda p: (p.by_lift, p.by_order, p.trigger, p.then)):
         mine = set(pair.evidence.items())

@@ -18,8 +18,6 @@ LEASE_MS: Final = 60_000
 
 @dataclass(slots=True)
 class _Round:
-    """What a round has done so far."""
-
     kept: int = 0
     lost: int = 0
     reports: list[Report] = field(default_factory=list)

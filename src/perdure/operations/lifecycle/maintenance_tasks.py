@@ -74,8 +74,6 @@ def state(ctx: Context, place: str) -> dict[str, Mapping[str, Any]]:
 
 @dataclass(slots=True)
 class _Turns:
-    """Which tasks this worker runs in which namespaces, and how they ended."""
-
     ctx: Context
     owner: str
     eager: bool = field(kw_only=True)
@@ -238,7 +236,6 @@ def _report(ctx: Context, place: str) -> TaskResult:
 
 
 def _backup(ctx: Context, place: str) -> TaskResult:
-    """Write the vault of a namespace to where backups go."""
     count = sum(n for _, _, tier, _, n in ctx.store.tally(place) if tier == Tier.VAULT)
     if not count:
         return "nothing in the vault", {"file": None, "memories": 0}
@@ -261,7 +258,6 @@ def _check(ctx: Context, place: str) -> TaskResult:
 
 
 def _erase(ctx: Context, place: str) -> TaskResult:
-    """Erase what has been archived for as long as the policy says."""
     days = ctx.policy.upkeep.erase_archived_days
     until = ctx.clock() - int(days * DAY_MS)
     due = archived_since(ctx, place, until)[:ERASED_AT_ONCE]
@@ -284,17 +280,14 @@ def _trim(ctx: Context, place: str) -> TaskResult:
 
 
 def _digest(ctx: Context, place: str) -> TaskResult:
-    """Keep up the file that holds the digest."""
     return write_summary(ctx, place), {}
 
 
 def _embed(ctx: Context, place: str) -> TaskResult:
-    """Make the vectors that storing left for later."""
     return embed_waiting(ctx, place)
 
 
 def _alert(ctx: Context, place: str) -> TaskResult:
-    """Tell of alerts that came and went."""
     run = state(ctx, place).get(Task.ALERT, {})
     return tell_alerts(ctx, place, run.get("firing", {}), since=run.get("first_ms", run.get("last_ms", 0)))
 

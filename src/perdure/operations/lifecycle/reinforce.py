@@ -81,8 +81,6 @@ Changes = dict[str, tuple[str, SignalChange]]  # memory id -> the beginning of w
 
 @dataclass(slots=True)
 class _Done:
-    """What was done to memories."""
-
     changes: Changes = field(default_factory=dict)
     operations: list[str] = field(default_factory=list)
 

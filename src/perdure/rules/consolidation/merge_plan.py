@@ -170,7 +170,6 @@ def draft_from_merge(merge: Merge, members: Sequence[Record], policy: Policy) ->
 
 
 def _common_value(values: Iterable[str | None]) -> str | None:
-    """The value that all have, if all have one."""
     found = set(values)
     return found.pop() if len(found) == 1 else None
 

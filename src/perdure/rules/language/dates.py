@@ -172,7 +172,6 @@ def _month(first: date) -> tuple[date, date]:
 
 
 def _of_calendar(groups: dict[str, str], today: date, year: int | None) -> tuple[date, date] | None:
-    """Return a day, or a month, by its number or name."""
     number = groups.get("month") or groups.get("cmonth")
     month = int(number) if number else _MONTH_OF[groups["name"]] + 1
     day = groups.get("day") or groups.get("cday") or groups.get("before") or groups.get("after")

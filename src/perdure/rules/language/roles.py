@@ -58,7 +58,6 @@ def _is_converted(pair: Pair, mine: Reading, theirs: Reading) -> bool:
 
 
 def _is_measure(item: Item) -> bool:
-    """Return whether a word only says how much or where in a file, so that its place says nothing."""
     return item.kind in {"number", "date", "code"} or not item.forms.isdisjoint(MEASURES)
 
 

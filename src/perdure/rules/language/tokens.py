@@ -185,7 +185,6 @@ def _code(text: str) -> tuple[Said, ...]:
 
 
 def _plain_values(text: str, *, first: bool) -> tuple[Said, ...]:
-    """Return what one plain piece says."""
     if not text.isalpha() and any(c.isdigit() for c in text):
         return (_number(text),)
     if not text[0].isalpha():
@@ -202,7 +201,6 @@ def _number(text: str) -> Said:
 
 
 def _contraction(text: str, lower: str, *, first: bool) -> tuple[Said, ...]:
-    """Return what a word with an apostrophe says."""
     head, _, ending = lower.rpartition("'")
     if ending == "t" and head.endswith("n") and len(head) > 1:
         return (*_word(head[:-1], _WHOLE.get(head[:-1], head[:-1]), first=True), ("negation", "not"))

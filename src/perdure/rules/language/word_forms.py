@@ -72,7 +72,6 @@ def _bases(word: str) -> set[str]:
 
 
 def _past_bases(word: str) -> set[str]:
-    """Return which verbs a word may be the past of."""
     if word in IRREGULAR_PASTS:
         return {IRREGULAR_PASTS[word]}
     if word in OTHER_PASTS:

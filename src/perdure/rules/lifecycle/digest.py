@@ -160,7 +160,6 @@ def _of_section(entries: Sequence[DigestEntry], section: str) -> list[DigestEntr
 
 
 def _lines(entries: Sequence[DigestEntry]) -> Iterator[str]:
-    """Yield the lines of a section, each day once above what was said then."""
     for day, same in groupby(entries, key=lambda entry: entry.day):
         if day:
             yield f"{day}:"

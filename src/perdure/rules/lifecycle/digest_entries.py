@@ -189,7 +189,6 @@ def _only_asks(memory: MemoryItem, sort: Sort) -> bool:
 
 
 def _places(memories: Sequence[MemoryItem], older: OlderStatements) -> dict[str, tuple[str, Sequence[str]]]:
-    """Return the places of memories; what takes the place of a statement among the first sections stands there, too."""
     names = names_within(m.content[:_HEAD] for m in memories)
     places = {memory.id: _place(memory, names) for memory in memories}
     standing = np.array([places[i][0] in (STATED, RULES, NOTES) for i in older.ids], np.bool_)

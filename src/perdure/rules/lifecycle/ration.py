@@ -105,7 +105,6 @@ class Rationing:
         return Ration(self.openings, waits | self._share_out(history, _HIDING))
 
     def _share_out(self, history: LossHistory, kind: _Kind) -> dict[str, Wait]:
-        """Play one kind of loss day by day, and return what waits at the end."""
         due = self._losses(self.states, kind)
         granted: dict[int, int] = {}
         while due:

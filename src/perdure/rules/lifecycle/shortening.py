@@ -121,7 +121,6 @@ def extract_sentences(text: str, tokens: int) -> str:
 
 
 def _worth(text: str, number: int) -> list[float]:
-    """Return what each sentence is worth."""
     by_sentence: list[list[str]] = [[] for _ in range(number)]
     anchor_counts = [0] * number
     for piece in pieces(text):

@@ -90,7 +90,6 @@ def whole_memory_items(records: Sequence[Record], policy: Policy, now: Instant) 
 
 
 def _count(records: Sequence[Record], policy: Policy, counted: Counted) -> list[State]:
-    """Return the states of records with their waiting accesses counted in."""
     states, left = [r.state for r in records], [r.accesses for r in records]
     for i, record in enumerate(records):
         version, state, before, after = counted.get(record.id) or ("", record.state, (), record.state)

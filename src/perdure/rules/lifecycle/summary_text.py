@@ -80,7 +80,6 @@ def _cost(excerpt: Sequence[str]) -> int:
 
 
 def _written_sentences(text: str) -> list[str]:
-    """Return a text's sentences, each on one line."""
     return [" ".join(text[start:end].split()) for start, end in sentences(text)]
 
 
@@ -114,7 +113,6 @@ def _worth(words: set[str], covered: set[str], often: Counter[str]) -> float:
 
 
 def _content_words(text: str, number: int) -> list[list[str]]:
-    """Return the content words of each of a text's sentences."""
     words: list[list[str]] = [[] for _ in range(number)]
     for piece in pieces(text):
         words[piece.sentence] += [v for k, v in piece.said if k != "symbol" and v not in STOP_WORDS and v != "'s"]

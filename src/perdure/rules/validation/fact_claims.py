@@ -90,8 +90,6 @@ def refuse(faults: list[str], remedy: str = _REMEDY) -> None:
 
 
 class _Reader:
-    """Reads one claim, and collects what is wrong with it."""
-
     def __init__(self, number: int, item: Any, words: str | None, now: Instant) -> None:
         self.number, self.words, self.now = number, words, now
         self.faults: list[str] = []

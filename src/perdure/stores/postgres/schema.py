@@ -306,5 +306,4 @@ def _check_vector(connection: Connection) -> None:
 
 
 def _text(name: str) -> str:
-    """Return a statement of the registry as the driver takes it."""
     return registry("postgres")[name].sql.replace(":number", "%(number)s")

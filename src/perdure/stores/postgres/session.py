@@ -40,7 +40,6 @@ _PLACEHOLDER: Final = re.compile(r"(?<![:\w]):(\w+)")
 
 @cache
 def _text(statement: str) -> str:
-    """Return a statement of the registry as the driver takes it."""
     return _PLACEHOLDER.sub(r"%(\1)b", statement.replace("%", "%%")).rstrip(";\n")
 
 

@@ -279,7 +279,6 @@ def _with_slots(rows: Positions, slots: NDArray[np.int32]) -> tuple[Positions, N
 
 
 def _columns(new: Sequence[tuple[Any, ...]]) -> tuple[Positions, NDArray[np.int8], NDArray[np.void]]:
-    """Return the rows in the file, the vectors and the attributes of what ``new_vectors`` gives."""
     data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), -1)
     attributes = [(at, tags, session, kind, scope, status) for _, _, at, kind, scope, status, session, tags in new]
     return np.array([values[0] for values in new], np.int64), data, pack_attributes(attributes)
