@@ -39,19 +39,11 @@ _FORM: Final = (
 class ChatModel:
     """Asks a language model and returns JSON that fits a schema. Safe to share between threads.
 
-    The schema is sent twice: as ``response_format``, and in words, because some servers ignore the one without a
-    word. A server that refuses ``response_format`` or the temperature is asked again without them, and from then on.
-    What the model writes is data: nothing of it is run, and nothing but what the schema names is returned.
-
-    Args:
-        base_url: Up to and without ``/chat/completions``, for example ``http://localhost:11434/v1``.
-        name: The model's name, as the server knows it.
-        key_variable: The environment variable that holds the bearer key; read at each call. None sends no key.
-        timeout: Seconds to wait for the server at each step; a timeout is tried again like a busy server.
-        pause: Seconds before the first retry; doubled for the second.
-
-    Raises:
-        InvalidInput: ``base_url`` is not an http or https address, or another value is out of bounds.
+    The schema is sent twice: as ``response_format``, and in words, because some servers ignore the one without a word.
+    A server that refuses ``response_format`` or the temperature is asked again without them, and from then on. What the
+    model writes is data: nothing of it is run, and nothing but what the schema names is returned. The bearer key in the
+    environment variable ``key_variable`` is read at each call; None sends no key. A timeout is tried again like a busy
+    server, after ``pause`` seconds, then twice that.
     """
 
     def __init__(

@@ -75,10 +75,6 @@ class LocalEmbedder:
         """Return one vector per text, in the order of the texts.
 
         Text beyond 256 tokens is not seen; lone surrogates are dropped. Queries and documents are embedded alike.
-
-        Raises:
-            InvalidInput: ``texts`` is not a sequence of strings.
-            EmbedderError: The weights or the runtime are missing, damaged or failing.
         """
         listed = text_list(texts)
         if not listed:
@@ -225,11 +221,7 @@ def _pad(batch: list[list[int]]) -> _Inputs:
 
 
 def _run(session: Any, batch: list[list[int]]) -> Any:
-    """Return the mean of the token states of each text: an array of shape (texts, 384).
-
-    Raises:
-        EmbedderError: The runtime failed, for example for want of memory.
-    """
+    """Return the mean of the token states of each text: an array of shape (texts, 384)."""
     inputs = _pad(batch)
     feed = {"input_ids": inputs.ids, "attention_mask": inputs.mask, "token_type_ids": inputs.types}
     try:

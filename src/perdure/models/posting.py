@@ -99,11 +99,7 @@ class Posting:
         return {}
 
     def listed(self, content: Any, name: str) -> list[Any]:
-        """Return the list that the server's JSON reply has under a name.
-
-        Raises:
-            PerdureError: As the endpoint says: the server cannot be reached, refuses, or its reply is not that.
-        """
+        """Return the list that the server's JSON reply has under a name."""
         try:
             reply = json.loads(self(content))
         except RefusedError as refused:

@@ -178,10 +178,6 @@ class CallableEmbedder(SpaceOnFirstUse):
         """Return one vector per text, in the order of the texts.
 
         They reach the function unchanged, all in one call, whatever the purpose. No texts, no call.
-
-        Raises:
-            InvalidInput: ``texts`` is not a sequence of strings.
-            EmbedderError: The function raised, or its reply is wrong: see ``to_vector``.
         """
         listed = text_list(texts)
         return self.pack(self._rows(listed), len(listed)) if listed else []

@@ -153,11 +153,9 @@ class SharedByLink(Shared):
                 await listens
 
     async def take(self, caller: str) -> float:
-        """Ask ``Shared.take``."""
         return float(await self._link.ask("take", caller))
 
     async def begin(self, key: str, digest: str, namespace: str) -> Begun:
-        """Ask ``Shared.begin``."""
         # The first call with the key may run long.
         state, answer = await self._link.ask("begin", key, digest, namespace, seconds=None)
         if answer is not None:
@@ -166,36 +164,29 @@ class SharedByLink(Shared):
         return state, answer
 
     async def end(self, key: str, answer: Any) -> None:
-        """Ask ``Shared.end``."""
         if answer is not None:
             answer = [answer.body.decode(), answer.media, answer.etag, answer.operation, answer.hits]
         with suppress(RequestRefused):  # the service is ending: the call was made, and its client has the answer
             await self._link.ask("end", key, answer)
 
     async def forget(self, namespace: str) -> None:
-        """Ask ``Shared.forget``."""
         with suppress(RequestRefused):  # the service is ending, and its answers with it
             await self._link.ask("forget", namespace)
 
     async def may_try(self, address: str) -> bool:
-        """Ask ``Shared.may_try``."""
         return bool(await self._link.ask("may_try", address))
 
     async def note_failure(self, address: str) -> None:
-        """Ask ``Shared.note_failure``."""
         await self._link.ask("note_failure", address)
 
     async def keep_token(self, session: str, token: str) -> None:
-        """Ask ``Shared.keep_token``."""
         await self._link.ask("keep_token", session, token)
 
     async def token_of(self, session: str) -> str | None:
-        """Ask ``Shared.token_of``."""
         token: str | None = await self._link.ask("token_of", session)
         return token
 
     async def drop_token(self, session: str) -> None:
-        """Ask ``Shared.drop_token``."""
         await self._link.ask("drop_token", session)
 
     async def counts(self, own_counts: Counts) -> Counts:

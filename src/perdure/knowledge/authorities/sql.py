@@ -130,11 +130,7 @@ def _unreachable(reason: str) -> AuthorityAnswer:
 
 
 def _values(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
-    """Return the different values of a result, without NULLs.
-
-    Raises:
-        ValueError: It has several columns, too many rows, or something that is no short plain value.
-    """
+    """Return the different values of a result, without NULLs."""
     if any(len(row) != 1 for row in rows):
         raise ValueError(f"the query returns {len(rows[0])} columns; it must return one")
     if len(rows) > _ROWS:

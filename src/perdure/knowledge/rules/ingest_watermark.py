@@ -40,11 +40,7 @@ def floor(mark: Mapping[str, Any]) -> str:
 
 
 def _ids_of(kept: str | Sequence[str]) -> list[str]:
-    """Return the ids that a mark keeps: packed, or as a list where an earlier version wrote them.
-
-    Raises:
-        StoreDamaged: They cannot be read.
-    """
+    """Return the ids that a mark keeps: packed, or as a list where an earlier version wrote them."""
     if not isinstance(kept, str):
         return [str(i) for i in kept]
     try:

@@ -47,11 +47,9 @@ class ServerSnapshot(Server):
         limited: bool = True,  # noqa: ARG002  # the server's
         once: bool = False,  # noqa: ARG002  # the server's
     ) -> list[T]:
-        """Run reads that may see every namespace with the connection's prefix."""
         return self._run_scoped("fan-out", "", work)
 
     def admin(self, work: Callable[[PostgresSession], T], *, reading: bool = True) -> T:  # noqa: ARG002  # the server's
-        """Run statements about what belongs to no namespace."""
         return self._run_scoped("admin", "", work)
 
     def write(self, namespace: str, work: Callable[..., Any], *, flush: bool = True) -> Any:  # noqa: ARG002  # the server's
