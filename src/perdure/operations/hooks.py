@@ -31,9 +31,9 @@ from perdure.rules.lifecycle.digest_entries import is_informative
 from perdure.rules.lifecycle.older_statements import find_older
 from perdure.rules.prompt_context import context_block, fit_lines, remove_blocks
 from perdure.rules.redaction import redact_by_policy
-from perdure.rules.remember_requests import find_requests
 from perdure.rules.restatement import same_words
 from perdure.rules.source_trust import takes_over, trust_of
+from perdure.rules.worth import find_requests
 
 HITS: Final = 12  # so many memories are looked at for a prompt: what is over shows beside what took its place
 RELEVANCE: Final = 0.05  # the least chance that a memory answers a prompt beside which it is shown

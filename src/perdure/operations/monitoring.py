@@ -14,7 +14,7 @@ from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.review import review
 from perdure.operations.lifecycle.sweep import waits
 from perdure.operations.ports import Context
-from perdure.records.canonical_json import encoded
+from perdure.records.digests import encoded
 from perdure.records.instant import DAY_MS, HOUR_MS, Instant, from_instant, text_of
 from perdure.records.journal_growth import JournalGrowth
 from perdure.records.memory import UNREAD, MemoryItem, Shelf, Status

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from perdure.rules.clues import Clued
 from perdure.rules.secret_shapes import Found
 from perdure.rules.secret_values import (
+    Clued,
     is_key,
     is_passphrase,
     is_password,

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Final
 
-from perdure.rules.clues import Clued
 from perdure.rules.secret_context import ENDS, VALUE, places
 from perdure.rules.secret_shapes import Found
-from perdure.rules.secret_values import is_key, is_password, is_placeholder, is_random, is_strong
+from perdure.rules.secret_values import Clued, is_key, is_password, is_placeholder, is_random, is_strong
 
 
 def find_placed(text: str, lower: str) -> Iterator[Found]:

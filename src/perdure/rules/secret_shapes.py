@@ -11,8 +11,7 @@ from binascii import Error
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from perdure.rules.clues import Clued
-from perdure.rules.secret_values import is_made_by_chance, is_sample
+from perdure.rules.secret_values import Clued, is_made_by_chance, is_sample
 
 Found = tuple[int, int, str]  # (start, end, what it is)
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import Any, Final
 
-from perdure.records.canonical_json import canonical_number, canonical_value, encoded
+from perdure.records.digests import canonical_number, canonical_value, encoded
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, Kind, Scope, Shelf, Sort, Status, Tier
 from perdure.records.plan import Target

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from perdure.records.canonical_json import canonical
-from perdure.records.digests import digest_of
+from perdure.records.digests import canonical, digest_of
 from perdure.records.memory import Record
 from perdure.records.plan import Row
 from perdure.stores.rows import DEFAULTS, STATE_COLUMNS, plain_value

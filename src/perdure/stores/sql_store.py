@@ -18,9 +18,8 @@ from perdure.records.report import Entry, Operation
 from perdure.records.store_rows import ImportanceRow, Lease, TrimmedPage, UpkeepState, Usage, Waiting
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
-from perdure.stores.kept_accesses import Pairs
 from perdure.stores.packing import unpacked
-from perdure.stores.reading import SqlDocuments
+from perdure.stores.reading import Pairs, SqlDocuments
 from perdure.stores.repairing import row_repairs
 from perdure.stores.rows import change_of, content_digest, entry_of, json_value, operation_of
 from perdure.stores.statements import Session, filter_parts

@@ -31,10 +31,9 @@ from perdure.interfaces.pages import (
     search,
 )
 from perdure.interfaces.pages.forms import FormGuard, FormRefused, read_own_form
-from perdure.interfaces.pages.live import Live
+from perdure.interfaces.pages.live import Live, check_rate, memory_files_of, run_in_thread
 from perdure.interfaces.pages.page_request import Answer, HtmlPage, PageRequest
 from perdure.interfaces.pages.rendering import FOLDER, respond
-from perdure.interfaces.pages.threads import check_rate, memory_files_of, run_in_thread
 from perdure.records.errors import PerdureError
 
 if TYPE_CHECKING:

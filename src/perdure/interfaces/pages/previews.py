@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.pages.page_request import Answer, PageRequest, Redirect
 from perdure.interfaces.views.values import counts_in_words
-from perdure.records.canonical_json import encoded
+from perdure.records.digests import encoded
 from perdure.records.errors import ConflictError, InvalidInput
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.store_rows import Answer, Canary, SearchView, TransactionView
 from perdure.rules.lifecycle.canaries import canaries_from_feedback, lost_answers, recall_refusal
-from perdure.rules.lifecycle.loss_budget import Budget, LossHistory
+from perdure.rules.lifecycle.ration import Budget, LossHistory
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_known, with_signals
 

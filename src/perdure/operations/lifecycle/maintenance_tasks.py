@@ -1,4 +1,4 @@
-"""Upkeep on a schedule: sweeps, decay reports, backups of the vault, verifications, each run by one of many workers."""
+"""Upkeep on a schedule: sweeps, reports, backups, verifications, trimming, each run by one of many workers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from perdure.operations.erase import Selection, archived_since, erase
 from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.backup import vault
 from perdure.operations.lifecycle.digest import write_summary
-from perdure.operations.lifecycle.journal_horizon import trim
 from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
 from perdure.operations.monitoring import alerts, overdue_places, tell_alerts, tells_alerts, upkeep_states
@@ -36,6 +35,8 @@ SHOWN_FAULTS: Final = 20
 ERASED_AT_ONCE: Final = 1000  # archived memories that one run erases; the rest goes the next day
 _log = logging.getLogger(__name__)
 _Work = Callable[[Context, str], TaskResult]
+_PAGES: Final = 2000
+"""Transactions of one run, each of at most 200 operations or some 200 lines; the rest goes the next day."""
 
 
 def upkeep(
@@ -326,3 +327,28 @@ def _tasks(ctx: Context, status: UpkeepState, *, first: bool) -> dict[Task, _Wor
         **({Task.COMPACT: _compact} if first and ctx.policy.upkeep.compact_share < 1 else {}),
         **({Task.DIGEST: _digest} if has_summary else {}),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """What one run did."""
+
+    last: str  # the last operation that was looked at
+    operations: int  # how many lost their images
+    damaged: int  # how many were left as they are, because something about them is damaged
+    size: int  # characters that the lines of the journal have now
+
+
+def trim(ctx: Context, place: str, after: str) -> Trimmed:
+    """Trim a namespace's operations that are older than the horizon, the oldest first, page by page.
+
+    ``after`` is the last operation that an earlier run looked at; empty for none.
+    """
+    until = ctx.clock() - int(ctx.policy.journal.horizon_days * DAY_MS)
+    operations = damaged = 0
+    for _ in range(_PAGES):
+        page = ctx.store.trim_journal(place, until, after)
+        operations, damaged, after = operations + page.operations, damaged + page.damaged, page.last
+        if page.end:
+            break
+    return Trimmed(after, operations, damaged, ctx.store.journal_bytes(place))

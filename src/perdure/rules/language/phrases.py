@@ -13,10 +13,9 @@ from typing import Final
 
 from perdure.rules.language.amounts import read_amounts
 from perdure.rules.language.sentence_items import PREPOSITIONS, PRESENT, WAS, Item, adjectives_first, place_last
-from perdure.rules.language.synonyms import EXPRESSIONS, LONGEST_EXPRESSION, SYNONYMS
 from perdure.rules.language.tokens import Kind, Piece
 from perdure.rules.language.verbs import COMMON_VERBS
-from perdure.rules.language.word_forms import PAST, word_forms
+from perdure.rules.language.word_forms import EXPRESSIONS, LONGEST_EXPRESSION, PAST, SYNONYMS, word_forms
 from perdure.rules.language.words import CALENDAR, STOP_WORDS, TURNING, word_set
 
 MAIN: Final = ""

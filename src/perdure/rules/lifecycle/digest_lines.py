@@ -11,14 +11,13 @@ from typing import Final
 from perdure.records.identifier import shown_id
 from perdure.records.memory import MESSAGE_SORTS, Kind, MemoryItem, Sort
 from perdure.rules.escaping import label, markdown_line
-from perdure.rules.instructions import is_instruction
 from perdure.rules.language.markdown import inline
 from perdure.rules.language.relative_days import resolve_days
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import NEGATIONS, STOP_WORDS, TURNING, has_name
-from perdure.rules.remember_requests import find_requests
+from perdure.rules.lasting import is_instruction
 from perdure.rules.source_trust import display_text
-from perdure.rules.worth import asks, is_small_talk, sort_of
+from perdure.rules.worth import asks, find_requests, is_small_talk, sort_of
 
 LONGEST_LINE: Final = 280  # characters of the words of a line; of a longer text those first sentences that fit
 _LONGEST_SENTENCE: Final = 400

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from perdure.records.bounded_json import DEEPEST, depth_of, parse_json
-from perdure.records.canonical_json import encoded
+from perdure.records.digests import encoded
 from perdure.records.errors import InvalidInput, shown_value
 from perdure.records.instant import FIRST, LAST, Instant, text_of
 from perdure.records.memory import Form, Kind, Scope, Shelf, Sort, Status, Tier

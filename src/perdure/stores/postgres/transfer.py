@@ -11,10 +11,9 @@ from psycopg.errors import UniqueViolation
 
 from perdure.records.errors import StoreReadOnly
 from perdure.records.transfer import Cursor, Line
-from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.connections import make_ready
 from perdure.stores.postgres.faults import translate_error
-from perdure.stores.postgres.server import Server, connect
+from perdure.stores.postgres.server import Address, Server, connect
 from perdure.stores.postgres.session import READING, PostgresSession, Reach, opening, scope
 from perdure.stores.postgres.writing import AppliedBefore, write_rows
 from perdure.stores.transfer import LARGE, SqlTransfer, line_of, page_of, place, there_already

@@ -23,9 +23,8 @@ from perdure.records.store_rows import Lease, Purged, StoreHealth, StoreSize, Tr
 from perdure.records.vector import Space, Vector
 from perdure.stores import reading
 from perdure.stores.checking import journal_faults
-from perdure.stores.kept_accesses import KeptAccesses
 from perdure.stores.plans import SqlTransactionView
-from perdure.stores.reading import SqlDocuments
+from perdure.stores.reading import KeptAccesses, SqlDocuments
 from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.checkpoints import Checkpoints
